@@ -1,0 +1,146 @@
+"""Tables of the embeddings app. Foreign keys cascade in the database; see documents.models."""
+
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from pgvector.django import SparseVectorField, VectorField
+
+from documents.models import Chunk
+from embeddings.lexical import SPARSE_DIMENSIONS
+from embeddings.querysets import (
+    EmbeddingModelQuerySet,
+    EmbeddingQuerySet,
+    EmbeddingRequestQuerySet,
+    LexicalEntryQuerySet,
+)
+from knowlex.common.ids import new_id
+
+
+class EmbeddingModel(models.Model):
+    """A model whose vectors are stored. Several can live side by side; exactly one is active.
+
+    calibration: weights of its relevance model; null means the model-free default.
+    """
+
+    id = models.SmallAutoField(primary_key=True)
+    name = models.CharField(max_length=255, unique=True)
+    provider = models.CharField(max_length=32)
+    dimensions = models.IntegerField()
+    active = models.BooleanField(default=False)
+    calibration = models.JSONField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = EmbeddingModelQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["active"], condition=models.Q(active=True), name="models_one_active"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Embedding(models.Model):
+    """One vector of one chunk by one model. Narrow on purpose: a search reads only this table's rows."""
+
+    pk = models.CompositePrimaryKey("chunk_id", "model_id")
+    chunk = models.ForeignKey(Chunk, models.DO_NOTHING, related_name="embeddings", db_constraint=False)
+    model = models.ForeignKey(
+        EmbeddingModel, models.DO_NOTHING, related_name="embeddings", db_constraint=False
+    )
+    collection_id = models.UUIDField()
+    vector = VectorField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = EmbeddingQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["model", "collection_id"], name="embeddings_by_collection")]
+
+
+class EmbeddingRun(models.Model):
+    """One call of `generate`: which chunks it asked for is in the requests that name it.
+
+    embedded and failed are counted up by the workers in the transaction that stores the vectors.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    requested = models.IntegerField(default=0)
+    embedded = models.IntegerField(default=0)
+    failed = models.IntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+
+class EmbeddingRequest(models.Model):
+    """A chunk that is to be embedded by a model. It goes when its vector is stored; a failed one stays with its reason.
+
+    batch: the up to 20 requests that one task handles. lease: token of the worker that holds it.
+    leased_until: by the database's clock; past it, anyone may take the request over.
+    """
+
+    chunk = models.ForeignKey(
+        Chunk, models.DO_NOTHING, related_name="embedding_requests", db_constraint=False
+    )
+    model = models.ForeignKey(EmbeddingModel, models.DO_NOTHING, related_name="requests", db_constraint=False)
+    run = models.ForeignKey(EmbeddingRun, models.DO_NOTHING, related_name="requests", db_constraint=False)
+    batch = models.UUIDField(null=True)
+    lease = models.UUIDField(null=True)
+    leased_until = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)
+    failed_at = models.DateTimeField(null=True)
+    error = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = EmbeddingRequestQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["chunk", "model"], name="requests_one_per_chunk")]
+        indexes = [
+            models.Index(
+                fields=["leased_until"],
+                condition=models.Q(failed_at__isnull=True),
+                name="requests_due",
+            ),
+            models.Index(fields=["batch"], name="requests_by_batch"),
+            models.Index(fields=["run"], name="requests_by_run"),
+        ]
+
+
+class LexicalEntry(models.Model):
+    """A chunk's words for BM25: written with its first vector, gone with the chunk.
+
+    lexemes finds candidates (GIN); weights orders them: BM25 term weights at hashed positions, see embeddings.lexical.
+    """
+
+    chunk = models.OneToOneField(
+        Chunk, models.DO_NOTHING, primary_key=True, related_name="lexical", db_constraint=False
+    )
+    collection_id = models.UUIDField()
+    lexemes = SearchVectorField()
+    weights = SparseVectorField(dimensions=SPARSE_DIMENSIONS)
+
+    objects = LexicalEntryQuerySet.as_manager()
+
+    class Meta:
+        indexes = [GinIndex(fields=["lexemes"], name="lexical_by_lexeme")]
+
+
+class LexemeCount(models.Model):
+    """In how many chunks of a collection a lexeme stands: the sum of `chunks` over its rows.
+
+    Triggers on LexicalEntry add a row per change, so writers never wait for one another; the sweep folds rows together.
+    The empty lexeme counts the chunks themselves.
+    """
+
+    collection_id = models.UUIDField()
+    lexeme = models.TextField()
+    chunks = models.IntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["collection_id", "lexeme"], include=["chunks"], name="lexeme_counts")]

@@ -1,0 +1,29 @@
+"""The embedding model behind settings.KNOWLEX["EMBEDDER"]."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from embeddings.types import Vector
+
+
+class Embedder(Protocol):
+    """Role EMBEDDER: texts -> vectors.
+
+    model_name: what vectors are stored under; vectors of two names never meet in one search.
+    dimensions: length of every vector, or None until the first answer tells.
+    """
+
+    model_name: str
+    dimensions: int | None
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One checked vector for each text, in the order of the texts; blocking, for workers.
+
+        Raises EmbedderUnavailable (tries used up), EmbedderRejected (no text can succeed),
+        TextRejected (at least one of these texts is refused).
+        """
+        ...
+
+    async def aembed_query(self, text: str) -> Vector:
+        """The vector of a question; never blocks the event loop. Raises as `embed`."""
+        ...

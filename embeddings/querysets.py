@@ -1,0 +1,37 @@
+"""Every query of the embeddings app has a name."""
+
+from typing import TYPE_CHECKING, Self
+
+from django.db import models
+
+if TYPE_CHECKING:
+    from embeddings.models import (  # noqa: F401
+        Embedding,
+        EmbeddingModel,
+        EmbeddingRequest,
+        LexicalEntry,
+    )
+
+
+class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
+    def active(self) -> Self:
+        """None or one row."""
+        return self.filter(active=True)
+
+
+class EmbeddingQuerySet(models.QuerySet["Embedding"]):
+    def of_model(self, model: "EmbeddingModel") -> Self:
+        return self.filter(model=model)
+
+
+class EmbeddingRequestQuerySet(models.QuerySet["EmbeddingRequest"]):
+    def failed(self) -> Self:
+        return self.filter(failed_at__isnull=False)
+
+    def waiting(self) -> Self:
+        """Queued or being worked on."""
+        return self.filter(failed_at__isnull=True)
+
+
+class LexicalEntryQuerySet(models.QuerySet["LexicalEntry"]):
+    pass

@@ -1,0 +1,139 @@
+"""Environment -> Django settings. Code reads django.conf.settings, never os.environ."""
+
+from pathlib import Path
+
+import dj_database_url
+
+from knowlex.embedded import paths
+from knowlex.environment import read_environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENV = read_environment()
+
+DATA_DIR = (BASE_DIR / ENV.knowlex_data_dir).resolve()
+MODELS_DIR = (BASE_DIR / ENV.knowlex_models_dir).resolve()
+
+SECRET_KEY = ENV.knowlex_secret_key or paths.secret_key(DATA_DIR)
+DEBUG = False
+HOST, PORT = ENV.knowlex_host, ENV.knowlex_port
+ALLOWED_HOSTS = [h for h in ENV.knowlex_allowed_hosts.split(",") if h] or ["localhost", "127.0.0.1", "[::1]"]
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "knowlex",
+    "documents",
+    "embeddings",
+    "rag",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "knowlex.urls"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+ASGI_APPLICATION = "knowlex.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-us"
+STATIC_URL = "/static/"
+MEDIA_ROOT = DATA_DIR / "files"
+
+DATABASE_URL = ENV.database_url or paths.database_url(DATA_DIR)
+REDIS_URL = ENV.redis_url or paths.redis_url(DATA_DIR)
+DATABASES = {
+    "default": {
+        **dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_checks=True),
+        "OPTIONS": {"connect_timeout": 3},
+    }
+}
+
+MAX_UPLOAD_BYTES = ENV.knowlex_max_upload_mb * 1024 * 1024
+RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
+
+EMBEDDERS = {
+    "local": {
+        "class": "embeddings.embedders.local.LocalEmbedder",
+        "options": {
+            "models_dir": MODELS_DIR,
+            "model_name": ENV.knowlex_embedding_model or "all-MiniLM-L6-v2",
+        },
+    },
+    "openai": {
+        "class": "embeddings.embedders.openai.OpenAIEmbedder",
+        "options": {
+            "api_key": ENV.openai_api_key,
+            "base_url": ENV.openai_base_url or None,
+            "model_name": ENV.knowlex_embedding_model or "text-embedding-3-small",
+            "dimensions": ENV.knowlex_embedding_dimensions,
+            "timeout_s": ENV.knowlex_embedding_timeout_seconds,
+        },
+    },
+}
+SYNTHESIZERS = {
+    "extractive": {"class": "rag.synthesizers.extractive.ExtractiveSynthesizer"},
+    "openai": {
+        "class": "rag.synthesizers.openai.OpenAISynthesizer",
+        "options": {
+            "api_key": ENV.openai_api_key,
+            "base_url": ENV.openai_base_url or None,
+            "model_name": ENV.knowlex_chat_model or "gpt-4o-mini",
+            "timeout_s": ENV.knowlex_llm_timeout_seconds,
+        },
+    },
+    "ollama": {
+        "class": "rag.synthesizers.ollama.OllamaSynthesizer",
+        "options": {
+            "host": ENV.ollama_host,
+            "model_name": ENV.knowlex_chat_model or ENV.ollama_model,
+            "timeout_s": ENV.ollama_timeout_seconds,
+        },
+    },
+}
+KNOWLEX = {
+    "EXTRACTOR": {
+        "class": "documents.extractors.sandbox.SandboxedExtractor",
+        "options": {"pdf_reader": ENV.knowlex_pdf_reader, "processes": ENV.knowlex_extractor_processes},
+    },
+    "TOKENIZER": {"class": "documents.tokens.WordPieceCounter"},
+    "CHUNKER": {
+        "class": "documents.chunkers.sentence.SentenceChunker",
+        "options": {"target_tokens": ENV.knowlex_chunk_tokens, "overlap_tokens": ENV.knowlex_chunk_overlap},
+    },
+    "EMBEDDER": EMBEDDERS[ENV.embedder],
+    "RETRIEVER": {"class": "rag.retrievers.hybrid.HybridRetriever"},
+    "RERANKER": {"class": "rag.rerankers.sentence.SentenceReranker"},
+    "SYNTHESIZER": SYNTHESIZERS[ENV.synthesizer],
+}
+
+EMBEDDING_BATCH = 20
+WORKERS = ENV.knowlex_workers
+
+CELERY_BROKER_URL = REDIS_URL
+LOG_LEVEL = ENV.log_level
