@@ -1,0 +1,101 @@
+"""The embedder that needs no key and no network: all-MiniLM-L6-v2 on ONNX Runtime."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf, RuntimeException
+from tokenizers import Tokenizer
+
+from documents.tokens import load_tokenizer
+from embeddings.embedders.build import MODEL_NAME, ensure_model
+from embeddings.types import Vector
+from knowlex.common.errors import EmbedderRejected, EmbedderUnavailable
+
+MAX_TOKENS = 512  # [CLS] and [SEP] included; what lies beyond has no place in the model
+QUERY_THREADS = 2
+
+
+class LocalEmbedder:
+    """Mean of the token vectors, scaled to length 1, as sentence-transformers does for this model.
+
+    One text a run, never a batch: dynamic int8 takes its scales from the whole input, so a neighbour (or its
+    padding) would change a text's vector, and a chunk's own text would no longer lie at distance 0 from it.
+    """
+
+    def __init__(self, *, models_dir: Path | str, model_name: str = MODEL_NAME) -> None:
+        if model_name != MODEL_NAME:
+            raise ValueError(
+                f"KNOWLEX_EMBEDDING_MODEL={model_name}: the local embedder has only {MODEL_NAME}."
+            )
+        self.model_name = model_name
+        self.dimensions: int | None = 384
+        self._models_dir = Path(models_dir)
+        self._model: _Model | None = None
+        self._loading = Lock()
+        self._query_threads = ThreadPoolExecutor(QUERY_THREADS, "embed-query")  # starts them when needed
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        model = self._loaded()
+        return [model.vector(text) for text in texts]
+
+    async def aembed_query(self, text: str) -> Vector:
+        (vector,) = await asyncio.get_running_loop().run_in_executor(self._query_threads, self.embed, [text])
+        return vector
+
+    def _loaded(self) -> "_Model":
+        """Loaded at the first text: after a worker has forked, where a session's threads would be lost."""
+        with self._loading:
+            if self._model is None:
+                self._model = _Model(self._models_dir)
+            return self._model
+
+
+class _Model:
+    """Tokenizer and session of one process; safe for several threads."""
+
+    def __init__(self, models_dir: Path) -> None:
+        self._tokenizer: Tokenizer = load_tokenizer()
+        self._cls, self._sep = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        try:
+            path = ensure_model(models_dir)
+            self._session = onnxruntime.InferenceSession(path, _options(), ["CPUExecutionProvider"])
+        except (OSError, Fail, InvalidGraph, InvalidProtobuf, RuntimeException) as exc:
+            raise EmbedderRejected(
+                "The local embedding model cannot be loaded. Remove KNOWLEX_MODELS_DIR and run "
+                "`manage.py build_model`."
+            ) from exc
+
+    def vector(self, text: str) -> Vector:
+        mean = self.token_vectors(text).mean(axis=0)
+        return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
+
+    def token_vectors(self, text: str) -> NDArray[np.float32]:
+        """(tokens, 384): the last layer, those of [CLS] and [SEP] included."""
+        words = self._tokenizer.encode(text, add_special_tokens=False).ids[: MAX_TOKENS - 2]
+        ids = np.array([[self._cls, *words, self._sep]], dtype=np.int64)
+        inputs = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+        }
+        try:
+            (hidden,) = self._session.run(None, inputs)
+        except (Fail, RuntimeException) as exc:  # memory, for the most part
+            raise EmbedderUnavailable("The local embedding model could not run.") from exc
+        return np.asarray(hidden[0], dtype=np.float32)
+
+
+def _options() -> onnxruntime.SessionOptions:
+    """One thread a process: the workers are the parallelism, and a waiting session must not spin on a core."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.enable_mem_pattern = False  # a plan is kept for every length of input
+    options.log_severity_level = 3
+    return options
