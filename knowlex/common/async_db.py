@@ -1,0 +1,170 @@
+"""Queries from the event loop: psycopg's own async pool, one for each loop, holding no thread.
+
+Django's ORM would hop to a thread for every query; views that answer 500 people at once cannot pay that.
+"""
+
+import asyncio
+import logging
+import select
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import psycopg
+from django.db import connections
+from pgvector.psycopg import register_vector_async
+from psycopg import AsyncConnection
+from psycopg.abc import Query
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from knowlex.common.errors import DatabaseUnavailable
+from knowlex.common.retry import Retry
+
+log = logging.getLogger(__name__)
+
+Row: TypeAlias = dict[str, Any]
+Params: TypeAlias = Sequence[Any] | Mapping[str, Any]
+Pool: TypeAlias = AsyncConnectionPool[AsyncConnection[DictRow]]
+
+MAX_CONNECTIONS = 8
+LIMIT_S = 4.6  # for one call of fetch_all, waits and retries included: callers answer 503 within 5 s
+CONNECTION_WAIT_S = 1.0  # of one try; a try that waited in vain makes the pool connect anew
+TRANSIENT = (
+    psycopg.OperationalError,  # connection lost, server starting or stopping, deadlock, serialization
+    psycopg.InterfaceError,
+    PoolTimeout,
+    PoolClosed,
+)
+_RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=LIMIT_S)
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, Pool] = WeakKeyDictionary()
+_abandoned: set[asyncio.Task[list[Row]]] = set()
+
+
+async def fetch_all(sql: Query, params: Params = (), *, setup: Sequence[Query] = ()) -> list[Row]:
+    """Run one statement and return its rows; the connection is back in the pool then.
+
+    setup: SET LOCAL statements that hold for this statement only; all go in one round trip.
+    A lost connection, a deadlock or a serialization failure is tried again up to three times, so the
+    statement must be safe to run twice. Raises DatabaseUnavailable within 5 s.
+    """
+    task = asyncio.ensure_future(_fetch_with_retries(sql, params, setup))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=LIMIT_S)
+    except asyncio.CancelledError:
+        _abandon(task)
+        raise
+    if not done:
+        _abandon(task)
+        raise DatabaseUnavailable("The database did not answer in time.")
+    return task.result()
+
+
+async def fetch_one(sql: Query, params: Params = (), *, setup: Sequence[Query] = ()) -> Row | None:
+    """The first row of `fetch_all`, or None."""
+    rows = await fetch_all(sql, params, setup=setup)
+    return rows[0] if rows else None
+
+
+async def close_pool() -> None:
+    """Close this loop's pool; the next query opens a new one."""
+    pool = _pools.pop(asyncio.get_running_loop(), None)
+    if pool is not None:
+        await pool.close(timeout=1.0)
+
+
+def _abandon(task: asyncio.Task[list[Row]]) -> None:
+    """Cancel without waiting: a server that hangs takes psycopg up to 10 s to give up on."""
+    _abandoned.add(task)
+    task.add_done_callback(_forget)
+    task.cancel()
+
+
+def _forget(task: asyncio.Task[list[Row]]) -> None:
+    _abandoned.discard(task)
+    if not task.cancelled():
+        task.exception()  # looked at, so that asyncio does not report it as never retrieved
+
+
+async def _fetch_with_retries(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
+    try:
+        return await _RETRY.acall(lambda: _fetch(sql, params, setup), retry_on=TRANSIENT)
+    except TRANSIENT as exc:
+        log.error("database unavailable", extra={"error": type(exc).__name__})
+        raise DatabaseUnavailable("The database cannot be reached.") from exc
+
+
+async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
+    pool = await _open_pool()
+    connection = await _living_connection(pool)
+    try:
+        if not setup:
+            return await (await connection.execute(sql, params)).fetchall()
+        async with connection.pipeline(), connection.transaction():
+            for statement in setup:
+                await connection.execute(statement, prepare=False)
+            cursor = await connection.execute(sql, params)
+        return await cursor.fetchall()
+    finally:
+        await pool.putconn(connection)
+
+
+async def _living_connection(pool: Pool) -> AsyncConnection[DictRow]:
+    """A connection that the server has not closed meanwhile; the pool replaces those that it has."""
+    for _ in range(MAX_CONNECTIONS):
+        connection = await pool.getconn()
+        if not _has_unread_bytes(connection):
+            return connection
+        await connection.close()
+        await pool.putconn(connection)
+    return await pool.getconn()
+
+
+def _has_unread_bytes(connection: AsyncConnection[DictRow]) -> bool:
+    """Whether the idle connection's socket can be read: the server said goodbye, or just closed it."""
+    poll = select.poll()
+    poll.register(connection.pgconn.socket, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+async def _open_pool() -> Pool:
+    loop = asyncio.get_running_loop()
+    pool = _pools.get(loop)
+    if pool is None:
+        pool = _pools[loop] = AsyncConnectionPool(
+            kwargs={**_connection_arguments(), "autocommit": True, "row_factory": dict_row},
+            connection_class=AsyncConnection[DictRow],
+            configure=_configure,
+            open=False,
+            min_size=0,
+            max_size=MAX_CONNECTIONS,
+            timeout=CONNECTION_WAIT_S,
+            reconnect_timeout=2.0,
+            num_workers=1,
+        )
+        await pool.open()
+    return pool
+
+
+async def _configure(connection: AsyncConnection[DictRow]) -> None:
+    try:
+        await register_vector_async(connection)
+    except (
+        psycopg.ProgrammingError
+    ):  # before `migrate`, the type does not exist; /health must work all the same
+        log.warning("the database has no vector extension yet")
+
+
+def _connection_arguments() -> dict[str, Any]:
+    """libpq's arguments out of Django's settings, which in tests name the test database."""
+    database = connections["default"].settings_dict
+    named = {
+        "host": database["HOST"],
+        "port": database["PORT"],
+        "user": database["USER"],
+        "password": database["PASSWORD"],
+        "dbname": database["NAME"],
+        "application_name": "knowlex",
+        **database["OPTIONS"],
+    }
+    return {name: value for name, value in named.items() if value != ""}
