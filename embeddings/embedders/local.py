@@ -92,7 +92,7 @@ class _Model:
 
 
 def _options() -> onnxruntime.SessionOptions:
-    """One thread a process: the workers are the parallelism, and a waiting session must not spin on a core."""
+    """One thread: the worker processes are the parallelism, and a waiting session must not burn a core."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

@@ -1,4 +1,4 @@
-"""`manage.py build_model`: make the local embedding model ready, so that no first request has to wait for it."""
+"""`manage.py build_model`: make the local embedding model ready, so that no request waits for it."""
 
 from typing import Any
 
