@@ -1,0 +1,112 @@
+"""Text -> sentences, in one linear pass, for any script that ends sentences with a mark."""
+
+import re
+from collections.abc import Iterator
+
+from documents.abbreviations import ABBREVIATIONS, MONTHS, NUMBERED, OPEN_ENDED, STARTERS
+
+# Possessive quantifiers and alternatives that always consume what they looked at: nothing is read twice.
+_BREAK = re.compile(
+    r"""
+      (?P<paragraph>\n(?:[^\S\n]*+\n)++)
+    | (?P<line>\n)
+    | (?P<full>[。！？｡؟۔।॥።։]++["'”’»)\]」』）】》]*+)
+    | (?P<mark>[.!?…]++["'”’»)\]*_]*+)
+    """,
+    re.VERBOSE,
+)
+_NEXT_WORD = re.compile(r"""\s*+["'“‘«(\[*_¿¡„]*+(\w{0,20}+)""")
+_LAST_WORD = re.compile(r"[^\s(\[\"'“‘«„/–—]*+\Z")
+_ITEM = re.compile(r"\s*+(?:[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s|#{1,6}\s|\|)")
+_TABULAR = re.compile(r"\d[\d.,%)]*+\s*+\Z")
+_LOOK = 48  # characters looked at on each side of a mark
+_NARROW = 50  # a line shorter than this may be a heading or a cell rather than wrapped prose
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """(start, end) of each sentence: in order, not overlapping, without surrounding white space.
+
+    Headings, list items and rows of tables count as sentences; a sentence may run over line ends.
+    Linear in the length of `text`, whatever it holds.
+    """
+    spans = []
+    start = 0
+    for end in _ends(text):
+        first, last = _stripped(text, start, end)
+        if first < last:
+            spans.append((first, last))
+        start = end
+    return spans
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _ends(text: str) -> Iterator[int]:
+    line_start = sentence_start = 0
+    for found in _BREAK.finditer(text):
+        kind, position = found.lastgroup, found.end()
+        if kind == "line":
+            ends = _line_ends(text, line_start, found.start())
+        elif kind == "mark":
+            ends = _mark_ends(text, sentence_start, found)
+        else:
+            ends = True
+        if kind in ("line", "paragraph"):
+            line_start = position
+        if ends:
+            yield position
+            sentence_start = position
+    yield len(text)
+
+
+def _mark_ends(text: str, sentence_start: int, found: re.Match[str]) -> bool:
+    """Whether a full stop, question or exclamation mark (or a run of them) ends its sentence."""
+    end = found.end()
+    if end == len(text):
+        return True
+    if not text[end].isspace():
+        return False
+    word = _NEXT_WORD.match(text, end)
+    following = word.group(1) if word else ""
+    if following[:1].islower():
+        return False
+    return found.group()[0] != "." or _full_stop_ends(text, sentence_start, found.start(), following)
+
+
+def _full_stop_ends(text: str, sentence_start: int, stop: int, following: str) -> bool:
+    look_from = max(sentence_start, stop - _LOOK)
+    before = _LAST_WORD.search(text[look_from:stop])
+    word = before.group() if before else ""
+    if word.isdecimal():
+        return _number_ends(text[look_from:stop], word, following)
+    if len(word) == 1 and word.isupper():  # an initial, or "Plan B. The"
+        return following in STARTERS
+    if "." in word or word.casefold() in OPEN_ENDED:  # U.S., a.m., et al., Inc.
+        return following in STARTERS
+    if word.casefold() in NUMBERED:
+        return not following[:1].isdecimal()
+    return word.casefold() not in ABBREVIATIONS
+
+
+def _number_ends(before: str, number: str, following: str) -> bool:
+    """Not in "1. Introduction" at a sentence's start, nor in "am 3. Mai"."""
+    return len(number) > 3 or (before.strip() != number and following.casefold() not in MONTHS)
+
+
+def _line_ends(text: str, line_start: int, newline: int) -> bool:
+    """Whether a single line end is more than the wrapping of a paragraph."""
+    after = text[newline + 1 : newline + 1 + _LOOK * 2]
+    if _ITEM.match(after) or text[line_start : line_start + 8].lstrip().startswith(("#", "|")):
+        return True
+    if newline - line_start >= _NARROW:
+        return False
+    line, after = text[line_start:newline].strip(), after.lstrip().partition("\n")[0]
+    if after[:1].islower() or line.endswith((",", ";", "-", "–", "(")):
+        return False
+    return len(line) < 0.75 * len(after) or len(after) < 30 or bool(_TABULAR.search(line))

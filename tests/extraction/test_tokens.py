@@ -1,0 +1,40 @@
+"""The embedder's own tokens: exact offsets, whatever the text's size."""
+
+from pathlib import Path
+
+import pytest
+
+from documents import tokens
+from documents.tokens import BLOCK_CHARS, WordPieceCounter, load_tokenizer
+
+
+def test_offsets_name_the_words_of_the_text() -> None:
+    text = "Héllo, interstellar 中文!"
+    assert [text[a:b] for a, b in WordPieceCounter().spans(text)] == [
+        "Héllo", ",", "inter", "stellar", "中", "文", "!",
+    ]  # fmt: skip
+
+
+def test_a_text_of_many_blocks_has_the_tokens_of_one_pass() -> None:
+    text = "Some words, naïve façades and 3.5 numbers. " * (3 * BLOCK_CHARS // 40)
+    whole = load_tokenizer().encode(text, add_special_tokens=False).offsets
+    assert list(WordPieceCounter().spans(text)) == whole
+
+
+def test_spans_can_be_sliced_and_counted() -> None:
+    spans = WordPieceCounter().spans("one two three")
+    assert len(spans) == 3
+    assert spans[1:] == [(4, 7), (8, 13)]
+    assert spans[-1] == (8, 13)
+
+
+def test_special_tokens_are_added_only_for_the_model() -> None:
+    assert load_tokenizer().encode("hi").ids == [101, 7632, 102]
+
+
+def test_an_altered_vocabulary_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    altered = tmp_path / "vocab.txt"
+    altered.write_bytes(tokens.VOCABULARY.read_bytes() + b"extra\n")
+    monkeypatch.setattr(tokens, "VOCABULARY", altered)
+    with pytest.raises(ValueError, match="not the file that was shipped"):
+        load_tokenizer()
