@@ -1,0 +1,1 @@
+"""The parts of the misbehaving provider; `tests.provider.Provider` is what tests use."""

@@ -1,0 +1,51 @@
+"""What the chat model says. An answer is made from the prompt; None stands for `"content": null`."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from tests.support.provider.prompts import Prompt
+
+Answer = Callable[[Prompt], str | None]
+
+
+def fixed(text: str | None) -> Answer:
+    return lambda _: text
+
+
+def cite(numbers: Sequence[int]) -> Answer:
+    """One claim for each number: the first sentence of that block, or made up words if there is none."""
+
+    def answer(prompt: Prompt) -> str:
+        claims = ((n, _first_sentence(prompt.blocks.get(n, "Something nobody wrote."))) for n in numbers)
+        return " ".join(f"{claim.rstrip('.')} [{n}]." for n, claim in claims)
+
+    return answer
+
+
+def obey(prompt: Prompt) -> str:
+    """A gullible model: does what the last passage that orders something orders, without citing."""
+    orders: list[str] = re.findall(
+        r"(?:ignore|disregard)[^.]*\.\s*(?:say|answer|reply|write)\s+['\"]?([\w ]+)",
+        prompt.user,
+        re.IGNORECASE,
+    )
+    return orders[-1].strip() if orders else str(cite([1])(prompt))
+
+
+REFUSAL = "I don't have enough information to answer that."
+
+NAMED: dict[str, Answer] = {
+    "obey": obey,
+    "refusal": fixed(REFUSAL),
+    "empty": fixed(""),
+    "blank": fixed(" \n\t "),
+    "null": fixed(None),
+    "huge": lambda prompt: "".join([str(cite([1])(prompt)), " More words to say."] + [" filler"] * 300_000),
+    "nul": lambda prompt: f"A\x00B {cite([1])(prompt)}",
+    "surrogate": lambda prompt: f"A\ud800B {cite([1])(prompt)}",
+    "script": lambda prompt: f"<script>alert(1)</script> ![x](http://203.0.113.1/x.png) {cite([1])(prompt)}",
+}
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.!?])\s", " ".join(text.split()), maxsplit=1)[0]

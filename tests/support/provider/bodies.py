@@ -1,0 +1,115 @@
+"""The bodies a well-behaved provider sends, and the same with vectors that are wrong."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.support.provider.vectors import DEFAULT_DIMENSIONS, encode, vector_of
+
+Vectors = list[NDArray[np.float32]]
+Row = dict[str, Any]
+
+
+def _filled(value: float) -> Callable[[Vectors], Vectors]:
+    def spoil(vectors: Vectors) -> Vectors:
+        return [np.full_like(vectors[0], value), *vectors[1:]]
+
+    return spoil
+
+
+WRONG_VECTORS: dict[str, Callable[[Vectors], Vectors]] = {
+    "wrong_length": lambda vectors: [v[:-1] for v in vectors],
+    "mixed_length": lambda vectors: (
+        [vectors[0][:-1], *vectors[1:]] if len(vectors) > 1 else [vectors[0][:-1]]
+    ),
+    "nan": _filled(float("nan")),
+    "infinity": _filled(float("inf")),
+    "zero": _filled(0.0),
+    "equal": lambda vectors: [vectors[0] for _ in vectors],
+}
+
+
+def _shuffled(rows: list[Row]) -> list[Row]:
+    return random.Random(7).sample(rows, len(rows))
+
+
+WRONG_ROWS: dict[str, Callable[[list[Row]], list[Row]]] = {
+    "fewer": lambda rows: rows[:-1],
+    "more": lambda rows: [*rows, {**rows[-1], "index": len(rows)}],
+    "reversed": lambda rows: rows[::-1],
+    "shuffled": _shuffled,
+    "duplicate_index": lambda rows: [{**row, "index": 0} for row in rows],
+    "missing_index": lambda rows: [{k: v for k, v in row.items() if k != "index"} for row in rows],
+    "null_vector": lambda rows: [{**rows[0], "embedding": None}, *rows[1:]],
+}
+
+
+def embeddings_body(body: dict[str, Any], texts: Sequence[str], fault: str = "") -> dict[str, Any]:
+    """OpenAI's answer to /v1/embeddings."""
+    vectors = _vectors(texts, int(body.get("dimensions") or DEFAULT_DIMENSIONS), fault)
+    encoding = body.get("encoding_format") or "float"
+    rows = [
+        {"object": "embedding", "index": i, "embedding": encode(v, encoding)} for i, v in enumerate(vectors)
+    ]
+    reply: dict[str, Any] = {"object": "list", "model": body.get("model"), "usage": _usage(texts)}
+    if fault != "missing_data":
+        reply["data"] = WRONG_ROWS.get(fault, list)(rows)
+    return reply
+
+
+def ollama_embed_body(body: dict[str, Any], texts: Sequence[str], fault: str = "") -> dict[str, Any]:
+    """Ollama's answer to /api/embed: no index, the order is the order of the texts."""
+    vectors = _vectors(texts, int(body.get("dimensions") or 384), fault)
+    rows: list[Any] = [[float(x) for x in v] for v in vectors]
+    changes = {"fewer": rows[:-1], "more": [*rows, rows[-1]], "null_vector": [None, *rows[1:]]}
+    return {"model": body.get("model"), "embeddings": changes.get(fault, rows)}
+
+
+def _vectors(texts: Sequence[str], dimensions: int, fault: str) -> Vectors:
+    vectors = [vector_of(text, dimensions) for text in texts]
+    return WRONG_VECTORS.get(fault, list)(vectors)
+
+
+def _usage(texts: Sequence[str]) -> dict[str, int]:
+    tokens = sum(len(text.split()) for text in texts)
+    return {"prompt_tokens": tokens, "total_tokens": tokens}
+
+
+def chat_body(body: dict[str, Any], text: str | None) -> dict[str, Any]:
+    """OpenAI's answer to /v1/chat/completions when it is not streamed."""
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": body.get("model"),
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }
+
+
+def chat_deltas(body: dict[str, Any], text: str | None) -> list[dict[str, Any]]:
+    """The same as the pieces of a stream: a few words each, the last one with `finish_reason`."""
+    base = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": body.get("model")}
+
+    def piece(delta: dict[str, Any], reason: str | None) -> dict[str, Any]:
+        return {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+    words = [piece({"content": word}, None) for word in pieces(text or "")]
+    return [piece({"role": "assistant", "content": ""}, None), *words, piece({}, "stop")]
+
+
+def ollama_chat_body(body: dict[str, Any], text: str | None, *, done: bool = True) -> dict[str, Any]:
+    """Ollama's answer to /api/chat (`message`) and /api/generate (`response`)."""
+    said = {"message": {"role": "assistant", "content": text}} if "messages" in body else {"response": text}
+    tail = {"done_reason": "stop", "prompt_eval_count": 10, "eval_count": 5} if done else {}
+    return {"model": body.get("model"), "created_at": "2026-01-01T00:00:00Z", **said, "done": done, **tail}
+
+
+def pieces(text: str, most: int = 200) -> list[str]:
+    """The text in at most `most` parts."""
+    size = max(6, len(text) // most + 1)
+    return [text[i : i + size] for i in range(0, len(text), size)]

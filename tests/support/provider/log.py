@@ -1,0 +1,74 @@
+"""What the provider was asked, and how many asked at once."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from threading import RLock
+from time import monotonic
+from typing import Any
+
+from tests.support.provider.prompts import Prompt, prompt_of
+
+
+@dataclass
+class Call:
+    """One request as it came in. texts: what was to be embedded; prompt: what the chat model was told."""
+
+    kind: str
+    path: str
+    body: dict[str, Any]
+    texts: tuple[str, ...]
+    authorization: str
+    at: float
+    fault: str = ""
+
+    @property
+    def prompt(self) -> Prompt:
+        return prompt_of(self.body)
+
+
+class Log:
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._running: Counter[str] = Counter()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the past; requests that are still running stay counted as running."""
+        with self._lock:
+            self._calls: list[Call] = []
+            self._most = Counter(self._running)
+            self.abandoned = 0
+
+    def began(self, kind: str, path: str, body: dict[str, Any], texts: Sequence[str], key: str) -> Call:
+        call = Call(kind, path, body, tuple(texts), key, monotonic())
+        with self._lock:
+            self._calls.append(call)
+            self._running[kind] += 1
+            self._most[kind] = max(self._most[kind], self._running[kind])
+        return call
+
+    def ended(self, call: Call, *, abandoned: bool) -> None:
+        with self._lock:
+            self._running[call.kind] -= 1
+            self.abandoned += abandoned
+
+    def calls(self, kind: str = "") -> list[Call]:
+        with self._lock:
+            return [call for call in self._calls if kind in ("", call.kind)]
+
+    def asked(self) -> Counter[str]:
+        """How often each text was to be embedded, failures included."""
+        return Counter(text for call in self.calls("embeddings") for text in call.texts)
+
+    def running(self, kind: str) -> int:
+        with self._lock:
+            return self._running[kind]
+
+    def max_concurrent(self, kind: str) -> int:
+        with self._lock:
+            return self._most[kind]
+
+    def as_json(self) -> dict[str, Any]:
+        calls = [asdict(call) for call in self.calls()]
+        return {"calls": calls, "max_concurrent": dict(self._most), "abandoned": self.abandoned}

@@ -1,0 +1,124 @@
+"""How an answer leaves the server: whole, broken in one of many ways, or streamed."""
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from aiohttp import web
+
+from tests.support.provider.rules import Rule
+
+HUGE_BYTES = 64 * 1024 * 1024
+FOREVER_S = 3600.0
+FIXED_BODIES: dict[str, tuple[bytes, str]] = {
+    "html": (b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>", "text/html"),
+    "empty": (b"", "application/json"),
+    "null": (b"null", "application/json"),
+    "list": (b"[]", "application/json"),
+    "bad_utf8": (b'{"data": "\xff\xfe\xc3("}', "application/json"),
+}
+
+
+async def reply(request: web.Request, rule: Rule | None, body: Any) -> web.StreamResponse:
+    """Send `body` as JSON, or what the rule makes of it."""
+    raw = json.dumps(body).encode()
+    match rule.fault if rule else "":
+        case "status":
+            assert rule is not None
+            return error_reply(rule)
+        case "hang":
+            await asyncio.sleep(FOREVER_S)
+        case "reset" | "close" as how:
+            hang_up(request, reset=how == "reset")
+        case "half":
+            return await _half(request, raw)
+        case "cut":
+            raw = raw[: len(raw) // 2]
+        case "huge":
+            return await _huge(request, raw)
+        case fault if fault in FIXED_BODIES:
+            fixed, content_type = FIXED_BODIES[fault]
+            return web.Response(body=fixed, content_type=content_type)
+    return web.Response(body=raw, content_type="application/json")
+
+
+def error_reply(rule: Rule) -> web.Response:
+    headers = {} if rule.retry_after_s is None else {"Retry-After": f"{rule.retry_after_s:g}"}
+    body = {"error": {"message": rule.message, "type": "error", "code": None, "param": None}}
+    return web.json_response(body, status=rule.status, headers=headers)
+
+
+def hang_up(request: web.Request, *, reset: bool) -> None:
+    """Drop the connection: with a TCP reset, or with a plain close."""
+    transport = request.transport
+    if transport is None:
+        return
+    if reset:
+        sock = transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        transport.abort()
+    else:
+        transport.close()
+
+
+async def _half(request: web.Request, raw: bytes) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    response.content_length = len(raw)
+    await response.prepare(request)
+    await response.write(raw[: len(raw) // 2])
+    hang_up(request, reset=False)
+    return response
+
+
+async def _huge(request: web.Request, raw: bytes) -> web.StreamResponse:
+    """The right JSON behind 64 MiB of white space."""
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    block = b" " * (1024 * 1024)
+    for _ in range(HUGE_BYTES // len(block)):
+        await response.write(block)
+    await response.write(raw)
+    await response.write_eof()
+    return response
+
+
+async def stream(
+    request: web.Request,
+    rule: Rule | None,
+    lines: Sequence[bytes],
+    content_type: str,
+    *,
+    pause_s: float = 0.0,
+) -> web.StreamResponse:
+    """Send the lines one by one; a stream fault strikes in the middle."""
+    response = web.StreamResponse(headers={"Content-Type": content_type})
+    await response.prepare(request)
+    fault = rule.fault if rule else ""
+    async for line in _with_fault(fault, lines, request):
+        await response.write(line)
+        await asyncio.sleep(pause_s)
+    if request.transport is not None:
+        await response.write_eof()
+    return response
+
+
+async def _with_fault(fault: str, lines: Sequence[bytes], request: web.Request) -> AsyncIterator[bytes]:
+    for number, line in enumerate(lines):
+        if fault.startswith("stream_") and number == max(1, len(lines) // 2):
+            match fault:
+                case "stream_reset":
+                    hang_up(request, reset=True)
+                    return
+                case "stream_cut":
+                    return
+                case "stream_stall":
+                    await asyncio.sleep(FOREVER_S)
+                case "stream_error":
+                    yield b'data: {"error": {"message": "overloaded", "type": "server_error"}}\n\n'
+                    return
+                case "stream_garbage":
+                    yield b"data: {not json \xff\n\n"
+        yield line
