@@ -54,6 +54,13 @@ class MethodNotAllowed(KnowlexError):
     code = "METHOD_NOT_ALLOWED"
 
 
+class RequestTimeout(KnowlexError):
+    """The client was too slow in sending its request."""
+
+    status = 408
+    code = "REQUEST_TIMEOUT"
+
+
 class Duplicate(KnowlexError):
     status = 409
     code = "DUPLICATE"

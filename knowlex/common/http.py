@@ -1,0 +1,137 @@
+"""One error body for every route, and the few helpers that plain views need.
+
+Views raise domain errors; `faces` says which status and code each face gives them.
+"""
+
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from rest_framework import exceptions as drf
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from knowlex.common.errors import KnowlexError, MethodNotAllowed, Unauthorized
+from knowlex.common.faces import face_of
+from knowlex.common.ids import new_id
+from knowlex.common.json_input import json_object, parse_json
+from knowlex.common.translation import as_knowlex_error
+
+__all__ = [
+    "allow",
+    "exception_handler",
+    "json_object",
+    "json_response",
+    "parse_json",
+    "problem_body",
+    "problem_response",
+    "request_id_of",
+    "utc_timestamp",
+]
+
+P = ParamSpec("P")
+AsyncView = Callable[Concatenate[HttpRequest, P], Awaitable[HttpResponseBase]]
+log = logging.getLogger("knowlex.errors")
+
+
+def utc_timestamp(moment: datetime | None = None) -> str:
+    """ISO 8601 in UTC with milliseconds and a Z; now, if no moment is given."""
+    moment = (moment or datetime.now(UTC)).astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def json_response(data: Any, status: int = 200) -> HttpResponse:
+    """UUIDs and datetimes are rendered; a lone surrogate becomes `?`, so the body is always valid UTF-8."""
+    text = json.dumps(data, cls=DjangoJSONEncoder, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return HttpResponse(text.encode("utf-8", "replace"), status=status, content_type="application/json")
+
+
+def request_id_of(request: HttpRequest | None) -> str:
+    """The request's id; a fresh one where no middleware has given it any."""
+    return str(getattr(request, "request_id", "") or new_id())
+
+
+def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, dict[str, Any]]:
+    """(status, error body) of any exception, as the face that owns the path words it."""
+    error = as_knowlex_error(exc)
+    path = request.path if request is not None else ""
+    face = face_of(path)
+    status, code = face.outcome(path, error)
+    return status, {
+        "status": status,
+        "error": code,
+        "message": error.message,
+        "details": error.details,
+        "timestamp": utc_timestamp(),
+        face.request_id_key: request_id_of(request),
+    }
+
+
+def problem_response(request: HttpRequest | None, exc: BaseException) -> HttpResponse:
+    """The error response of any exception; one that is our fault is logged, with its traceback."""
+    status, body = problem_body(request, exc)
+    _log(request, exc, status)
+    response = json_response(body, status)
+    for name, value in _headers(exc).items():
+        response[name] = value
+    return response
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
+    """REST_FRAMEWORK["EXCEPTION_HANDLER"]: the same body for DRF views."""
+    set_rollback()
+    request = context.get("request")
+    plain = getattr(request, "_request", request)
+    status, body = problem_body(plain, exc)
+    _log(plain, exc, status)
+    return Response(body, status=status, headers=_headers(exc), content_type="application/json")
+
+
+def allow(*methods: str) -> Callable[[AsyncView[P]], AsyncView[P]]:
+    """Answer only these methods of an async view: OPTIONS tells them, HEAD goes with GET, others get 405."""
+    allowed = [*methods, "OPTIONS"] if "GET" not in methods else [*methods, "HEAD", "OPTIONS"]
+
+    def decorate(view: AsyncView[P]) -> AsyncView[P]:
+        @wraps(view)
+        async def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            if request.method in allowed and request.method != "OPTIONS":
+                return await view(request, *args, **kwargs)
+            if request.method == "OPTIONS":
+                response = HttpResponse(status=204)
+            else:
+                error = MethodNotAllowed(f"Method {request.method} is not allowed here.")
+                response = problem_response(request, error)
+            response["Allow"] = ", ".join(allowed)
+            return response
+
+        guarded.allowed_methods = allowed  # type: ignore[attr-defined]
+        return guarded
+
+    return decorate
+
+
+def _headers(exc: BaseException) -> dict[str, str]:
+    error = as_knowlex_error(exc)
+    headers: dict[str, str] = {}
+    retry_after_s = getattr(error, "retry_after_s", None)
+    if retry_after_s is not None:
+        headers["Retry-After"] = str(retry_after_s)
+    if isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = 'Bearer realm="knowlex"'
+    return headers
+
+
+def _log(request: HttpRequest | None, exc: BaseException, status: int) -> None:
+    if status < 500:
+        return
+    fields = {"request_id": request_id_of(request), "status": status, "error": type(exc).__name__}
+    foreseen = isinstance(exc, KnowlexError) or type(as_knowlex_error(exc)) is not KnowlexError
+    if foreseen and not isinstance(exc, drf.APIException):
+        log.warning("request failed", extra=fields)
+    else:
+        log.error("request failed", extra=fields, exc_info=exc)
