@@ -8,17 +8,17 @@ import logging
 import select
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import psycopg
 from django.db import connections
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
-from psycopg.abc import Query
+from psycopg.abc import QueryNoTemplate as Query
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from knowlex.common.errors import DatabaseUnavailable
+from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,6 @@ TRANSIENT = (
     PoolClosed,
 )
 _RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=LIMIT_S)
-_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, Pool] = WeakKeyDictionary()
 _abandoned: set[asyncio.Task[list[Row]]] = set()
 
 
@@ -68,7 +67,7 @@ async def fetch_one(sql: Query, params: Params = (), *, setup: Sequence[Query] =
 
 async def close_pool() -> None:
     """Close this loop's pool; the next query opens a new one."""
-    pool = _pools.pop(asyncio.get_running_loop(), None)
+    pool = _pools.take()
     if pool is not None:
         await pool.close(timeout=1.0)
 
@@ -95,7 +94,8 @@ async def _fetch_with_retries(sql: Query, params: Params, setup: Sequence[Query]
 
 
 async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
-    pool = await _open_pool()
+    pool = _pools.get()
+    await pool.open()  # returns at once when it is open
     connection = await _living_connection(pool)
     try:
         if not setup:
@@ -127,23 +127,18 @@ def _has_unread_bytes(connection: AsyncConnection[DictRow]) -> bool:
     return bool(poll.poll(0))
 
 
-async def _open_pool() -> Pool:
-    loop = asyncio.get_running_loop()
-    pool = _pools.get(loop)
-    if pool is None:
-        pool = _pools[loop] = AsyncConnectionPool(
-            kwargs={**_connection_arguments(), "autocommit": True, "row_factory": dict_row},
-            connection_class=AsyncConnection[DictRow],
-            configure=_configure,
-            open=False,
-            min_size=0,
-            max_size=MAX_CONNECTIONS,
-            timeout=CONNECTION_WAIT_S,
-            reconnect_timeout=2.0,
-            num_workers=1,
-        )
-        await pool.open()
-    return pool
+def _new_pool() -> Pool:
+    return AsyncConnectionPool(
+        kwargs={**_connection_arguments(), "autocommit": True, "row_factory": dict_row},
+        connection_class=AsyncConnection[DictRow],
+        configure=_configure,
+        open=False,
+        min_size=0,
+        max_size=MAX_CONNECTIONS,
+        timeout=CONNECTION_WAIT_S,
+        reconnect_timeout=2.0,
+        num_workers=1,
+    )
 
 
 async def _configure(connection: AsyncConnection[DictRow]) -> None:
@@ -168,3 +163,6 @@ def _connection_arguments() -> dict[str, Any]:
         **database["OPTIONS"],
     }
     return {name: value for name, value in named.items() if value != ""}
+
+
+_pools: PerLoop[Pool] = PerLoop(_new_pool)
