@@ -94,7 +94,7 @@ class Provider:
         self._state.reset()
 
     def says(self, answer: str | answers.Answer | None) -> None:
-        """The chat model's answer: a name in `answers.NAMED`, any other text as it is, None, or a function."""
+        """The chat model's answer: a name in `answers.NAMED`, another text as it is, None, or a function."""
         named = answers.NAMED.get(answer) if isinstance(answer, str) else None
         self._state.answer = named or (answer if callable(answer) else answers.fixed(answer))
 

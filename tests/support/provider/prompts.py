@@ -32,7 +32,7 @@ class Prompt:
     def _marked(self) -> dict[int, str]:
         marks = list(_MARKER.finditer(self.user))
         ends = [m.start() for m in marks[1:]] + [len(self.user)]
-        return {int(m[1]): self.user[m.end() : end].strip() for m, end in zip(marks, ends, strict=True)}
+        return {int(m[1]): self.user[m.end() : end].strip() for m, end in zip(marks, ends, strict=False)}
 
     @property
     def question(self) -> str:

@@ -100,7 +100,7 @@ async def stream(
     async for line in _with_fault(fault, lines, request):
         await response.write(line)
         await asyncio.sleep(pause_s)
-    if request.transport is not None:
+    if request.transport is not None and not request.transport.is_closing():
         await response.write_eof()
     return response
 

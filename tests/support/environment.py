@@ -1,0 +1,48 @@
+"""The environment of a test run: nothing from outside, everything in one temporary folder.
+
+Imported by conftest.py before Django's settings are, so that they read these variables.
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from urllib.parse import quote
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+OURS = ("KNOWLEX_", "OPENAI_", "OLLAMA_", "VECTOR_STORE_")
+ALSO_OURS = ("DATABASE_URL", "REDIS_URL", "EMBEDDING_MODEL", "MIN_CONFIDENCE_THRESHOLD", "LOG_LEVEL", "PORT")
+KEPT = ("KNOWLEX_MODELS_DIR",)
+
+
+def _make_folder() -> Path:
+    """Short: a unix socket's path has at most 107 bytes. Open: root's PostgreSQL runs as another user."""
+    folder = Path(tempfile.mkdtemp(prefix="kxt-", dir="/tmp" if Path("/tmp").is_dir() else None))
+    folder.chmod(0o755)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+FOLDER = _make_folder()
+POSTGRES_DIR = FOLDER / "pg"
+VALKEY_SOCKET = FOLDER / "valkey.sock"
+
+
+def database_url(name: str, folder: Path = POSTGRES_DIR) -> str:
+    return f"postgresql://postgres@{quote(str(folder), safe='')}/{name}"
+
+
+def set_environment() -> None:
+    """Forget the caller's configuration and point to services that the fixtures start when needed."""
+    for name in list(os.environ):
+        if name not in KEPT and (name.startswith(OURS) or name in ALSO_OURS):
+            del os.environ[name]
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "knowlex.settings",
+        "KNOWLEX_DATA_DIR": str(FOLDER / "data"),
+        "DATABASE_URL": database_url("knowlex"),
+        "REDIS_URL": f"unix://{VALKEY_SOCKET}",
+        "NO_PROXY": "127.0.0.1,localhost",
+        "no_proxy": "127.0.0.1,localhost",
+    }
