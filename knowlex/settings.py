@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import dj_database_url
+import django_stubs_ext
 
 from knowlex.embedded import paths
 from knowlex.environment import read_environment
+
+django_stubs_ext.monkeypatch()  # ModelAdmin[Document] and the like work at run time too
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENV = read_environment()
