@@ -1,6 +1,8 @@
 """Question in, answer out, and what lies between. Plain Python, frozen."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 
@@ -41,7 +43,8 @@ class Passage:
     """A retrieved chunk with everything a face may show of it.
 
     distance: cosine distance to the question, 0 to 2. sparse_score: BM25, None if it holds none of the words.
-    dense_rank, sparse_rank: 1-based, None if the ranking does not hold it. score: fused or reranked, higher is better.
+    dense_rank, sparse_rank: 1-based, None if the ranking does not hold it. score: fused or reranked, higher
+    is better.
     relevance: calibrated probability [0, 1] that the passage helps to answer.
     """
 
@@ -71,12 +74,13 @@ class Retrieval:
     """What one search found, best first.
 
     idf: of the question's known lexemes, for sentence ranking and relevance.
-    model_name: of the embedding model, which chooses the calibration.
+    model_name, calibration: of the active embedding model; calibration is None where none was fitted.
     """
 
     passages: tuple[Passage, ...]
     idf: dict[str, float] = field(default_factory=dict)
     model_name: str = ""
+    calibration: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

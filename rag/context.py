@@ -1,0 +1,30 @@
+"""Which passages the synthesizer is given. Plain Python."""
+
+from collections.abc import Iterable
+
+from rag.types import Passage
+
+CONTEXT_TOKENS = 4000
+
+
+def distinct(passages: Iterable[Passage]) -> list[Passage]:
+    """Without a chunk that came before, or one that says the same word for word; the order is kept."""
+    seen: set[object] = set()
+    kept: list[Passage] = []
+    for passage in passages:
+        wording = " ".join(passage.content.split())
+        if passage.chunk_id not in seen and wording not in seen:
+            kept.append(passage)
+        seen.update((passage.chunk_id, wording))
+    return kept
+
+
+def assemble(passages: Iterable[Passage], budget_tokens: int = CONTEXT_TOKENS) -> tuple[Passage, ...]:
+    """The best passages that fit the budget, in their order; one that does not fit is passed over."""
+    chosen: list[Passage] = []
+    left = budget_tokens
+    for passage in passages:
+        if passage.token_count <= left:
+            chosen.append(passage)
+            left -= passage.token_count
+    return tuple(chosen)

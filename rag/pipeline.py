@@ -1,0 +1,83 @@
+"""Question -> answer: the only place where the order of the stages is written. Plain Python, async."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from rag.citations import settle, without_markers
+from rag.context import assemble, distinct
+from rag.prompts import says_not_found
+from rag.protocols import Reranker, Retriever, Synthesizer
+from rag.types import Answer, Passage, Question, Retrieval, Synthesis, Usage
+
+T = TypeVar("T")
+Assess = Callable[[str, Retrieval, Mapping[str, Any] | None], Retrieval]
+
+
+class Pipeline:
+    """retrieve, rerank, judge the relevance, keep what is relevant, synthesize, check the citations.
+
+    assess: fills `relevance` of every passage from the question, the retrieval and the model's calibration.
+    """
+
+    def __init__(
+        self, retriever: Retriever, reranker: Reranker, assess: Assess, synthesizer: Synthesizer
+    ) -> None:
+        self._retriever, self._reranker = retriever, reranker
+        self._assess, self._synthesizer = assess, synthesizer
+
+    async def answer(self, question: Question) -> Answer:
+        """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
+        took = _Stages()
+        passages = await self._passages(question, took)
+        context = assemble(p for p in passages if p.relevance >= question.min_relevance)
+        synthesis = Synthesis("")
+        if context:
+            synthesis = await took.of("synthesize", self._synthesizer.synthesize(question, context))
+        text, cited = _checked(synthesis.text, len(context))
+        return Answer(
+            question=question,
+            answered=bool(cited),
+            text=text,
+            context=context,
+            cited=cited,
+            retrieved=len(passages),
+            confidence=max((p.relevance for p in passages), default=0.0),
+            usage=synthesis.usage if context else Usage(),
+            stage_ms=took.milliseconds,
+        )
+
+    async def _passages(self, question: Question, took: "_Stages") -> list[Passage]:
+        """The `top_k` best passages with their relevance, no two of the same wording."""
+        found = await took.of("retrieve", self._retriever.retrieve(question))
+        if not found.passages:
+            return []
+        ranked = await took.of("rerank", self._reranker.rerank(question, found))
+        started = time.perf_counter()
+        judged = self._assess(question.text, ranked, ranked.calibration)
+        took.note("relevance", started)
+        return distinct(judged.passages)[: question.top_k]
+
+
+def _checked(reply: str, blocks: int) -> tuple[str, tuple[int, ...]]:
+    """The reply with valid markers only, and what it cites; ("", ()) if it cites nothing or is a refusal."""
+    text, cited = settle(reply, blocks)
+    if not cited or says_not_found(without_markers(text)):
+        return "", ()
+    return text, cited
+
+
+class _Stages:
+    """How long each stage took, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.milliseconds: dict[str, float] = {}
+
+    async def of(self, stage: str, work: Awaitable[T]) -> T:
+        started = time.perf_counter()
+        result = await work
+        self.note(stage, started)
+        return result
+
+    def note(self, stage: str, started: float) -> None:
+        self.milliseconds[stage] = round((time.perf_counter() - started) * 1000, 3)
