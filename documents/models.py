@@ -1,14 +1,15 @@
 """Tables of the documents app. Rows below a document go with it by the database's own ON DELETE CASCADE.
 
 Foreign keys are declared without Django's constraint (`db_constraint=False`, DO_NOTHING) and added by the
-first migration as immediate, cascading ones: one DELETE takes everything along, whatever a worker inserts meanwhile.
+first migration as immediate, cascading ones: one DELETE takes everything along, whatever a worker
+inserts meanwhile.
 """
 
 from pathlib import PurePosixPath
 
 from django.db import models
 
-from documents.querysets import ChunkQuerySet, CollectionQuerySet, DocumentQuerySet
+from documents.querysets import ChunkQuerySet, CollectionQuerySet, DocumentQuerySet, PageQuerySet
 from knowlex.common.ids import new_id
 
 DEFAULT_COLLECTION = "default"
@@ -79,6 +80,8 @@ class Page(models.Model):
     text = models.TextField()
     read_by = models.CharField(max_length=16)
     warnings = models.JSONField(default=list)
+
+    objects = PageQuerySet.as_manager()
 
     class Meta:
         ordering = ["document_id", "number"]

@@ -1,15 +1,18 @@
 """Every query of the documents app has a name."""
 
+from collections.abc import Collection as Group
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from django.db import models
 
-from documents.types import ChunkDraft
+from documents.types import ChunkDraft, Extraction
 
 if TYPE_CHECKING:
-    from documents.models import Chunk, Collection, Document  # noqa: F401
+    from documents.models import Chunk, Collection, Document, Page  # noqa: F401
+
+ROWS_PER_INSERT = 500
 
 
 class CollectionQuerySet(models.QuerySet["Collection"]):
@@ -27,6 +30,38 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 
     def with_checksum(self, collection_id: UUID, checksum: str) -> Self:
         return self.filter(collection_id=collection_id, checksum=checksum)
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+    def existing_ids(self, ids: Group[UUID]) -> set[UUID]:
+        return set(self.filter(id__in=ids).values_list("id", flat=True))
+
+    def delete_returning_file(self, document_id: UUID) -> str | None:
+        """Delete the row and, by the database's cascades, all below it; returns the stored file's name.
+
+        None if there is no row: of several at once, one gets the name. Call it in a transaction.
+        """
+        row = self.filter(id=document_id)
+        name = row.values_list("file", flat=True).first()
+        return name if row.delete()[0] else None
+
+
+class PageQuerySet(models.QuerySet["Page"]):
+    def add_pages(self, document: "Document", extraction: Extraction) -> int:
+        """Insert the extraction's pages in batches; returns how many."""
+        rows = (
+            self.model(
+                document=document,
+                number=page.number,
+                start_char=page.start_char,
+                text=extraction.text[page.start_char : page.end_char],
+                read_by=page.read_by,
+                warnings=list(page.warnings),
+            )
+            for page in extraction.pages
+        )
+        return len(self.bulk_create(rows, batch_size=ROWS_PER_INSERT))
 
 
 class ChunkQuerySet(models.QuerySet["Chunk"]):
@@ -51,4 +86,4 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
             )
             for draft in drafts
         )
-        return len(self.bulk_create(rows, batch_size=500))
+        return len(self.bulk_create(rows, batch_size=ROWS_PER_INSERT))

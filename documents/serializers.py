@@ -1,0 +1,63 @@
+"""The Knowlex API's documents as JSON: camelCase exists only here."""
+
+from rest_framework import serializers
+
+from documents.models import Chunk, Document
+
+
+class IngestOutput(serializers.Serializer[Document]):
+    documentId = serializers.UUIDField(source="id")
+    filename = serializers.CharField(source="original_filename")
+    totalChunks = serializers.IntegerField(source="chunk_count")
+    status = serializers.ReadOnlyField(default="INGESTED")
+    createdAt = serializers.DateTimeField(source="created_at")
+    source = serializers.ChoiceField(choices=Document.Source.choices)
+    checksum = serializers.CharField()
+    collection = serializers.CharField(source="collection.name")
+    warnings = serializers.ListField(child=serializers.CharField())
+
+
+class DocumentOutput(serializers.Serializer[Document]):
+    id = serializers.UUIDField()
+    source = serializers.ChoiceField(choices=Document.Source.choices)
+    originalFilename = serializers.CharField(source="original_filename")
+    checksum = serializers.CharField(help_text="SHA-256 of the uploaded bytes, 64 hex digits")
+    createdAt = serializers.DateTimeField(source="created_at")
+    title = serializers.CharField()
+    sizeBytes = serializers.IntegerField(source="size_bytes")
+    pageCount = serializers.IntegerField(source="page_count")
+    totalChunks = serializers.IntegerField(source="chunk_count")
+    collection = serializers.CharField(source="collection.name")
+    warnings = serializers.ListField(child=serializers.CharField())
+
+
+class ChunkOutput(serializers.Serializer[Chunk]):
+    id = serializers.UUIDField()
+    documentId = serializers.UUIDField(source="document_id")
+    chunkIndex = serializers.IntegerField(source="chunk_index")
+    content = serializers.CharField()
+    pageNumber = serializers.IntegerField(source="page_number", allow_null=True)
+    lastPage = serializers.IntegerField(source="last_page", allow_null=True)
+    startChar = serializers.IntegerField(source="start_char")
+    endChar = serializers.IntegerField(source="end_char")
+    tokenCount = serializers.IntegerField(source="token_count")
+    chapter = serializers.CharField()
+    section = serializers.CharField()
+
+
+class UploadInput(serializers.Serializer[None]):
+    """The multipart form, for the schema; documents.uploads reads it."""
+
+    file = serializers.FileField(help_text="a PDF or Markdown file of at most 50 MB")
+    collection = serializers.CharField(required=False, help_text="name or id; `default` unless given")
+
+
+class ProblemOutput(serializers.Serializer[None]):
+    """The error body of every route."""
+
+    status = serializers.IntegerField()
+    error = serializers.CharField()
+    message = serializers.CharField()
+    details = serializers.DictField()
+    timestamp = serializers.DateTimeField()
+    requestId = serializers.CharField()

@@ -1,0 +1,135 @@
+"""Reading an upload's multipart body: the one part `file` goes to disk block by block, hashed on the way."""
+
+import unicodedata
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooManyFilesSent
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.http import HttpRequest, QueryDict
+from django.http.multipartparser import MultiPartParser, MultiPartParserError
+
+from documents.storage import StagedUpload, Staging
+from knowlex.common.errors import InvalidInput, PayloadTooLarge, UnsupportedMediaType
+
+MEDIA_TYPE = "multipart/form-data"
+FILE_FIELD = "file"
+MAX_FILENAME = 255
+TAIL_BYTES = 4096  # where the closing delimiter must stand: an epilogue is allowed, but nobody sends one
+BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedUpload:
+    """fields: the text fields of the form. filename: cleaned, only ever stored as data."""
+
+    upload: StagedUpload
+    filename: str
+    fields: QueryDict
+
+
+@contextmanager
+def received_upload(request: HttpRequest) -> Iterator[ReceivedUpload]:
+    """Parse the body; the staged file is gone on leaving, unless it was moved to its place.
+
+    Raises UnsupportedMediaType (not multipart), InvalidInput (malformed, unfinished, no or several files),
+    PayloadTooLarge as soon as the file is over the limit, StorageUnavailable.
+    """
+    content_type = request.META.get("CONTENT_TYPE", "")
+    if content_type.split(";")[0].strip().lower() != MEDIA_TYPE:
+        raise UnsupportedMediaType(f"The request must be {MEDIA_TYPE}.")
+    with ExitStack() as stack:
+        handler = StagingHandler(stack)
+        fields = _parse(request, MEDIA_TYPE + content_type.strip()[len(MEDIA_TYPE) :], handler)
+        if handler.upload is None or FILE_FIELD in fields:
+            raise InvalidInput(f"The form must have one file, in the part '{FILE_FIELD}'.", field=FILE_FIELD)
+        yield ReceivedUpload(handler.upload, handler.filename, fields)
+
+
+class StagingHandler(FileUploadHandler):
+    """Django's hook for file parts: `file` is staged, other files are read past."""
+
+    chunk_size = 256 * 1024
+
+    def __init__(self, stack: ExitStack) -> None:
+        super().__init__()
+        self._stack = stack
+        self._staging: Staging | None = None
+        self.upload: StagedUpload | None = None
+        self.filename = ""
+
+    def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
+        if field_name != FILE_FIELD:
+            raise SkipFile
+        if self._staging is not None:
+            raise InvalidInput(f"The form has more than one part '{FILE_FIELD}'.", field=FILE_FIELD)
+        self._staging = self._stack.enter_context(Staging(max_bytes=settings.MAX_UPLOAD_BYTES))
+        self.filename = file_name
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        if self._staging is not None:
+            self._staging.write(raw_data)
+
+    def file_complete(self, file_size: int) -> None:
+        """Only called when the delimiter after the file was seen."""
+        if self._staging is not None:
+            self.upload = self._staging.finish()
+
+
+class _Tail:
+    """The body, remembering its last bytes."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._read = request.read
+        self.tail = b""
+
+    def read(self, size: int) -> bytes:
+        block = self._read(size)
+        self.tail = (self.tail + block)[-TAIL_BYTES:] if len(block) < TAIL_BYTES else block[-TAIL_BYTES:]
+        return block
+
+
+class _Parser(MultiPartParser):
+    """Django's parser, which neither misses a closing delimiter nor leaves a file name as it was sent."""
+
+    def parse(self) -> Any:
+        parsed = super().parse()
+        if b"--" + self._boundary + b"--" not in self._input_data.tail:
+            raise MultiPartParserError("the closing delimiter is missing")
+        return parsed
+
+    def sanitize_file_name(self, file_name: str) -> str:
+        return clean_filename(file_name)
+
+
+def _parse(request: HttpRequest, content_type: str, handler: StagingHandler) -> QueryDict:
+    # The parser takes a missing length (a chunked body) for an empty body; else it ignores the number.
+    meta = {**request.META, "CONTENT_TYPE": content_type, "CONTENT_LENGTH": "1"}
+    try:
+        fields, _ = _Parser(meta, _Tail(request), [handler], "utf-8").parse()
+    except RequestDataTooBig as exc:
+        raise PayloadTooLarge("The form's text fields are too large.") from exc
+    except (MultiPartParserError, SuspiciousOperation, TooManyFilesSent, ValueError, LookupError) as exc:
+        raise InvalidInput("The multipart body is malformed or unfinished.", field=FILE_FIELD) from exc
+    return fields
+
+
+def clean_filename(name: str) -> str:
+    """The base name without what cannot be stored or misleads a reader; at most 255 characters.
+
+    The extension survives shortening. A name of which nothing is left is called "document".
+    """
+    base = name.replace("\\", "/").rsplit("/", 1)[-1]
+    kept = "".join(" " if unicodedata.category(c) == "Zs" else c for c in base if _fit_to_store(c)).strip()
+    if len(kept) > MAX_FILENAME:
+        suffix = PurePosixPath(kept).suffix[:MAX_FILENAME]
+        kept = kept[: MAX_FILENAME - len(suffix)] + suffix
+    return "document" if kept in {"", ".", ".."} else kept
+
+
+def _fit_to_store(char: str) -> bool:
+    return unicodedata.category(char) not in {"Cc", "Cs", "Zl", "Zp"} and char not in BIDI_CONTROLS

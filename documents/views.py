@@ -1,0 +1,105 @@
+"""The Knowlex API's documents: /api/v1/documents.
+
+A new document goes to the collection `default`, or to the one that `collection` (name or id; a form field
+or a query parameter) names; the list shows `default`, or the one named. Ids are looked up in all collections.
+"""
+
+from django.http import QueryDict
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from documents import services
+from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, ProblemOutput, UploadInput
+from documents.uploads import received_upload
+from knowlex.common.errors import InvalidInput
+from knowlex.common.fields import int_parameter
+from knowlex.common.ids import parse_id
+
+MAX_LIMIT, MAX_OFFSET = 1000, 1_000_000_000
+COLLECTION = OpenApiParameter("collection", str, description="Name or id; `default` unless given.")
+LIMIT = OpenApiParameter("limit", int, description=f"At most so many, 1 to {MAX_LIMIT}; all unless given.")
+OFFSET = OpenApiParameter("offset", int, description="Leave out so many of the newest first.")
+DOCUMENT_ID = OpenApiParameter("document_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
+
+
+def problems(*statuses: int) -> dict[int, type[ProblemOutput]]:
+    return dict.fromkeys((*statuses, 429, 500, 503), ProblemOutput)
+
+
+class DocumentListView(APIView):
+    @extend_schema(
+        operation_id="uploadDocument",
+        summary="Upload and ingest a document",
+        parameters=[COLLECTION],
+        request={"multipart/form-data": UploadInput},
+        responses={201: IngestOutput, **problems(400, 404, 408, 409, 413, 415, 422, 507)},
+    )
+    def post(self, request: Request) -> Response:
+        """The text is extracted and split, and stored with the file; it is not embedded."""
+        with received_upload(request._request) as form:
+            collection = services.resolve_collection(_one_collection(form.fields, request.query_params))
+            document = services.ingest_document(
+                upload=form.upload, filename=form.filename, collection=collection
+            )
+        headers = {"Location": f"{request.path}/{document.id}"}
+        return Response(IngestOutput(document).data, status=201, headers=headers)
+
+    @extend_schema(
+        operation_id="listDocuments",
+        summary="List the documents of a collection, newest first",
+        parameters=[COLLECTION, LIMIT, OFFSET],
+        responses={200: DocumentOutput(many=True), **problems(400, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        parameters = request.query_params
+        documents = services.list_documents(
+            services.resolve_collection(_one_collection(parameters)),
+            limit=int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=0) or None,
+            offset=int_parameter(parameters.get("offset"), "offset", low=0, high=MAX_OFFSET, default=0),
+        )
+        return Response(DocumentOutput(documents, many=True).data)
+
+
+class DocumentView(APIView):
+    @extend_schema(
+        operation_id="getDocument",
+        summary="One document's metadata",
+        parameters=[DOCUMENT_ID],
+        responses={200: DocumentOutput, **problems(400, 404)},
+    )
+    def get(self, request: Request, document_id: str) -> Response:
+        document = services.get_document(parse_id(document_id, field="documentId"))
+        return Response(DocumentOutput(document).data)
+
+    @extend_schema(
+        operation_id="deleteDocument",
+        summary="Delete a document, its chunks, their vectors and its file",
+        parameters=[DOCUMENT_ID],
+        responses={204: None, **problems(400, 404)},
+    )
+    def delete(self, request: Request, document_id: str) -> Response:
+        services.delete_document(parse_id(document_id, field="documentId"))
+        return Response(status=204)
+
+
+class DocumentChunksView(APIView):
+    @extend_schema(
+        operation_id="listChunks",
+        summary="A document's chunks in reading order",
+        parameters=[DOCUMENT_ID],
+        responses={200: ChunkOutput(many=True), **problems(400, 404)},
+    )
+    def get(self, request: Request, document_id: str) -> Response:
+        chunks = services.document_chunks(parse_id(document_id, field="documentId"))
+        return Response(ChunkOutput(chunks, many=True).data)
+
+
+def _one_collection(*sources: QueryDict) -> str | None:
+    """What the request names, wherever; None if nothing. Raises InvalidInput if it names two."""
+    names = {name for source in sources for name in source.getlist("collection")}
+    if len(names) > 1:
+        raise InvalidInput("collection is given more than once, differently.", field="collection")
+    return names.pop() if names else None
