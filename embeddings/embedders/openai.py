@@ -1,0 +1,114 @@
+"""Embeddings from OpenAI, or from any server that speaks its API."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import httpx2
+import openai
+
+from embeddings.embedders.answers import failure
+from embeddings.embedders.bounded import HEADERS, async_hooks, sync_client
+from embeddings.types import Vector
+from embeddings.vectors import UnusableVectors, checked
+from knowlex.common.errors import EmbedderUnavailable
+from knowlex.common.retry import Retry
+
+NATIVE_DIMENSIONS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}
+FIXED_SIZE = frozenset({"text-embedding-ada-002"})  # refuses the parameter `dimensions`
+QUERY_LIMIT_S = 10.0  # a question's embedding, retries included: someone waits for it
+THREE_MORE = Retry(retries=3, base_s=1.0)  # after 1, 2 and 4 s
+NO_ANSWER = (openai.OpenAIError, httpx2.HTTPError, OSError)
+
+
+class OpenAIEmbedder:
+    """The SDK's retries are off (nested loops multiply), and bodies are read here (it lets too much pass)."""
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        base_url: str | None,
+        model_name: str,
+        dimensions: int | None = None,
+        timeout_s: float = 30.0,
+        retry: Retry = THREE_MORE,
+    ) -> None:
+        self.model_name = model_name
+        self.dimensions = dimensions or NATIVE_DIMENSIONS.get(model_name)
+        self._asked_dimensions = dimensions if model_name not in FIXED_SIZE else None
+        # A server of one's own may ask for no key; the SDK insists on one.
+        self._client_options = {"api_key": api_key or "none", "base_url": base_url, "max_retries": 0}
+        self._api_key, self._timeout_s, self._retry = api_key, timeout_s, retry
+        self._sync: openai.OpenAI | None = None
+        self._async: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = WeakKeyDictionary()
+        if not api_key and base_url is None:
+            raise ValueError("OPENAI_API_KEY is not set, and OPENAI_BASE_URL names no server of your own.")
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        def attempt() -> list[Vector]:
+            try:
+                raw = self._client().embeddings.with_raw_response.create(**self._request(texts))
+            except NO_ANSWER as exc:
+                raise failure(exc, secret=self._api_key) from exc
+            return self._read(raw.content, len(texts))
+
+        return self._retry.call(attempt, retry_on=(EmbedderUnavailable,))
+
+    async def aembed_query(self, text: str) -> Vector:
+        async def attempt() -> Vector:
+            try:
+                raw = await self._async_client().embeddings.with_raw_response.create(**self._request([text]))
+            except NO_ANSWER as exc:
+                raise failure(exc, secret=self._api_key) from exc
+            (vector,) = self._read(raw.content, 1)
+            return vector
+
+        try:
+            async with asyncio.timeout(QUERY_LIMIT_S):
+                return await self._retry.acall(attempt, retry_on=(EmbedderUnavailable,))
+        except TimeoutError as exc:
+            raise EmbedderUnavailable("The embedding model did not answer in time.") from exc
+
+    def _request(self, texts: Sequence[str]) -> dict[str, Any]:
+        size = {"dimensions": self._asked_dimensions} if self._asked_dimensions else {}
+        return {"model": self.model_name, "input": list(texts), "encoding_format": "float", **size}
+
+    def _read(self, content: bytes, count: int) -> list[Vector]:
+        try:
+            reply = json.loads(content)
+            return checked(reply.get("data") if isinstance(reply, dict) else None, count, self.dimensions)
+        except UnusableVectors as exc:
+            raise EmbedderUnavailable(f"The embedding model's answer is unusable. {exc}") from exc
+        except (ValueError, RecursionError) as exc:
+            raise EmbedderUnavailable("The embedding model's answer is not JSON.") from exc
+
+    def _client(self) -> openai.OpenAI:
+        if self._sync is None:  # made after a worker has forked
+            self._sync = openai.OpenAI(**self._client_options, http_client=sync_client(self._timeout_s))
+        return self._sync
+
+    def _async_client(self) -> openai.AsyncOpenAI:
+        """One for each event loop, to which aiohttp's connections belong."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._async:
+            http_client = openai.DefaultAioHttpClient(
+                timeout=self._timeout_s,
+                headers=HEADERS,
+                follow_redirects=False,
+                event_hooks=async_hooks(self._timeout_s),
+            )
+            self._async[loop] = openai.AsyncOpenAI(**self._client_options, http_client=http_client)
+        return self._async[loop]
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections; the next question opens new ones."""
+        client = self._async.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.close()
