@@ -11,7 +11,7 @@ class IngestOutput(serializers.Serializer[Document]):
     totalChunks = serializers.IntegerField(source="chunk_count")
     status = serializers.ReadOnlyField(default="INGESTED")
     createdAt = serializers.DateTimeField(source="created_at")
-    source = serializers.ChoiceField(choices=Document.Source.choices)
+    source = serializers.ChoiceField(choices=Document.Source.choices)  # type: ignore[assignment]
     checksum = serializers.CharField()
     collection = serializers.CharField(source="collection.name")
     warnings = serializers.ListField(child=serializers.CharField())
@@ -19,7 +19,7 @@ class IngestOutput(serializers.Serializer[Document]):
 
 class DocumentOutput(serializers.Serializer[Document]):
     id = serializers.UUIDField()
-    source = serializers.ChoiceField(choices=Document.Source.choices)
+    source = serializers.ChoiceField(choices=Document.Source.choices)  # type: ignore[assignment]
     originalFilename = serializers.CharField(source="original_filename")
     checksum = serializers.CharField(help_text="SHA-256 of the uploaded bytes, 64 hex digits")
     createdAt = serializers.DateTimeField(source="created_at")

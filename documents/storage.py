@@ -82,7 +82,7 @@ class Staging:
         return StagedUpload(Path(self._file.name), self._size, self._hash.hexdigest())
 
 
-class _StagedFile(File):
+class _StagedFile(File):  # type: ignore[type-arg]
     """What Django's file system storage moves instead of copying."""
 
     def temporary_file_path(self) -> str:

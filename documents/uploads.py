@@ -1,5 +1,6 @@
 """Reading an upload's multipart body: the one part `file` goes to disk block by block, hashed on the way."""
 
+import io
 import unicodedata
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -80,27 +81,25 @@ class StagingHandler(FileUploadHandler):
             self.upload = self._staging.finish()
 
 
-class _Tail:
+class _Tail(io.BufferedIOBase):
     """The body, remembering its last bytes."""
 
     def __init__(self, request: HttpRequest) -> None:
-        self._read = request.read
+        self._request = request
         self.tail = b""
 
-    def read(self, size: int) -> bytes:
-        block = self._read(size)
+    def read(self, size: int | None = -1, /) -> bytes:
+        block = self._request.read(size)
         self.tail = (self.tail + block)[-TAIL_BYTES:] if len(block) < TAIL_BYTES else block[-TAIL_BYTES:]
         return block
 
 
 class _Parser(MultiPartParser):
-    """Django's parser, which neither misses a closing delimiter nor leaves a file name as it was sent."""
+    """Django's parser; it alone unescapes HTML in file names and takes a body cut between parts for whole."""
 
-    def parse(self) -> Any:
-        parsed = super().parse()
-        if b"--" + self._boundary + b"--" not in self._input_data.tail:
-            raise MultiPartParserError("the closing delimiter is missing")
-        return parsed
+    def closing_delimiter(self) -> bytes:
+        boundary: bytes = self._boundary  # type: ignore[attr-defined]  # not in the stubs
+        return b"--" + boundary + b"--"
 
     def sanitize_file_name(self, file_name: str) -> str:
         return clean_filename(file_name)
@@ -110,11 +109,15 @@ def _parse(request: HttpRequest, content_type: str, handler: StagingHandler) -> 
     # The parser takes a missing length (a chunked body) for an empty body; else it ignores the number.
     meta = {**request.META, "CONTENT_TYPE": content_type, "CONTENT_LENGTH": "1"}
     try:
-        fields, _ = _Parser(meta, _Tail(request), [handler], "utf-8").parse()
+        body = _Tail(request)
+        parser = _Parser(meta, body, [handler], "utf-8")
+        fields, _ = parser.parse()
     except RequestDataTooBig as exc:
         raise PayloadTooLarge("The form's text fields are too large.") from exc
     except (MultiPartParserError, SuspiciousOperation, TooManyFilesSent, ValueError, LookupError) as exc:
         raise InvalidInput("The multipart body is malformed or unfinished.", field=FILE_FIELD) from exc
+    if parser.closing_delimiter() not in body.tail:
+        raise InvalidInput("The multipart body is unfinished.", field=FILE_FIELD)
     return fields
 
 

@@ -9,6 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import ListSerializer
 from rest_framework.views import APIView
 
 from documents import services
@@ -60,7 +61,7 @@ class DocumentListView(APIView):
             limit=int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=0) or None,
             offset=int_parameter(parameters.get("offset"), "offset", low=0, high=MAX_OFFSET, default=0),
         )
-        return Response(DocumentOutput(documents, many=True).data)
+        return Response(ListSerializer(documents, child=DocumentOutput()).data)
 
 
 class DocumentView(APIView):
@@ -94,7 +95,7 @@ class DocumentChunksView(APIView):
     )
     def get(self, request: Request, document_id: str) -> Response:
         chunks = services.document_chunks(parse_id(document_id, field="documentId"))
-        return Response(ChunkOutput(chunks, many=True).data)
+        return Response(ListSerializer(chunks, child=ChunkOutput()).data)
 
 
 def _one_collection(*sources: QueryDict) -> str | None:
