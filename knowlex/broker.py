@@ -1,4 +1,4 @@
-"""One REDIS_URL in the two spellings that its users take: redis-py's and Kombu's. Plain functions, no connection."""
+"""One REDIS_URL in the two spellings that its users take: redis-py's and Kombu's."""
 
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -25,8 +25,8 @@ def broker_url(url: str) -> str:
 def broker_options(url: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """Celery's broker_use_ssl and broker_transport_options.
 
-    A broker that hangs costs 2 s a try, not a minute; a task of a worker that was killed comes back after about
-    a minute (the sweep is faster: the lease in PostgreSQL decides, and a second delivery finds nothing to do).
+    A broker that hangs costs 2 s a try, not a minute. A task of a worker that was killed comes back after
+    about a minute; the sweep is faster, and a second delivery finds nothing to do.
     """
     tls = (
         {"ssl_cert_reqs": "required"} if url.startswith("rediss://") and "ssl_cert_reqs" not in url else None

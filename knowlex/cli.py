@@ -1,4 +1,4 @@
-"""What `manage.py` does around Django: options of `up` that settings need, and the embedded database for commands."""
+"""What `manage.py` does around Django: the options of `up`, and the embedded database for commands."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ UP_OPTIONS = {
 
 
 def main(argv: list[str]) -> None:
-    """argv as in sys.argv. Ends with a message and a non-zero exit, not a traceback, on what a user can put right."""
+    """argv as in sys.argv. What a user can put right ends with a message, not with a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
     if argv[1:2] == ["up"]:
         _options_to_environment(argv[2:])

@@ -1,28 +1,35 @@
 """The environment variables of Knowlex: names, types, defaults, and a clear refusal of anything unusable."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from socket import gethostname
+from typing import Annotated, Any, Literal, Self
 
 from django.core.exceptions import ImproperlyConfigured
-from pydantic import Field, ValidationError, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from knowlex import values
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Processes = Annotated[int, Field(ge=1, le=64)]
+Key = Annotated[str, AfterValidator(values.header_value)]
+WebUrl = Annotated[str, AfterValidator(values.web_url)]
+LOCAL_MODEL, LOCAL_DIMENSIONS = "all-MiniLM-L6-v2", 384
 
 
 class Environment(BaseSettings):
-    """Field names are the variables' names in lower case; an empty variable counts as not set."""
+    """Field names are the variables' names in lower case; an empty or blank variable counts as not set."""
 
-    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
+    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore", str_strip_whitespace=True)
 
-    knowlex_data_dir: Path = Path(".knowlex")
-    knowlex_models_dir: Path = Path(".models")
-    database_url: str = ""
-    redis_url: str = ""
+    knowlex_data_dir: Annotated[Path, AfterValidator(values.folder)] = Path(".knowlex")
+    knowlex_models_dir: Annotated[Path, AfterValidator(values.folder)] = Path(".models")
+    database_url: Annotated[str, AfterValidator(values.database_url)] = ""
+    redis_url: Annotated[str, AfterValidator(values.redis_url)] = ""
     knowlex_secret_key: str = ""
-    knowlex_host: str = "127.0.0.1"
+    knowlex_host: Annotated[str, AfterValidator(values.host)] = "127.0.0.1"
     knowlex_port: Annotated[int, Field(ge=0, le=65535)] = 8080
     knowlex_allowed_hosts: str = ""
 
@@ -32,52 +39,83 @@ class Environment(BaseSettings):
     knowlex_embedding_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 30.0
     knowlex_synthesizer: Literal["extractive", "openai", "ollama"] | None = None
     knowlex_chat_model: str = ""
-    openai_api_key: str = ""
-    openai_base_url: str = ""
-    ollama_host: str = "http://localhost:11434"
+    openai_api_key: Key = ""
+    openai_base_url: WebUrl = ""
+    ollama_host: Annotated[WebUrl, BeforeValidator(values.with_scheme)] = "http://localhost:11434"
     ollama_model: str = "llama3.2:1b"
     ollama_timeout_seconds: Seconds = 10.0
     knowlex_llm_timeout_seconds: Seconds = 10.0
     knowlex_relevance_threshold: Probability = 0.8
 
     knowlex_vector_store: Literal["pgvector", "qdrant", "chroma", "memory"] = "pgvector"
-    vector_store_url: str = ""
+    vector_store_url: WebUrl = ""
     vector_store_collection: str = "corporate_documents"
     vector_store_timeout_seconds: Seconds = 5.0
 
     knowlex_require_api_key: bool | None = None
     knowlex_max_upload_mb: Annotated[int, Field(ge=1, le=1024)] = 50
-    knowlex_rate_limit: str = "600/min"
+    knowlex_rate_limit: Annotated[str, AfterValidator(values.rate)] = "600/min"
     knowlex_url_ingest: Literal["on", "off"] = "off"
     knowlex_url_allowed_hosts: str = ""
 
     knowlex_pdf_reader: Literal["auto", "pypdf", "pdfium"] = "auto"
-    knowlex_extractor_processes: Annotated[int, Field(ge=1, le=64)] = 2
+    knowlex_extractor_processes: Processes = 2
     knowlex_chunk_tokens: Annotated[int, Field(ge=50, le=500)] = 300
     knowlex_chunk_overlap: Annotated[int, Field(ge=0, le=250)] = 50
-    knowlex_workers: Annotated[int, Field(ge=1, le=64)] = 4
+    knowlex_workers: Processes = 4
 
     embedding_model: str = "all-MiniLM-L6-v2"
     min_confidence_threshold: Probability = 0.5
     max_retrieval_results: Annotated[int, Field(ge=1, le=50)] = 5
-    log_level: LogLevel = "INFO"
+    log_level: Annotated[LogLevel, BeforeValidator(values.upper)] = "INFO"
 
-    @field_validator("log_level", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def _upper(cls, value: object) -> object:
-        return value.upper() if isinstance(value, str) else value
+    def _blank_is_unset(cls, found: Any) -> Any:
+        return {name: value for name, value in found.items() if not isinstance(value, str) or value.strip()}
 
-    @field_validator("database_url", "redis_url", "openai_base_url", "ollama_host")
-    @classmethod
-    def _known_scheme(cls, value: str) -> str:
-        known = ("postgres://", "postgresql://", "redis://", "rediss://", "valkey://", "unix://")
-        if value and not value.startswith((*known, "http://", "https://")):
-            raise ValueError("is not a URL that can be used")
-        return value
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        """Rules between variables; each message begins with the variable to put right."""
+        for name, later in LATER.items():
+            if (value := getattr(self, name)) in later:
+                raise ValueError(f"{name.upper()}={value}: {later[value]} is not part of this release")
+        self._check_keys()
+        self._check_models()
+        if self.knowlex_chunk_overlap * 2 > self.knowlex_chunk_tokens:
+            raise ValueError("KNOWLEX_CHUNK_OVERLAP: must be at most half of KNOWLEX_CHUNK_TOKENS")
+        return self
+
+    def _check_keys(self) -> None:
+        if self.knowlex_require_api_key:
+            raise ValueError("KNOWLEX_REQUIRE_API_KEY=true: API keys are not part of this release")
+        if self.knowlex_require_api_key is None and not values.is_loopback(self.knowlex_host):
+            raise ValueError(
+                f"KNOWLEX_REQUIRE_API_KEY: at {self.knowlex_host} others can reach the API, and API keys "
+                "are not part of this release; set it to false to serve without them"
+            )
+
+    def _check_models(self) -> None:
+        chosen = {"KNOWLEX_EMBEDDER": self.embedder, "KNOWLEX_SYNTHESIZER": self.synthesizer}
+        for variable, provider in chosen.items():
+            if provider == "openai" and not self.openai_api_key and not self.openai_base_url:
+                raise ValueError(f"OPENAI_API_KEY: is needed for {variable}=openai (or OPENAI_BASE_URL)")
+        if self.embedder == "local" and self.knowlex_embedding_model not in ("", LOCAL_MODEL):
+            raise ValueError(f"KNOWLEX_EMBEDDING_MODEL: the local embedder has only {LOCAL_MODEL}")
+        if self.embedder == "local" and self.knowlex_embedding_dimensions not in (None, LOCAL_DIMENSIONS):
+            raise ValueError(f"KNOWLEX_EMBEDDING_DIMENSIONS: {LOCAL_MODEL} has {LOCAL_DIMENSIONS}")
 
     @property
     def embedder(self) -> str:
         return self.knowlex_embedder or ("openai" if self.openai_api_key else "local")
+
+    @property
+    def allowed_hosts(self) -> list[str]:
+        """The Host headers that are answered: the chosen ones, else this machine's and the bound address."""
+        if self.knowlex_allowed_hosts:
+            return [name.strip() for name in self.knowlex_allowed_hosts.split(",") if name.strip()]
+        bound = f"[{self.knowlex_host}]" if ":" in self.knowlex_host else self.knowlex_host
+        return ["localhost", "127.0.0.1", "[::1]", gethostname().lower(), bound.lower()]
 
     @property
     def synthesizer(self) -> str:
@@ -93,23 +131,21 @@ LATER = {
     },
     "knowlex_url_ingest": {"on": "ingestion from URLs"},
 }
+SECRET = {"DATABASE_URL", "REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "KNOWLEX_SECRET_KEY"}
 
 
 def read_environment() -> Environment:
     """Read and check all variables. Raises ImproperlyConfigured, naming each variable that cannot be used."""
     try:
-        environment = Environment()
+        return Environment()
     except ValidationError as exc:
-        lines = [
-            f"{'.'.join(str(part) for part in error['loc']).split('.')[0].upper()}: {error['msg']}"
-            f" (it is {str(error.get('input'))[:80]!r})"
-            for error in exc.errors()
-        ]
-        raise ImproperlyConfigured("Unusable environment: " + "; ".join(lines)) from None
-    for name, values in LATER.items():
-        chosen = getattr(environment, name)
-        if chosen in values:
-            raise ImproperlyConfigured(
-                f"{name.upper()}={chosen}: {values[chosen]} is not part of this release."
-            )
-    return environment
+        told = "; ".join(_told(error) for error in exc.errors(include_url=False))
+        raise ImproperlyConfigured(f"Unusable environment: {told}.") from None
+
+
+def _told(error: Any) -> str:
+    message = error["msg"].removeprefix("Value error, ")
+    if not error["loc"]:
+        return str(message)
+    name = str(error["loc"][0]).upper()
+    return f"{name}: {message}" + ("" if name in SECRET else f" (it is {str(error['input'])[:80]!r})")

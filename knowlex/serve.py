@@ -26,7 +26,10 @@ def server_config() -> uvicorn.Config:
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """Bound but not listening: a client is refused, not kept waiting, until the application is there. Raises OSError."""
+    """Bound but not listening: until the application is there, a client is refused, not kept waiting.
+
+    Raises OSError.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

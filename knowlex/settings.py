@@ -21,10 +21,13 @@ except ImproperlyConfigured as exc:  # one line for whoever started manage.py, c
 DATA_DIR = (BASE_DIR / ENV.knowlex_data_dir).resolve()
 MODELS_DIR = (BASE_DIR / ENV.knowlex_models_dir).resolve()
 
-SECRET_KEY = ENV.knowlex_secret_key or paths.secret_key(DATA_DIR)
+try:
+    SECRET_KEY = ENV.knowlex_secret_key or paths.secret_key(DATA_DIR)
+except OSError as exc:
+    raise SystemExit(f"knowlex: KNOWLEX_DATA_DIR: {DATA_DIR} cannot be used: {exc.strerror}.") from None
 DEBUG = False
 HOST, PORT = ENV.knowlex_host, ENV.knowlex_port
-ALLOWED_HOSTS = [h for h in ENV.knowlex_allowed_hosts.split(",") if h] or ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = ENV.allowed_hosts
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -72,15 +75,12 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-us"
 STATIC_URL = "/static/"
 MEDIA_ROOT = DATA_DIR / "files"
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 
 DATABASE_URL = ENV.database_url or paths.database_url(DATA_DIR)
 REDIS_URL = redis_client_url(ENV.redis_url or paths.redis_url(DATA_DIR))
-DATABASES = {
-    "default": {
-        **dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_checks=True),
-        "OPTIONS": {"connect_timeout": 3},
-    }
-}
+DATABASE = dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_checks=True)
+DATABASES = {"default": {**DATABASE, "OPTIONS": {"connect_timeout": 3, **DATABASE.get("OPTIONS", {})}}}
 
 MAX_UPLOAD_BYTES = ENV.knowlex_max_upload_mb * 1024 * 1024
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold

@@ -19,7 +19,7 @@ class Account:
 
 
 def service_account(folder: Path) -> Account | None:
-    """Whom PostgreSQL runs as over `folder`: None (this very user) unless this is root, then its owner or a system account."""
+    """Whom PostgreSQL runs as: None (this very user), but for root the folder's owner or a system account."""
     if os.geteuid() != 0:
         return None
     if folder.exists() and folder.stat().st_uid != 0:
@@ -55,7 +55,7 @@ def _new_account(name: str) -> Account:
 
 
 def private_folder(folder: Path, account: Account | None) -> None:
-    """Make `folder`, or take an existing one, open to the account alone. Raises StackError if it is somebody else's."""
+    """Make `folder`, or take one that is there, open to the account alone. Raises StackError if it cannot."""
     folder.mkdir(mode=0o700, exist_ok=True)
     if account is not None and folder.lstat().st_uid == 0:
         os.chown(folder, account.uid, account.gid, follow_symlinks=False)

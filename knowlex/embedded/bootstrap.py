@@ -1,6 +1,7 @@
 """What a data folder needs before it can serve: tables, the collection `default`, an admin, the model."""
 
 import secrets
+from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -10,11 +11,12 @@ from django.db import connection
 MIGRATION_LOCK = 7_105_201  # any number, the same in every process: two starts migrate one after the other
 
 
-def prepare() -> str | None:
-    """Make everything ready; returns the admin's password if the account was made just now."""
+def prepare(say: Callable[[str], None]) -> None:
+    """Make everything ready; `say` hears the admin's password if the account is made now."""
     migrate()
     build_model()
-    return create_admin()
+    if password := create_admin():
+        say(f"Admin account made: user admin, password {password} (shown this once).")
 
 
 def migrate() -> None:

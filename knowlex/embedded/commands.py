@@ -1,4 +1,4 @@
-"""Lets any `manage.py` command find the embedded database: the running one, or one started for the command alone."""
+"""Any `manage.py` command finds the embedded database: the running one, or one started for it alone."""
 
 import fcntl
 import time
@@ -26,7 +26,7 @@ def needs_database(argv: list[str]) -> bool:
 
 @contextmanager
 def embedded_database(data_dir: Path, *, command: str) -> Iterator[None]:
-    """The database answers inside the block. If this process started it, it stops it when the last user is done.
+    """The database answers inside the block; who started it stops it when the last user is done.
 
     Raises FolderInUse if the folder's owner neither answers nor leaves within WAIT_S.
     """

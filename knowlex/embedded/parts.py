@@ -18,7 +18,7 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def die_with_parent(death_signal: int, *, parent: int | None = None) -> Callable[[], None]:
-    """For `preexec_fn`: the kernel sends `death_signal` when the parent is gone, even by kill -9 (Linux only)."""
+    """For `preexec_fn`: the kernel sends `death_signal` when the parent is gone, however (Linux only)."""
     parent = parent or os.getpid()
 
     def arrange() -> None:
@@ -32,7 +32,7 @@ def die_with_parent(death_signal: int, *, parent: int | None = None) -> Callable
 
 @dataclass
 class Part:
-    """`name` is what messages call it. `stop_signal` asks it to end; after `grace_s` its whole group is killed."""
+    """`name` is for messages. `stop_signal` asks it to end; after `grace_s` its whole group is killed."""
 
     name: str
     command: Sequence[str]
@@ -45,6 +45,7 @@ class Part:
     cwd: Path | None = None
     pass_fds: Sequence[int] = ()
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
+    _asked: bool = field(default=False, init=False, repr=False)
 
     def start(self) -> None:
         """Call it from the main thread: a child dies with the thread that made it."""
@@ -77,7 +78,8 @@ class Part:
         return self._process is not None and self._process.poll() is None
 
     def ask_to_stop(self) -> None:
-        if self._process and self.running:
+        if self._process and self.running and not self._asked:  # Celery takes a second signal as "at once"
+            self._asked = True
             self._process.send_signal(self.stop_signal)
 
     def stop(self, *, at_once: bool = False) -> None:

@@ -18,7 +18,7 @@ def secret_key(data_dir: Path) -> str:
     """Django's SECRET_KEY: made at first use, readable by the owner only, the same ever after."""
     path = data_dir / "secret_key"
     if not path.exists():
-        data_dir.mkdir(parents=True, exist_ok=True)
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
         fresh.touch(mode=0o600)
         fresh.write_text(secrets.token_urlsafe(50))

@@ -1,4 +1,4 @@
-"""PostgreSQL 18 with pgvector from a wheel: its data and its socket in a folder that only its account can enter."""
+"""PostgreSQL 18 with pgvector from a wheel: data and socket in a folder that only its account can enter."""
 
 import shutil
 import signal
@@ -50,7 +50,7 @@ def bin_dir() -> Path:
 
 
 class EmbeddedPostgres:
-    """The server of one data folder. `start` returns before it is ready; `wait_ready` then makes the database."""
+    """The server of one data folder. `wait_ready`, after `start`, makes the database."""
 
     def __init__(self, data_dir: Path) -> None:
         self.folder = paths.postgres_dir(data_dir)
@@ -115,7 +115,7 @@ class EmbeddedPostgres:
                 connection.execute(f"CREATE DATABASE {paths.DATABASE_NAME}")
 
     def _initialise(self) -> None:
-        """initdb beside the final place, then a rename: a start that is killed half-way leaves nothing half made."""
+        """initdb beside the final place, then a rename: a start that is killed leaves nothing half made."""
         fresh = self.folder.with_name("postgres.new")
         shutil.rmtree(fresh, ignore_errors=True)
         private_folder(fresh, self._account)
@@ -139,9 +139,9 @@ class EmbeddedPostgres:
             ) from exc
 
     def _stop_leftover(self) -> None:
-        """A server that outlived its `up` (where the kernel does not end it) is stopped, a stale pid file removed.
+        """Stop a server that outlived its `up` (as it can on macOS), and remove a stale pid file.
 
-        PostgreSQL itself only asks whether any process has that number: in a new container it may be anybody's.
+        PostgreSQL only asks whether any process has that number: in a new container it may be anybody's.
         """
         pid_file = self.folder / "postmaster.pid"
         if not pid_file.exists():

@@ -37,7 +37,7 @@ class Stack:
     workers: int
     embedded_postgres: bool
     embedded_valkey: bool
-    prepare: Callable[[], str | None]
+    prepare: Callable[[], None]
     say: Callable[[str], None]
     _parts: list[Part] = field(default_factory=list, init=False)
     _stopping: bool = field(default=False, init=False)
@@ -70,9 +70,7 @@ class Stack:
     def _start(self, listener: socket.socket) -> None:
         host, port = listener.getsockname()[:2]
         self._start_services()
-        password = self.prepare()
-        if password:
-            self.say(f"Admin account made: user admin, password {password} (shown this once).")
+        self.prepare()
         env = {
             "KNOWLEX_DATA_DIR": str(self.data_dir),
             "KNOWLEX_HOST": self.host,

@@ -29,7 +29,7 @@ class Command(BaseCommand):
             workers=settings.WORKERS,
             embedded_postgres=not settings.ENV.database_url,
             embedded_valkey=not settings.ENV.redis_url,
-            prepare=bootstrap.prepare,
+            prepare=lambda: bootstrap.prepare(self._say),
             say=self._say,
         )
         try:

@@ -1,0 +1,107 @@
+"""What `doctor` tells: each part, what it is set to, and whether it answers now. Starts nothing."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+import psycopg
+import redis
+from celery import Celery
+from django.conf import settings
+from kombu.exceptions import OperationalError
+
+TIMEOUT_S = 3
+FAILURES = (OSError, psycopg.Error, redis.RedisError, OperationalError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`ok` None: the part is not running, and nothing says that it should."""
+
+    part: str
+    configured: str
+    ok: bool | None
+    says: str
+
+
+def findings(app: Celery) -> Iterator[Finding]:
+    environment = settings.ENV
+    yield Finding("data folder", str(settings.DATA_DIR), *_data_folder())
+    yield _service("database", settings.DATABASE_URL, environment.database_url, _database)
+    yield _service("broker", settings.REDIS_URL, environment.redis_url, _broker)
+    yield _asked("workers", f"{settings.WORKERS} processes", lambda: _workers(app), must_run=False)
+    address = f"http://{settings.HOST}:{settings.PORT}"
+    yield _asked("web server", address, lambda: _get(f"{address}/health"), must_run=False)
+    yield _provider("embedder", environment.embedder)
+    yield _provider("synthesizer", environment.synthesizer)
+
+
+def _service(part: str, url: str, external: str, ask: Callable[[], str]) -> Finding:
+    return _asked(part, without_password(url) if external else "embedded", ask, must_run=bool(external))
+
+
+def _asked(part: str, configured: str, ask: Callable[[], str], *, must_run: bool) -> Finding:
+    try:
+        return Finding(part, configured, True, ask())
+    except FAILURES as exc:
+        reason = str(exc).strip().split("\n")[0]
+        return Finding(part, configured, False if must_run else None, reason if must_run else "not running")
+
+
+def _data_folder() -> tuple[bool, str]:
+    writable = os.access(settings.DATA_DIR, os.W_OK | os.X_OK)
+    return writable, "can be written to" if writable else "cannot be written to"
+
+
+def _database() -> str:
+    with psycopg.connect(settings.DATABASE_URL, connect_timeout=TIMEOUT_S) as connection:
+        version = str(connection.info.server_version // 10000)
+        row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+    return f"PostgreSQL {version}, pgvector {row[0] if row else 'not there yet'}"
+
+
+def _broker() -> str:
+    with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=TIMEOUT_S, retry=None) as client:
+        info = client.info("server")
+    return f"{info.get('server_name', 'redis')} {info.get('valkey_version', info.get('redis_version'))}"
+
+
+def _workers(app: Celery) -> str:
+    replies = app.control.ping(timeout=1.0)
+    if not replies:
+        raise OSError("no worker answers")
+    return ", ".join(name for reply in replies for name in reply)
+
+
+def _provider(part: str, name: str) -> Finding:
+    if name == "openai":
+        base = settings.ENV.openai_base_url or "https://api.openai.com/v1"
+        key = settings.ENV.openai_api_key
+        return _asked(part, f"openai at {base}", lambda: _get(f"{base}/models", key=key), must_run=True)
+    if name == "ollama":
+        host = settings.ENV.ollama_host
+        return _asked(part, f"ollama at {host}", lambda: _get(f"{host}/api/version"), must_run=True)
+    return Finding(part, name, True, "in this process")
+
+
+def _get(url: str, *, key: str = "") -> str:
+    """Any answer but a refusal of the key counts: not every compatible server has every path."""
+    request = Request(url, headers={"Authorization": f"Bearer {key}"} if key else {})  # noqa: S310 (http, checked)
+    try:
+        with urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310
+            return f"answers {response.status}"
+    except HTTPError as exc:
+        if exc.code in {401, 403}:
+            raise ValueError(f"refuses the key ({exc.code})") from exc
+        return f"answers {exc.code}"
+    except URLError as exc:
+        raise OSError(f"cannot be reached: {exc.reason}") from exc
+
+
+def without_password(url: str) -> str:
+    parts = urlsplit(url)
+    login, at, place = parts.netloc.rpartition("@")
+    return parts._replace(netloc=login.partition(":")[0] + at + place).geturl()

@@ -1,0 +1,101 @@
+"""What an environment variable may hold. Each function returns the value to use or raises ValueError."""
+
+import ipaddress
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from knowlex.common.rates import Rate
+
+DATABASE_SCHEMES = {"postgres", "postgresql"}
+REDIS_SCHEMES = {"redis", "rediss", "valkey", "valkeys", "unix"}
+
+
+def upper(value: Any) -> Any:
+    return value.strip().upper() if isinstance(value, str) else value
+
+
+def _split(value: str, schemes: set[str]) -> SplitResult:
+    expected = " or ".join(f"{scheme}://" for scheme in sorted(schemes))
+    parts = urlsplit(value)
+    if parts.scheme not in schemes or "://" not in value:
+        raise ValueError(f"must begin with {expected}")
+    try:
+        parts.port  # noqa: B018 (parsed when read)
+    except ValueError:
+        raise ValueError("has a port that is not a number from 0 to 65535") from None
+    return parts
+
+
+def database_url(value: str) -> str:
+    if value and not _split(value, DATABASE_SCHEMES).path.strip("/"):
+        raise ValueError("names no database (postgresql://user:password@host:5432/database)")
+    return value
+
+
+def redis_url(value: str) -> str:
+    if not value:
+        return value
+    parts = _split(value, REDIS_SCHEMES)
+    if parts.scheme == "unix" and not parts.path.strip("/"):
+        raise ValueError("names no socket (unix:///path/to/socket)")
+    if parts.scheme != "unix":
+        if not parts.hostname:
+            raise ValueError("names no host (redis://host:6379/0)")
+        if parts.path.strip("/") and not parts.path.strip("/").isdecimal():
+            raise ValueError("must end with the number of a database (redis://host:6379/0)")
+    return value
+
+
+def with_scheme(value: Any) -> Any:
+    """Ollama's own OLLAMA_HOST may be a bare host:port."""
+    return f"http://{value.strip()}" if isinstance(value, str) and "://" not in value else value
+
+
+def web_url(value: str) -> str:
+    if value and not _split(value, {"http", "https"}).hostname:
+        raise ValueError("names no host (http://host:port)")
+    return value.rstrip("/")
+
+
+def header_value(value: str) -> str:
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise ValueError("holds characters that cannot be sent in a header")
+    return value
+
+
+def rate(value: str) -> str:
+    Rate.parse(value)
+    return value
+
+
+def folder(value: Path) -> Path:
+    """One that exists or can be made."""
+    value = value.expanduser()
+    nearest = value.absolute()
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        raise ValueError(f"{nearest} is not a folder")
+    if nearest == value.absolute() and not os.access(nearest, os.W_OK | os.X_OK):
+        raise ValueError(f"{nearest} cannot be written to")
+    return value
+
+
+def host(value: str) -> str:
+    """An address or a name without scheme, port or brackets."""
+    value = value.removeprefix("[").removesuffix("]")
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        if not value or any(sign in value for sign in ":/@ "):
+            raise ValueError("must be an address or a host's name, without a port") from None
+    return value
+
+
+def is_loopback(value: str) -> bool:
+    try:
+        return ipaddress.ip_address(value).is_loopback
+    except ValueError:
+        return value.lower() == "localhost"
