@@ -101,12 +101,14 @@ def provider(_provider: Provider) -> Provider:
 
 
 def provider_env(provider: Provider) -> dict[str, str]:
-    """Embeddings and chat by the fake provider; any relevance is enough unless a test says otherwise."""
+    """Embeddings and chat by the fake provider; any relevance is enough, chunks are small and many."""
     return {
         "OPENAI_API_KEY": "sk-test-3f1d9c",
         "OPENAI_BASE_URL": provider.openai_url,
         "OLLAMA_HOST": provider.url,
         "KNOWLEX_RELEVANCE_THRESHOLD": "0",
+        "KNOWLEX_CHUNK_TOKENS": "50",
+        "KNOWLEX_CHUNK_OVERLAP": "0",
     }
 
 

@@ -33,7 +33,7 @@ def test_provider_cites_the_first_block_unless_told_otherwise(provider: Provider
     ]
     reply = httpx.post(f"{provider.openai_url}/chat/completions", json={"messages": messages}).json()
     assert reply["choices"][0]["message"]["content"] == "Cats purr [1]."
-    assert provider.calls("chat")[0].prompt.question == "Who purrs?"
+    assert provider.calls("chat")[0].prompt.questions == ["Who purrs?"]
 
 
 def test_a_rule_with_times_ends_by_itself(provider: Provider):

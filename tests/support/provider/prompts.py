@@ -4,14 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-_MARKER = re.compile(r"^[ \t]*(?:<[a-z_]+[^>\n]*>[ \t]*)?\[(\d+)\][ \t]*", re.MULTILINE)
-_FENCED = re.compile(
-    r"<(?P<tag>passage|chunk|block|source)[^>\n]*?\b(?:n|id|number|index)=\"?(?P<n>\d+)\"?[^>\n]*>(?P<text>.*?)</(?P=tag)>",
-    re.DOTALL,
-)
-_QUESTION = re.compile(
-    r"(?:^|\n)(?:<question>\s*|Question:[ \t]*)(?P<text>.*?)\s*(?:</question>|$)", re.DOTALL
-)
+_FENCE = re.compile(r"<context>\n?(.*)</context>", re.DOTALL)
+_MARKER = re.compile(r"^\[(\d+)\][ \t]*", re.MULTILINE)
+_QUESTION = re.compile(r"^Question:[ \t]*(.*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +19,26 @@ class Prompt:
         return f"{self.system}\n{self.user}"
 
     @property
-    def blocks(self) -> dict[int, str]:
-        """Context blocks by number: fenced ones if there are any, else paragraphs that begin with `[n]`."""
-        fenced = {int(m["n"]): m["text"].strip() for m in _FENCED.finditer(self.user)}
-        return fenced or self._marked()
-
-    def _marked(self) -> dict[int, str]:
-        marks = list(_MARKER.finditer(self.user))
-        ends = [m.start() for m in marks[1:]] + [len(self.user)]
-        return {int(m[1]): self.user[m.end() : end].strip() for m, end in zip(marks, ends, strict=False)}
+    def numbers(self) -> list[int]:
+        """Of the context blocks, in order, as often as they stand there."""
+        return [int(mark[1]) for mark in _MARKER.finditer(self._context)]
 
     @property
-    def question(self) -> str:
-        """The last question that stands in the prompt; "" if there is none."""
-        found = list(_QUESTION.finditer(self.user))
-        return found[-1]["text"].strip() if found else ""
+    def blocks(self) -> dict[int, str]:
+        """Context blocks by number: what stands between one `[n]` at a line's start and the next."""
+        marks = list(_MARKER.finditer(self._context))
+        ends = [mark.start() for mark in marks[1:]] + [len(self._context)]
+        return {int(m[1]): self._context[m.end() : end].strip() for m, end in zip(marks, ends, strict=False)}
+
+    @property
+    def questions(self) -> list[str]:
+        """Everything that a line calls a question; a sound prompt has one."""
+        return [found[1].strip() for found in _QUESTION.finditer(self.user)]
+
+    @property
+    def _context(self) -> str:
+        fenced = _FENCE.search(self.user)
+        return fenced[1] if fenced else self.user.rpartition("\nQuestion:")[0]
 
 
 def prompt_of(body: dict[str, Any]) -> Prompt:
