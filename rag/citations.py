@@ -23,6 +23,7 @@ _NEGATIVE = re.compile(r"(?:^|(?<=[\s,;&/\[【［]))-\d+")
 _NOTE = re.compile(r"†[^\]】］\n]*")
 _EMPTY_BRACKETS = re.compile(r"[ \t]?(?:\([ \t,;]*\)|\[[ \t,;]*\])")
 _CANONICAL = re.compile(r"(?:\[\d{1,4}\])+")
+_CLAIM_END = re.compile(r"(?<=[.!?。！？])\s+|(?:\[\d{1,4}\])+|\n+")
 _MAX_DIGITS = 4
 
 
@@ -56,6 +57,13 @@ def renumber(text: str, places: Mapping[int, int]) -> str:
         return _joined(places[number] for number in _plain_numbers(match[0]))
 
     return _CANONICAL.sub(renumbered, text)
+
+
+def claim(text: str, number: int) -> str:
+    """The sentence of a settled text that `[number]` first stands behind."""
+    before = text.partition(f"[{number}]")[0][-2000:]
+    sentences = [part for part in _CLAIM_END.split(before) if part.strip(" .")]
+    return sentences[-1].strip() if sentences else ""
 
 
 def _rewritten(match: re.Match[str], numbers: list[int]) -> str:

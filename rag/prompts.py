@@ -40,7 +40,8 @@ _REFUSAL = re.compile(
 _MUTE = re.compile(
     r"(?:the )?(?:provided |given )?(?:context|content|information|text|passages|blocks|sources|documents)"
     r"(?: (?:provided|given))? (?:do|does|did) not"
-    r" (?:contain|provide|include|mention|specify|say|answer)\b(?:(?!\b(?:but|however|although|though)\b)[^.!?])*[.!?]?"
+    r" (?:contain|provide|include|mention|specify|say|answer)\b"
+    r"(?:(?!\b(?:but|however|although|though)\b)[^.!?])*[.!?]?"
 )
 
 

@@ -31,6 +31,11 @@ def component(role: str, protocol: type[Part]) -> Part:
         return cast(Part, _instances[role])
 
 
+def built(role: str) -> Any | None:
+    """The part for `role` if anyone has asked for it yet; for closing what it holds open."""
+    return _instances.get(role)
+
+
 def forget_components() -> None:
     """Drop all instances; the next `component()` builds anew (after a fork, or in tests)."""
     with _lock:

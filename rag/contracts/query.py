@@ -1,0 +1,101 @@
+"""POST /query: `query` is answered in the Query API's form, `question` in the Book API's."""
+
+import time
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from knowlex.common.errors import InvalidQuestion
+from knowlex.common.fields import QUESTION_RULE, int_field, question_field, text_field
+from knowlex.common.http import allow, json_object, json_response
+from rag import services
+from rag.citations import claim, renumber, without_markers
+from rag.plain_text import plain_text
+from rag.snippets import snippet
+from rag.types import Answer, Passage
+
+DEFAULT_SOURCES = {"query": 10, "question": 5}
+NOT_ENOUGH = "I don't have enough information to answer that."
+NOT_FOUND = "Answer not found in provided content"
+
+
+@allow("POST")
+async def query(request: HttpRequest) -> HttpResponse:
+    started = time.perf_counter()
+    body = json_object(request)
+    field = _question_name(body)
+    text = question_field(body, field)
+    top_k = int_field(body, "topK", low=1, high=50, default=DEFAULT_SOURCES[field])
+    max_sources = int_field(body, "maxSources", low=1, high=50, default=top_k)
+    max_tokens = int_field(body, "maxTokens", low=1, high=4096, default=None)
+    collection = text_field(body, "collection", max_chars=255, required=False)
+    collections = [collection] if collection is not None else []
+    question = await services.make_question(
+        text, collections=collections, top_k=max_sources, max_tokens=max_tokens
+    )
+    answer = await services.ask(question)
+    shaped = _query_body(answer) if field == "query" else _book_body(answer)
+    return json_response({**shaped, "metadata": _metadata(answer, started)})
+
+
+def _question_name(body: dict[str, Any]) -> str:
+    given = [name for name in DEFAULT_SOURCES if name in body]
+    if len(given) == 2:
+        raise InvalidQuestion("Send either query or question, not both.", field="query")
+    if not given:
+        raise InvalidQuestion(QUESTION_RULE, field="query")
+    return given[0]
+
+
+def _query_body(answer: Answer) -> dict[str, Any]:
+    if not answer.answered:
+        return {"answer": NOT_ENOUGH, "citedDocuments": []}
+    documents = {answer.context[n - 1].document_id: None for n in answer.cited}
+    place_of = {document_id: place for place, document_id in enumerate(documents, start=1)}
+    places = {n: place_of[answer.context[n - 1].document_id] for n in answer.cited}
+    first = {places[n]: n for n in reversed(answer.cited)}
+    return {
+        "answer": renumber(answer.text, places),
+        "citedDocuments": [_cited(answer, first[place]) for place in place_of.values()],
+    }
+
+
+def _cited(answer: Answer, n: int) -> dict[str, Any]:
+    """One document; n is the first of its blocks that the answer cites."""
+    passage = answer.context[n - 1]
+    cited = (answer.context[m - 1] for m in answer.cited)
+    pages = {p.page_number for p in cited if p.document_id == passage.document_id} - {None}
+    return {
+        "id": passage.document_id,
+        "title": passage.title,
+        "snippet": snippet(passage.content, claim(answer.text, n)),
+        "url": None,
+        "pageNumber": passage.page_number,
+        "pages": sorted(page for page in pages if page is not None),
+    }
+
+
+def _book_body(answer: Answer) -> dict[str, Any]:
+    if not answer.answered:
+        return {"answer": NOT_FOUND, "sources": []}
+    sources = dict.fromkeys(_place(answer.context[n - 1]) for n in answer.cited)
+    names = ("source_file", "chapter", "section")
+    return {
+        "answer": plain_text(without_markers(answer.text)),
+        "sources": [dict(zip(names, source, strict=True)) for source in sources],
+    }
+
+
+def _place(passage: Passage) -> tuple[str, str, str]:
+    return passage.document_name, passage.chapter, passage.section
+
+
+def _metadata(answer: Answer, started: float) -> dict[str, Any]:
+    return {
+        "processingTimeMs": round((time.perf_counter() - started) * 1000),
+        "answerSynthesized": answer.answered,
+        "chunksRetrieved": answer.retrieved,
+        "relevance": answer.confidence,
+        "model": answer.usage.model,
+        "stageTimesMs": answer.stage_ms,
+    }

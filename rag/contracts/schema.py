@@ -1,0 +1,147 @@
+"""What /api/schema says of asking."""
+
+from typing import Any
+
+_STRING: dict[str, Any] = {"type": "string"}
+_ID: dict[str, Any] = {"type": "string", "format": "uuid"}
+_QUESTION: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 2000}
+_PAGE: dict[str, Any] = {"type": "integer", "nullable": True}
+
+
+def _object(required: list[str], **properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "required": required, "properties": properties}
+
+
+def _list(schema: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"$ref": f"#/components/schemas/{schema}"}}
+
+
+def _count(default: int | None, high: int = 50) -> dict[str, Any]:
+    bounds: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": high}
+    return bounds if default is None else {**bounds, "default": default}
+
+
+_COLLECTION = {"type": "string", "description": "Name or id; `default` if it is left out.", "maxLength": 255}
+_METADATA = _object(
+    ["answerSynthesized", "chunksRetrieved"],
+    processingTimeMs={"type": "number"},
+    answerSynthesized={"type": "boolean"},
+    chunksRetrieved={"type": "integer", "description": "Before the relevance threshold."},
+    relevance={"type": "number", "description": "Of the best passage, 0 to 1."},
+    model=_STRING,
+    stageTimesMs={"type": "object", "additionalProperties": {"type": "number"}},
+)
+SCHEMAS: dict[str, Any] = {
+    "AskRequest": _object(
+        ["query"], query=_QUESTION, topK=_count(5), maxTokens=_count(None, 4096), collection=_COLLECTION
+    ),
+    "SourceChunk": _object(
+        ["chunkId", "documentId", "chunkIndex", "content", "score"],
+        chunkId=_ID,
+        documentId=_ID,
+        chunkIndex={"type": "integer"},
+        content=_STRING,
+        score={"type": "number", "description": "Cosine distance, lower is closer."},
+        title=_STRING,
+        pageNumber=_PAGE,
+        relevance={"type": "number"},
+    ),
+    "AskResponse": _object(
+        ["query", "answer", "sourceChunks"],
+        query=_STRING,
+        answer={"type": "string", "description": "With [k] for sourceChunks[k - 1]."},
+        sourceChunks=_list("SourceChunk"),
+        metadata=_METADATA,
+    ),
+    "QueryRequest": _object(
+        ["query"],
+        query=_QUESTION,
+        maxSources=_count(10),
+        maxTokens=_count(None, 4096),
+        collection=_COLLECTION,
+    ),
+    "BookRequest": _object(
+        ["question"],
+        question=_QUESTION,
+        topK=_count(5),
+        maxTokens=_count(None, 4096),
+        collection=_COLLECTION,
+    ),
+    "CitedDocument": _object(
+        ["id", "title", "snippet", "url"],
+        id=_ID,
+        title=_STRING,
+        snippet=_STRING,
+        url={"type": "string", "nullable": True},
+        pageNumber=_PAGE,
+        pages={"type": "array", "items": {"type": "integer"}},
+    ),
+    "QueryResponse": _object(
+        ["answer", "citedDocuments", "metadata"],
+        answer={"type": "string", "description": "With [k] for citedDocuments[k - 1]."},
+        citedDocuments=_list("CitedDocument"),
+        metadata=_METADATA,
+    ),
+    "BookSource": _object(
+        ["source_file", "chapter", "section"], source_file=_STRING, chapter=_STRING, section=_STRING
+    ),
+    "BookResponse": _object(
+        ["answer", "sources"], answer=_STRING, sources=_list("BookSource"), metadata=_METADATA
+    ),
+}
+
+
+def _content(*schemas: str) -> dict[str, Any]:
+    options = [{"$ref": f"#/components/schemas/{name}"} for name in schemas]
+    schema = options[0] if len(options) == 1 else {"oneOf": options}
+    return {"application/json": {"schema": schema}}
+
+
+def _operation(
+    name: str, summary: str, request: tuple[str, ...], response: tuple[str, ...], failures: dict[str, str]
+) -> dict[str, Any]:
+    answers = {
+        status: {"description": words, "content": _content("Problem")} for status, words in failures.items()
+    }
+    return {
+        "post": {
+            "operationId": name,
+            "summary": summary,
+            "tags": ["ask"],
+            "requestBody": {"required": True, "content": _content(*request)},
+            "responses": {"200": {"description": "Answered, or not enough", "content": _content(*response)}}
+            | answers,
+        }
+    }
+
+
+_BAD = {
+    "400": "A field is missing or wrong",
+    "404": "No such collection",
+    "415": "Not application/json",
+    "429": "Too many requests",
+}
+_ASK_FAILURES = {**_BAD, "500": "The search or the chat model failed", "503": "The database is not reachable"}
+_QUERY_FAILURES = {**_BAD, "503": "RETRIEVAL_FAILED or SYNTHESIS_FAILED"}
+
+
+def _query(name: str) -> dict[str, Any]:
+    return _operation(
+        name,
+        "Answer a question with cited documents (`query`) or book places (`question`)",
+        ("QueryRequest", "BookRequest"),
+        ("QueryResponse", "BookResponse"),
+        _QUERY_FAILURES,
+    )
+
+
+OPENAPI: dict[str, Any] = {
+    "paths": {
+        "/api/v1/rag/ask": _operation(
+            "ask", "Answer a question from the chunks", ("AskRequest",), ("AskResponse",), _ASK_FAILURES
+        ),
+        "/query": _query("query"),
+        "/api/v1/rag/query": _query("ragQuery"),
+    },
+    "components": {"schemas": SCHEMAS},
+}

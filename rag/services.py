@@ -1,0 +1,66 @@
+"""What can be done with questions. No HTTP in here."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.conf import settings
+
+from documents.models import DEFAULT_COLLECTION
+from knowlex.common.async_db import fetch_all
+from knowlex.common.components import built, component
+from knowlex.common.errors import NotFound
+from rag.pipeline import Pipeline
+from rag.protocols import Reranker, Retriever, Synthesizer
+from rag.relevance import assess
+from rag.types import Answer, Question
+
+_NAMED = "SELECT id, name FROM documents_collection WHERE name = ANY(%(names)s) OR id::text = ANY(%(ids)s)"
+
+
+async def ask(question: Question) -> Answer:
+    """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable."""
+    return await _pipeline().answer(question)
+
+
+async def make_question(
+    text: str, *, collections: Sequence[str] = (), top_k: int, max_tokens: int | None = None
+) -> Question:
+    """A question to these collections (names or ids; none means `default`), with the configured threshold.
+
+    Raises NotFound, DatabaseUnavailable.
+    """
+    return Question(
+        text=text,
+        collection_ids=await resolve_collections(collections or (DEFAULT_COLLECTION,)),
+        top_k=top_k,
+        max_tokens=max_tokens,
+        min_relevance=settings.RELEVANCE_THRESHOLD,
+    )
+
+
+async def resolve_collections(names_or_ids: Sequence[str]) -> tuple[UUID, ...]:
+    """The ids of all these collections, in their order. A name goes before an id. Raises NotFound."""
+    ids = [name.lower() for name in names_or_ids]
+    rows = await fetch_all(_NAMED, {"names": list(names_or_ids), "ids": ids})
+    found = {str(row["id"]): row["id"] for row in rows} | {row["name"]: row["id"] for row in rows}
+    missing = [name for name in names_or_ids if name not in found and name.lower() not in found]
+    if missing:
+        raise NotFound("Collection not found.", details={"field": "collection"})
+    return tuple(dict.fromkeys(found.get(name) or found[name.lower()] for name in names_or_ids))
+
+
+async def close() -> None:
+    """Close this event loop's connections to models."""
+    for role in ("SYNTHESIZER", "EMBEDDER", "RETRIEVER", "RERANKER"):
+        aclose = getattr(built(role), "aclose", None)
+        if aclose is not None:
+            await aclose()
+
+
+def _pipeline() -> Pipeline:
+    return Pipeline(
+        component("RETRIEVER", Retriever),
+        component("RERANKER", Reranker),
+        assess,
+        component("SYNTHESIZER", Synthesizer),
+    )

@@ -1,0 +1,14 @@
+"""The routes of asking."""
+
+from django.urls import path
+
+from rag.contracts.ask import ask
+from rag.contracts.health import health
+from rag.contracts.query import query
+
+urlpatterns = [
+    path("api/v1/rag/ask", ask, name="ask"),
+    path("api/v1/rag/query", query, name="rag-query"),
+    path("query", query, name="query"),
+    path("health", health, name="health"),
+]
