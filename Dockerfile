@@ -1,0 +1,26 @@
+# Two stages: what is installed and built, then only that, run by an account without rights.
+FROM python:3.11-slim AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
+RUN python -m venv /opt/venv
+ENV PATH=/opt/venv/bin:$PATH
+WORKDIR /app
+COPY requirements.txt .
+RUN pip install -r requirements.txt
+COPY . .
+# The local embedding model is part of the image: a container needs no network to start.
+RUN KNOWLEX_DATA_DIR=/tmp/build KNOWLEX_MODELS_DIR=/opt/models python manage.py build_model && rm -rf /tmp/build
+
+FROM python:3.11-slim
+RUN useradd --system --uid 10001 --user-group --home-dir /app --shell /usr/sbin/nologin knowlex \
+    && install -d -o knowlex -g knowlex -m 0700 /data
+COPY --from=build /opt/venv /opt/venv
+COPY --from=build /opt/models /opt/models
+COPY --from=build /app /app
+ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
+    KNOWLEX_DATA_DIR=/data KNOWLEX_MODELS_DIR=/opt/models KNOWLEX_HOST=0.0.0.0 KNOWLEX_PORT=8080
+WORKDIR /app
+USER knowlex
+VOLUME /data
+EXPOSE 8080
+# Whoever runs the image says with KNOWLEX_REQUIRE_API_KEY=false that it may be reached without keys.
+CMD ["python", "manage.py", "up"]

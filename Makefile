@@ -1,0 +1,58 @@
+# Everything lives in .venv beside this file. Needs Python 3.11 or newer and make, nothing else.
+PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13,$(shell command -v $(name) 2>/dev/null)))
+BIN := .venv/bin
+READY := .venv/.ready
+READY_DEV := .venv/.ready-dev
+SOURCES := knowlex documents embeddings rag tests benchmarks samples manage.py
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: help setup setup-dev demo run test check lint format types clean
+
+help: ## What can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
+
+setup: $(READY) ## Install what Knowlex needs into .venv, and build the local embedding model
+
+$(BIN)/pip:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 is needed."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+$(READY): requirements.txt | $(BIN)/pip
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	$(BIN)/python manage.py build_model
+	@touch $@
+
+setup-dev: $(READY_DEV) ## The same, and what tests and checks need
+
+$(READY_DEV): requirements-dev.txt $(READY)
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	@touch $@
+
+demo: $(READY) ## Upload a real PDF, ask about it, see the cited answer
+	@$(BIN)/python samples/demo.py
+
+run: $(READY) ## Serve until stopped (Ctrl-C)
+	@exec $(BIN)/python manage.py up
+
+test: $(READY_DEV) ## Run the tests
+	$(BIN)/python -m pytest
+
+check: lint types test ## Format, lint, imports, types, tests
+
+lint: $(READY_DEV) ## Format, lint and imports, changing nothing
+	$(BIN)/ruff format --check $(wildcard $(SOURCES))
+	$(BIN)/ruff check $(wildcard $(SOURCES))
+	$(BIN)/lint-imports
+
+types: $(READY_DEV) ## Check the types
+	$(BIN)/mypy .
+
+format: $(READY_DEV) ## Put the code into its format
+	$(BIN)/ruff format $(wildcard $(SOURCES))
+	$(BIN)/ruff check --fix $(wildcard $(SOURCES))
+
+clean: ## Remove what was installed and built; data folders stay
+	rm -rf .venv .models .mypy_cache .ruff_cache .pytest_cache .import_linter_cache staticfiles
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
