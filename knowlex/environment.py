@@ -55,6 +55,7 @@ class Environment(BaseSettings):
     knowlex_require_api_key: bool | None = None
     knowlex_max_upload_mb: Annotated[int, Field(ge=1, le=1024)] = 50
     knowlex_rate_limit: Annotated[str, AfterValidator(values.rate)] = "600/min"
+    knowlex_trusted_proxies: Annotated[int, Field(ge=0, le=10)] = 0
     knowlex_url_ingest: Literal["on", "off"] = "off"
     knowlex_url_allowed_hosts: str = ""
 

@@ -7,6 +7,7 @@ import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.broker import broker_options, broker_url, redis_client_url
+from knowlex.common.logging import logging_settings
 from knowlex.embedded import paths
 from knowlex.environment import read_environment
 
@@ -39,13 +40,25 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "rest_framework",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "knowlex",
     "documents",
     "embeddings",
     "rag",
 ]
+# Every request passes these, on the event loop alone; the API passes nothing else.
+EDGE_MIDDLEWARE = [
+    "knowlex.common.middleware.request_id",
+    "knowlex.common.middleware.access_lines",
+    "knowlex.common.middleware.security_headers",
+    "knowlex.common.middleware.rate_limit",
+    "knowlex.common.middleware.problems",
+]
+# Only /admin and /static pass these, in a thread (knowlex.common.handler).
 MIDDLEWARE = [
+    "knowlex.common.middleware.ProblemMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -74,6 +87,11 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-us"
 STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True  # static files come straight from the packages; nothing is collected
+WHITENOISE_MAX_AGE = 3600
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 MEDIA_ROOT = DATA_DIR / "files"
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 
@@ -83,6 +101,36 @@ DATABASE = dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_check
 DATABASES = {"default": {**DATABASE, "OPTIONS": {"connect_timeout": 3, **DATABASE.get("OPTIONS", {})}}}
 
 MAX_UPLOAD_BYTES = ENV.knowlex_max_upload_mb * 1024 * 1024
+MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+UPLOAD_PATHS = ["/api/v1/documents"]
+UPLOAD_BODY_BYTES = MAX_UPLOAD_BYTES + MAX_BODY_BYTES  # with the form around; the file is counted apart
+SPOOL_DIR = DATA_DIR / "tmp"  # for request bodies that are too large for memory
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["knowlex.common.drf.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "knowlex.common.drf.JSONAlways",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "knowlex.common.http.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Knowlex",
+    "DESCRIPTION": "A self-hosted knowledge base that answers questions with citations that can be trusted.",
+    "VERSION": "0.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "knowlex.openapi.add_plain_views",
+    ],
+}
+RATE_LIMIT = ENV.knowlex_rate_limit
+TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
 
 EMBEDDERS = {
@@ -164,4 +212,6 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = True
 CELERY_TASK_DEFAULT_QUEUE = "knowlex"
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = TIME_ZONE
+CELERY_WORKER_REDIRECT_STDOUTS = False
 LOG_LEVEL = ENV.log_level
+LOGGING = logging_settings(LOG_LEVEL)

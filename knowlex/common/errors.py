@@ -83,6 +83,13 @@ class UnreadableDocument(KnowlexError):
     code = "UNPROCESSABLE"
 
 
+class HeadersTooLarge(KnowlexError):
+    """The request's headers, or its URL, are larger than any that make sense."""
+
+    status = 431
+    code = "HEADERS_TOO_LARGE"
+
+
 class RateLimited(KnowlexError):
     status = 429
     code = "RATE_LIMITED"

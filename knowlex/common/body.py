@@ -1,0 +1,126 @@
+"""Reading a request's body off an ASGI connection: counted, timed, and never held in memory."""
+
+import asyncio
+import io
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from knowlex.common.errors import PayloadTooLarge, RequestTimeout
+
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+
+IN_MEMORY_BYTES = 256 * 1024
+IDLE_S = 15.0  # without a single byte
+GRACE_S = 15.0  # after which the average must have reached MIN_BYTES_PER_S
+MIN_BYTES_PER_S = 1000
+
+
+class ClientGone(Exception):
+    """The client has closed the connection: there is nobody to answer."""
+
+
+class RequestBody:
+    """One request's body. Not read until somebody asks, so that a refusal costs nothing.
+
+    declared: Content-Length, None where the client does not say (chunked). complete: all of it has come.
+    """
+
+    def __init__(self, headers: list[tuple[bytes, bytes]], receive: Receive) -> None:
+        named = {name.lower(): value for name, value in headers}
+        length = named.get(b"content-length", b"")
+        chunked = b"transfer-encoding" in named
+        self.declared = int(length) if length.isdigit() and not chunked else (None if chunked else 0)
+        self.complete = self.declared == 0
+        self.receive = receive
+        self.invited = named.get(b"expect", b"").lower() != b"100-continue"
+
+    async def read(self, limit: int, spool_dir: Path) -> IO[bytes]:
+        """The whole body as a file at its start, on disk if it is large; the caller closes it.
+
+        limit: in bytes. Raises PayloadTooLarge (before reading, if declared so), RequestTimeout, ClientGone.
+        """
+        if self.declared is not None and self.declared > limit:
+            raise _too_large(limit)
+        if self.complete:
+            return io.BytesIO()
+        spool = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES, dir=spool_dir)  # noqa: SIM115
+        try:
+            await self._fill(spool, limit)
+        except BaseException:
+            spool.close()
+            raise
+        spool.seek(0)
+        return spool
+
+    async def _fill(self, spool: IO[bytes], limit: int) -> None:
+        started, size = time.monotonic(), 0
+        while not self.complete:
+            chunk = await self._next(IDLE_S)
+            size += len(chunk)
+            if size > limit:
+                raise _too_large(limit)
+            elapsed = time.monotonic() - started
+            if elapsed > GRACE_S and size < elapsed * MIN_BYTES_PER_S and not self.complete:
+                raise RequestTimeout("The request body arrives too slowly.")
+            spool.write(chunk)
+
+    async def _next(self, patience_s: float) -> bytes:
+        try:
+            async with asyncio.timeout(patience_s):
+                self.invited = True
+                message = await self.receive()
+        except TimeoutError:
+            raise RequestTimeout("The request body does not arrive.") from None
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        self.complete = not message.get("more_body", False)
+        chunk: bytes = message.get("body", b"")
+        return chunk
+
+    async def discard(self, *, max_bytes: int, seconds: float) -> None:
+        """Throw away what is still to come, within limits; never raises for what the client does.
+
+        Closing a socket with unread bytes resets it, and the client loses the answer that says why.
+        A client that waits for `100 Continue` sends nothing, so there is nothing to wait for.
+        """
+        if not self.invited:
+            return
+        with suppress(TimeoutError, RequestTimeout, ClientGone):
+            async with asyncio.timeout(seconds):
+                while not self.complete and max_bytes > 0:
+                    max_bytes -= len(await self._next(seconds))
+
+
+@asynccontextmanager
+async def cancelled_when_gone(body: RequestBody) -> AsyncIterator[None]:
+    """Cancel the block when the client leaves, and raise ClientGone. The body must be complete."""
+    task = asyncio.current_task()
+    gone = False
+
+    async def watch() -> None:
+        nonlocal gone
+        while (await body.receive())["type"] != "http.disconnect":
+            pass
+        gone = True
+        if task is not None:
+            task.cancel()
+
+    watcher = asyncio.create_task(watch())
+    try:
+        yield
+    except asyncio.CancelledError:
+        if gone and task is not None:
+            task.uncancel()
+            raise ClientGone from None
+        raise
+    finally:
+        watcher.cancel()
+
+
+def _too_large(limit: int) -> PayloadTooLarge:
+    return PayloadTooLarge(f"The request body is larger than {limit} bytes.")

@@ -1,0 +1,125 @@
+"""Serving one request: resolve, read the body within limits, run the view where its kind belongs, respond."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any, cast
+
+from asgiref.sync import iscoroutinefunction
+from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import get_resolver
+from django.utils.module_loading import import_string
+
+from knowlex.common.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
+from knowlex.common.errors import InvalidInput
+from knowlex.common.middleware import Serve
+from knowlex.common.sync_views import SyncHandler, ThreadPool
+
+Send = Callable[[Message], Awaitable[None]]
+
+WITH_DJANGO_MIDDLEWARE = ("/admin/", "/static/")
+SMALL_BYTES = (
+    64 * 1024
+)  # an unread rest that is read away before the response, so that the connection can stay
+DRAIN_BYTES, DRAIN_S = 256 * 1024 * 1024, 10.0
+
+
+class KnowlexRequest(ASGIRequest):
+    """A request whose body is still on the wire until `load_body`."""
+
+    def __init__(self, scope: dict[str, Any], incoming: RequestBody) -> None:
+        self.incoming = incoming
+        self.malformed = ""
+        try:
+            super().__init__(scope, BytesIO())
+        except UnicodeDecodeError:
+            super().__init__({**scope, "query_string": b""}, BytesIO())
+            self.malformed = "The query string is not valid UTF-8."
+
+    async def load_body(self) -> None:
+        """Raises PayloadTooLarge, RequestTimeout, ClientGone."""
+        is_upload = self.method == "POST" and self.path_info in settings.UPLOAD_PATHS
+        limit = settings.UPLOAD_BODY_BYTES if is_upload else settings.MAX_BODY_BYTES
+        self._stream = await self.incoming.read(limit, Path(settings.SPOOL_DIR))
+
+
+class Handler:
+    """settings.EDGE_MIDDLEWARE around the view. Built once a process; callable for every HTTP request."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPool()
+        self._sync = SyncHandler()
+        serve: Serve = self._view
+        for dotted in reversed(settings.EDGE_MIDDLEWARE):
+            serve = import_string(dotted)(serve)
+        self._serve = serve
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        incoming = RequestBody(scope["headers"], receive)
+        request = KnowlexRequest(scope, incoming)
+        try:
+            response = await self._serve(request)
+            await self._respond(incoming, response, send)
+        except ClientGone:
+            return
+        finally:
+            request.close()
+
+    async def _view(self, request: HttpRequest) -> HttpResponseBase:
+        request = cast(KnowlexRequest, request)
+        if request.malformed:
+            raise InvalidInput(request.malformed)
+        request.get_host()  # raises DisallowedHost
+        if request.path_info.startswith(WITH_DJANGO_MIDDLEWARE):
+            await request.load_body()
+            return await self._threads.run(partial(self._sync.serve_with_middleware, request))
+        match = request.resolver_match = get_resolver().resolve(request.path_info)
+        await request.load_body()
+        if not iscoroutinefunction(match.func):
+            return await self._threads.run(partial(self._sync.serve_plain, request))
+        async with cancelled_when_gone(request.incoming):
+            return cast(HttpResponseBase, await match.func(request, *match.args, **match.kwargs))
+
+    async def _respond(self, incoming: RequestBody, response: HttpResponseBase, send: Send) -> None:
+        """A response that was made before the whole body came closes the connection behind it."""
+        if incoming.declared is not None and incoming.declared <= SMALL_BYTES:
+            await incoming.discard(max_bytes=SMALL_BYTES, seconds=1.0)
+        closing = not incoming.complete
+        if closing:
+            response["Connection"] = "close"
+        content = response.content if isinstance(response, HttpResponse) else b""
+        if not response.streaming and response.status_code not in (204, 304):
+            response.headers.setdefault("Content-Length", str(len(content)))
+        await send(
+            {"type": "http.response.start", "status": response.status_code, "headers": _raw_headers(response)}
+        )
+        if isinstance(response, StreamingHttpResponse):
+            await self._stream(incoming, response, send)
+        elif closing:
+            await send({"type": "http.response.body", "body": content, "more_body": True})
+            await incoming.discard(max_bytes=DRAIN_BYTES, seconds=DRAIN_S)
+            content = b""
+        await send({"type": "http.response.body", "body": content})
+
+    async def _stream(self, incoming: RequestBody, response: StreamingHttpResponse, send: Send) -> None:
+        if response.is_async:
+            async with cancelled_when_gone(incoming), aclosing(aiter(response)) as parts:  # type: ignore[type-var]
+                async for part in parts:
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+            return
+        parts = iter(response)
+        try:
+            while (part := await self._threads.run(partial(next, parts, None))) is not None:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        finally:
+            await self._threads.run(response.close)
+
+
+def _raw_headers(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:
+    headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
+    cookies = [cookie.OutputString().encode("ascii") for cookie in response.cookies.values()]
+    return headers + [(b"Set-Cookie", cookie) for cookie in cookies]

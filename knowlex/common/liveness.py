@@ -1,0 +1,64 @@
+"""Which workers are alive: each says so every few seconds in Valkey, by Valkey's own clock.
+
+Celery's own way, a broadcast that waits for answers, takes a second and misses workers that are busy.
+"""
+
+import logging
+import threading
+from typing import Any
+
+import redis
+import redis.asyncio
+from django.conf import settings
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+KEY = "knowlex:workers"
+EVERY_S = 2.0
+ALIVE_S = 6
+TIMEOUT_S = 1.0
+
+_BEAT = """
+local now = tonumber(redis.call('TIME')[1])
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 60)
+"""
+_ALIVE = """
+local now = tonumber(redis.call('TIME')[1])
+return redis.call('ZRANGEBYSCORE', KEYS[1], now - tonumber(ARGV[1]), '+inf')
+"""
+_lock = threading.Lock()
+_client: Any = None
+
+
+def beat(worker_id: str, processes: int) -> bool:
+    """Say, every EVERY_S, that `worker_id` (host and pid) lives with so many processes; False if unheard."""
+    global _client
+    try:
+        with _lock:
+            if _client is None:
+                _client = redis.Redis.from_url(
+                    settings.REDIS_URL, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S
+                )
+            _client.eval(_BEAT, 1, KEY, f"{worker_id}={processes}")
+    except (RedisError, OSError) as exc:
+        log.debug("heartbeat not heard", extra={"error": type(exc).__name__})
+        return False
+    return True
+
+
+def silence(worker_id: str, processes: int) -> None:
+    """The worker ends in order: it is not counted any more."""
+    try:
+        with _lock:
+            if _client is not None:
+                _client.zrem(KEY, f"{worker_id}={processes}")
+    except (RedisError, OSError) as exc:
+        log.debug("end of worker not heard", extra={"error": type(exc).__name__})
+
+
+async def alive(client: "redis.asyncio.Redis[Any]") -> int:
+    """Worker processes that were heard of within ALIVE_S. Raises RedisError, OSError."""
+    members = await client.eval(_ALIVE, 1, KEY, ALIVE_S)
+    return sum(int(bytes(member).rpartition(b"=")[2]) for member in members)

@@ -1,0 +1,174 @@
+"""What every request passes, outermost first as settings.EDGE_MIDDLEWARE lists it: async only, no thread.
+
+Django's own middleware (settings.MIDDLEWARE: sessions, users, CSRF, messages) hops to a thread for each of
+its hooks; only /admin and /static need it, so only they pass through it (knowlex.asgi).
+"""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.decorators import async_only_middleware
+
+from knowlex.common.body import ClientGone
+from knowlex.common.errors import KnowlexError, RateLimited
+from knowlex.common.http import problem_response
+from knowlex.common.ratelimit import RateLimiter, Verdict, client_address
+from knowlex.common.rates import Rate
+from knowlex.common.tracing import accepted_or_new, current_request_id
+from knowlex.common.translation import SOMETHING_WENT_WRONG
+
+Serve = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+access_log = logging.getLogger("knowlex.access")
+
+NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'"
+PAGE_POLICY = (
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
+    "base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+)
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+UNLIMITED = ("/health", "/api/schema", "/api/docs", "/static/")
+
+
+@async_only_middleware
+def request_id(serve: Serve) -> Serve:
+    """Gives the request its id, the caller's own if it is a sane one, and every response X-Request-ID."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        request.request_id = accepted_or_new(request.headers.get("X-Request-ID", ""))  # type: ignore[attr-defined]
+        token = current_request_id.set(request.request_id)  # type: ignore[attr-defined]
+        try:
+            response = await serve(request)
+        finally:
+            current_request_id.reset(token)
+        response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
+        return response
+
+    return middleware
+
+
+@async_only_middleware
+def access_lines(serve: Serve) -> Serve:
+    """One log line a request: the route's pattern where there is one, never a query string or a body."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        started = time.perf_counter()
+        status = 499  # the client left, or the server stops: nobody was answered
+        try:
+            response = await serve(request)
+            status = response.status_code
+            return response
+        finally:
+            _log_access(request, status, (time.perf_counter() - started) * 1000)
+
+    return middleware
+
+
+def _log_access(request: HttpRequest, status: int, duration_ms: float) -> None:
+    match = request.resolver_match
+    fields = {
+        "method": request.method,
+        "path": f"/{match.route}" if match is not None else request.path,
+        "status": status,
+        "duration_ms": round(duration_ms, 1),
+        "peer": request.META.get("REMOTE_ADDR", ""),
+    }
+    access_log.info("request", extra=fields)
+
+
+@async_only_middleware
+def security_headers(serve: Serve) -> Serve:
+    """Headers that forbid a browser to guess, frame or run anything; a view's own value stays."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = await serve(request)
+        for name, value in SECURITY_HEADERS.items():
+            response.headers.setdefault(name, value)
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        response.headers.setdefault("Content-Security-Policy", PAGE_POLICY if is_page else NO_PAGE_POLICY)
+        return response
+
+    return middleware
+
+
+@async_only_middleware
+def problems(serve: Serve) -> Serve:
+    """Whatever is raised below becomes the error body; a client that has left gets nothing."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        try:
+            return await serve(request)
+        except ClientGone:
+            raise
+        except Exception as exc:  # noqa: BLE001 (the last line of defence: logged, and told as a 500)
+            return problem_response(request, exc)
+
+    return middleware
+
+
+@async_only_middleware
+def rate_limit(serve: Serve) -> Serve:
+    """KNOWLEX_RATE_LIMIT requests for each peer; checked before a body is read."""
+    rate = Rate.parse(settings.RATE_LIMIT)
+    if rate is None:
+        return serve
+    limiter = RateLimiter(settings.REDIS_URL, rate)
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.path.startswith(UNLIMITED):
+            return await serve(request)
+        meta = request.META
+        client = client_address(
+            meta.get("REMOTE_ADDR"), meta.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXIES
+        )
+        verdict = await limiter.check(client)
+        response = await serve(request) if verdict.allowed else _refusal(request, verdict)
+        response["X-RateLimit-Limit"] = str(verdict.limit)
+        response["X-RateLimit-Remaining"] = str(verdict.remaining)
+        response["X-RateLimit-Reset"] = str(_seconds(verdict))
+        return response
+
+    return middleware
+
+
+def _refusal(request: HttpRequest, verdict: Verdict) -> HttpResponse:
+    error = RateLimited("Rate limit exceeded, try again later.", retry_after_s=_seconds(verdict))
+    return problem_response(request, error)
+
+
+def _seconds(verdict: Verdict) -> int:
+    """Rounded up: whoever waits that long is let in."""
+    return max(int(-(-verdict.reset_s // 1)), 1)
+
+
+class ProblemMiddleware:
+    """The error body where Django's own handler serves a plain view (its test client); not for the admin."""
+
+    sync_capable = True
+    async_capable = False
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
+        return None if request.path.startswith("/admin/") else problem_response(request, exc)
+
+
+def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler400, handler403 and handler404 of the URL configuration."""
+    return problem_response(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """handler500; Django has logged the traceback."""
+    return problem_response(request, KnowlexError(SOMETHING_WENT_WRONG))

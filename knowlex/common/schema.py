@@ -1,0 +1,55 @@
+"""What the API's description says of every route: the error body, and /health."""
+
+from typing import Any
+
+_STRING = {"type": "string"}
+_CONNECTION = {"type": "string", "enum": ["connected", "unreachable"]}
+_CONFIGURED = {"type": "string", "enum": ["connected", "unreachable", "not_configured"]}
+
+PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "description": "Every failure, whatever the route; under /v1/ requestId is spelled request_id.",
+    "required": ["status", "error", "message", "details", "timestamp"],
+    "properties": {
+        "status": {"type": "integer", "description": "The HTTP status."},
+        "error": {"type": "string", "description": "A short code, for example VALIDATION_ERROR."},
+        "message": _STRING,
+        "details": {"type": "object", "description": "For example the `field` that is wrong."},
+        "timestamp": {"type": "string", "format": "date-time"},
+        "requestId": {"type": "string", "description": "The same as the header X-Request-ID."},
+    },
+}
+HEALTH: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "status": {"type": "string", "enum": ["healthy", "degraded", "unhealthy"]},
+        "ollama": _CONFIGURED,
+        "vector_store": _CONNECTION,
+        "embedding_model": {"type": "string", "enum": ["loaded", "not_loaded"]},
+        "chat_model": _CONFIGURED,
+        "database": _CONNECTION,
+        "broker": _CONNECTION,
+        "workers": {"type": "integer", "description": "Worker processes that are alive."},
+        "timestamp": {"type": "string", "format": "date-time"},
+    },
+}
+
+
+def _answer(description: str) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Health"}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+OPENAPI: dict[str, Any] = {
+    "paths": {
+        "/health": {
+            "get": {
+                "operationId": "health",
+                "summary": "Whether Knowlex and what it stands on can work",
+                "tags": ["health"],
+                "responses": {"200": _answer("Healthy or degraded"), "503": _answer("Unhealthy")},
+            }
+        }
+    },
+    "components": {"schemas": {"Problem": PROBLEM, "Health": HEALTH}},
+}

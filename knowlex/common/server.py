@@ -1,0 +1,103 @@
+"""uvicorn's HTTP/1.1 protocol with what it leaves out: limits on headers, time for them, errors as JSON.
+
+For uvicorn's option `http`: "knowlex.common.server:HttpProtocol".
+"""
+
+import asyncio
+from typing import Any
+
+from django.http import HttpRequest
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from knowlex.common.errors import HeadersTooLarge, InvalidInput, KnowlexError, RequestTimeout
+from knowlex.common.http import problem_response
+from knowlex.common.ids import new_id
+from knowlex.common.middleware import NO_PAGE_POLICY, SECURITY_HEADERS
+
+MAX_URL_BYTES = 16 * 1024
+MAX_HEADER_BYTES = 64 * 1024
+MAX_HEADERS = 100
+HEADERS_WITHIN_S = 15.0
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """One connection. A request that cannot be parsed is answered with the error body, and closed."""
+
+    _header_bytes = 0
+    _refusal: KnowlexError | None = None
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_deadline()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._header_bytes = 0
+        self._expect_headers()
+
+    def on_url(self, url: bytes) -> None:
+        if len(self.url) + len(url) > MAX_URL_BYTES:
+            self._refuse(HeadersTooLarge(f"The URL is longer than {MAX_URL_BYTES} bytes."))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._header_bytes += len(name) + len(value)
+        if self._header_bytes > MAX_HEADER_BYTES or len(self.headers) >= MAX_HEADERS:
+            self._refuse(
+                HeadersTooLarge(f"More than {MAX_HEADERS} headers, or {MAX_HEADER_BYTES} bytes of them.")
+            )
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._stop_deadline()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Called by uvicorn for whatever the parser refuses. A response that is under way is cut short."""
+        if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
+            self.transport.close()
+            return
+        self._answer_and_close(self._refusal or InvalidInput("The request is not valid HTTP."))
+
+    def _refuse(self, error: KnowlexError) -> None:
+        """Stop the parser: an exception in a callback makes it fail, and uvicorn call send_400_response."""
+        self._refusal = error
+        raise error
+
+    def _expect_headers(self) -> None:
+        self._stop_deadline()
+        self._deadline = self.loop.call_later(HEADERS_WITHIN_S, self._too_slow)
+
+    def _stop_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _too_slow(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self._answer_and_close(RequestTimeout("The request's headers do not arrive."))
+
+    def _answer_and_close(self, error: KnowlexError) -> None:
+        if self.transport.is_closing():
+            return
+        request: Any = HttpRequest()
+        request.path = getattr(self, "url", b"").partition(b"?")[0].decode("latin-1")
+        request.request_id = str(new_id())
+        response = problem_response(request, error)
+        headers = {
+            **dict(response.items()),
+            **SECURITY_HEADERS,
+            "Content-Security-Policy": NO_PAGE_POLICY,
+            "X-Request-ID": request.request_id,
+            "Content-Length": str(len(response.content)),
+            "Connection": "close",
+        }
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.transport.write(STATUS_LINE[response.status_code] + lines.encode("latin-1") + b"\r\n")
+        self.transport.write(response.content)
+        self.transport.close()

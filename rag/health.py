@@ -1,0 +1,173 @@
+"""Whether Knowlex and what it stands on can work: all parts asked at once, none for more than a second."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import redis.asyncio
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from embeddings.protocols import Embedder
+from knowlex.common import liveness
+from knowlex.common.components import component
+from knowlex.common.errors import KnowlexError
+from knowlex.common.http import utc_timestamp
+from knowlex.common.per_loop import PerLoop
+
+LIMIT_S = 1.0
+FRESH_S = 0.5  # so that a crowd of probes asks each part but twice a second
+UNREACHABLE = (psycopg.Error, RedisError, OSError, EOFError, ValueError, KnowlexError, ImproperlyConfigured)
+
+
+async def health_check() -> dict[str, Any]:
+    """The Service's `health_check()`, and besides: database, broker, workers (their number) and chat_model.
+
+    unhealthy: nothing can be answered. degraded: embedding, or answering by the chat model, cannot be done.
+    """
+    async with _turn.get():
+        measured_at, result = _latest
+        if time.monotonic() - measured_at > FRESH_S:
+            result = await _measure()
+            _remember(result)
+        return {**result, "timestamp": utc_timestamp()}
+
+
+async def warm_up() -> None:
+    """Load the local embedding model, so that the first question does not wait for it."""
+    global _local_model_loaded
+    if not _is_remote("EMBEDDER"):
+        await component("EMBEDDER", Embedder).aembed_query("warm up")
+        _local_model_loaded = True
+
+
+async def _measure() -> dict[str, Any]:
+    database, broker, workers, embedder, chat = await asyncio.gather(
+        *(_within_limit(check) for check in (_database(), _broker(), _workers(), _embedder(), _chat_model()))
+    )
+    uses_ollama = "host" in _options("SYNTHESIZER")
+    result: dict[str, Any] = {
+        "ollama": _word(chat) if uses_ollama else "not_configured",
+        "vector_store": _word(database),  # pgvector: there once the database is migrated
+        "embedding_model": "loaded" if embedder else "not_loaded",
+        "chat_model": _word(chat) if _is_remote("SYNTHESIZER") else "not_configured",
+        "database": _word(database is not None),
+        "broker": _word(broker),
+        "workers": workers or 0,
+    }
+    if not database:
+        return {"status": "unhealthy", **result}
+    whole = broker and workers and embedder and chat
+    return {"status": "healthy" if whole else "degraded", **result}
+
+
+async def _within_limit(check: Awaitable[Any]) -> Any:
+    """The check's answer, or None. One that hangs is cancelled without waiting for it to notice."""
+    task = asyncio.ensure_future(check)
+    done, _ = await asyncio.wait({task}, timeout=LIMIT_S)
+    if not done:
+        _abandoned.add(task)
+        task.add_done_callback(_forget)
+        task.cancel()
+        return None
+    error = task.exception()
+    if error is not None and not isinstance(error, UNREACHABLE):
+        raise error
+    return None if error is not None else task.result()
+
+
+def _forget(task: "asyncio.Future[Any]") -> None:
+    _abandoned.discard(task)
+    if not task.cancelled():
+        task.exception()  # looked at, so that asyncio does not report it as never retrieved
+
+
+async def _database() -> bool:
+    """False if it has no vectors. A connection of its own: a busy pool is not an absent database."""
+    connection = await psycopg.AsyncConnection.connect(settings.DATABASE_URL, autocommit=True)
+    async with connection:
+        cursor = await connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'")
+        return await cursor.fetchone() is not None
+
+
+async def _broker() -> bool:
+    return bool(await _valkey.get().ping())
+
+
+async def _workers() -> int:
+    return await liveness.alive(_valkey.get())
+
+
+async def _embedder() -> bool:
+    if _is_remote("EMBEDDER"):
+        return await _answers(_options("EMBEDDER"))
+    if not _local_model_loaded:
+        await warm_up()
+    return True
+
+
+async def _chat_model() -> bool:
+    return not _is_remote("SYNTHESIZER") or await _answers(_options("SYNTHESIZER"))
+
+
+async def _answers(options: dict[str, Any]) -> bool:
+    """Whether a model's server takes connections, and whether Ollama answers; nothing that costs is asked.
+
+    OpenAI itself (no base URL) is taken for granted: it needs no probes from every installation.
+    """
+    url = urlsplit(options.get("host") or options.get("base_url") or "")
+    if not url.hostname:
+        return True
+    secure = url.scheme == "https"
+    reader, writer = await asyncio.open_connection(
+        url.hostname, url.port or (443 if secure else 80), ssl=secure or None, limit=4096
+    )
+    try:
+        if "host" not in options:
+            return True
+        path = f"{url.path.rstrip('/')}/api/tags"
+        writer.write(f"GET {path} HTTP/1.0\r\nHost: {url.netloc}\r\n\r\n".encode())
+        status_line = await reader.readline()
+        return status_line.startswith(b"HTTP/") and status_line.split(b" ")[1][:1] in (b"2", b"3", b"4")
+    finally:
+        writer.close()
+
+
+def _options(role: str) -> dict[str, Any]:
+    options: dict[str, Any] = settings.KNOWLEX[role].get("options", {})
+    return options
+
+
+def _is_remote(role: str) -> bool:
+    return bool({"host", "base_url"} & _options(role).keys())
+
+
+def _word(reachable: object) -> str:
+    return "connected" if reachable else "unreachable"
+
+
+def _connect() -> "redis.asyncio.Redis[Any]":
+    return redis.asyncio.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=LIMIT_S,
+        socket_connect_timeout=LIMIT_S,
+        retry=Retry(NoBackoff(), 1),
+    )
+
+
+def _remember(result: dict[str, Any]) -> None:
+    global _latest
+    _latest = time.monotonic(), result
+
+
+_valkey: PerLoop[Any] = PerLoop(_connect)
+_turn: PerLoop[asyncio.Lock] = PerLoop(asyncio.Lock)
+_latest: tuple[float, dict[str, Any]] = (float("-inf"), {})
+_local_model_loaded = False
+_abandoned: set["asyncio.Future[Any]"] = set()
