@@ -34,8 +34,7 @@ async def query(request: HttpRequest) -> HttpResponse:
         text, collections=collections, top_k=max_sources, max_tokens=max_tokens
     )
     answer = await services.ask(question)
-    shaped = _query_body(answer) if field == "query" else _book_body(answer)
-    return json_response({**shaped, "metadata": _metadata(answer, started)})
+    return json_response(_query_body(answer, started) if field == "query" else _book_body(answer))
 
 
 def _question_name(body: dict[str, Any]) -> str:
@@ -47,17 +46,18 @@ def _question_name(body: dict[str, Any]) -> str:
     return given[0]
 
 
-def _query_body(answer: Answer) -> dict[str, Any]:
-    if not answer.answered:
-        return {"answer": NOT_ENOUGH, "citedDocuments": []}
+def _query_body(answer: Answer, started: float) -> dict[str, Any]:
+    text, documents = _numbered_by_document(answer) if answer.answered else (NOT_ENOUGH, [])
+    return {"answer": text, "citedDocuments": documents, "metadata": _metadata(answer, started)}
+
+
+def _numbered_by_document(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
+    """The text with `[k]` for the k-th document, and the documents in the order of first citation."""
     documents = {answer.context[n - 1].document_id: None for n in answer.cited}
     place_of = {document_id: place for place, document_id in enumerate(documents, start=1)}
     places = {n: place_of[answer.context[n - 1].document_id] for n in answer.cited}
     first = {places[n]: n for n in reversed(answer.cited)}
-    return {
-        "answer": renumber(answer.text, places),
-        "citedDocuments": [_cited(answer, first[place]) for place in place_of.values()],
-    }
+    return renumber(answer.text, places), [_cited(answer, first[place]) for place in place_of.values()]
 
 
 def _cited(answer: Answer, n: int) -> dict[str, Any]:

@@ -85,9 +85,7 @@ SCHEMAS: dict[str, Any] = {
     "BookSource": _object(
         ["source_file", "chapter", "section"], source_file=_STRING, chapter=_STRING, section=_STRING
     ),
-    "BookResponse": _object(
-        ["answer", "sources"], answer=_STRING, sources=_list("BookSource"), metadata=_METADATA
-    ),
+    "BookResponse": _object(["answer", "sources"], answer=_STRING, sources=_list("BookSource")),
 }
 
 

@@ -1,0 +1,78 @@
+"""Passages, questions and parts for tests of answering that need no database."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from rag.pipeline import Pipeline
+from rag.types import Passage, Question, Retrieval, Synthesis
+
+COLLECTION = UUID(int=1)
+
+
+def passage(number: int, content: str = "", **fields: Any) -> Passage:
+    """Passage `number` of a document of its own."""
+    made = Passage(
+        chunk_id=UUID(int=number),
+        document_id=UUID(int=1000 + number),
+        document_name=f"document{number}.pdf",
+        title=f"Document {number}",
+        chunk_index=number,
+        content=content or f"Fact number {number} is true.",
+        page_number=number,
+        last_page=number,
+        chapter="",
+        section="",
+        start_char=0,
+        token_count=10,
+        distance=0.1 * number,
+        relevance=0.9,
+    )
+    return replace(made, **fields)
+
+
+def question(text: str = "What is true?", **fields: Any) -> Question:
+    return replace(Question(text, (COLLECTION,), top_k=5), **fields)
+
+
+class CannedRetriever:
+    def __init__(self, *passages: Passage) -> None:
+        self.passages = passages
+
+    async def retrieve(self, question: Question) -> Retrieval:
+        return Retrieval(self.passages)
+
+
+class Reversing:
+    """A reranker with an opinion."""
+
+    async def rerank(self, question: Question, retrieval: Retrieval) -> Retrieval:
+        return replace(retrieval, passages=retrieval.passages[::-1])
+
+
+class KeepOrder:
+    async def rerank(self, question: Question, retrieval: Retrieval) -> Retrieval:
+        return retrieval
+
+
+class CannedSynthesizer:
+    """Says `text`; `contexts` tells what it was given."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.contexts: list[Sequence[Passage]] = []
+
+    async def synthesize(self, question: Question, context: Sequence[Passage]) -> Synthesis:
+        self.contexts.append(context)
+        return Synthesis(self.text)
+
+
+def as_given(text: str, retrieval: Retrieval, calibration: object) -> Retrieval:
+    """Relevance as the passages already carry it."""
+    return retrieval
+
+
+def pipeline(text: str, *passages: Passage, reranker: Any = None) -> tuple[Pipeline, CannedSynthesizer]:
+    model = CannedSynthesizer(text)
+    return Pipeline(CannedRetriever(*passages), reranker or KeepOrder(), as_given, model), model

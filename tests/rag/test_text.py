@@ -1,0 +1,82 @@
+"""Context assembly, clean text and snippets."""
+
+import time
+
+import pytest
+
+from rag.context import assemble, distinct
+from rag.fusion import reciprocal_rank
+from rag.plain_text import plain_text
+from rag.snippets import snippet
+from tests.rag.factory import passage
+
+
+def test_equal_chunks_and_equal_words_stand_in_the_context_once():
+    first, again, other = passage(1, "Same words."), passage(1, "Same words."), passage(2, "Same \n words.")
+    assert distinct([first, again, other, passage(3, "Others.")]) == [first, passage(3, "Others.")]
+
+
+def test_the_context_keeps_to_its_budget_and_its_order():
+    passages = [passage(1, token_count=60), passage(2, token_count=50), passage(3, token_count=40)]
+    assert [p.chunk_index for p in assemble(passages, budget_tokens=100)] == [1, 3]
+
+
+def test_ten_chunks_of_500_tokens_fill_4000():
+    assert len(assemble(passage(n, token_count=500) for n in range(1, 11))) == 8
+
+
+def test_reciprocal_rank_fusion_rewards_what_both_rankings_hold():
+    assert reciprocal_rank((1, None)) == pytest.approx(1 / 61)
+    assert reciprocal_rank((None, None)) == 0
+    assert reciprocal_rank((5, 5)) > reciprocal_rank((1, None))
+
+
+@pytest.mark.parametrize(
+    ("markdown", "plain"),
+    [
+        ("# Title\nText", "Title\nText"),
+        ("**Bold** and *italic* and __bold__ and _italic_", "Bold and italic and bold and italic"),
+        ("- one\n* two\n+ three", "one\ntwo\nthree"),
+        ("> quoted", "quoted"),
+        ("`code` and\n```python\nx = 1\n```", "code and\n\nx = 1"),
+        ("See [the site](https://example.org/a) ![pic](http://203.0.113.1/x.png)", "See the site pic"),
+        ("snake_case_name and 2*3*4 and a * b", "snake_case_name and 2*3*4 and a * b"),
+        ("1. First\n2. Second", "1. First\n2. Second"),
+        ("one\n---\ntwo", "one\n\ntwo"),
+    ],
+)
+def test_markdown_goes_and_the_words_stay(markdown: str, plain: str):
+    assert plain_text(markdown) == plain
+
+
+@pytest.mark.parametrize("piece", ["*", "_", "`", "[a](", "![", "#", ">", "- ", "* ", "**a", "\n"])
+def test_clean_text_takes_linear_time(piece: str):
+    text = piece * (200_000 // len(piece))
+    started = time.process_time()
+    plain_text(text)
+    assert time.process_time() - started < 4
+
+
+CONTENT = "The ring holds keys. " * 20 + "The capital of France is Paris. " + "Nodes leave at times. " * 20
+
+
+def test_a_snippet_begins_with_the_sentence_of_the_claim():
+    found = snippet(CONTENT, "Paris is the capital of France")
+    assert found.startswith("The capital of France is Paris.")
+    assert found in CONTENT
+    assert 200 < len(found) <= 300
+
+
+def test_a_short_chunk_is_its_own_snippet():
+    assert snippet("One short sentence.", "anything") == "One short sentence."
+
+
+def test_a_long_sentence_is_cut_between_words():
+    content = "word " * 200
+    found = snippet(content, "word")
+    assert len(found) <= 300
+    assert content.startswith(found + " ")
+
+
+def test_a_snippet_of_text_without_spaces_is_bounded():
+    assert len(snippet("漢字" * 1000, "漢字")) == 300
