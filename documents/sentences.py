@@ -18,7 +18,9 @@ _BREAK = re.compile(
 _NEXT_WORD = re.compile(r"""\s*+["'“‘«(\[*_¿¡„]*+(\w{0,20}+)""")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«„/–—]*+\Z")
 _ITEM = re.compile(r"\s*+(?:[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s|#{1,6}\s|\|)")
-_TABULAR = re.compile(r"\d[\d.,%)]*+\s*+\Z")
+_TABULAR = re.compile(
+    r"(?:\d[\d.,%)]*+|[$€£—–])\s++[$€£(+–—-]*+\d[\d.,%)]*+\s*+\Z"
+)  # two figures at a line's end
 _LOOK = 48  # characters looked at on each side of a mark
 _NARROW = 50  # a line shorter than this may be a heading or a cell rather than wrapped prose
 
@@ -104,9 +106,9 @@ def _line_ends(text: str, line_start: int, newline: int) -> bool:
     after = text[newline + 1 : newline + 1 + _LOOK * 2]
     if _ITEM.match(after) or text[line_start : line_start + 8].lstrip().startswith(("#", "|")):
         return True
-    if newline - line_start >= _NARROW:
-        return False
-    line, after = text[line_start:newline].strip(), after.lstrip().partition("\n")[0]
+    line, after = text[max(line_start, newline - _LOOK) : newline].strip(), after.lstrip().partition("\n")[0]
     if after[:1].islower() or line.endswith((",", ";", "-", "–", "(")):
         return False
-    return len(line) < 0.75 * len(after) or len(after) < 30 or bool(_TABULAR.search(line))
+    if _TABULAR.search(line):
+        return True
+    return newline - line_start < _NARROW and (len(line) < 0.75 * len(after) or len(after) < 30)

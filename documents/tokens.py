@@ -1,9 +1,7 @@
 """The embedding model's own WordPiece tokens, offline."""
 
-import hashlib
 from array import array
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import overload
 
 from tokenizers import Tokenizer
@@ -12,8 +10,8 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import BertProcessing
 
-VOCABULARY = Path(__file__).parent / "vocab" / "bert-base-uncased.txt"
-VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+from documents.vocabulary import read_vocabulary
+
 # The tokenizer's own result costs some 200 bytes a token, so a long text is encoded piece by piece.
 BLOCK_CHARS = 65_536
 
@@ -23,10 +21,7 @@ def load_tokenizer() -> Tokenizer:
 
     `encode` adds [CLS] and [SEP] unless told not to. Raises ValueError if the vocabulary file was altered.
     """
-    raw = VOCABULARY.read_bytes()
-    if hashlib.sha256(raw).hexdigest() != VOCABULARY_SHA256:
-        raise ValueError(f"The vocabulary {VOCABULARY.name} is not the file that was shipped.")
-    vocabulary = {token: number for number, token in enumerate(raw.decode().removesuffix("\n").split("\n"))}
+    vocabulary = {token: number for number, token in enumerate(read_vocabulary())}
     unknown = "[UNK]"
     tokenizer = Tokenizer(WordPiece(vocabulary, unk_token=unknown, max_input_chars_per_word=100))
     tokenizer.normalizer = BertNormalizer(lowercase=True)

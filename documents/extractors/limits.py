@@ -1,0 +1,31 @@
+"""What an extraction may cost."""
+
+from dataclasses import dataclass
+
+MAX_CPU_S = 60
+WALL_S = 60.0
+MEMORY_BYTES = 1024**3
+_CPU_FLOOR_S = 10
+_BYTES_PER_CPU_S = 100_000  # PDFium reads a megabyte of an ordinary PDF in about a second
+
+READERS = ("auto", "pdfium", "pypdf")
+
+
+def cpu_seconds(size_bytes: int) -> int:
+    """The CPU budget of a file: a bomb is small, and must not hold an extractor for a whole minute."""
+    return min(MAX_CPU_S, _CPU_FLOOR_S + size_bytes // _BYTES_PER_CPU_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How to read a file; travels to the nursery as one byte."""
+
+    pdf_reader: str
+    named_markdown: bool
+
+    def to_byte(self) -> bytes:
+        return bytes([2 * READERS.index(self.pdf_reader) + self.named_markdown])
+
+    @classmethod
+    def from_byte(cls, byte: bytes) -> "Job":
+        return cls(READERS[byte[0] // 2], bool(byte[0] % 2))

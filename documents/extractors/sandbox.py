@@ -1,0 +1,100 @@
+"""The extractor the web process uses: everything that parses happens in a child that can be killed."""
+
+import logging
+import os
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from select import POLLIN, poll
+
+from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
+from documents.extractors.limits import READERS, WALL_S, Job
+from documents.extractors.owner import Nursery, NurseryGone
+from documents.extractors.wire import MAX_RESULT_BYTES, BrokenResult, NeverStarted, unpack
+from documents.types import Extraction
+from knowlex.common.errors import DependencyUnavailable, UnreadableDocument
+
+log = logging.getLogger(__name__)
+_MARKDOWN = (".md", ".markdown")
+_BLOCK_BYTES = 1 << 20
+_QUICK_S = 10.0  # a file that took longer to fail would take pypdf longer still
+_STARTS = 3
+
+
+class SandboxedExtractor:
+    """TextExtractor whose parsers run in jailed, short-lived processes: at most `processes` at once.
+
+    pdf_reader: "auto", "pdfium" or "pypdf". wait_s: how long a file waits for a free process.
+    """
+
+    def __init__(self, *, pdf_reader: str = "auto", processes: int = 2, wait_s: float = 30.0) -> None:
+        if pdf_reader not in READERS:
+            raise ValueError(f"pdf_reader must be one of {', '.join(READERS)}.")
+        if processes < 1:
+            raise ValueError("processes must be at least 1.")
+        self._pdf_reader, self._wait_s = pdf_reader, wait_s
+        self._free = threading.BoundedSemaphore(processes)
+        self._nursery = Nursery()
+
+    def extract(self, path: Path, *, filename: str) -> Extraction:
+        if not self._free.acquire(timeout=self._wait_s):
+            raise DependencyUnavailable(
+                "Too many documents are being read; try again soon.", retry_after_s=10
+            )
+        try:
+            return self._extract(path, named_markdown=filename.lower().endswith(_MARKDOWN))
+        except Unreadable as exc:
+            raise UnreadableDocument(str(exc)) from None
+        finally:
+            self._free.release()
+
+    def _extract(self, path: Path, *, named_markdown: bool) -> Extraction:
+        """A file that kills PDFium's process at once gets a try with pypdf, within the same time."""
+        started = time.monotonic()
+        for pdf_reader in (self._pdf_reader, "pypdf"):
+            try:
+                return self._result(path, Job(pdf_reader, named_markdown), started + WALL_S)
+            except BrokenResult as exc:
+                log.info("extractor ended early", extra={"pdf_reader": pdf_reader, "reason": str(exc)})
+            if self._pdf_reader != "auto" or named_markdown or time.monotonic() - started > _QUICK_S:
+                break
+        raise Unreadable(OUT_OF_LIMITS)
+
+    def _result(self, path: Path, job: Job, deadline: float) -> Extraction:
+        for _ in range(_STARTS):
+            with suppress(NeverStarted):
+                return unpack(self._read(path, job, deadline))
+        raise DependencyUnavailable("Documents cannot be read now.", retry_after_s=10)
+
+    def _read(self, path: Path, job: Job, deadline: float) -> bytes:
+        read_end, write_end = os.pipe()
+        try:
+            try:
+                with path.open("rb") as source:
+                    self._nursery.start(job, source.fileno(), write_end)
+            finally:
+                os.close(write_end)
+            return _read_all(read_end, deadline)
+        except NurseryGone as exc:
+            raise DependencyUnavailable("Documents cannot be read now.", retry_after_s=10) from exc
+        finally:
+            os.close(read_end)
+
+
+def _read_all(descriptor: int, deadline: float) -> bytes:
+    """Until the other end closes. Raises BrokenResult past the deadline or the greatest size."""
+    poller = poll()
+    poller.register(descriptor, POLLIN)
+    blocks: list[bytes] = []
+    size = 0
+    while size <= MAX_RESULT_BYTES:
+        left_s = deadline - time.monotonic()
+        if left_s <= 0 or not poller.poll(1000 * left_s):
+            raise BrokenResult("out of time")
+        block = os.read(descriptor, _BLOCK_BYTES)
+        if not block:
+            return b"".join(blocks)
+        blocks.append(block)
+        size += len(block)
+    raise BrokenResult("too large")

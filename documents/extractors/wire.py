@@ -1,0 +1,71 @@
+"""How an extraction travels out of the sandbox: one line of JSON, then the text as UTF-8.
+
+What comes back is as little to be trusted as the file: it is bounded while it is read, and checked.
+"""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from documents.extractors.failures import Unreadable
+from documents.extractors.pages import MAX_TEXT_BYTES
+from documents.types import ExtractedPage, Extraction, Heading
+
+MAX_HEADER_BYTES = 8 * 1024 * 1024
+MAX_RESULT_BYTES = MAX_HEADER_BYTES + MAX_TEXT_BYTES
+
+
+STARTED = b"+"  # sent before the file is touched
+
+
+class NeverStarted(Exception):
+    """The job was lost before a process took it: the nursery left at that moment."""
+
+
+class BrokenResult(Exception):
+    """The sandbox ended before its result was whole, or sent nonsense."""
+
+
+def pack(extraction: Extraction) -> bytes:
+    header = asdict(extraction)
+    text = header.pop("text").encode()
+    header["text_bytes"] = len(text)
+    return _line(header) + text
+
+
+def pack_failure(failure: Unreadable) -> bytes:
+    return _line({"unreadable": str(failure)})
+
+
+def _line(header: dict[str, Any]) -> bytes:
+    return json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def unpack(raw: bytes) -> Extraction:
+    """Raises Unreadable if the sandbox says so, BrokenResult if this is no whole result, NeverStarted."""
+    if not raw:
+        raise NeverStarted
+    line, _, text_bytes = raw.removeprefix(STARTED).partition(b"\n")
+    try:
+        header = json.loads(line)
+        if "unreadable" in header:
+            raise Unreadable(str(header["unreadable"]))
+        if header.pop("text_bytes") != len(text_bytes):
+            raise BrokenResult("cut off")
+        return _checked(header, text_bytes.decode())
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
+        raise BrokenResult("not an extraction") from exc
+
+
+def _checked(header: dict[str, Any], text: str) -> Extraction:
+    pages = tuple(
+        ExtractedPage(**page | {"warnings": tuple(page["warnings"])}) for page in header.pop("pages")
+    )
+    headings = tuple(Heading(**heading) for heading in header.pop("headings"))
+    edges = [edge for page in pages for edge in (page.start_char, page.end_char)]
+    starts = [heading.start_char for heading in headings]
+    in_order = edges == sorted(edges) and starts == sorted(starts)
+    if not in_order or "\x00" in text or not all(0 <= place <= len(text) for place in edges + starts):
+        raise BrokenResult("places outside the text")
+    warnings = tuple(header.pop("warnings"))
+    return Extraction(text=text, pages=pages, headings=headings, warnings=warnings, **header)
