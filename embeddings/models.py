@@ -11,6 +11,7 @@ from embeddings.querysets import (
     EmbeddingModelQuerySet,
     EmbeddingQuerySet,
     EmbeddingRequestQuerySet,
+    EmbeddingRunQuerySet,
     LexicalEntryQuerySet,
 )
 from knowlex.common.ids import new_id
@@ -73,12 +74,14 @@ class EmbeddingRun(models.Model):
     failed = models.IntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = EmbeddingRunQuerySet.as_manager()
+
     class Meta:
         ordering = ["-created_at"]
 
 
 class EmbeddingRequest(models.Model):
-    """A chunk that is to be embedded by a model. It goes when its vector is stored; a failed one stays with its reason.
+    """A chunk that a model is to embed: gone when its vector is stored, kept with its reason if it failed.
 
     batch: the up to 20 requests that one task handles. lease: token of the worker that holds it.
     leased_until: by the database's clock; past it, anyone may take the request over.
@@ -108,6 +111,7 @@ class EmbeddingRequest(models.Model):
                 name="requests_due",
             ),
             models.Index(fields=["batch"], name="requests_by_batch"),
+            models.Index(fields=["lease"], condition=models.Q(lease__isnull=False), name="requests_by_lease"),
             models.Index(fields=["run"], name="requests_by_run"),
         ]
 
@@ -115,7 +119,7 @@ class EmbeddingRequest(models.Model):
 class LexicalEntry(models.Model):
     """A chunk's words for BM25: written with its first vector, gone with the chunk.
 
-    lexemes finds candidates (GIN); weights orders them: BM25 term weights at hashed positions, see embeddings.lexical.
+    lexemes finds candidates (GIN), weights orders them: BM25 term weights at hashed positions (lexical.py).
     """
 
     chunk = models.OneToOneField(
@@ -134,7 +138,7 @@ class LexicalEntry(models.Model):
 class LexemeCount(models.Model):
     """In how many chunks of a collection a lexeme stands: the sum of `chunks` over its rows.
 
-    Triggers on LexicalEntry add a row per change, so writers never wait for one another; the sweep folds rows together.
+    Triggers on LexicalEntry add a row per change, so writers never wait for one another; sweeps fold rows.
     The empty lexeme counts the chunks themselves.
     """
 

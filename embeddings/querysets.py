@@ -1,5 +1,6 @@
 """Every query of the embeddings app has a name."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 from django.db import models
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
         Embedding,
         EmbeddingModel,
         EmbeddingRequest,
+        EmbeddingRun,
         LexicalEntry,
     )
 
@@ -31,6 +33,12 @@ class EmbeddingRequestQuerySet(models.QuerySet["EmbeddingRequest"]):
     def waiting(self) -> Self:
         """Queued or being worked on."""
         return self.filter(failed_at__isnull=True)
+
+
+class EmbeddingRunQuerySet(models.QuerySet["EmbeddingRun"]):
+    def finished_before(self, moment: datetime) -> Self:
+        """Older than that, and nothing they asked for is waiting or failed."""
+        return self.filter(created_at__lt=moment, requests__isnull=True)
 
 
 class LexicalEntryQuerySet(models.QuerySet["LexicalEntry"]):

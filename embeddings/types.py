@@ -1,8 +1,63 @@
 """Plain data of embedding and search."""
 
+from dataclasses import dataclass
 from typing import TypeAlias
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vector: TypeAlias = NDArray[np.float32]  # one dimension, finite, not zero
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """One call of `generate`: what it asked for, and what it has to wait for.
+
+    requested: chunks that this call asked for; those that another call asked for already are not in it.
+    batches: one hint for the queue each. last_request: the scope ends here; later ones are not waited for.
+    """
+
+    run_id: UUID
+    model_id: int
+    document_id: UUID | None
+    requested: int
+    batches: tuple[UUID, ...]
+    last_request: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the work in one call's scope is.
+
+    embedded: by this call's own requests. waiting: queued or being worked on, whoever asked. failed: could
+    not be embedded; reason: of one of them. leased: all that workers have in hand now, of other calls too.
+    """
+
+    embedded: int
+    waiting: int
+    leased: int
+    failed: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldChunk:
+    """A chunk whose embedding a worker has taken up."""
+
+    chunk_id: UUID
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk found by search. distance: cosine distance, 0 (same direction) to 2 (opposite)."""
+
+    chunk_id: UUID
+    document_id: UUID
+    document_name: str
+    title: str
+    chunk_index: int
+    content: str
+    page_number: int | None
+    distance: float

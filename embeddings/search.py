@@ -1,0 +1,139 @@
+"""Text -> the nearest chunks, on the event loop; here the dense half of any search is put together."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.sql import SQL, Composed, Literal
+
+from documents.models import DEFAULT_COLLECTION
+from embeddings import indexes
+from embeddings.active import provider
+from embeddings.protocols import Embedder
+from embeddings.store import vector_text
+from embeddings.types import Hit, Vector
+from knowlex.common import async_db
+from knowlex.common.components import component
+from knowlex.common.errors import EmbedderError, InvalidInput, NotFound, RetrievalFailed
+from knowlex.common.fields import check_storable
+
+log = logging.getLogger(__name__)
+
+EXACT_BELOW = 10_000  # rows; an exact scan of so many takes 4 ms, and finds what an index filtered would miss
+ZERO_DISTANCE = 1e-6  # what float32 makes of the distance between equal vectors
+
+_MODEL = SQL("""
+    SELECT m.id, m.name, m.provider, m.dimensions, i.valid AS indexed, CASE WHEN i.valid THEN (
+        SELECT count(*) FROM (SELECT 1 FROM embeddings_embedding e
+            WHERE e.model_id = m.id AND e.collection_id = ANY(%(collections)s) LIMIT {enough}) counted
+    ) ELSE 0 END AS rows
+    FROM embeddings_embeddingmodel m, LATERAL (SELECT EXISTS (
+        SELECT 1 FROM pg_class c JOIN pg_index x ON x.indexrelid = c.oid
+        WHERE c.relname = {prefix} || m.id AND x.indisvalid) AS valid) i
+    WHERE m.active
+""").format(enough=Literal(EXACT_BELOW), prefix=Literal(indexes.PREFIX))
+_EXACT = SQL("""
+    SELECT e.chunk_id, e.vector <=> %(vector)s::vector AS distance FROM embeddings_embedding e
+    WHERE e.model_id = {model} AND e.collection_id = ANY(%(collections)s)
+    ORDER BY distance, e.chunk_id LIMIT %(limit)s
+""")
+# The bare expression and the literal id: only then does the planner see that the model's index serves.
+_INDEXED = SQL("""
+    SELECT e.chunk_id, e.vector::vector({size}) <=> %(vector)s::vector({size}) AS distance
+    FROM embeddings_embedding e WHERE e.model_id = {model} AND e.collection_id = ANY(%(collections)s)
+    ORDER BY e.vector::vector({size}) <=> %(vector)s::vector({size}) LIMIT %(limit)s
+""")
+_HITS = SQL("""
+    SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.title, c.chunk_index,
+        c.content, c.page_number, near.distance
+    FROM ({dense}) near JOIN documents_chunk c ON c.id = near.chunk_id
+    JOIN documents_document d ON d.id = c.document_id ORDER BY near.distance, c.id
+""")
+_COLLECTION = "SELECT id FROM documents_collection WHERE name = %s OR id::text = %s ORDER BY name = %s DESC"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchModel:
+    """The active model. indexed: a vector index serves this search, which is then not exact."""
+
+    id: int
+    name: str
+    dimensions: int
+    indexed: bool
+
+
+async def search_model(collection_ids: Sequence[UUID]) -> SearchModel | None:
+    """The active model; None before anything was ever embedded.
+
+    Raises RetrievalFailed if the settings name another one: its vectors cannot be compared with these.
+    """
+    row = await async_db.fetch_one(_MODEL, {"collections": list(collection_ids)})
+    if row is None:
+        return None
+    if row["name"] != component("EMBEDDER", Embedder).model_name or row["provider"] != provider():
+        raise RetrievalFailed("The stored vectors are of another embedding model than the configured one.")
+    indexed = row["indexed"] and row["rows"] >= EXACT_BELOW
+    return SearchModel(row["id"], row["name"], row["dimensions"], indexed)
+
+
+def dense_statement(model: SearchModel) -> Composed:
+    """SELECT of (chunk_id, distance), for the parameters vector, collections and limit.
+
+    To be run with `indexes.SETUP`; where an index serves, the rows come nearly in order: sort them again.
+    """
+    statement = _INDEXED if model.indexed else _EXACT
+    return statement.format(model=Literal(model.id), size=Literal(model.dimensions))
+
+
+async def embed_question(text: str, model: SearchModel) -> Vector:
+    """Raises RetrievalFailed."""
+    try:
+        vector = await component("EMBEDDER", Embedder).aembed_query(text)
+    except EmbedderError as exc:
+        log.error("question not embedded", extra={"error": type(exc).__name__, "reason": exc.message})
+        raise RetrievalFailed(f"The question could not be embedded. {exc.message}") from exc
+    if len(vector) != model.dimensions:
+        raise RetrievalFailed("The question's vector has another size than the stored ones.")
+    return vector
+
+
+async def search(text: str, *, collection: str | None, limit: int) -> list[Hit]:
+    """The nearest chunks of the collection (name or id; None is `default`), closest first.
+
+    Raises NotFound (collection), RetrievalFailed, DatabaseUnavailable.
+    """
+    collections = await _collection_ids(collection)
+    model = await search_model(collections)
+    if model is None or not model.dimensions or not collections:
+        return []
+    vector = await embed_question(text, model)
+    parameters = {"vector": vector_text(vector), "collections": collections, "limit": limit}
+    try:
+        rows = await async_db.fetch_all(
+            _HITS.format(dense=dense_statement(model)),
+            parameters,
+            setup=indexes.SETUP if model.indexed else (),
+        )
+    except psycopg.Error as exc:
+        log.error("search failed", extra={"error": type(exc).__name__})
+        raise RetrievalFailed("The search failed.") from exc
+    return [_hit(row) for row in rows]
+
+
+def _hit(row: dict[str, Any]) -> Hit:
+    distance = row.pop("distance")
+    return Hit(**row, distance=0.0 if distance < ZERO_DISTANCE else distance)
+
+
+async def _collection_ids(name_or_id: str | None) -> list[UUID]:
+    """One id; none only for a `default` that was deleted."""
+    name = DEFAULT_COLLECTION if name_or_id is None else check_storable(name_or_id, "collection")
+    if not name:
+        raise InvalidInput("collection must not be empty.", field="collection")
+    row = await async_db.fetch_one(_COLLECTION, [name, name.lower(), name])
+    if row is None and name != DEFAULT_COLLECTION:
+        raise NotFound("Collection not found.", details={"field": "collection"})
+    return [row["id"]] if row else []

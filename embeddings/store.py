@@ -1,0 +1,65 @@
+"""Vectors and words of chunks into their tables: one short transaction, nothing for a chunk that is gone."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from embeddings.lexical import SPARSE_DIMENSIONS, lexemes, term_weights
+from embeddings.queue import count_on_runs, execute
+from embeddings.types import HeldChunk, Vector
+
+_SEPARATOR = "\x1f"  # stands in no lexeme
+_LOCK_DOCUMENTS = """
+    SELECT d.id FROM documents_document d
+    WHERE d.id IN (SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%s))
+    ORDER BY d.id FOR KEY SHARE OF d
+"""
+_RELEASE = """
+    DELETE FROM embeddings_embeddingrequest WHERE lease = %s AND chunk_id = ANY(%s) RETURNING chunk_id, run_id
+"""
+_INSERT_VECTORS = """
+    INSERT INTO embeddings_embedding (chunk_id, model_id, collection_id, vector, created_at)
+    SELECT given.chunk_id, %s, d.collection_id, given.vector::vector, statement_timestamp()
+    FROM unnest(%s::uuid[], %s::text[]) AS given (chunk_id, vector)
+    JOIN documents_chunk c ON c.id = given.chunk_id JOIN documents_document d ON d.id = c.document_id
+    ON CONFLICT DO NOTHING RETURNING chunk_id
+"""
+_INSERT_WORDS = """
+    INSERT INTO embeddings_lexicalentry (chunk_id, collection_id, lexemes, weights)
+    SELECT given.chunk_id, d.collection_id, array_to_tsvector(string_to_array(given.lexemes, chr(31))),
+        given.weights::sparsevec
+    FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS given (chunk_id, lexemes, weights)
+    JOIN documents_chunk c ON c.id = given.chunk_id JOIN documents_document d ON d.id = c.document_id
+    ON CONFLICT DO NOTHING
+"""
+
+
+def vector_text(vector: Vector) -> str:
+    """pgvector's notation; nine digits bring every float32 back exactly."""
+    return "[" + ",".join([format(value, ".9g") for value in vector.tolist()]) + "]"
+
+
+def sparse_text(weights: Mapping[int, float]) -> str:
+    """pgvector's notation of a sparsevec, whose positions count from 1."""
+    items = ",".join(f"{place + 1}:{weight:.6g}" for place, weight in sorted(weights.items()))
+    return f"{{{items}}}/{SPARSE_DIMENSIONS}"
+
+
+def store(*, lease: UUID, model_id: int, chunks: Sequence[HeldChunk], vectors: Sequence[Vector]) -> int:
+    """Store what is still held under the lease; returns how many vectors are new. In a transaction."""
+    vector_of = {chunk.chunk_id: vector for chunk, vector in zip(chunks, vectors, strict=True)}
+    execute(_LOCK_DOCUMENTS, [list(vector_of)])
+    run_of = dict(execute(_RELEASE, [lease, list(vector_of)]))
+    held = [chunk for chunk in chunks if chunk.chunk_id in run_of]
+    ids = [chunk.chunk_id for chunk in held]
+    inserted = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(vector_of[id_]) for id_ in ids]])
+    words = [lexemes(chunk.content) for chunk in held]
+    execute(
+        _INSERT_WORDS,
+        [
+            ids,
+            [_SEPARATOR.join(sorted(set(found))) for found in words],
+            [sparse_text(term_weights(found)) for found in words],
+        ],
+    )
+    count_on_runs("embedded", (run_of[chunk_id] for (chunk_id,) in inserted))
+    return len(inserted)

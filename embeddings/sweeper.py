@@ -1,0 +1,95 @@
+"""The thread of a worker's main process that finds work which nobody has in hand, and does the chores."""
+
+import logging
+import time
+from threading import Event, Thread
+from typing import Any
+
+from celery.signals import worker_init, worker_ready, worker_shutting_down
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+
+from documents.services import sweep_orphan_files
+from embeddings import indexes, lexeme_counts, services, tasks
+from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
+
+EVERY_S = 3.0
+CHORES_EVERY_S = 300.0
+log = logging.getLogger(__name__)
+
+
+class Sweeper:
+    """Sweeps at once, then every 3 s. Holds no database connection in between: the process forks."""
+
+    def __init__(self) -> None:
+        self._stopping = Event()
+        self._thread = Thread(target=self._run, name="sweeper", daemon=True)
+        self._chores: Thread | None = None
+        self._chores_due = 0.0
+        self._folded_until = 0
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._pass()
+            except (DatabaseUnavailable, BrokerUnavailable) as exc:
+                log.warning("sweep put off", extra={"reason": exc.message})
+            except Exception:  # a thread that ended would leave lost work lying
+                log.exception("sweep failed")
+            finally:
+                connection.close()
+            self._stopping.wait(EVERY_S)
+
+    def _pass(self) -> None:
+        sent = tasks.enqueue_lost(services.sweep())
+        if sent:
+            log.info("lost work queued again", extra={"batches": sent})
+        self._folded_until = lexeme_counts.fold(since=self._folded_until)
+        if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
+            self._chores_due = time.monotonic() + CHORES_EVERY_S
+            self._chores = Thread(target=_do_chores, name="chores", daemon=True)
+            self._chores.start()
+
+
+def _do_chores() -> None:
+    """What may take long has a thread of its own: an index can take minutes to build."""
+    try:
+        sweep_orphan_files()
+        services.forget_old_runs()
+        indexes.ensure_index()
+    except Exception:  # tried again in five minutes
+        log.exception("a chore failed")
+    finally:
+        connection.close()
+
+
+_sweeper = Sweeper()
+
+
+@worker_init.connect
+def _refuse_mixed_vectors(**_: Any) -> None:
+    """A worker does not start with a model that does not fit the stored vectors."""
+    try:
+        services.ensure_model_matches()
+    except ImproperlyConfigured as exc:
+        raise SystemExit(f"knowlex: {exc}") from exc
+    except DatabaseUnavailable:
+        log.warning("the database cannot be reached; the model is checked with the first batch")
+    finally:
+        connection.close()
+
+
+@worker_ready.connect
+def _start(**_: Any) -> None:
+    _sweeper.start()
+
+
+@worker_shutting_down.connect
+def _stop(**_: Any) -> None:
+    _sweeper.stop()
