@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import psycopg
 from django.db import connections
-from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
 from psycopg.abc import QueryNoTemplate as Query
 from psycopg.rows import DictRow, dict_row
@@ -131,7 +130,6 @@ def _new_pool() -> Pool:
     return AsyncConnectionPool(
         kwargs={**_connection_arguments(), "autocommit": True, "row_factory": dict_row},
         connection_class=AsyncConnection[DictRow],
-        configure=_configure,
         open=False,
         min_size=0,
         max_size=MAX_CONNECTIONS,
@@ -139,15 +137,6 @@ def _new_pool() -> Pool:
         reconnect_timeout=2.0,
         num_workers=1,
     )
-
-
-async def _configure(connection: AsyncConnection[DictRow]) -> None:
-    try:
-        await register_vector_async(connection)
-    except (
-        psycopg.ProgrammingError
-    ):  # before `migrate`, the type does not exist; /health must work all the same
-        log.warning("the database has no vector extension yet")
 
 
 def _connection_arguments() -> dict[str, Any]:
