@@ -107,6 +107,7 @@ def provider_env(provider: Provider) -> dict[str, str]:
         "OPENAI_BASE_URL": provider.openai_url,
         "OLLAMA_HOST": provider.url,
         "KNOWLEX_RELEVANCE_THRESHOLD": "0",
+        "KNOWLEX_LLM_TIMEOUT_SECONDS": "4",
         "KNOWLEX_CHUNK_TOKENS": "50",
         "KNOWLEX_CHUNK_OVERLAP": "0",
     }

@@ -1,0 +1,74 @@
+"""Every environment variable is documented where a newcomer looks, and an unusable one is refused by name."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from knowlex.environment import Environment
+from tests.support.environment import PROJECT
+
+NAMES = sorted(name.upper() for name in Environment.model_fields)
+# The table in the specifications.
+SPECIFIED = {
+    *("KNOWLEX_DATA_DIR", "DATABASE_URL", "REDIS_URL", "KNOWLEX_EMBEDDER", "KNOWLEX_EMBEDDING_MODEL"),
+    *("KNOWLEX_EMBEDDING_DIMENSIONS", "KNOWLEX_SYNTHESIZER", "KNOWLEX_CHAT_MODEL", "OPENAI_API_KEY"),
+    *("OPENAI_BASE_URL", "OLLAMA_HOST", "OLLAMA_MODEL", "OLLAMA_TIMEOUT_SECONDS"),
+    *(
+        "KNOWLEX_LLM_TIMEOUT_SECONDS",
+        "KNOWLEX_RELEVANCE_THRESHOLD",
+        "KNOWLEX_VECTOR_STORE",
+        "VECTOR_STORE_URL",
+    ),
+    *("VECTOR_STORE_COLLECTION", "VECTOR_STORE_TIMEOUT_SECONDS", "KNOWLEX_REQUIRE_API_KEY", "LOG_LEVEL"),
+    *("KNOWLEX_MAX_UPLOAD_MB", "KNOWLEX_RATE_LIMIT", "MIN_CONFIDENCE_THRESHOLD", "MAX_RETRIEVAL_RESULTS"),
+    *("KNOWLEX_URL_INGEST", "KNOWLEX_URL_ALLOWED_HOSTS"),
+}
+
+
+def names_in(file: str) -> set[str]:
+    return set(re.findall(r"\b[A-Z][A-Z0-9_]{5,}\b", (PROJECT / file).read_text()))
+
+
+def test_every_specified_variable_is_read():
+    assert set(NAMES) >= SPECIFIED
+
+
+def test_every_variable_stands_in_the_example_file():
+    assert set(NAMES) - names_in(".env.example") == set()
+
+
+def test_every_specified_variable_stands_in_the_readme():
+    assert SPECIFIED - names_in("README.md") == set()
+
+
+UNUSABLE = [
+    ("KNOWLEX_EMBEDDER", "clippy"),
+    ("KNOWLEX_EMBEDDER", "ollama"),
+    ("KNOWLEX_SYNTHESIZER", "gpt"),
+    ("KNOWLEX_VECTOR_STORE", "qdrant"),
+    ("KNOWLEX_RELEVANCE_THRESHOLD", "1.5"),
+    ("KNOWLEX_RELEVANCE_THRESHOLD", "nan"),
+    ("KNOWLEX_MAX_UPLOAD_MB", "0"),
+    ("KNOWLEX_RATE_LIMIT", "often"),
+    ("KNOWLEX_LLM_TIMEOUT_SECONDS", "-1"),
+    ("KNOWLEX_REQUIRE_API_KEY", "true"),
+    ("KNOWLEX_URL_INGEST", "on"),
+    ("DATABASE_URL", "mysql://localhost/x"),
+    ("REDIS_URL", "amqp://localhost"),
+    ("MAX_RETRIEVAL_RESULTS", "51"),
+    ("LOG_LEVEL", "LOUD"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), UNUSABLE)
+def test_an_unusable_value_ends_the_start_and_is_named(name: str, value: str):
+    command = [sys.executable, "manage.py", "check"]
+    done = subprocess.run(
+        command, cwd=PROJECT, env={**os.environ, name: value}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode != 0
+    assert name in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,66 @@
+"""Every route of the URL conf keeps the rules that no single view can be trusted to keep."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from tests.support.api import UNKNOWN_ID, assert_problem
+from tests.support.stack import Stack
+
+SERVED_BY_DJANGO = ("admin", "static/")
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+PAGES = ("api/docs",)
+
+
+def routes(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, path)
+        elif not path.startswith(SERVED_BY_DJANGO):
+            yield path
+
+
+ROUTES = sorted(set(routes(get_resolver().url_patterns)))
+
+
+def test_the_specified_routes_are_there():
+    ours = {route.replace("<str:document_id>", "ID").replace("<document_id>", "ID") for route in ROUTES}
+    assert ours >= {
+        "api/v1/documents",
+        "api/v1/documents/ID",
+        "api/v1/documents/ID/chunks",
+        "api/v1/embeddings/generate",
+        "api/v1/embeddings/generate/ID",
+        "api/v1/embeddings/search",
+        "api/v1/rag/ask",
+        "api/v1/rag/query",
+        "query",
+        "health",
+        "api/schema",
+        "api/docs",
+    }
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_no_route_ends_with_a_slash(route: str):
+    assert not route.endswith("/")
+
+
+def concrete(route: str) -> str:
+    parts = (UNKNOWN_ID if part.startswith("<") else part for part in route.split("/"))
+    return "/" + "/".join(parts)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_failure_of_every_route_is_json_in_the_error_shape(server: Stack, route: str):
+    for method in METHODS:
+        reply = server.client.request(
+            method, concrete(route), content=b"\xff", headers={"Content-Type": "x/y"}
+        )
+        if reply.status_code >= 400:
+            assert_problem(reply, reply.status_code)
+            assert reply.status_code < 500
+        elif route not in PAGES:
+            assert "text/html" not in reply.headers.get("Content-Type", "")
