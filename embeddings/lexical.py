@@ -17,16 +17,25 @@ import Stemmer
 K1 = 1.2
 B = 0.75
 USUAL_LENGTH = 120.0  # lexemes in a usual chunk of about 300 tokens, stop words not counted
+IMAGINED_CHUNKS = 50  # that hold none of the words; chosen on collections of 1 to 200 chunks
 SPARSE_DIMENSIONS = 2**24
 MAX_LEXEMES_PER_CHUNK = 4000  # a sparsevec holds 16,000; a chunk of 512 tokens cannot come near
 
-_STOP_WORDS = frozenset(
-    """i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
-    herself it its itself they them their theirs themselves what which who whom this that these those am is are was
-    were be been being have has had having do does did doing a an the and but if or because as until while of at by
-    for with about against between into through during before after above below to from up down in out on off over
-    under again further then once here there when where why how all any both each few more most other some such no
-    nor not only own same so than too very s t can will just don should now""".split()
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_STOP_WORDS = _words(
+    """
+    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her
+    hers herself it its itself they them their theirs themselves what which who whom this that these
+    those am is are was were be been being have has had having do does did doing a an the and but if or
+    because as until while of at by for with about against between into through during before after
+    above below to from up down in out on off over under again further then once here there when where
+    why how all any both each few more most other some such no nor not only own same so than too very s
+    t can will just don should now many much
+    """
 )
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TERM = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][a-z]+)?", re.IGNORECASE)
@@ -74,5 +83,10 @@ def term_weights(words: Iterable[str]) -> dict[int, float]:
 
 
 def idf(chunks_with: int, chunks: int) -> float:
-    """ln(1 + (N - n + 0.5) / (n + 0.5)): positive for every n from 0 to N."""
-    return math.log(1 + (chunks - chunks_with + 0.5) / (chunks_with + 0.5))
+    """ln(1 + (N - n + 0.5) / (n + 0.5)), positive for every n from 0 to N = chunks + IMAGINED_CHUNKS.
+
+    The fewer the chunks, the less their counts say: in a collection of one chunk, a word that it holds and
+    one that it lacks would otherwise weigh 0.3 and 1.4.
+    """
+    imagined = chunks + IMAGINED_CHUNKS
+    return math.log(1 + (imagined - chunks_with + 0.5) / (chunks_with + 0.5))

@@ -1,0 +1,71 @@
+"""Fits the weights of relevance to labelled pairs of question and passage. Plain Python and NumPy."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from rag.relevance import Calibration, Features
+
+RIDGE = 0.3  # in pairs; keeps the weights of a small sample small
+STEPS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """weight: how many pairs this one counts for."""
+
+    features: Features
+    relevant: bool
+    weight: float = 1.0
+
+
+def fit(pairs: Sequence[Pair], *, use_similarity: bool = True) -> Calibration:
+    """The likeliest weights, none negative, with both labels of equal weight in all.
+
+    Newton's method on the ridge-penalised log-likelihood; features of negative weight are left out.
+    Raises ValueError unless there are pairs of both labels.
+    """
+    if len({pair.relevant for pair in pairs}) < 2:
+        raise ValueError("Both relevant and irrelevant pairs are needed.")
+    names = [name for name in Features.__dataclass_fields__ if use_similarity or name != "similarity"]
+    while True:
+        weights, intercept = _newton(pairs, names)
+        lowest = min(weights, key=lambda name: weights[name])
+        if weights[lowest] >= 0:
+            return Calibration(intercept, **{**dict.fromkeys(Features.__dataclass_fields__, 0.0), **weights})
+        names.remove(lowest)
+
+
+def _newton(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[dict[str, float], float]:
+    rows = np.array([[*(asdict(pair.features)[name] for name in names), 1.0] for pair in pairs])
+    labels = np.array([pair.relevant for pair in pairs], dtype=float)
+    counts = _balanced(np.array([pair.weight for pair in pairs]), labels)
+    ridge = np.diag([RIDGE] * len(names) + [1e-6])
+    found = np.zeros(rows.shape[1])
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-rows @ found))
+        slope = rows.T @ (counts * (labels - chance)) - ridge @ found
+        curve = (rows * (counts * chance * (1 - chance))[:, None]).T @ rows + ridge
+        step = np.linalg.solve(curve, slope)
+        found += step
+        if np.abs(step).max() < 1e-9:
+            break
+    return dict(zip(names, map(float, found[:-1]), strict=True)), float(found[-1])
+
+
+def _balanced(counts: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """As many relevant pairs as irrelevant ones: how often users ask in vain is not in the sample."""
+    share = counts[labels == 0].sum() / counts[labels == 1].sum()
+    return np.where(labels == 1, counts * share, counts)
+
+
+def expected_calibration_error(chances: Sequence[float], labels: Sequence[bool], bins: int = 10) -> float:
+    """Mean gap between the chance that was told and the share that came true, over bins of equal width."""
+    told, true = np.array(chances), np.array(labels, dtype=float)
+    places = np.minimum((told * bins).astype(int), bins - 1)
+    gaps = [
+        abs(told[places == place].mean() - true[places == place].mean()) * (places == place).mean()
+        for place in set(places)
+    ]
+    return float(sum(gaps))

@@ -1,0 +1,96 @@
+"""How probable it is that a passage helps to answer a question. Plain Python.
+
+A logistic model of four numbers a passage, none of them negative in weight: more of the question in a passage
+never makes it less relevant. Where it was fitted and how well it does: docs/evaluation.md.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from rag.sentences import Terms, question_terms, words_of, worth
+from rag.types import Passage, Retrieval
+
+SAME_TEXT = 1e-4  # cosine distance; float32 sums of one text differ by less
+CERTAIN = 0.999
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """similarity: cosine of passage and question, at least 0. sentence: share of the question's idf mass that
+    the best sentence holds, see `worth`. coverage: the share that the passage with its title and headings
+    holds. evidence: ln(1 + the mass it holds), so that one common word is little proof.
+    """
+
+    similarity: float
+    sentence: float
+    coverage: float
+    evidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Weights of the features; a weight of 0 leaves one out."""
+
+    intercept: float
+    similarity: float
+    sentence: float
+    coverage: float
+    evidence: float
+
+    def probability(self, features: Features) -> float:
+        logit = self.intercept + sum(getattr(self, name) * value for name, value in asdict(features).items())
+        return 1 / (1 + math.exp(-logit))
+
+
+# Fitted by benchmarks/evaluation/fit_relevance.py; data, folds and errors in docs/evaluation.md.
+FITTED = {
+    "all-MiniLM-L6-v2": Calibration(
+        intercept=-9.79, similarity=5.93, sentence=4.38, coverage=3.89, evidence=1.89
+    ),
+}
+# The same without the cosine, for models whose cosines nobody has looked at.
+WORDS_ONLY = Calibration(intercept=-9.16, similarity=0.0, sentence=3.74, coverage=3.63, evidence=2.71)
+
+
+def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, Any] | None) -> Retrieval:
+    """The retrieval with `relevance` filled in, order kept.
+
+    calibration: the weights stored with the embedding model, by the names of `Calibration`; None takes those
+    that ship for `retrieval.model_name`, or words alone. Unusable ones count as None.
+    """
+    weights = _stored(calibration) or FITTED.get(retrieval.model_name, WORDS_ONLY)
+    terms = question_terms(question_text, retrieval.idf)
+    passages = tuple(
+        replace(passage, relevance=_relevance(passage, terms, weights)) for passage in retrieval.passages
+    )
+    return replace(retrieval, passages=passages)
+
+
+def features_of(passage: Passage, terms: Terms) -> Features:
+    """`passage.sentences` must be scored; see rag.rerankers.sentence."""
+    held = words_of(passage.content) | words_of(f"{passage.title} {passage.chapter} {passage.section}")
+    mass = terms.mass_in(held)
+    return Features(
+        similarity=max(0.0, 1.0 - passage.distance),
+        sentence=max(map(worth, passage.sentences), default=0.0),
+        coverage=mass / terms.mass if terms.mass else 0.0,
+        evidence=math.log1p(mass),
+    )
+
+
+def _relevance(passage: Passage, terms: Terms, weights: Calibration) -> float:
+    if passage.distance <= SAME_TEXT and terms.weights.keys() <= words_of(passage.content):
+        return CERTAIN
+    return weights.probability(features_of(passage, terms))
+
+
+def _stored(calibration: Mapping[str, Any] | None) -> Calibration | None:
+    values = {field.name: (calibration or {}).get(field.name) for field in fields(Calibration)}
+    usable = {
+        name: float(value)
+        for name, value in values.items()
+        if isinstance(value, int | float) and math.isfinite(value)
+    }
+    return Calibration(**usable) if len(usable) == len(values) else None
