@@ -13,7 +13,6 @@ from typing import Any, Concatenate, ParamSpec
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework import exceptions as drf
-from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from knowlex.common.errors import KnowlexError, MethodNotAllowed, Unauthorized
@@ -82,14 +81,11 @@ def problem_response(request: HttpRequest | None, exc: BaseException) -> HttpRes
     return response
 
 
-def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
-    """REST_FRAMEWORK["EXCEPTION_HANDLER"]: the same body for DRF views."""
+def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
+    """REST_FRAMEWORK["EXCEPTION_HANDLER"]: the same body for DRF views, whatever their renderers write."""
     set_rollback()
     request = context.get("request")
-    plain = getattr(request, "_request", request)
-    status, body = problem_body(plain, exc)
-    _log(plain, exc, status)
-    return Response(body, status=status, headers=_headers(exc), content_type="application/json")
+    return problem_response(getattr(request, "_request", request), exc)
 
 
 def allow(*methods: str) -> Callable[[AsyncView[P]], AsyncView[P]]:
