@@ -1,14 +1,17 @@
 """The Celery app. The queue carries hints only; what is to be done stands in PostgreSQL."""
 
-import logging
 import os
 import signal
 from contextlib import suppress
+from socket import gethostname
+from threading import Event, Thread
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init, worker_ready
+from celery.signals import worker_process_init, worker_ready, worker_shutdown
+from django.conf import settings
 
+from knowlex.common import liveness
 from knowlex.embedded.parts import die_with_parent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
@@ -16,6 +19,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
 app = Celery("knowlex")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+_ending = Event()
 
 
 @worker_process_init.connect
@@ -25,11 +30,32 @@ def _end_with_main_process(**_: Any) -> None:
 
 
 @worker_ready.connect
-def _tell_up(**_: Any) -> None:
+def _tell_that_it_lives(**_: Any) -> None:
+    """After the children were forked: a thread, and its connection, would not survive that."""
+    liveness.beat(*_identity())
+    Thread(target=_beat_until_the_end, name="heartbeat", daemon=True).start()
+    _tell_up()
+
+
+@worker_shutdown.connect
+def _tell_that_it_ends(**_: Any) -> None:
+    _ending.set()
+    liveness.silence(*_identity())
+
+
+def _beat_until_the_end() -> None:
+    while not _ending.wait(liveness.EVERY_S):
+        liveness.beat(*_identity())
+
+
+def _identity() -> tuple[str, int]:
+    return f"{gethostname()}:{os.getpid()}", settings.WORKERS
+
+
+def _tell_up() -> None:
     """`up` waits for a byte on this pipe before it calls Knowlex ready."""
     descriptor = os.environ.pop("KNOWLEX_READY_FD", "")
     if descriptor.isdigit():
         with suppress(OSError):
             os.write(int(descriptor), b"1")
             os.close(int(descriptor))
-    logging.getLogger(__name__).info("workers ready")

@@ -1,6 +1,7 @@
 """Environment -> Django settings. Code reads django.conf.settings, never os.environ."""
 
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 import django_stubs_ext
@@ -104,6 +105,7 @@ MAX_UPLOAD_BYTES = ENV.knowlex_max_upload_mb * 1024 * 1024
 MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 UPLOAD_PATHS = ["/api/v1/documents"]
 UPLOAD_BODY_BYTES = MAX_UPLOAD_BYTES + MAX_BODY_BYTES  # with the form around; the file is counted apart
+CLIENT_PATIENCE_S = 15.0  # for a request's headers, and for each next piece of its body
 SPOOL_DIR = DATA_DIR / "tmp"  # for request bodies that are too large for memory
 
 REST_FRAMEWORK = {
@@ -133,7 +135,7 @@ RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
 
-EMBEDDERS = {
+EMBEDDERS: dict[str, dict[str, Any]] = {
     "local": {
         "class": "embeddings.embedders.local.LocalEmbedder",
         "options": {
@@ -152,7 +154,7 @@ EMBEDDERS = {
         },
     },
 }
-SYNTHESIZERS = {
+SYNTHESIZERS: dict[str, dict[str, Any]] = {
     "extractive": {"class": "rag.synthesizers.extractive.ExtractiveSynthesizer"},
     "openai": {
         "class": "rag.synthesizers.openai.OpenAISynthesizer",
@@ -172,7 +174,7 @@ SYNTHESIZERS = {
         },
     },
 }
-KNOWLEX = {
+KNOWLEX: dict[str, dict[str, Any]] = {
     "EXTRACTOR": {
         "class": "documents.extractors.sandbox.SandboxedExtractor",
         "options": {"pdf_reader": ENV.knowlex_pdf_reader, "processes": ENV.knowlex_extractor_processes},

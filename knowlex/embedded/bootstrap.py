@@ -1,25 +1,58 @@
-"""What a data folder needs before it can serve: tables, the collection `default`, an admin, the model."""
+"""What a data folder needs before it can serve: tables, the collection `default`, the model, an admin."""
 
 import secrets
 from collections.abc import Callable
+from io import StringIO
 
+import redis
 from django.conf import settings
-from django.contrib.auth import get_user_model
-from django.core.management import call_command, get_commands
-from django.db import connection
+from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db import OperationalError, connection
+from redis.exceptions import RedisError
+
+from documents.models import Collection
+from embeddings import services as embeddings
+from knowlex.common.retry import Retry
+from knowlex.embedded.errors import StackError
 
 MIGRATION_LOCK = 7_105_201  # any number, the same in every process: two starts migrate one after the other
+EXTERNAL = Retry(retries=10, base_s=0.5, factor=1.0)  # a container beside us may just be starting
 
 
 def prepare(say: Callable[[str], None]) -> None:
-    """Make everything ready; `say` hears the admin's password if the account is made now."""
-    migrate()
-    build_model()
-    if password := create_admin():
+    """Make everything ready; `say` hears the admin's password if the account is made now.
+
+    Raises StackError: the database cannot be reached, or its vectors are not of the configured model.
+    """
+    try:
+        EXTERNAL.call(connection.ensure_connection, retry_on=(OperationalError,))
+    except OperationalError as exc:
+        raise StackError(f"The database (DATABASE_URL) cannot be reached: {str(exc).strip()}") from exc
+    _migrate()
+    Collection.objects.get_or_create(name="default")
+    if "local" in settings.KNOWLEX["EMBEDDER"]["class"]:
+        call_command("build_model", stdout=StringIO())
+    try:
+        embeddings.ensure_model_matches()
+    except ImproperlyConfigured as exc:
+        raise StackError(str(exc)) from exc
+    if password := _create_admin():
         say(f"Admin account made: user admin, password {password} (shown this once).")
+    connection.close()
 
 
-def migrate() -> None:
+def check_broker() -> None:
+    """Raises StackError if REDIS_URL does not answer."""
+    with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as client:
+        try:
+            EXTERNAL.call(client.ping, retry_on=(RedisError, OSError))
+        except (RedisError, OSError) as exc:
+            raise StackError(f"The broker (REDIS_URL) cannot be reached: {exc}") from exc
+
+
+def _migrate() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         try:
@@ -28,16 +61,10 @@ def migrate() -> None:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
 
 
-def build_model() -> None:
-    if "local" in settings.KNOWLEX["EMBEDDER"]["class"] and "build_model" in get_commands():
-        call_command("build_model")
-
-
-def create_admin() -> str | None:
-    """The account `admin`, if there is no account at all yet."""
-    users = get_user_model()._default_manager
-    if users.exists():
+def _create_admin() -> str | None:
+    """The account `admin`, if there is no account at all yet; returns its password."""
+    if User.objects.exists():
         return None
     password = secrets.token_urlsafe(12)
-    users.create_superuser("admin", password=password)  # type: ignore[attr-defined]
+    User.objects.create_superuser("admin", password=password)
     return password

@@ -12,6 +12,8 @@ import redis
 from celery import Celery
 from django.conf import settings
 from kombu.exceptions import OperationalError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 TIMEOUT_S = 3
 FAILURES = (OSError, psycopg.Error, redis.RedisError, OperationalError, ValueError)
@@ -64,7 +66,9 @@ def _database() -> str:
 
 
 def _broker() -> str:
-    with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=TIMEOUT_S, retry=None) as client:
+    with redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=TIMEOUT_S, retry=Retry(NoBackoff(), 0)
+    ) as client:
         info = client.info("server")
     return f"{info.get('server_name', 'redis')} {info.get('valkey_version', info.get('redis_version'))}"
 

@@ -5,6 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from knowlex.embedded import paths
 from knowlex.embedded.accounts import check_private, private_folder
@@ -36,7 +38,7 @@ class EmbeddedValkey:
         self._config = config
 
     def client(self) -> redis.Redis:
-        return redis.Redis(unix_socket_path=str(self.socket), socket_timeout=2, retry=None)
+        return redis.Redis(unix_socket_path=str(self.socket), socket_timeout=2, retry=Retry(NoBackoff(), 0))
 
     def answers(self) -> bool:
         """Whether a server of ours answers PING; False while it loads its file."""

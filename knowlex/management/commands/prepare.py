@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from knowlex.embedded import bootstrap
+from knowlex.embedded.errors import StackError
 
 
 class Command(BaseCommand):
@@ -12,4 +13,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        bootstrap.prepare(self.stdout.write)
+        try:
+            bootstrap.prepare(self.stdout.write)
+        except StackError as exc:
+            raise CommandError(str(exc)) from exc

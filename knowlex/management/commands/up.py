@@ -15,7 +15,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        # manage.py has read these already (knowlex/cli.py): the settings need them before Django is there.
+        # knowlex/cli.py has read these already: the settings need them before Django is there.
         parser.add_argument("--host", help="address to serve at (127.0.0.1)")
         parser.add_argument("--port", help="port to serve at (8080); 0 takes a free one")
         parser.add_argument("--data-dir", help="data folder (KNOWLEX_DATA_DIR, else .knowlex)")
@@ -29,13 +29,17 @@ class Command(BaseCommand):
             workers=settings.WORKERS,
             embedded_postgres=not settings.ENV.database_url,
             embedded_valkey=not settings.ENV.redis_url,
-            prepare=lambda: bootstrap.prepare(self._say),
+            prepare=self._prepare,
             say=self._say,
         )
         try:
             stack.run()
         except StackError as exc:
             raise CommandError(str(exc)) from exc
+
+    def _prepare(self) -> None:
+        bootstrap.check_broker()
+        bootstrap.prepare(self._say)
 
     def _say(self, line: str) -> None:
         self.stdout.write(line)
