@@ -3,7 +3,19 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
@@ -151,9 +163,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         of_model = Embedding.objects.filter(model=OuterRef("pk")).order_by().values("model")
-        failures = (
-            EmbeddingRequest.objects.failed().filter(model=OuterRef("pk")).order_by().values("model")
-        )
+        failures = EmbeddingRequest.objects.failed().filter(model=OuterRef("pk")).order_by().values("model")
         return (
             super()
             .get_queryset(request)
@@ -189,7 +199,16 @@ class RequestStateFilter(admin.SimpleListFilter):
 class EmbeddingRequestAdmin(ReadOnlyAdmin):
     """Chunks that wait for their vector, and those that failed with the reason."""
 
-    list_display = ["chunk_link", "document", "model", "state", "attempts", "error", "created_at", "failed_at"]
+    list_display = [
+        "chunk_link",
+        "document",
+        "model",
+        "state",
+        "attempts",
+        "error",
+        "created_at",
+        "failed_at",
+    ]
     list_filter = [RequestStateFilter, "model"]
     list_select_related = ["chunk__document", "model"]
     list_per_page = 50
