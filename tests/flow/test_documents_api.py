@@ -138,7 +138,7 @@ def test_twenty_equal_uploads_at_once_give_one_201(server: Stack):
         ("not-a-pdf.pdf", b"GIF89a" + bytes(500)),
         ("cut.pdf", facts_pdf(20)[:300]),
         ("empty-pages.pdf", make_pdf("", "")),
-        ("blank.md", "# \u200b\n\n \n".encode()),
+        ("blank.md", "\u200b\n\n \u00a0\n".encode()),
         ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(200)),
     ],
 )

@@ -102,11 +102,11 @@ def test_search_in_an_unknown_collection_is_404(library: Library):
     assert_problem(search(library.client, "water", collection="nowhere"), 404, "NOT_FOUND")
 
 
-def test_search_before_anything_is_embedded_is_empty(client: httpx.Client):
-    ingest(client, facts_pdf(5))
-    assert search(client, fact(1)).json() == []
-
-
 def test_the_text_of_the_library_is_what_was_written(library: Library):
     chunks = library.client.get(f"/api/v1/documents/{library.pdf_id}/chunks").json()
     assert HASHING in " ".join(" ".join(chunk["content"] for chunk in chunks).split())
+
+
+def test_search_before_anything_is_embedded_is_empty(client: httpx.Client):
+    ingest(client, facts_pdf(5))
+    assert search(client, fact(1)).json() == []

@@ -25,7 +25,8 @@ def test_from_a_pdf_to_a_cited_answer_and_away_again(server: Stack, client: http
     assert_settled(server)
 
     assert client.delete(f"/api/v1/documents/{document_id}").status_code == 204
-    assert ask(client, question).json() == {**body, "answer": NO_ANSWER, "sourceChunks": []}
+    body = ask(client, question).json()
+    assert (body["answer"], body["sourceChunks"]) == (NO_ANSWER, [])
     assert search(client, question).json() == []
     assert_documents_whole(server)
     assert_embedded_once(server)
