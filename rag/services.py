@@ -39,14 +39,17 @@ async def make_question(
 
 
 async def resolve_collections(names_or_ids: Sequence[str]) -> tuple[UUID, ...]:
-    """The ids of all these collections, in their order. A name goes before an id. Raises NotFound."""
+    """The ids of these collections, in their order; a name goes before an id. Raises NotFound.
+
+    `default` always exists: before it is made again, it is empty and has no id.
+    """
     ids = [name.lower() for name in names_or_ids]
     rows = await fetch_all(_NAMED, {"names": list(names_or_ids), "ids": ids})
     found = {str(row["id"]): row["id"] for row in rows} | {row["name"]: row["id"] for row in rows}
-    missing = [name for name in names_or_ids if name not in found and name.lower() not in found]
-    if missing:
+    chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
+    if any(id_ is None and name != DEFAULT_COLLECTION for name, id_ in chosen.items()):
         raise NotFound("Collection not found.", details={"field": "collection"})
-    return tuple(dict.fromkeys(found.get(name) or found[name.lower()] for name in names_or_ids))
+    return tuple(dict.fromkeys(id_ for id_ in chosen.values() if id_ is not None))
 
 
 async def close() -> None:

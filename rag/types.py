@@ -10,7 +10,7 @@ from uuid import UUID
 class Question:
     """A validated question (1 to 2000 characters, not blank).
 
-    collection_ids: which collections are read; never empty.
+    collection_ids: which collections are read; with none, nothing is found.
     top_k: how many passages to retrieve, 1 to 50. max_tokens: of the answer, None = provider's default.
     min_relevance: passages below it never reach the synthesizer.
     """

@@ -66,6 +66,9 @@ async def fetch_one(sql: Query, params: Params = (), *, setup: Sequence[Query] =
 
 async def close_pool() -> None:
     """Close this loop's pool; the next query opens a new one."""
+    loop = asyncio.get_running_loop()
+    if leaving := [task for task in _abandoned if task.get_loop() is loop]:
+        await asyncio.wait(leaving, timeout=1.0)
     pool = _pools.take()
     if pool is not None:
         await pool.close(timeout=1.0)

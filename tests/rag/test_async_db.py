@@ -1,0 +1,94 @@
+import asyncio
+import time
+
+import psycopg
+import pytest
+from django.db import connection
+from psycopg import AsyncConnection
+
+from knowlex.common.async_db import LIMIT_S, close_pool, fetch_all, fetch_one
+from knowlex.common.errors import DatabaseUnavailable
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pool")]
+
+OTHERS = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'knowlex' AND datname = current_database() AND pid <> pg_backend_pid()
+"""
+
+
+async def test_rows_are_dicts():
+    assert await fetch_all("SELECT n, n * 2 AS twice FROM unnest(%s::int[]) AS n", ([1, 2],)) == [
+        {"n": 1, "twice": 2},
+        {"n": 2, "twice": 4},
+    ]
+    assert await fetch_one("SELECT 1 AS one WHERE false") is None
+
+
+async def test_settings_hold_for_one_statement_only():
+    limit = "SELECT current_setting('statement_timeout') AS it"
+    before = await fetch_one(limit)
+    assert await fetch_one(limit, setup=["SET LOCAL statement_timeout = '3s'"]) == {"it": "3s"}
+    assert await fetch_one(limit) == before
+
+
+async def test_more_askers_than_connections_are_all_served():
+    rows = await asyncio.gather(*(fetch_one("SELECT %s::int AS n", (n,)) for n in range(100)))
+    assert rows == [{"n": n} for n in range(100)]
+
+
+async def test_a_connection_that_the_server_closed_is_replaced():
+    await asyncio.gather(*(fetch_one("SELECT pg_sleep(0.05)") for _ in range(8)))
+    async with await _own_connection() as other:
+        await other.execute(OTHERS)
+    rows = await asyncio.gather(*(fetch_one("SELECT 1 AS one") for _ in range(20)))
+    assert rows == [{"one": 1}] * 20
+
+
+async def test_a_connection_killed_in_mid_statement_is_tried_again():
+    running = asyncio.create_task(fetch_all("SELECT pg_sleep(0.4), 1 AS one"))
+    async with await _own_connection() as other:
+        killed = 0
+        while not killed and not running.done():  # as soon as it has begun
+            killed = len(await (await other.execute(OTHERS)).fetchall())
+    assert killed == 1
+    assert (await running)[0]["one"] == 1
+
+
+async def test_a_wrong_statement_is_not_an_absent_database():
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        await fetch_all("SELECT * FROM no_such_table")
+
+
+async def test_an_absent_database_is_told_within_five_seconds(monkeypatch: pytest.MonkeyPatch):
+    await close_pool()
+    monkeypatch.setitem(connection.settings_dict, "HOST", "/nowhere")
+    started = time.monotonic()
+    results = await asyncio.gather(*(fetch_all("SELECT 1") for _ in range(20)), return_exceptions=True)
+    assert {type(result) for result in results} == {DatabaseUnavailable}
+    assert time.monotonic() - started < 5
+    await close_pool()
+
+
+async def test_a_hanging_statement_is_given_up_within_five_seconds():
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable):
+        await fetch_all("SELECT pg_sleep(20)")
+    assert LIMIT_S <= time.monotonic() - started < 5
+    assert await fetch_one("SELECT 1 AS one") == {"one": 1}
+
+
+async def test_an_asker_who_leaves_gives_the_connection_back():
+    leaving = [asyncio.create_task(fetch_all("SELECT pg_sleep(20)")) for _ in range(8)]
+    await asyncio.sleep(0)
+    for task in leaving:
+        task.cancel()
+    await asyncio.gather(*leaving, return_exceptions=True)
+    assert await fetch_one("SELECT 1 AS one") == {"one": 1}
+
+
+async def _own_connection() -> AsyncConnection:
+    database = connection.settings_dict
+    return await AsyncConnection.connect(
+        host=database["HOST"], dbname=database["NAME"], user=database["USER"], autocommit=True
+    )

@@ -1,0 +1,156 @@
+"""Retrieval on real PostgreSQL; the provider's vectors are bags of words, so what is near is known."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+import pytest
+from django.conf import settings as django_settings
+
+from documents.models import Collection, Document
+from embeddings.models import EmbeddingModel
+from knowlex.common.async_db import close_pool
+from knowlex.common.errors import NotFound, RetrievalFailed
+from rag import services
+from rag.retrievers.hybrid import HybridRetriever
+from rag.types import Question, Retrieval
+from tests.provider import Provider
+from tests.rag.conftest import AddDocument
+
+pytestmark = pytest.mark.django_db(transaction=True)
+T = TypeVar("T")
+
+RING = "Consistent hashing places the nodes on a ring."
+BREAD = "Sourdough bread bakes for forty minutes."
+TEA = "Green tea steeps for two minutes."
+
+
+def run(work: Awaitable[T]) -> T:
+    """In a loop of its own, whose connections are closed with it."""
+
+    async def closing() -> T:
+        try:
+            return await work
+        finally:
+            await services.close()
+            await close_pool()
+
+    return asyncio.run(closing())
+
+
+def retrieve(text: str, *collections: str, top_k: int = 5, **options: int) -> Retrieval:
+    async def search() -> Retrieval:
+        ids = await services.resolve_collections(collections or ("default",))
+        return await HybridRetriever(**options).retrieve(Question(text, ids, top_k=top_k))
+
+    return run(search())
+
+
+@pytest.fixture
+def library(add_document: AddDocument) -> None:
+    add_document(RING, BREAD, title="Two things")
+    add_document(TEA)
+
+
+def test_both_rankings_find_and_rank(library: None):
+    found = retrieve("Which bread bakes for minutes?")
+    first = found.passages[0]
+    assert (first.content, first.dense_rank, first.sparse_rank) == (BREAD, 1, 1)
+    assert (first.title, first.document_name, first.chunk_index) == ("Two things", "file0.pdf", 1)
+    assert [p.content for p in found.passages] == [BREAD, TEA, RING]
+    assert found.passages[-1].sparse_rank is None
+    assert found.passages[-1].sparse_score is None
+
+
+def test_a_document_without_title_goes_by_its_file_name(library: None):
+    assert retrieve("green tea").passages[0].title == "file1.pdf"
+
+
+def test_own_text_is_found_at_distance_zero(library: None):
+    assert retrieve(RING).passages[0].distance == 0.0
+
+
+def test_unknown_words_leave_the_dense_ranking_alone(library: None):
+    found = retrieve("Wolkenkuckucksheim")
+    assert len(found.passages) == 3
+    assert {p.sparse_rank for p in found.passages} == {None}
+    assert found.idf.keys() == {"wolkenkuckucksheim"}
+
+
+@pytest.mark.parametrize("text", ["?!", "the of and", "' | & ! ( ) :* \\ \"", "😀", "漢字はどこ", "a" * 2000])
+def test_no_question_is_an_error(library: None, text: str):
+    assert len(retrieve(text).passages) == 3
+
+
+def test_rare_words_are_worth_more(library: None):
+    found = retrieve("minutes of bread")
+    assert found.idf["bread"] > found.idf["minut"] > 0
+
+
+def test_only_the_asked_collections_are_read(library: None, add_document: AddDocument):
+    add_document("Bread is made of flour.", collection="kitchen")
+    assert [p.content for p in retrieve("bread", "kitchen").passages] == ["Bread is made of flour."]
+    assert len(retrieve("bread").passages) == 3
+    assert len(retrieve("bread", "default", "kitchen").passages) == 4
+
+
+def test_chunks_without_a_vector_are_not_found(library: None, add_document: AddDocument):
+    add_document("Bread without a vector.", embed=False)
+    assert len(retrieve("bread").passages) == 3
+
+
+def test_deleted_chunks_and_their_words_are_gone(library: None):
+    Document.objects.filter(original_filename="file0.pdf").delete()
+    found = retrieve("bread minutes")
+    assert [p.content for p in found.passages] == [TEA]
+
+
+def test_top_k_beyond_the_usual_depth_is_honoured(add_document: AddDocument):
+    add_document(*(f"Fact {n} about lighthouse{n}." for n in range(60)))
+    assert len(retrieve("fact", top_k=50, depth=5, candidates=5).passages) >= 50
+    assert len(retrieve("fact", top_k=3, depth=5, candidates=5).passages) == 5
+
+
+def test_the_question_is_not_embedded_when_there_is_nothing_to_find(embedder: Provider):
+    assert retrieve("anything").passages == ()
+    assert embedder.calls("embeddings") == []
+
+
+def test_a_collection_without_vectors_costs_no_model_call(library: None, embedder: Provider):
+    Collection.objects.create(name="empty")
+    embedder.forget_log()
+    assert retrieve("bread", "empty").passages == ()
+    assert embedder.calls("embeddings") == []
+
+
+def test_a_refused_question_is_a_retrieval_failure(library: None, embedder: Provider):
+    embedder.rule("status", status=401, on="embeddings")
+    with pytest.raises(RetrievalFailed):
+        retrieve("bread")
+
+
+def test_vectors_of_another_model_are_never_compared(library: None):
+    EmbeddingModel.objects.update(name="another")
+    with pytest.raises(RetrievalFailed):
+        retrieve("bread")
+
+
+def test_the_models_calibration_comes_along(library: None):
+    EmbeddingModel.objects.update(calibration={"intercept": -1.5})
+    found = retrieve("bread")
+    assert found.calibration == {"intercept": -1.5}
+    assert found.model_name == "text-embedding-3-small"
+
+
+def test_collections_are_found_by_name_and_by_id(library: None):
+    default = Collection.objects.get(name="default")
+    other = Collection.objects.create(name="Other")
+    names = ("Other", str(default.id).upper(), "default")
+    assert run(services.resolve_collections(names)) == (other.id, default.id)
+    with pytest.raises(NotFound):
+        run(services.resolve_collections(("default", "other")))
+
+
+def test_a_question_carries_the_configured_threshold(library: None):
+    question = run(services.make_question("Why?", top_k=7))
+    assert (question.min_relevance, question.top_k) == (django_settings.RELEVANCE_THRESHOLD, 7)
