@@ -6,10 +6,10 @@ never makes it less relevant. Where it was fitted and how well it does: docs/eva
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from rag.sentences import Terms, question_terms, words_of, worth
+from rag.sentences import Terms, analysis_of, question_terms, words_of, worth
 from rag.types import Passage, Retrieval
 
 SAME_TEXT = 1e-4  # cosine distance; float32 sums of one text differ by less
@@ -40,8 +40,14 @@ class Calibration:
     evidence: float
 
     def probability(self, features: Features) -> float:
-        logit = self.intercept + sum(getattr(self, name) * value for name, value in asdict(features).items())
-        return 1 / (1 + math.exp(-logit))
+        logit = (
+            self.intercept
+            + self.similarity * features.similarity
+            + self.sentence * features.sentence
+            + self.coverage * features.coverage
+            + self.evidence * features.evidence
+        )
+        return 0.5 + 0.5 * math.tanh(logit / 2)  # the logistic function, without overflow
 
 
 # Fitted by benchmarks/evaluation/fit_relevance.py; data, folds and errors in docs/evaluation.md.
@@ -70,7 +76,9 @@ def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, A
 
 def features_of(passage: Passage, terms: Terms) -> Features:
     """`passage.sentences` must be scored; see rag.rerankers.sentence."""
-    held = words_of(passage.content) | words_of(f"{passage.title} {passage.chapter} {passage.section}")
+    held = analysis_of(passage.content).words | words_of(
+        f"{passage.title} {passage.chapter} {passage.section}"
+    )
     mass = terms.mass_in(held)
     return Features(
         similarity=max(0.0, 1.0 - passage.distance),
@@ -81,7 +89,7 @@ def features_of(passage: Passage, terms: Terms) -> Features:
 
 
 def _relevance(passage: Passage, terms: Terms, weights: Calibration) -> float:
-    if passage.distance <= SAME_TEXT and terms.weights.keys() <= words_of(passage.content):
+    if passage.distance <= SAME_TEXT and terms.words <= analysis_of(passage.content).words:
         return CERTAIN
     return weights.probability(features_of(passage, terms))
 

@@ -1,6 +1,6 @@
 """The sentences of a passage, and how much of the question each one holds. Plain Python."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -8,9 +8,11 @@ from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes
 from rag.types import SentenceScore
 
-KEPT_PASSAGES = 2048  # analysed once: about 20 kB each
+KEPT_PASSAGES = 2048  # analysed once, about 15 kB each
 ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
 _UNKNOWN_OVER_KNOWN = 1.1  # idf(0, N) - idf(1, N) in a collection of any size
+_STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
+_NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +30,28 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Analysis:
+    """A passage's sentences in reading order, their scores for an unrelated question, and its lexemes."""
+
+    sentences: tuple[Sentence, ...]
+    unscored: tuple[SentenceScore, ...]
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """The question's distinct lexemes with their idf, and the sum of it."""
 
     weights: Mapping[str, float]
+    words: frozenset[str]
     mass: float
 
     def mass_in(self, words: frozenset[str]) -> float:
-        return sum(weight for word, weight in self.weights.items() if word in words)
+        return sum([self.weights[word] for word in self.words & words])
 
     def coverage(self, words: frozenset[str]) -> float:
         """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
-        return self.mass_in(words) / self.mass if self.mass else 0.0
+        return min(1.0, self.mass_in(words) / self.mass) if self.mass else 0.0
 
 
 def question_terms(text: str, known: Mapping[str, float]) -> Terms:
@@ -48,40 +60,45 @@ def question_terms(text: str, known: Mapping[str, float]) -> Terms:
     Words that only ask are left out, unless there is nothing else.
     """
     words = words_of(text)
+    words = words - ASKING or words
     unknown = max([idf(0, 0), *(weight + _UNKNOWN_OVER_KNOWN for weight in known.values())])
-    weights = {word: known.get(word, unknown) for word in sorted(words - ASKING or words)}
-    return Terms(weights, sum(weights.values()))
+    weights = {word: known.get(word, unknown) for word in sorted(words)}
+    return Terms(weights, words, sum(weights.values()))
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
-def sentences_of(content: str) -> tuple[Sentence, ...]:
-    """In reading order; exact offsets into `content`."""
-    return tuple(_sentences(content))
+def analysis_of(content: str) -> Analysis:
+    sentences = tuple(_sentence(content, start, end) for start, end in sentence_spans(content))
+    unscored = tuple(SentenceScore(sentence.start, sentence.end, 0.0, 0.0) for sentence in sentences)
+    return Analysis(sentences, unscored, _NOTHING.union(*(sentence.words for sentence in sentences)))
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
 def words_of(text: str) -> frozenset[str]:
+    """Of a short text, such as a question or a title."""
     return frozenset(lexemes(text))
 
 
-def _sentences(content: str) -> Iterator[Sentence]:
-    for start, end in sentence_spans(content):
-        text = content[start:end]
-        yield Sentence(start, end, frozenset(lexemes(text)), _complete(text))
-
-
-def _complete(text: str) -> bool:
-    return text.rstrip("\"'”’»)]」』）*_").endswith((".", "!", "…", "。", "！", "।"))
+def _sentence(content: str, start: int, end: int) -> Sentence:
+    text = content[start:end]
+    complete = text.rstrip("\"'”’»)]」』）*_").endswith(_STATEMENT_ENDS)
+    return Sentence(start, end, frozenset(lexemes(text)), complete)
 
 
 def score_sentences(content: str, terms: Terms) -> tuple[SentenceScore, ...]:
     """Every sentence of the passage, in reading order, scored for the question."""
+    analysis = analysis_of(content)
     scores = []
-    previous: frozenset[str] = frozenset()
-    for sentence in sentences_of(content):
-        alone, together = terms.coverage(sentence.words), terms.coverage(sentence.words | previous)
-        scores.append(SentenceScore(sentence.start, sentence.end, alone, together))
-        previous = sentence.words
+    asked = terms.words
+    before = _NOTHING
+    for sentence, unscored in zip(analysis.sentences, analysis.unscored, strict=True):
+        held = sentence.words & asked
+        if held or before:
+            alone, together = terms.coverage(held), terms.coverage(held | before)
+            scores.append(SentenceScore(sentence.start, sentence.end, alone, together))
+        else:
+            scores.append(unscored)  # most are: a quarter of the time
+        before = held
     return tuple(scores)
 
 

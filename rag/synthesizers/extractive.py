@@ -1,33 +1,32 @@
 """An answer without a chat model: the best-supported sentences of the context, word for word."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from rag.citations import without_markers
-from rag.sentences import sentences_of, words_of, worth
+from rag.sentences import analysis_of, words_of, worth
 from rag.types import Passage, Question, Synthesis
 
-SECOND_SHARE = 0.5  # of the first sentence's worth that a second one must have
 MAX_WORDS = 120
 MAX_CHARS = 900  # scripts without spaces
+LOOKED_AT = 10  # of the ranked sentences
 PLACE_PENALTY = 0.01  # for each place of its passage in the context
-REPETITION_PENALTY = 0.1  # for saying again what the first sentence says of the question
 INCOMPLETE_PENALTY = 0.25  # headings and questions hold the question's words, not its answer
+SECOND_SHARE = 0.5  # of the first sentence's worth that a second one must have
+REPETITION_PENALTY = 0.1  # for saying again what the first sentence says of the question
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """number: of its passage in the context, from 1. text: without line breaks and the source's own `[7]`.
-
-    asked: those words of the question that it holds.
-    """
+    """A sentence of passage `number` of the context (from 1). asked: the question's words that it holds."""
 
     worth: float
     number: int
     start: int
-    text: str
+    end: int
     asked: frozenset[str]
 
 
@@ -39,47 +38,51 @@ class ExtractiveSynthesizer:
 
     async def synthesize(self, question: Question, context: Sequence[Passage]) -> Synthesis:
         words = words_of(question.text)
-        candidates = sorted(_candidates(context, words), key=lambda c: (-c.worth, c.number, c.start))
-        chosen = candidates[:1] + _second(candidates, len(words))
-        return Synthesis(" ".join(_marked(c.text, c.number) for c in _in_reading_order(chosen)))
+        ranked = nsmallest(
+            LOOKED_AT, _candidates(context, words), key=lambda c: (-c.worth, c.number, c.start)
+        )
+        texts = {c: _clean(context[c.number - 1].content[c.start : c.end]) for c in ranked}
+        chosen = [*ranked[:1], *_second(ranked, texts, len(words))]
+        return Synthesis(" ".join(_marked(texts[c], c.number) for c in _in_reading_order(chosen)))
 
 
 def _candidates(context: Sequence[Passage], asked: frozenset[str]) -> Iterator[_Candidate]:
     for place, passage in enumerate(context):
         scored = {score.start: worth(score) for score in passage.sentences}
-        for sentence in sentences_of(passage.content):
-            text = _clean(passage.content[sentence.start : sentence.end])
-            if any(map(str.isalnum, text)):
-                penalty = PLACE_PENALTY * place + (0.0 if sentence.complete else INCOMPLETE_PENALTY)
-                value = scored.get(sentence.start, 0.0) - penalty
-                yield _Candidate(value, place + 1, sentence.start, text, sentence.words & asked)
+        for sentence in analysis_of(passage.content).sentences:
+            penalty = PLACE_PENALTY * place + (0.0 if sentence.complete else INCOMPLETE_PENALTY)
+            value = scored.get(sentence.start, 0.0) - penalty
+            yield _Candidate(value, place + 1, sentence.start, sentence.end, sentence.words & asked)
 
 
 def _clean(text: str) -> str:
-    """On one line, cut at MAX_WORDS where a table without full stops counts as one sentence."""
+    """On one line, without the source's own `[7]`, cut where a table without full stops is one sentence."""
     words = without_markers(" ".join(text.split())).split()
     return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()
 
 
-def _second(candidates: Sequence[_Candidate], question_words: int) -> list[_Candidate]:
-    """None or the one that goes best with the first: says something else, is not far worse, and fits."""
+def _second(
+    ranked: Sequence[_Candidate], texts: Mapping[_Candidate, str], question_words: int
+) -> list[_Candidate]:
+    """None, or the one that goes best with the first: says something else, is not far worse, and fits."""
 
     def value(candidate: _Candidate) -> float:
         repeated = len(candidate.asked & first.asked) / max(1, question_words)
         return candidate.worth - REPETITION_PENALTY * repeated
 
-    if not candidates:
+    if not ranked:
         return []
-    first = candidates[0]
-    fitting = [c for c in candidates[1:] if c.worth >= SECOND_SHARE * first.worth and _fit(first, c)]
+    first = ranked[0]
+    near = [c for c in ranked[1:] if c.worth >= SECOND_SHARE * first.worth]
+    fitting = [c for c in near if _fit(texts[first], texts[c])]
     return [max(fitting, key=value)] if fitting else []
 
 
-def _fit(first: _Candidate, second: _Candidate) -> bool:
+def _fit(first: str, second: str) -> bool:
     """Chunks overlap, so the same sentence may stand in two of them."""
-    if first.text in second.text or second.text in first.text:
+    if first in second or second in first:
         return False
-    both = f"{first.text} {second.text}"
+    both = f"{first} {second}"
     return len(both) <= MAX_CHARS and len(both.split()) <= MAX_WORDS
 
 
