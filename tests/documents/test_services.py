@@ -1,0 +1,146 @@
+"""The services on a real database: what they ask of it, and what they do when it stumbles."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import pytest
+from django.db import OperationalError, connection, transaction
+from django.db.models import Model
+
+from documents import services
+from documents.models import Chunk, Collection, Document
+from knowlex.common.database import release_connection, with_retries
+from knowlex.common.errors import DatabaseUnavailable, InvalidInput, NotFound
+from knowlex.common.ids import new_id, parse_id
+
+CountQueries = Callable[[int], AbstractContextManager[object]]
+pytestmark = pytest.mark.django_db
+
+
+def add_documents(number: int, collection: Collection) -> list[Document]:
+    return Document.objects.bulk_create(
+        Document(
+            collection=collection, source="PDF", original_filename=f"{n}.pdf", checksum=f"{n:064}",
+            size_bytes=1, file=f"documents/{n}.pdf", page_count=1, chunk_count=1,
+        )
+        for n in range(number)
+    )  # fmt: skip
+
+
+def add_chunks(document: Document, number: int) -> list[Chunk]:
+    return Chunk.objects.bulk_create(
+        Chunk(document=document, chunk_index=n, content="text", start_char=0, end_char=4, token_count=1)
+        for n in range(number)
+    )
+
+
+@pytest.mark.parametrize("number", [1, 50])
+def test_listing_takes_one_query_however_many_there_are(
+    number: int, django_assert_num_queries: CountQueries
+) -> None:
+    collection = services.resolve_collection(None)
+    add_documents(number, collection)
+
+    with django_assert_num_queries(1):
+        listed = services.list_documents(collection)
+        assert {document.collection.name for document in listed} == {"default"}
+
+    assert len(listed) == number
+
+
+@pytest.mark.parametrize("number", [1, 50])
+def test_chunks_take_one_query_however_many_there_are(
+    number: int, django_assert_num_queries: CountQueries
+) -> None:
+    (document,) = add_documents(1, services.resolve_collection(None))
+    add_chunks(document, number)
+
+    with django_assert_num_queries(1):
+        assert len(services.document_chunks(document.id)) == number
+
+
+def test_deletion_is_one_statement_for_the_document_and_all_below(
+    django_assert_num_queries: CountQueries,
+) -> None:
+    (document,) = add_documents(1, services.resolve_collection(None))
+    add_chunks(document, 50)
+
+    with django_assert_num_queries(2 + 2):  # name, DELETE; savepoint and its release, in a test's transaction
+        services.delete_document(document.id)
+
+    assert not Chunk.objects.exists()
+
+
+def test_collection_is_found_by_name_and_by_id() -> None:
+    law = Collection.objects.create(name="law")
+
+    assert services.resolve_collection("law") == law
+    assert services.resolve_collection(str(law.id)) == law
+    assert services.resolve_collection("default").id == services.default_collection_id()
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("nowhere", NotFound), ("", InvalidInput), ("a\0b", InvalidInput), ("\ud800", InvalidInput)],
+)
+def test_collection_that_cannot_be_is_refused(name: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        services.resolve_collection(name)
+
+
+@pytest.mark.parametrize(
+    "missing", [services.get_document, services.document_chunks, services.delete_document]
+)
+def test_unknown_document_is_not_found(missing: Callable[..., Model]) -> None:
+    with pytest.raises(NotFound, match="Document not found"):
+        missing(new_id())
+
+
+class Stumbling:
+    """Fails as a lost connection does, the first `failures` times."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures, self.tries = failures, 0
+
+    def __call__(self) -> str:
+        self.tries += 1
+        if self.tries <= self.failures:
+            raise OperationalError("server closed the connection unexpectedly")
+        return "done"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_transient_failure_is_tried_three_times_more() -> None:
+    work = Stumbling(3)
+    assert (with_retries(work), work.tries) == ("done", 4)
+
+    hopeless = Stumbling(99)
+    with pytest.raises(DatabaseUnavailable):
+        with_retries(hopeless)
+    assert hopeless.tries == 4
+
+
+def test_there_is_no_second_try_within_somebody_elses_transaction() -> None:
+    work = Stumbling(1)
+
+    with pytest.raises(OperationalError), transaction.atomic():
+        with_retries(work)
+
+    assert work.tries == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_released_connection_is_closed_and_comes_back_by_itself() -> None:
+    services.default_collection_id()
+    release_connection()
+    assert connection.connection is None
+
+    assert services.resolve_collection(None).name == "default"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "01890a5dac96774bbcceb302099a8057", "urn:uuid:01890a5d-ac96-774b-bcce-b302099a8057"]
+)
+def test_only_the_canonical_form_is_an_id(text: str) -> None:
+    with pytest.raises(InvalidInput, match="documentId"):
+        parse_id(text, field="documentId")
