@@ -7,10 +7,12 @@ import aiohttp
 
 from knowlex.common.errors import SynthesisFailed
 from knowlex.common.per_loop import PerLoop
+from knowlex.common.retry import Retry
 from rag.prompts import SYSTEM, user_message
 from rag.synthesizers.replies import (
     MAX_REPLY_BYTES,
     TEMPERATURE,
+    TWO_MORE,
     Again,
     answer_text,
     json_reply,
@@ -32,15 +34,17 @@ class OllamaSynthesizer:
     timeout_s: of the whole, retries included.
     """
 
-    def __init__(self, *, host: str, model_name: str, timeout_s: float = 10.0, retries: int = 2) -> None:
+    def __init__(
+        self, *, host: str, model_name: str, timeout_s: float = 10.0, retry: Retry = TWO_MORE
+    ) -> None:
         base = host if "://" in host else f"http://{host}"  # OLLAMA_HOST is often written as host:port
         self._url = f"{base.rstrip('/')}/api/chat"
-        self._model_name, self._timeout_s, self._retries = model_name, timeout_s, retries
+        self._model_name, self._timeout_s, self._retry = model_name, timeout_s, retry
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
 
     async def synthesize(self, question: Question, context: Sequence[Passage]) -> Synthesis:
         request = self._request(question, context)
-        return await within(self._timeout_s, self._retries, lambda: self._attempt(request))
+        return await within(self._timeout_s, self._retry, lambda: self._attempt(request))
 
     async def aclose(self) -> None:
         """Close this event loop's connections; the next question opens new ones."""

@@ -8,10 +8,12 @@ import openai
 
 from knowlex.common.errors import SynthesisFailed
 from knowlex.common.per_loop import PerLoop
+from knowlex.common.retry import Retry
 from rag.prompts import SYSTEM, user_message
 from rag.synthesizers.replies import (
     MAX_REPLY_BYTES,
     TEMPERATURE,
+    TWO_MORE,
     Again,
     answer_text,
     json_reply,
@@ -39,12 +41,12 @@ class OpenAISynthesizer:
         base_url: str | None,
         model_name: str,
         timeout_s: float = 10.0,
-        retries: int = 2,
+        retry: Retry = TWO_MORE,
     ) -> None:
         if not api_key and base_url is None:
             raise ValueError("OPENAI_API_KEY is not set, and OPENAI_BASE_URL names no server of your own.")
         self._api_key, self._base_url, self._model_name = api_key, base_url, model_name
-        self._timeout_s, self._retries = timeout_s, retries
+        self._timeout_s, self._retry = timeout_s, retry
         self._limit_name = "max_tokens"
         self._clients: PerLoop[openai.AsyncOpenAI] = PerLoop(self._new_client)
 
@@ -54,7 +56,7 @@ class OpenAISynthesizer:
             {"role": "user", "content": user_message(question, context)},
         ]
         return await within(
-            self._timeout_s, self._retries, lambda: self._attempt(messages, question.max_tokens)
+            self._timeout_s, self._retry, lambda: self._attempt(messages, question.max_tokens)
         )
 
     async def aclose(self) -> None:

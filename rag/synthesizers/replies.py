@@ -5,6 +5,7 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from rag.types import Synthesis
 MAX_REPLY_BYTES = 4 * 1024 * 1024
 MAX_ANSWER_CHARS = 32_000  # 4096 tokens, the most that can be asked for, are about half of that
 TEMPERATURE = 0.0
+TWO_MORE = Retry(retries=2, base_s=1.0)  # after 1 and 2 s
 TRANSIENT_STATUS = frozenset({408, 425, 429})
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _WORDS = {
@@ -33,12 +35,11 @@ class Again(SynthesisFailed):
         self.retry_after_s = retry_after_s
 
 
-async def within(timeout_s: float, retries: int, attempt: Callable[[], Awaitable[Synthesis]]) -> Synthesis:
-    """Try, and again after 1 and 2 s, all inside the timeout. Raises SynthesisFailed, SynthesisTimeout."""
-    retry = Retry(retries=retries, base_s=1.0, deadline_s=timeout_s)
+async def within(timeout_s: float, retry: Retry, attempt: Callable[[], Awaitable[Synthesis]]) -> Synthesis:
+    """All tries and the waits between them inside the timeout. Raises SynthesisFailed, SynthesisTimeout."""
     try:
         async with asyncio.timeout(timeout_s):
-            return await retry.acall(attempt, retry_on=(Again,))
+            return await replace(retry, deadline_s=timeout_s).acall(attempt, retry_on=(Again,))
     except TimeoutError as exc:
         raise SynthesisTimeout("The chat model did not answer in time.") from exc
     except Again as exc:
