@@ -98,7 +98,7 @@ FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 
 DATABASE_URL = ENV.database_url or paths.database_url(DATA_DIR)
 REDIS_URL = redis_client_url(ENV.redis_url or paths.redis_url(DATA_DIR))
-# Sync views run on a bounded set of threads; one connection kept for each halves the time of a request (6.5 to
+# Sync views run on a bounded set of threads; a connection kept for each halves the time of a request (6.5 to
 # 2.8 ms measured). A server that vanished from the network is noticed after 4 s.
 DATABASE = dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 DATABASE_OPTIONS = {"connect_timeout": 3, "tcp_user_timeout": 4000, **DATABASE.get("OPTIONS", {})}
