@@ -1,7 +1,7 @@
 """The ASGI application.
 
 Django's own ASGI handler opens a thread-sensitive context for each request; sync middleware, sync signal
-receivers and `response.close` hop to its thread: 475 threads were measured for 500 clients waiting for a model.
+receivers and `response.close` hop to its thread: 475 threads were measured for 500 clients that wait.
 Here a coroutine view runs on the event loop alone, and a sync view (DRF, the admin) wholly in one thread of a
 bounded pool (knowlex.common.handler).
 """

@@ -3,6 +3,7 @@
 A module of MODULES holds a dict OPENAPI: `{"paths": ..., "components": {"schemas": ...}}`, or paths alone.
 """
 
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver
 
 MODULES = ("knowlex.common.schema", "embeddings.schema", "rag.contracts.schema")
+_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 NOT_API = ("admin", "static")
 
 
@@ -25,12 +27,16 @@ def add_plain_views(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for path, view in _plain_views():
         if path not in paths:
             paths[path] = {
-                method.lower(): {"responses": {"200": {"description": "OK"}}}
-                for method in getattr(view, "allowed_methods", ["GET"])
+                method.lower(): _bare(f"{view.__name__}{path.replace('/', '_')}_{method.lower()}")
+                for method in view.allowed_methods
                 if method not in ("HEAD", "OPTIONS")
             }
     result["paths"] = dict(sorted(paths.items()))
     return result
+
+
+def _bare(operation_id: str) -> dict[str, Any]:
+    return {"operationId": operation_id, "responses": {"200": {"description": "OK"}}}
 
 
 def _descriptions() -> Iterator[dict[str, Any]]:
@@ -45,7 +51,7 @@ def _plain_views() -> Iterator[tuple[str, Any]]:
     ]
     while patterns:
         prefix, item = patterns.pop()
-        path = prefix + str(item.pattern)
+        path = prefix + _PARAMETER.sub(r"{\1}", str(item.pattern))
         if isinstance(item, URLResolver):
             if not path.startswith(tuple(f"/{name}" for name in NOT_API)):
                 patterns.extend((path, inner) for inner in item.url_patterns)

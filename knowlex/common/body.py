@@ -15,9 +15,7 @@ Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 IN_MEMORY_BYTES = 256 * 1024
-IDLE_S = 15.0  # without a single byte
-GRACE_S = 15.0  # after which the average must have reached MIN_BYTES_PER_S
-MIN_BYTES_PER_S = 1000
+MIN_BYTES_PER_S = 1000  # on average, once the client's patience_s are over
 
 
 class ClientGone(Exception):
@@ -28,16 +26,18 @@ class RequestBody:
     """One request's body. Not read until somebody asks, so that a refusal costs nothing.
 
     declared: Content-Length, None where the client does not say (chunked). complete: all of it has come.
+    patience_s: how long to wait for a single byte, and for the average to reach MIN_BYTES_PER_S.
     """
 
-    def __init__(self, headers: list[tuple[bytes, bytes]], receive: Receive) -> None:
+    def __init__(self, headers: list[tuple[bytes, bytes]], receive: Receive, *, patience_s: float) -> None:
         named = {name.lower(): value for name, value in headers}
         length = named.get(b"content-length", b"")
         chunked = b"transfer-encoding" in named
         self.declared = int(length) if length.isdigit() and not chunked else (None if chunked else 0)
         self.complete = self.declared == 0
         self.receive = receive
-        self.invited = named.get(b"expect", b"").lower() != b"100-continue"
+        self._patience_s = patience_s
+        self._is_sending = named.get(b"expect", b"").lower() != b"100-continue"
 
     async def read(self, limit: int, spool_dir: Path) -> IO[bytes]:
         """The whole body as a file at its start, on disk if it is large; the caller closes it.
@@ -60,21 +60,23 @@ class RequestBody:
     async def _fill(self, spool: IO[bytes], limit: int) -> None:
         started, size = time.monotonic(), 0
         while not self.complete:
-            chunk = await self._next(IDLE_S)
+            chunk = await self._next(self._patience_s)
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
             elapsed = time.monotonic() - started
-            if elapsed > GRACE_S and size < elapsed * MIN_BYTES_PER_S and not self.complete:
+            if elapsed > self._patience_s and size < elapsed * MIN_BYTES_PER_S and not self.complete:
+                self._is_sending = False
                 raise RequestTimeout("The request body arrives too slowly.")
             spool.write(chunk)
 
     async def _next(self, patience_s: float) -> bytes:
         try:
             async with asyncio.timeout(patience_s):
-                self.invited = True
+                self._is_sending = True
                 message = await self.receive()
         except TimeoutError:
+            self._is_sending = False
             raise RequestTimeout("The request body does not arrive.") from None
         if message["type"] == "http.disconnect":
             raise ClientGone
@@ -88,7 +90,7 @@ class RequestBody:
         Closing a socket with unread bytes resets it, and the client loses the answer that says why.
         A client that waits for `100 Continue` sends nothing, so there is nothing to wait for.
         """
-        if not self.invited:
+        if not self._is_sending:
             return
         with suppress(TimeoutError, RequestTimeout, ClientGone):
             async with asyncio.timeout(seconds):

@@ -59,7 +59,7 @@ class Handler:
         self._serve = serve
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        incoming = RequestBody(scope["headers"], receive)
+        incoming = RequestBody(scope["headers"], receive, patience_s=settings.CLIENT_PATIENCE_S)
         request = KnowlexRequest(scope, incoming)
         try:
             response = await self._serve(request)

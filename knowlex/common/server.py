@@ -6,6 +6,7 @@ For uvicorn's option `http`: "knowlex.common.server:HttpProtocol".
 import asyncio
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -17,7 +18,6 @@ from knowlex.common.middleware import NO_PAGE_POLICY, SECURITY_HEADERS
 MAX_URL_BYTES = 16 * 1024
 MAX_HEADER_BYTES = 64 * 1024
 MAX_HEADERS = 100
-HEADERS_WITHIN_S = 15.0
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -71,7 +71,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _expect_headers(self) -> None:
         self._stop_deadline()
-        self._deadline = self.loop.call_later(HEADERS_WITHIN_S, self._too_slow)
+        self._deadline = self.loop.call_later(settings.CLIENT_PATIENCE_S, self._too_slow)
 
     def _stop_deadline(self) -> None:
         if self._deadline is not None:

@@ -79,6 +79,8 @@ def _from_drf(exc: drf.APIException) -> errors.KnowlexError:
     if exc.status_code >= 500 and exc.status_code != 503:
         return errors.KnowlexError(SOMETHING_WENT_WRONG)
     field, message = _first_detail(exc.detail)
+    if isinstance(exc, drf.NotAuthenticated | drf.AuthenticationFailed):  # DRF may have made it a 403
+        return errors.Unauthorized(message)
     if exc.status_code in _BY_STATUS:
         return _BY_STATUS[exc.status_code](message)
     return errors.InvalidInput(f"{field}: {message}" if field else message, field=field)

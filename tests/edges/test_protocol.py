@@ -1,0 +1,102 @@
+"""Below HTTP: what the parser refuses is answered in the error body, and the connection closed."""
+
+import json
+
+import pytest
+
+from tests.edges.server import WebProcess, read_response
+
+GET = b"GET /api/v1/probe/report HTTP/1.1\r\nHost: localhost\r\n"
+POST = b"POST /api/v1/probe/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+SMUGGLED = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET /health HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        b"G\x00T /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        GET + b"Bad Header: 1\r\n\r\n",
+        GET + b"A\x00: 1\r\n\r\n",
+        GET + b"A: 1\x00\r\n\r\n",
+        POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        POST + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Content-Length: -1\r\n\r\n{}",
+        POST + b"Content-Length: +2\r\n\r\n{}",
+        POST + b"Content-Length: 0x2\r\n\r\n{}",
+        POST + b"Content-Length: 99999999999999999999999\r\n\r\n{}",
+        POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}x\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffffff\r\n",
+    ],
+    ids=repr,
+)
+def test_malformed_and_smuggling_requests_are_400_and_closed(web: WebProcess, request_bytes: bytes) -> None:
+    status, head, body = web.raw(request_bytes)
+
+    assert status == 400
+    assert b"connection: close" in head
+    assert b"x-content-type-options: nosniff" in head
+    problem = json.loads(body)  # one response, nothing smuggled behind it
+    assert (problem["status"], problem["error"]) == (400, "VALIDATION_ERROR")
+    assert problem["requestId"].encode() in head
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        GET + b"".join(b"X-%d: 1\r\n" % number for number in range(200)) + b"\r\n",
+        GET + b"X: " + b"x" * 100_000 + b"\r\n\r\n",
+    ],
+    ids=["url", "number", "size"],
+)
+def test_headers_beyond_any_sense_are_refused(web: WebProcess, request_bytes: bytes) -> None:
+    status, _, body = web.raw(request_bytes)
+
+    assert (status, json.loads(body)["error"]) == (431, "HEADERS_TOO_LARGE")
+
+
+@pytest.mark.parametrize("beginning", [b"", b"GET /api", GET, GET + b"A: "])
+def test_a_client_that_does_not_finish_its_headers_is_cut_off(web: WebProcess, beginning: bytes) -> None:
+    with web.connect() as connection:
+        connection.sendall(beginning)
+        status, _, body = read_response(connection)
+
+    assert (status, json.loads(body)["error"]) == (408, "REQUEST_TIMEOUT")
+
+
+def test_headers_in_time_on_a_kept_connection_are_served(web: WebProcess) -> None:
+    with web.connect() as connection:
+        for _ in range(3):
+            connection.sendall(GET + b"\r\n")
+            received = b""
+            while b'"spools"' not in received:
+                received += connection.recv(65536)
+            assert received.startswith(b"HTTP/1.1 200")
+
+
+def test_pipelined_requests_are_answered_in_order(web: WebProcess) -> None:
+    body = b'{"n": %d}'
+    requests = [POST + b"Content-Length: 8\r\n\r\n" + body % number for number in (1, 2)]
+    last = POST + b"Connection: close\r\nContent-Length: 8\r\n\r\n" + body % 3
+    with web.connect() as connection:
+        connection.sendall(b"".join(requests) + last)
+        received = b""
+        while block := connection.recv(65536):
+            received += block
+
+    assert [received.index(b'"n":%d' % number) for number in (1, 2, 3)] == sorted(
+        received.index(b'"n":%d' % number) for number in (1, 2, 3)
+    )
+
+
+def test_the_server_does_not_name_itself(web: WebProcess) -> None:
+    assert "server" not in web.client.get("/api/v1/probe/report").headers
