@@ -1,8 +1,9 @@
 """The thread of a worker's main process that finds work which nobody has in hand, and does the chores."""
 
 import logging
+import os
 import time
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from typing import Any
 
 from celery.signals import worker_init, worker_ready, worker_shutting_down
@@ -15,6 +16,7 @@ from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
 
 EVERY_S = 3.0
 CHORES_EVERY_S = 300.0
+SHUTDOWN_GRACE_S = 10.0
 log = logging.getLogger(__name__)
 
 
@@ -92,4 +94,8 @@ def _start(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def _stop(**_: Any) -> None:
+    """Running batches may end, but a model that hangs does not hold the worker up: leases end by themselves."""
     _sweeper.stop()
+    enough = Timer(SHUTDOWN_GRACE_S, os._exit, (0,))
+    enough.daemon = True
+    enough.start()
