@@ -12,8 +12,8 @@ from tokenizers.processors import BertProcessing
 
 from documents.vocabulary import read_vocabulary
 
-# The tokenizer's own result costs some 200 bytes a token, so a long text is encoded piece by piece.
-BLOCK_CHARS = 65_536
+# A piece at a time: the tokenizer's own result costs some 200 bytes a token, and other threads wait for it.
+BLOCK_CHARS = 16_384
 
 
 def load_tokenizer() -> Tokenizer:

@@ -11,7 +11,7 @@ _ENOUGH = 60  # shorter pages say too little about themselves
 
 
 def badness(text: str) -> float:
-    """0.0 for plain prose, 0.5 for German compounds, over 1.0 for glued words or lost letters, 9.0 for none"""
+    """0.0 for plain prose, 0.5 for German compounds, over 1 for glued words or lost letters, 9 for none."""
     if not text.strip():
         return 9.0
     lost = 0.0 if text.isascii() else 20 * len(_MEANINGLESS.findall(text)) / len(text)

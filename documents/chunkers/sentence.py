@@ -1,0 +1,75 @@
+"""Whole sentences, packed to a target size."""
+
+from bisect import bisect_right
+from collections.abc import Callable
+
+from documents.chunkers.packing import Group, Packer, Sizes
+from documents.chunkers.pieces import Ruler, pieces
+from documents.headings import Contents
+from documents.protocols import TokenCounter
+from documents.types import ChunkDraft, Extraction
+from knowlex.common.components import component
+
+MAX_TOKENS = 500  # the embedder reads 512, its two special tokens included
+MAX_CHARS = 8_000  # what the model has no token for can be as long as it likes
+TINY_TOKENS = 40  # a heading with less under it stays with what follows
+
+
+class SentenceChunker:
+    """Chunker that ends chunks where readers pause: before a heading, at a page's end, at a sentence's end.
+
+    A chunk repeats the last sentences of the one before it, up to overlap_tokens, unless it opens a page or a
+    part of its own. Raises ValueError for sizes that cannot be met.
+    """
+
+    def __init__(
+        self, *, target_tokens: int = 300, overlap_tokens: int = 50, tokenizer: TokenCounter | None = None
+    ) -> None:
+        if not TINY_TOKENS // 2 <= target_tokens <= MAX_TOKENS:
+            raise ValueError(f"target_tokens must be from {TINY_TOKENS // 2} to {MAX_TOKENS}.")
+        if not 0 <= overlap_tokens <= target_tokens // 2:
+            raise ValueError("overlap_tokens must be from 0 to half of target_tokens.")
+        tiny = min(TINY_TOKENS, target_tokens // 4)
+        self._sizes = Sizes(target_tokens, overlap_tokens, MAX_TOKENS, MAX_CHARS, tiny)
+        self._tokenizer = tokenizer
+
+    def split(self, extraction: Extraction) -> list[ChunkDraft]:
+        """No chunk only where the text is blank."""
+        text = extraction.text
+        tokenizer = self._tokenizer or component("TOKENIZER", TokenCounter)
+        ruler, contents = Ruler(tokenizer.spans(text)), Contents(extraction.headings)
+        page_of = _page_lookup(extraction)
+        parts = pieces(text, ruler, contents, max_tokens=self._sizes.target, max_chars=MAX_CHARS // 2)
+        groups = Packer(contents, self._sizes, page_of).pack(parts)
+        return [
+            ChunkDraft(
+                chunk_index=index,
+                content=text[group.start : group.end],
+                start_char=group.start,
+                end_char=group.end,
+                token_count=_token_count(text, group, ruler, tokenizer),
+                page_number=page_of(group.start),
+                last_page=page_of(group.end - 1),
+                chapter=group.place.chapter,
+                section=group.place.section,
+            )
+            for index, group in enumerate(groups)
+        ]
+
+
+def _page_lookup(extraction: Extraction) -> Callable[[int], int | None]:
+    """Place in the text -> 1-based page; None in a source without pages."""
+    if extraction.source != "PDF":
+        return lambda position: None
+    starts = [page.start_char for page in extraction.pages]
+    return lambda position: extraction.pages[max(0, bisect_right(starts, position) - 1)].number
+
+
+def _token_count(text: str, group: Group, ruler: Ruler, tokenizer: TokenCounter) -> int:
+    """By the one pass, except where a cut goes through a word: a part has other tokens than the whole."""
+    cuts_word = any(
+        text[edge - 1 : edge + 1].isalnum() for edge in (group.start, group.end) if 0 < edge < len(text)
+    )
+    if cuts_word:
+        return len(tokenizer.spans(text[group.start : group.end]))
+    return ruler.tokens(group.start, group.end)

@@ -1,0 +1,49 @@
+"""Which chapter and section a place in a text belongs to."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from documents.types import Heading
+
+CHAPTER_LEVEL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The headings in force from start_char on. chapter: first level; section: the next level under it."""
+
+    start_char: int
+    chapter: str
+    section: str
+
+
+class Contents:
+    """A document's headings, for looking up places."""
+
+    def __init__(self, headings: Sequence[Heading]) -> None:
+        self._places = _places(headings)
+        self._starts = [place.start_char for place in self._places]
+
+    def at(self, position: int) -> Place:
+        index = bisect_right(self._starts, position) - 1
+        return self._places[index] if index >= 0 else Place(0, "", "")
+
+    def between(self, start: int, end: int) -> list[Place]:
+        """Those that come into force within start < place < end."""
+        first, last = bisect_right(self._starts, start), bisect_right(self._starts, end - 1)
+        return self._places[first:last]
+
+
+def _places(headings: Sequence[Heading]) -> list[Place]:
+    """A deeper heading within a section changes neither chapter nor section, but is a place all the same."""
+    places = []
+    chapter = section = ""
+    section_level = 0
+    for heading in headings:
+        if heading.level <= CHAPTER_LEVEL:
+            chapter, section, section_level = heading.title, "", 0
+        elif not section_level or heading.level <= section_level:
+            section, section_level = heading.title, heading.level
+        places.append(Place(heading.start_char, chapter, section))
+    return places
