@@ -18,8 +18,8 @@ from embeddings.protocols import Embedder
 from knowlex.common import liveness
 from knowlex.common.components import component
 from knowlex.common.errors import KnowlexError
-from knowlex.common.http import utc_timestamp
 from knowlex.common.per_loop import PerLoop
+from knowlex.common.times import utc_timestamp
 
 LIMIT_S = 1.0
 FRESH_S = 0.5  # so that a crowd of probes asks each part but twice a second

@@ -6,7 +6,6 @@ Views raise domain errors; `faces` says which status and code each face gives th
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
@@ -19,6 +18,7 @@ from knowlex.common.errors import KnowlexError, MethodNotAllowed, Unauthorized
 from knowlex.common.faces import face_of
 from knowlex.common.ids import new_id
 from knowlex.common.json_input import json_object, parse_json
+from knowlex.common.times import utc_timestamp
 from knowlex.common.translation import as_knowlex_error
 
 __all__ = [
@@ -36,12 +36,6 @@ __all__ = [
 P = ParamSpec("P")
 AsyncView = Callable[Concatenate[HttpRequest, P], Awaitable[HttpResponseBase]]
 log = logging.getLogger("knowlex.errors")
-
-
-def utc_timestamp(moment: datetime | None = None) -> str:
-    """ISO 8601 in UTC with milliseconds and a Z; now, if no moment is given."""
-    moment = (moment or datetime.now(UTC)).astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def json_response(data: Any, status: int = 200) -> HttpResponse:
@@ -99,6 +93,7 @@ def allow(*methods: str) -> Callable[[AsyncView[P]], AsyncView[P]]:
                 return await view(request, *args, **kwargs)
             if request.method == "OPTIONS":
                 response = HttpResponse(status=204)
+                del response["Content-Type"]
             else:
                 error = MethodNotAllowed(f"Method {request.method} is not allowed here.")
                 response = problem_response(request, error)

@@ -1,7 +1,5 @@
 """/health tells the truth within 5 s, never hangs, and asks for nothing that costs."""
 
-import os
-import signal
 import socket
 import time
 from collections.abc import Callable
@@ -90,11 +88,11 @@ def test_without_broker_it_is_degraded_and_recovers(make_stack: MakeStack) -> No
 
 def test_a_broker_that_hangs_does_not_hang_health(make_stack: MakeStack) -> None:
     stack = make_stack()
-    os.kill(stack.broker_pid, signal.SIGSTOP)
+    stack.broker_process.suspend()
     try:
         assert becomes(stack, status="degraded", broker="unreachable", database="connected")[0] == 200
     finally:
-        os.kill(stack.broker_pid, signal.SIGCONT)
+        stack.broker_process.resume()
     becomes(stack, broker="connected")
 
 
