@@ -1,0 +1,41 @@
+"""`manage.py check`: whether documents can be read, split and kept with these settings."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+from django.core.exceptions import ImproperlyConfigured
+
+from knowlex.common.components import component
+
+PARTS = ("EXTRACTOR", "CHUNKER", "TOKENIZER")
+
+
+@register
+def parts_can_be_built(app_configs: Sequence[Any] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """Builds each part as a request would; the message names the setting that is wrong."""
+    return [problem for role in PARTS if (problem := _problem_of(role))]
+
+
+def _problem_of(role: str) -> CheckMessage | None:
+    try:
+        component(role, object)
+    except (ImproperlyConfigured, OSError) as exc:
+        return Error(f"settings.KNOWLEX[{role!r}]: {exc}", id="documents.E001")
+    return None
+
+
+@register
+def media_folder_can_be_written(
+    app_configs: Sequence[Any] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """The folder, or (before the first start) the nearest one above it, must take new files."""
+    folder = Path(settings.MEDIA_ROOT).absolute()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return []
+    message = f"MEDIA_ROOT (files in KNOWLEX_DATA_DIR) cannot be written: {existing}"
+    return [Error(message, hint="Set KNOWLEX_DATA_DIR to a folder of your own.", id="documents.E002")]
