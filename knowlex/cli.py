@@ -3,7 +3,14 @@
 import os
 import sys
 from argparse import ArgumentParser
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError
+
+from knowlex.embedded.commands import embedded_database, needs_database
+from knowlex.embedded.errors import StackError
 
 UP_OPTIONS = {
     "host": "KNOWLEX_HOST",
@@ -18,28 +25,29 @@ def main(argv: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
     if argv[1:2] == ["up"]:
         _options_to_environment(argv[2:])
-    from knowlex.embedded.commands import embedded_database, needs_database
-    from knowlex.embedded.errors import StackError
-
     try:
-        if not needs_database(argv):
+        with _database_for(argv):
             _execute(argv)
-            return
-        from django.conf import settings
-
-        if settings.ENV.database_url:
-            _execute(argv)
-            return
-        with embedded_database(settings.DATA_DIR, command=f"manage.py {argv[1]}"):
-            _execute(argv)
-    except StackError as exc:
+    except (StackError, ImproperlyConfigured) as exc:
         sys.exit(f"knowlex: {exc}")
+    except OperationalError as exc:
+        sys.exit(f"knowlex: The database (DATABASE_URL, else the embedded one) failed: {str(exc).strip()}")
 
 
 def _execute(argv: list[str]) -> None:
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(argv)
+
+
+def _database_for(argv: list[str]) -> AbstractContextManager[None]:
+    if not needs_database(argv):
+        return nullcontext()
+    from django.conf import settings
+
+    if settings.ENV.database_url:
+        return nullcontext()
+    return embedded_database(settings.DATA_DIR, command=f"manage.py {argv[1]}")
 
 
 def _options_to_environment(words: list[str]) -> None:

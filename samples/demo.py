@@ -108,10 +108,17 @@ def print_answer(answer: dict[str, Any]) -> None:
     show("", wrapped(answer["answer"], "   "), "")
     for number in cited:
         source = answer["sourceChunks"][number - 1]
-        passage = textwrap.shorten(source["content"], 300, placeholder=" ...")
-        show(f"   [{number}] {PDF.name}, page {source['pageNumber']}:", wrapped(passage, "       "), "")
+        show(f"   [{number}] {PDF.name}, page {source['pageNumber']}:")
+        show(wrapped(excerpt(source["content"], answer["answer"]), "       "), "")
     if not cited:
         sys.exit("The demo failed: the answer cites nothing.")
+
+
+def excerpt(passage: str, answer: str, around: int = 160) -> str:
+    """The passage from a little before the place that the answer was taken from."""
+    place = max(passage.find(answer[:40]), 0)
+    start, end = max(place - around, 0), place + 2 * around
+    return ("... " if start else "") + passage[start:end].strip() + (" ..." if end < len(passage) else "")
 
 
 def wrapped(text: str, margin: str) -> str:

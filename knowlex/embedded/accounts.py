@@ -4,11 +4,14 @@ import os
 import pwd
 import stat
 import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from knowlex.embedded.errors import StackError
 
+DESCRIPTORS = Path("/proc/self/fd")
 KNOWN = ("pgserver", "postgres")  # the first is the wheel's own convention
 
 
@@ -70,6 +73,31 @@ def check_private(folder: Path, account: Account | None) -> None:
         raise StackError(f"{folder} is not a folder of this user: remove it, or choose another data folder.")
     if found.st_mode & 0o077:
         folder.chmod(0o700)
+
+
+@contextmanager
+def entrances(account: Account | None, *folders: Path) -> Iterator[dict[str, int]]:
+    """Descriptors, by path, through which the account enters folders that it could not walk to.
+
+    What lies above a data folder is often closed to all but its owner (a home, a temporary folder), and is not
+    ours to open. Empty where the account is this very user, or the kernel has no /proc/self/fd.
+    """
+    if account is None or not DESCRIPTORS.is_dir():
+        for folder in folders:
+            make_reachable(folder, account)
+        yield {}
+        return
+    opened = {str(folder): os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in set(folders)}
+    try:
+        yield opened
+    finally:
+        for descriptor in opened.values():
+            os.close(descriptor)
+
+
+def by_descriptor(words: Sequence[str], opened: Mapping[str, int]) -> list[str]:
+    """A command with each opened path replaced by its entrance."""
+    return [str(DESCRIPTORS / str(opened[word])) if word in opened else word for word in words]
 
 
 def make_reachable(path: Path, account: Account | None) -> None:

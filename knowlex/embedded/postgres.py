@@ -11,7 +11,14 @@ import psutil
 import psycopg
 
 from knowlex.embedded import paths
-from knowlex.embedded.accounts import check_private, make_reachable, private_folder, service_account
+from knowlex.embedded.accounts import (
+    by_descriptor,
+    check_private,
+    entrances,
+    make_reachable,
+    private_folder,
+    service_account,
+)
 from knowlex.embedded.errors import StackError
 from knowlex.embedded.parts import Part, die_with_parent
 
@@ -90,13 +97,15 @@ class EmbeddedPostgres:
 
     def start(self) -> None:
         self._stop_leftover()
-        make_reachable(self.folder, self._account)
         make_reachable(bin_dir() / "postgres", self._account)
         private_folder(self.folder, self._account)
         private_folder(self.sockets, self._account)
         if not (self.folder / "PG_VERSION").exists():
             self._initialise()
-        self.part.start()
+        with entrances(self._account, self.folder, self.sockets) as opened:
+            self.part.command = by_descriptor(self.part.command, opened)
+            self.part.pass_fds = list(opened.values())
+            self.part.start()
 
     def wait_ready(self, timeout_s: float = 60.0) -> None:
         """Raises StackError if it ends or does not answer in time (recovery after a crash takes a while)."""
@@ -119,16 +128,19 @@ class EmbeddedPostgres:
         fresh = self.folder.with_name("postgres.new")
         shutil.rmtree(fresh, ignore_errors=True)
         private_folder(fresh, self._account)
-        done = subprocess.run(
-            [str(bin_dir() / "initdb"), "-D", str(fresh), *INITDB_OPTIONS],
-            capture_output=True,
-            text=True,
-            cwd="/",
-            preexec_fn=die_with_parent(signal.SIGKILL),
-            user=self._account.uid if self._account else None,
-            group=self._account.gid if self._account else None,
-            extra_groups=[] if self._account else None,
-        )
+        command = [str(bin_dir() / "initdb"), "-D", str(fresh), *INITDB_OPTIONS]
+        with entrances(self._account, fresh) as opened:
+            done = subprocess.run(
+                by_descriptor(command, opened),
+                capture_output=True,
+                text=True,
+                cwd="/",
+                pass_fds=list(opened.values()),
+                preexec_fn=die_with_parent(signal.SIGKILL),
+                user=self._account.uid if self._account else None,
+                group=self._account.gid if self._account else None,
+                extra_groups=[] if self._account else None,
+            )
         if done.returncode != 0:
             raise StackError(f"initdb failed in {fresh}: {done.stderr.strip()[-2000:]}")
         try:
@@ -148,8 +160,8 @@ class EmbeddedPostgres:
             return
         try:
             process = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))
-            ours = str(self.folder) in process.cmdline()
-        except (psutil.NoSuchProcess, ValueError):
+            ours = process.cwd() == str(self.folder.resolve())
+        except (psutil.Error, ValueError):
             ours = False
         if not ours:
             pid_file.unlink(missing_ok=True)

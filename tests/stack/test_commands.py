@@ -1,0 +1,75 @@
+"""Commands on a data folder where nothing runs: the database is there for them, and gone afterwards."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from knowlex.embedded import paths
+from knowlex.embedded.commands import needs_database
+from tests.stack.up import environment, manage
+from tests.support.environment import PROJECT
+
+COUNT = "from django.contrib.auth.models import User; print(User.objects.count())"
+
+
+def test_commands_at_the_same_time_share_one_database_and_the_last_stops_it(tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+    assert manage("prepare", KNOWLEX_DATA_DIR=str(data_dir)).returncode == 0
+
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", COUNT]
+    both = [
+        subprocess.Popen(
+            command,
+            cwd=PROJECT,
+            env=environment(KNOWLEX_DATA_DIR=str(data_dir)),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+
+    assert [process.communicate(timeout=60)[0].strip() for process in both] == ["1", "1"]
+    assert not (paths.postgres_dir(data_dir) / "postmaster.pid").exists()
+
+
+def test_a_folder_whose_path_is_too_long_for_a_socket_works_too(tmp_path: Path) -> None:
+    data_dir = tmp_path / ("a long name, with a comma and blanks " * 4).strip()
+
+    told = manage("migrate", "--check", "-v", "0", KNOWLEX_DATA_DIR=str(data_dir))
+
+    sockets = paths.socket_dir(data_dir.resolve(), "postgres")
+    assert told.returncode == 1, told.stderr  # it has looked: nothing is migrated yet
+    assert "Traceback" not in told.stderr
+    assert sockets.parent == Path("/tmp")
+    assert sockets.stat().st_mode & 0o077 == 0
+    sockets.rmdir()
+
+
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        (["migrate"], True),
+        (["createsuperuser"], True),
+        (["check"], False),
+        (["check", "--database", "default"], True),
+        (["help"], False),
+        (["migrate", "--help"], False),
+        (["--version"], False),
+        ([], False),
+        (["up"], False),
+    ],
+)
+def test_only_what_needs_the_database_starts_it(words: list[str], needed: bool) -> None:
+    assert needs_database(["manage.py", *words]) is needed
+
+
+def test_a_database_that_cannot_be_reached_is_told_in_one_line(tmp_path: Path) -> None:
+    told = manage(
+        "migrate", KNOWLEX_DATA_DIR=str(tmp_path), DATABASE_URL="postgresql://nobody@127.0.0.1:1/knowlex"
+    )
+
+    assert told.returncode != 0
+    assert "DATABASE_URL" in told.stderr
+    assert "Traceback" not in told.stderr

@@ -1,0 +1,142 @@
+"""The environment: what is taken, what is refused, and that the refusal names the variable."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from knowlex.broker import broker_options, broker_url, redis_client_url
+from knowlex.embedded import paths
+from knowlex.environment import Environment, read_environment
+from tests.stack.up import environment
+from tests.support.environment import PROJECT
+
+UNUSABLE = [
+    ("DATABASE_URL", "mysql://localhost/knowlex"),
+    ("DATABASE_URL", "postgresql://localhost"),
+    ("REDIS_URL", "localhost:6379"),
+    ("REDIS_URL", "redis://localhost/first"),
+    ("KNOWLEX_HOST", "http://127.0.0.1"),
+    ("KNOWLEX_PORT", "70000"),
+    ("KNOWLEX_WORKERS", "0"),
+    ("KNOWLEX_EMBEDDER", "word2vec"),
+    ("KNOWLEX_EMBEDDER", "ollama"),
+    ("KNOWLEX_EMBEDDER", "openai"),
+    ("KNOWLEX_EMBEDDING_MODEL", "another"),
+    ("KNOWLEX_EMBEDDING_DIMENSIONS", "1536"),
+    ("KNOWLEX_SYNTHESIZER", "openai"),
+    ("OPENAI_API_KEY", "sk-\u00e9"),
+    ("OPENAI_BASE_URL", "ftp://localhost"),
+    ("OLLAMA_HOST", "http://"),
+    ("OLLAMA_TIMEOUT_SECONDS", "-1"),
+    ("KNOWLEX_LLM_TIMEOUT_SECONDS", "inf"),
+    ("KNOWLEX_RELEVANCE_THRESHOLD", "nan"),
+    ("KNOWLEX_RELEVANCE_THRESHOLD", "1.01"),
+    ("KNOWLEX_VECTOR_STORE", "qdrant"),
+    ("VECTOR_STORE_URL", "localhost"),
+    ("VECTOR_STORE_TIMEOUT_SECONDS", "0"),
+    ("KNOWLEX_REQUIRE_API_KEY", "true"),
+    ("KNOWLEX_REQUIRE_API_KEY", "perhaps"),
+    ("KNOWLEX_MAX_UPLOAD_MB", "0"),
+    ("KNOWLEX_RATE_LIMIT", "often"),
+    ("KNOWLEX_URL_INGEST", "on"),
+    ("KNOWLEX_DATA_DIR", __file__),
+    ("KNOWLEX_CHUNK_OVERLAP", "200"),
+    ("MIN_CONFIDENCE_THRESHOLD", "2"),
+    ("MAX_RETRIEVAL_RESULTS", "0"),
+    ("LOG_LEVEL", "LOUD"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), UNUSABLE)
+def test_a_value_that_cannot_be_used_is_refused_by_name(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read_environment()
+
+    assert name in str(refusal.value)
+
+
+def test_a_blank_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "  ")
+    monkeypatch.setenv("KNOWLEX_PORT", "")
+
+    assert (read_environment().embedder, read_environment().knowlex_port) == ("local", 8080)
+
+
+def test_a_key_chooses_openai_for_both_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+
+    assert (read_environment().embedder, read_environment().synthesizer) == ("openai", "openai")
+
+
+def test_no_secret_is_shown_in_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "mysql://knowlex:hunter2@localhost/knowlex")
+
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read_environment()
+
+    assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["manage.py", "check"],
+        ["-m", "celery", "-A", "knowlex", "worker"],
+        ["-m", "uvicorn", "knowlex.asgi:application"],
+    ],
+    ids=lambda command: command[-1],
+)
+def test_every_door_refuses_with_one_line_and_a_failing_exit(command: list[str], tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, *command],
+        cwd=PROJECT,
+        env=environment(KNOWLEX_DATA_DIR=str(tmp_path), KNOWLEX_RELEVANCE_THRESHOLD="high"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert told.returncode != 0
+    assert len(told.stderr.strip().splitlines()) == 1
+    assert "KNOWLEX_RELEVANCE_THRESHOLD" in told.stderr
+
+
+def test_the_example_names_every_variable() -> None:
+    example = (PROJECT / ".env.example").read_text()
+
+    named = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
+
+    assert named == {name.upper() for name in Environment.model_fields}
+
+
+@pytest.mark.parametrize(
+    ("url", "client", "broker"),
+    [
+        ("valkey://host:6379/1", "redis://host:6379/1", "redis://host:6379/1"),
+        ("valkeys://host/0", "rediss://host/0", "rediss://host/0"),
+        ("unix:///run/v.sock", "unix:///run/v.sock", "redis+socket:///run/v.sock?virtual_host=0"),
+        ("unix:///run/v.sock?db=3", "unix:///run/v.sock?db=3", "redis+socket:///run/v.sock?virtual_host=3"),
+    ],
+)
+def test_one_redis_url_serves_both_of_its_clients(url: str, client: str, broker: str) -> None:
+    assert redis_client_url(url) == client
+    assert broker_url(redis_client_url(url)) == broker
+
+
+def test_an_encrypted_broker_must_show_its_certificate() -> None:
+    assert broker_options("rediss://host/0")[0] == {"ssl_cert_reqs": "required"}
+    assert broker_options("redis://host/0")[0] is None
+
+
+def test_sockets_stay_in_the_data_folder_while_its_path_can_hold_them() -> None:
+    assert paths.socket_dir(Path("/srv/knowlex"), "valkey") == Path("/srv/knowlex/valkey")
+    assert paths.socket_dir(Path("/srv/know,lex"), "valkey").parent == Path("/tmp")
+    assert paths.socket_dir(Path("/srv") / ("x" * 100), "valkey").parent == Path("/tmp")

@@ -1,0 +1,113 @@
+"""`manage.py up`: ready when it says so, alone on its folder, gone when it ends, and nothing lost."""
+
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.stack.up import Up, all_gone, documents, manage
+from tests.support import processes
+from tests.support.environment import PROJECT
+from tests.support.waiting import wait_until
+
+SAMPLE = PROJECT / "samples" / "nikola-tesla.pdf"
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """One that runs, for the tests that only look."""
+    running = Up.start(tmp_path_factory.mktemp("up") / "data", "--workers", "2")
+    try:
+        running.ready()
+        yield running
+    finally:
+        running.end()
+        processes.kill_group(running.process)
+
+
+def test_a_request_succeeds_once_the_ready_line_is_there(up: Up) -> None:
+    health = httpx.get(f"{up.ready()}/health")
+
+    assert (health.status_code, health.json()["status"]) == (200, "healthy")
+    assert "server" not in health.headers
+
+
+def test_a_second_up_is_refused_and_told_by_which_process(up: Up) -> None:
+    second = manage("up", "--port", "0", "--data-dir", str(up.data_dir))
+
+    assert second.returncode != 0
+    assert f"in use by process {up.process.pid}" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_a_command_finds_the_running_database(up: Up) -> None:
+    asked = (
+        "from documents.models import Collection; print(*Collection.objects.values_list('name', flat=True))"
+    )
+
+    told = manage("shell", "-v", "0", "-c", asked, KNOWLEX_DATA_DIR=str(up.data_dir))
+
+    assert told.stdout.split() == ["default"], told.stderr
+    assert httpx.get(f"{up.ready()}/health").json()["database"] == "connected"
+
+
+def test_doctor_finds_every_part_at_work(up: Up) -> None:
+    port = up.ready().rpartition(":")[2]
+
+    told = manage("doctor", KNOWLEX_DATA_DIR=str(up.data_dir), KNOWLEX_PORT=port)
+
+    marks = [line.split()[0] for line in told.stdout.splitlines()]
+    assert (told.returncode, set(marks)) == (0, {"ok"}), told.stdout + told.stderr
+
+
+def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(tmp_path: Path) -> None:
+    first = Up.start(tmp_path / "data", "--workers", "1")
+    created = httpx.post(f"{first.ready()}/api/v1/documents", files={"file": SAMPLE.read_bytes()})
+    family = first.family()
+    assert created.status_code == 201
+    assert "password" in first.said
+
+    first.process.kill()
+    wait_until(lambda: all_gone(family), 15, "the parts to end with `up`")
+    second = Up.start(tmp_path / "data", "--workers", "1")
+
+    assert len(documents(second.ready())) == 1
+    assert "password" not in second.said
+    family = second.family()
+    assert second.end(signal.SIGINT) == 0
+    assert all_gone(family)
+
+
+@pytest.mark.parametrize(("part", "name"), [("celery", "The workers"), ("postgres", "The database")])
+def test_a_part_that_dies_ends_everything_and_is_named(tmp_path: Path, part: str, name: str) -> None:
+    up = Up.start(tmp_path / "data", "--workers", "1")
+    up.ready()
+    family = up.family()
+
+    up.part(part).kill()
+
+    assert up.process.wait(30) not in (0, None)
+    assert f"{name}" in up.said
+    assert "was killed by SIGKILL" in up.said
+    assert "Traceback" not in up.said.split("ends:")[0]
+    wait_until(lambda: all_gone(family), 15, "the other parts to end")
+
+
+def test_a_port_in_use_is_told_before_anything_is_started(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        told = manage("up", "--port", port, "--data-dir", str(tmp_path / "data"))
+
+    assert told.returncode != 0
+    assert f"127.0.0.1:{port}" in told.stderr
+    assert not (tmp_path / "data" / "postgres").exists()
+
+
+def test_an_address_that_others_can_reach_needs_a_decision_about_keys(tmp_path: Path) -> None:
+    told = manage("up", "--host", "0.0.0.0", "--data-dir", str(tmp_path / "data"))
+
+    assert told.returncode != 0
+    assert "KNOWLEX_REQUIRE_API_KEY" in told.stderr
