@@ -152,7 +152,7 @@ def _word(reachable: object) -> str:
     return "connected" if reachable else "unreachable"
 
 
-def _connect() -> "redis.asyncio.Redis[Any]":
+def _connect() -> redis.asyncio.Redis:
     return redis.asyncio.Redis.from_url(
         settings.REDIS_URL,
         socket_timeout=LIMIT_S,

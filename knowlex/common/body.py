@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO, cast
 
 from knowlex.common.errors import PayloadTooLarge, RequestTimeout
 
@@ -39,7 +39,7 @@ class RequestBody:
         self._patience_s = patience_s
         self._is_sending = named.get(b"expect", b"").lower() != b"100-continue"
 
-    async def read(self, limit: int, spool_dir: Path) -> IO[bytes]:
+    async def read(self, limit: int, spool_dir: Path) -> BinaryIO:
         """The whole body as a file at its start, on disk if it is large; the caller closes it.
 
         limit: in bytes. Raises PayloadTooLarge (before reading, if declared so), RequestTimeout, ClientGone.
@@ -48,7 +48,8 @@ class RequestBody:
             raise _too_large(limit)
         if self.complete:
             return io.BytesIO()
-        spool = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES, dir=spool_dir)  # noqa: SIM115
+        spooled = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES, dir=str(spool_dir))  # noqa: SIM115
+        spool = cast(BinaryIO, spooled)
         try:
             await self._fill(spool, limit)
         except BaseException:
@@ -57,7 +58,7 @@ class RequestBody:
         spool.seek(0)
         return spool
 
-    async def _fill(self, spool: IO[bytes], limit: int) -> None:
+    async def _fill(self, spool: BinaryIO, limit: int) -> None:
         started, size = time.monotonic(), 0
         while not self.complete:
             chunk = await self._next(self._patience_s)

@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 
 from knowlex.common.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
 from knowlex.common.errors import InvalidInput
+from knowlex.common.http import problem_response
 from knowlex.common.middleware import Serve
 from knowlex.common.sync_views import SyncHandler, ThreadPool
 
@@ -62,12 +63,20 @@ class Handler:
         incoming = RequestBody(scope["headers"], receive, patience_s=settings.CLIENT_PATIENCE_S)
         request = KnowlexRequest(scope, incoming)
         try:
-            response = await self._serve(request)
-            await self._respond(incoming, response, send)
+            await self._respond(incoming, await self._response(request), send)
         except ClientGone:
             return
         finally:
             request.close()
+
+    async def _response(self, request: KnowlexRequest) -> HttpResponseBase:
+        """Of the middleware and the view; a middleware that fails is no reason for a bare 500."""
+        try:
+            return await self._serve(request)
+        except ClientGone:
+            raise
+        except Exception as exc:  # noqa: BLE001
+            return problem_response(request, exc)
 
     async def _view(self, request: HttpRequest) -> HttpResponseBase:
         request = cast(KnowlexRequest, request)
@@ -111,9 +120,9 @@ class Handler:
                 async for part in parts:
                     await send({"type": "http.response.body", "body": part, "more_body": True})
             return
-        parts = iter(response)
+        blocks = iter(response)
         try:
-            while (part := await self._threads.run(partial(next, parts, None))) is not None:
+            while (part := await self._threads.run(partial(next, blocks, None))) is not None:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         finally:
             await self._threads.run(response.close)

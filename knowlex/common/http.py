@@ -5,7 +5,7 @@ Views raise domain errors; `faces` says which status and code each face gives th
 
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 P = ParamSpec("P")
-AsyncView = Callable[Concatenate[HttpRequest, P], Awaitable[HttpResponseBase]]
+AsyncView = Callable[Concatenate[HttpRequest, P], Coroutine[Any, Any, HttpResponseBase]]
 log = logging.getLogger("knowlex.errors")
 
 
@@ -88,7 +88,7 @@ def allow(*methods: str) -> Callable[[AsyncView[P]], AsyncView[P]]:
 
     def decorate(view: AsyncView[P]) -> AsyncView[P]:
         @wraps(view)
-        async def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        async def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             if request.method in allowed and request.method != "OPTIONS":
                 return await view(request, *args, **kwargs)
             if request.method == "OPTIONS":

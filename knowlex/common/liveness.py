@@ -58,7 +58,7 @@ def silence(worker_id: str, processes: int) -> None:
         log.debug("end of worker not heard", extra={"error": type(exc).__name__})
 
 
-async def alive(client: "redis.asyncio.Redis[Any]") -> int:
+async def alive(client: redis.asyncio.Redis) -> int:
     """Worker processes that were heard of within ALIVE_S. Raises RedisError, OSError."""
     members = await client.eval(_ALIVE, 1, KEY, ALIVE_S)
     return sum(int(bytes(member).rpartition(b"=")[2]) for member in members)

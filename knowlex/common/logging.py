@@ -13,7 +13,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 class JsonFormatter(logging.Formatter):
     """time, level, logger, message, request_id, then whatever the caller gave as `extra`."""
 
-    converter = time.gmtime
+    converter = staticmethod(time.gmtime)  # UTC
     default_time_format = "%Y-%m-%dT%H:%M:%S"
     default_msec_format = "%s.%03dZ"
 

@@ -117,7 +117,7 @@ class RateLimiter:
             return None
         return int(count), int(left_ms) / 1000
 
-    def _connect(self) -> "redis.asyncio.Redis[Any]":
+    def _connect(self) -> redis.asyncio.Redis:
         pool: Any = redis.asyncio.BlockingConnectionPool.from_url(
             self._url,
             max_connections=16,

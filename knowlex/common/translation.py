@@ -74,7 +74,7 @@ def _refused_by_django(exc: BaseException) -> errors.KnowlexError | None:
 
 def _from_drf(exc: drf.APIException) -> errors.KnowlexError:
     if isinstance(exc, drf.Throttled):
-        wait = int(exc.wait or 1)
+        wait = int(getattr(exc, "wait", None) or 1)
         return errors.RateLimited("Rate limit exceeded, try again later.", retry_after_s=wait)
     if exc.status_code >= 500 and exc.status_code != 503:
         return errors.KnowlexError(SOMETHING_WENT_WRONG)
