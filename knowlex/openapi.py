@@ -24,8 +24,9 @@ def add_plain_views(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         paths |= described.get("paths") or {path: item for path, item in described.items() if path[0] == "/"}
         for kind, entries in described.get("components", {}).items():
             components.setdefault(kind, {}).update(entries)
+    described_shapes = {_shape(path) for path in paths}
     for path, view in _plain_views():
-        if path not in paths:
+        if _shape(path) not in described_shapes:
             paths[path] = {
                 method.lower(): _bare(f"{view.__name__}{path.replace('/', '_')}_{method.lower()}")
                 for method in view.allowed_methods
@@ -33,6 +34,11 @@ def add_plain_views(result: dict[str, Any], **_: Any) -> dict[str, Any]:
             }
     result["paths"] = dict(sorted(paths.items()))
     return result
+
+
+def _shape(path: str) -> str:
+    """The path without the names of its parameters, which may be documentId or document_id."""
+    return re.sub(r"{\w+}", "{}", path)
 
 
 def _bare(operation_id: str) -> dict[str, Any]:
