@@ -5,7 +5,7 @@ from dataclasses import dataclass
 MAX_CPU_S = 60
 WALL_S = 60.0
 MEMORY_BYTES = 1024**3
-_CPU_FLOOR_S = 10
+_CPU_FLOOR_S = 5
 _BYTES_PER_CPU_S = 100_000  # PDFium reads a megabyte of an ordinary PDF in about a second
 
 READERS = ("auto", "pdfium", "pypdf")

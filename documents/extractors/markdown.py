@@ -60,7 +60,7 @@ def _front_matter(source: str) -> tuple[dict[str, str], str]:
 def _headings(text: str) -> tuple[Heading, ...]:
     tokens = _BLOCKS.parse(text)
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
-    headings = []
+    headings: list[Heading] = []
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.map and len(headings) < MAX_OUTLINE_ENTRIES:
             title = _plain(inline)

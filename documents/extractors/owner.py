@@ -58,7 +58,7 @@ class Nursery:
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", "documents.extractors.nursery", str(self._idle_s)],
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",

@@ -1,5 +1,6 @@
 """pypdf: slower than PDFium, but opens some files that PDFium does not. For the sandbox only."""
 
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
@@ -40,5 +41,5 @@ class PypdfReader:
                 entries.append(OutlineEntry(level, str(node.title), page_index))
 
     def metadata(self) -> dict[str, str]:
-        info = self._reader.metadata or {}
+        info: Mapping[str, Any] = self._reader.metadata or {}
         return {str(name).lstrip("/"): str(value) for name, value in info.items()}

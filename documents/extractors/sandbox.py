@@ -18,7 +18,7 @@ from knowlex.common.errors import DependencyUnavailable, UnreadableDocument
 log = logging.getLogger(__name__)
 _MARKDOWN = (".md", ".markdown")
 _BLOCK_BYTES = 1 << 20
-_QUICK_S = 10.0  # a file that took longer to fail would take pypdf longer still
+_QUICK_S = 3.0  # a file that took longer to fail would take pypdf longer still
 _STARTS = 3
 
 

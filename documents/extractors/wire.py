@@ -28,7 +28,8 @@ class BrokenResult(Exception):
 
 def pack(extraction: Extraction) -> bytes:
     header = asdict(extraction)
-    text = header.pop("text").encode()
+    del header["text"]
+    text = extraction.text.encode()
     header["text_bytes"] = len(text)
     return _line(header) + text
 

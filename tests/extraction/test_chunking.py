@@ -1,0 +1,147 @@
+"""Chunks: exact places in the text, within the model's limit, cut where readers pause."""
+
+import time
+from itertools import accumulate, pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from documents.chunkers.sentence import MAX_CHARS, MAX_TOKENS, SentenceChunker
+from documents.tokens import WordPieceCounter
+from documents.types import ChunkDraft, ExtractedPage, Extraction, Heading
+
+COUNTER = WordPieceCounter()
+CHUNKER = SentenceChunker(tokenizer=COUNTER)
+SENTENCE = "The quick brown fox number {} jumps over the lazy dog near the river bank."  # 15 or 16 tokens
+
+
+def prose(first: int, sentences: int) -> str:
+    return " ".join(SENTENCE.format(number) for number in range(first, first + sentences))
+
+
+def pdf(*pages: str, headings: tuple[Heading, ...] = ()) -> Extraction:
+    starts = accumulate((len(page) + 1 for page in pages[:-1]), initial=0)
+    found = tuple(
+        ExtractedPage(number, start, start + len(page), "pdfium")
+        for number, (start, page) in enumerate(zip(starts, pages, strict=True), 1)
+    )
+    return Extraction("PDF", "\n".join(pages), found, headings)
+
+
+def markdown(text: str, *headings: Heading) -> Extraction:
+    return Extraction("MARKDOWN", text, (ExtractedPage(1, 0, len(text), "text"),), headings)
+
+
+def check(extraction: Extraction, chunks: list[ChunkDraft]) -> None:
+    """What holds for every chunking of every text."""
+    text = extraction.text
+    assert [chunk.chunk_index for chunk in chunks] == list(range(len(chunks)))
+    covered = 0
+    for chunk in chunks:
+        assert chunk.content == text[chunk.start_char : chunk.end_char] == chunk.content.strip() != ""
+        assert chunk.token_count == len(COUNTER.spans(chunk.content)) <= MAX_TOKENS
+        assert len(chunk.content) <= MAX_CHARS
+        assert not text[covered : chunk.start_char].strip()
+        assert chunk.end_char > covered
+        covered = chunk.end_char
+    assert not text[covered:].strip()
+    assert all(one.start_char < two.start_char for one, two in pairwise(chunks))
+
+
+LETTERS = st.sampled_from("ab .!?\n\t中。é\u0301(#|1-")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.text(LETTERS, max_size=400), min_size=1, max_size=5), st.data())
+def test_any_text_is_covered_exactly(pages: list[str], data: st.DataObject) -> None:
+    length = len("\n".join(pages))
+    places = sorted(data.draw(st.lists(st.integers(0, length), max_size=6)))
+    headings = tuple(Heading(1 + index % 3, f"H{index}", place) for index, place in enumerate(places))
+    extraction = pdf(*pages, headings=headings)
+    check(
+        extraction, SentenceChunker(target_tokens=40, overlap_tokens=10, tokenizer=COUNTER).split(extraction)
+    )
+
+
+def test_chunks_are_about_the_target_and_overlap() -> None:
+    extraction = markdown(prose(0, 200))
+    chunks = CHUNKER.split(extraction)
+    check(extraction, chunks)
+    assert all(240 <= chunk.token_count <= 300 for chunk in chunks[:-1])
+    overlaps = [
+        len(COUNTER.spans(extraction.text[two.start_char : one.end_char])) for one, two in pairwise(chunks)
+    ]
+    assert all(30 <= overlap <= 75 for overlap in overlaps)
+    assert all(chunk.content.startswith("The quick") and chunk.content.endswith("bank.") for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 3_000, "x" * 40_000, "中" * 3_000, "." * 5_000, "ab" * 600 + " c"]
+)
+def test_a_sentence_without_end_is_cut(text: str) -> None:
+    extraction = markdown(text.strip())
+    chunks = CHUNKER.split(extraction)
+    check(extraction, chunks)
+    assert len(chunks) > 1 or len(text) < MAX_CHARS
+
+
+def test_a_heading_opens_a_chunk_with_its_chapter_and_section() -> None:
+    one, two = f"# A\n\n{prose(0, 5)}\n\n", f"## B\n\n{prose(5, 5)}\n\n### C\n\n{prose(10, 4)}\n\n"
+    text = f"{one}{two}# D\n\n{prose(20, 5)}"
+    headings = [Heading(1, "A", 0), Heading(2, "B", len(one)), Heading(3, "C", text.index("### C"))]
+    extraction = markdown(text, *headings, Heading(1, "D", len(one + two)))
+    chunks = CHUNKER.split(extraction)
+    check(extraction, chunks)
+    assert [(chunk.chapter, chunk.section) for chunk in chunks] == [("A", ""), ("A", "B"), ("D", "")]
+    assert [chunk.content.split("\n")[0] for chunk in chunks] == ["# A", "## B", "# D"]
+    assert {(chunk.page_number, chunk.last_page) for chunk in chunks} == {(None, None)}
+
+
+def test_a_tiny_part_goes_with_what_follows() -> None:
+    text = f"# A\n\n## B\n\n{prose(0, 8)}"
+    chunks = CHUNKER.split(markdown(text, Heading(1, "A", 0), Heading(2, "B", 5)))
+    assert [(chunk.chapter, chunk.section, chunk.start_char) for chunk in chunks] == [("A", "B", 0)]
+
+
+def test_text_before_any_heading_has_no_chapter() -> None:
+    text = f"{prose(0, 6)}\n\n# A\n\n{prose(6, 6)}"
+    chunks = CHUNKER.split(markdown(text, Heading(1, "A", text.index("# A"))))
+    assert [(chunk.chapter, chunk.section) for chunk in chunks] == [("", ""), ("A", "")]
+
+
+def test_a_chunk_ends_with_its_page_if_half_full() -> None:
+    chunks = CHUNKER.split(pdf(prose(0, 12), prose(12, 12)))
+    assert [(chunk.page_number, chunk.last_page) for chunk in chunks] == [(1, 1), (2, 2)]
+
+
+def test_a_short_page_goes_on_to_the_next() -> None:
+    chunks = CHUNKER.split(pdf(prose(0, 4), prose(4, 10)))
+    assert [(chunk.page_number, chunk.last_page) for chunk in chunks] == [(1, 2)]
+
+
+def test_a_page_without_text_counts() -> None:
+    chunks = CHUNKER.split(pdf("", prose(0, 4), ""))
+    assert [(chunk.page_number, chunk.last_page) for chunk in chunks] == [(2, 2)]
+
+
+def test_a_few_words_make_one_chunk() -> None:
+    assert [chunk.content for chunk in CHUNKER.split(pdf("Hello."))] == ["Hello."]
+
+
+@pytest.mark.parametrize("options", [{"target_tokens": 501}, {"target_tokens": 5}, {"overlap_tokens": 200}])
+def test_sizes_that_cannot_be_met_are_refused(options: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="must be from"):
+        SentenceChunker(**options)
+
+
+@pytest.mark.parametrize("unit", ["a", ".", "\n", "[", " ", "a\n", "a.\n\n", ". ", "中"])
+def test_the_work_is_linear_in_the_text(unit: str) -> None:
+    def cpu(chars: int) -> float:
+        extraction = markdown(unit * (chars // len(unit)))
+        started = time.process_time()
+        CHUNKER.split(extraction)
+        return time.process_time() - started
+
+    small = min(cpu(25_000) for _ in range(3))
+    assert cpu(200_000) < 30 * small + 0.2  # a quadratic routine would need 64 times as much

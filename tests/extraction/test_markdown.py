@@ -1,0 +1,58 @@
+"""Markdown files: the text stays as it was written; headings are found as a renderer finds them."""
+
+import pytest
+
+from documents.extractors.failures import Unreadable
+from documents.extractors.markdown import read_markdown
+from documents.types import Heading
+
+BOOK = """\
+# The Cell
+
+Cells are small.
+
+## Walls **and** `pipes`
+
+```
+# not a heading
+```
+
+Deep *dive*
+-----------
+
+    # neither is code
+
+### Even deeper
+"""
+
+
+def test_headings_are_those_a_renderer_shows() -> None:
+    found = read_markdown(BOOK.encode())
+    assert found.headings == (
+        Heading(1, "The Cell", 0),
+        Heading(2, "Walls and pipes", BOOK.index("## Walls")),
+        Heading(2, "Deep dive", BOOK.index("Deep")),
+        Heading(3, "Even deeper", BOOK.index("### Even")),
+    )
+
+
+def test_the_text_is_the_source() -> None:
+    found = read_markdown(b"\xef\xbb\xbf" + BOOK.replace("\n", "\r\n").encode())
+    assert found.text == BOOK.strip()
+    assert (found.source, found.title, len(found.pages)) == ("MARKDOWN", "The Cell", 1)
+
+
+def test_front_matter_is_metadata() -> None:
+    found = read_markdown(b"---\ntitle: 'A Tale'\nauthor: Ann Lee\ntags:\n  - x\n---\n# One\n\nOnce.\n")
+    assert (found.text, found.title, found.metadata) == ("# One\n\nOnce.", "A Tale", {"author": "Ann Lee"})
+    assert found.headings[0].start_char == 0
+
+
+def test_a_rule_at_the_start_is_no_front_matter() -> None:
+    assert read_markdown(b"---\n\nJust a rule above.").text == "---\n\nJust a rule above."
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9", b"a\x00b", "text".encode("utf-16")])
+def test_what_is_not_utf8_text_is_refused(data: bytes) -> None:
+    with pytest.raises(Unreadable):
+        read_markdown(data)

@@ -1,0 +1,249 @@
+"""Reading files in jailed processes: what comes back, and what hostile files cannot do."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from pathlib import Path
+
+import psutil
+import pypdf
+import pytest
+
+from documents.extractors import owner, sandbox
+from documents.extractors.sandbox import SandboxedExtractor
+from documents.types import Extraction
+from knowlex.common.errors import DependencyUnavailable, UnreadableDocument
+from tests.extraction import hostile
+from tests.support.pdf import make_pdf
+from tests.support.waiting import wait_until
+
+Read = Callable[..., Extraction]
+
+
+@pytest.fixture(scope="module")
+def extractor() -> SandboxedExtractor:
+    return SandboxedExtractor(processes=2)
+
+
+@pytest.fixture
+def read(extractor: SandboxedExtractor, tmp_path: Path) -> Read:
+    def extract(data: bytes, filename: str = "file.pdf") -> Extraction:
+        path = tmp_path / "upload"
+        path.write_bytes(data)
+        return extractor.extract(path, filename=filename)
+
+    return extract
+
+
+def children() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children(recursive=True) if child.status() != "zombie"]
+
+
+def encrypted(*, user_password: str, algorithm: str) -> bytes:
+    writer = pypdf.PdfWriter(BytesIO(make_pdf("The vault is behind the painting.")))
+    writer.encrypt(user_password=user_password, owner_password="owner", algorithm=algorithm)
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def test_pages_cover_the_text_in_order(read: Read) -> None:
+    found = read(make_pdf("First page.", "", "Third page."))
+    texts = [found.text[page.start_char : page.end_char] for page in found.pages]
+    assert texts == ["First page.", "", "Third page."]
+    assert found.text == "\n".join(texts)
+    assert [page.number for page in found.pages] == [1, 2, 3]
+    assert [page.read_by for page in found.pages] == ["pdfium", "none", "pdfium"]
+    assert found.pages[1].warnings == ("no_text",)
+
+
+def test_outline_entries_point_at_their_titles(read: Read) -> None:
+    pdf = make_pdf(
+        "Preface\nSome words.\n1 Origins\nIt began.", "More of it.",
+        title="A Book", outline=[("Origins", 1), ("Not printed", 2)],
+    )  # fmt: skip
+    found = read(pdf)
+    assert [found.text[heading.start_char :].split("\n")[0] for heading in found.headings] == [
+        "1 Origins",
+        "More of it.",
+    ]
+    assert found.title == "A Book"
+    assert [heading.level for heading in found.headings] == [1, 1]
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-40", "RC4-128", "AES-128", "AES-256"])
+def test_the_empty_password_opens_a_file(read: Read, algorithm: str) -> None:
+    assert read(encrypted(user_password="", algorithm=algorithm)).text == "The vault is behind the painting."
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-40", "RC4-128", "AES-128", "AES-256"])
+def test_another_password_is_named_as_the_reason(read: Read, algorithm: str) -> None:
+    with pytest.raises(UnreadableDocument, match="password protected"):
+        read(encrypted(user_password="secret", algorithm=algorithm))
+
+
+@pytest.mark.parametrize(
+    ("data", "filename"),
+    [
+        (b"just text", "notes.txt"),
+        (b"just text", "fake.pdf"),
+        (b"\x89PNG\r\n\x1a\n", "image.md"),
+        (b"# Title\x00", "nul.md"),
+        (b"\xff\xfe#\x00", "utf16.md"),
+        (b" " * 1020 + make_pdf("Too late."), "late.pdf"),
+        (b"", "empty.pdf"),
+    ],
+)
+def test_other_files_are_refused(read: Read, data: bytes, filename: str) -> None:
+    with pytest.raises(UnreadableDocument, match="neither a PDF nor a Markdown"):
+        read(data, filename)
+
+
+def test_a_pdf_is_known_by_its_content(read: Read) -> None:
+    assert read(b"\n" * 1000 + make_pdf("Late start."), "notes.md").source == "PDF"
+
+
+@pytest.mark.parametrize(
+    ("data", "filename"),
+    [
+        (make_pdf("", ""), "scan.pdf"),
+        (make_pdf("   "), "blank.pdf"),
+        (b" \n\t", "blank.md"),
+        ("\u200b\u2060\ufeff\u00ad\u3164\u2800".encode(), "invisible.md"),
+        (b"---\ntitle: only this\n---\n", "front.md"),
+    ],
+)
+def test_a_document_without_text_says_so(read: Read, data: bytes, filename: str) -> None:
+    with pytest.raises(UnreadableDocument, match="no extractable text"):
+        read(data, filename)
+
+
+@pytest.mark.parametrize("data", [b"%PDF-1.7\n", b"%PDF-1.7\n" + os.urandom(5000), hostile.kids_loop()])
+def test_a_broken_pdf_is_unreadable(read: Read, data: bytes) -> None:
+    with pytest.raises(UnreadableDocument, match=r"damaged|no extractable text"):
+        read(data)
+
+
+def test_nothing_that_cannot_be_stored_comes_out(read: Read) -> None:
+    assert read(hostile.nul_in_text()).text == "Hllo, cd!"
+
+
+def test_a_page_named_a_hundred_thousand_times_is_refused(read: Read) -> None:
+    with pytest.raises(UnreadableDocument, match="more than 10,000 pages"):
+        read(hostile.one_page_named_often())
+
+
+def test_harmless_oddities_do_not_lose_the_text(read: Read) -> None:
+    assert read(hostile.deep_nesting()).text == "Hello there"
+    assert read(hostile.circular_outline()).text == "Hello there"
+    assert len(read(hostile.circular_outline()).headings) == 1
+
+
+@pytest.mark.parametrize("bomb", [hostile.long_string, hostile.forms_in_forms])
+def test_a_bomb_ends_within_its_limits(read: Read, bomb: Callable[[], bytes]) -> None:
+    data = bomb()
+    resident = psutil.Process().memory_info().rss
+    with pytest.raises(UnreadableDocument, match=r"limits of time and memory|more than 20 MB"):
+        read(data)
+    assert psutil.Process().memory_info().rss - resident < 50 * 1024**2
+    wait_until(lambda: len(children()) <= 1, what="the child to be gone")  # the nursery stays for the next
+
+
+def test_a_killed_extractor_is_an_answer_and_the_next_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.pdf"
+    path.write_bytes(hostile.forms_in_forms())
+    lone = SandboxedExtractor(pdf_reader="pdfium", processes=1)
+    with ThreadPoolExecutor(1) as pool:
+        outcome = pool.submit(lone.extract, path, filename="bomb.pdf")
+        nursery = wait_until(lambda: lone._nursery._process, what="the nursery")
+        victim = wait_until(lambda: psutil.Process(nursery.pid).children(), what="the extractor")[0]
+        victim.send_signal(signal.SIGKILL)
+        with pytest.raises(UnreadableDocument):
+            outcome.result(timeout=30)
+    path.write_bytes(make_pdf("Still here."))
+    assert lone.extract(path, filename="good.pdf").text == "Still here."
+
+
+def test_a_dead_nursery_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "good.pdf"
+    path.write_bytes(make_pdf("Still here."))
+    lone = SandboxedExtractor(processes=1)
+    lone.extract(path, filename="good.pdf")
+    nursery = lone._nursery._process
+    assert nursery is not None
+    nursery.kill()
+    nursery.wait()
+    assert lone.extract(path, filename="good.pdf").text == "Still here."
+
+
+def test_a_nursery_without_work_leaves(tmp_path: Path) -> None:
+    path = tmp_path / "good.pdf"
+    path.write_bytes(make_pdf("Still here."))
+    lone = SandboxedExtractor(processes=1)
+    lone._nursery = owner.Nursery(idle_s=0.1)
+    lone.extract(path, filename="good.pdf")
+    nursery = lone._nursery._process
+    assert nursery is not None
+    wait_until(lambda: not psutil.pid_exists(nursery.pid), what="the nursery to leave and be reaped")
+    assert lone.extract(path, filename="good.pdf").text == "Still here."
+
+
+@pytest.fixture
+def slow_reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Every extraction holds its process until the event is set."""
+    release = threading.Event()
+    read_all = sandbox._read_all
+
+    def held(descriptor: int, deadline: float) -> bytes:
+        release.wait(30)
+        return read_all(descriptor, deadline)
+
+    monkeypatch.setattr(sandbox, "_read_all", held)
+    yield release
+    release.set()
+
+
+def test_a_file_waits_for_a_free_process_and_then_gives_up(
+    tmp_path: Path, slow_reading: threading.Event
+) -> None:
+    path = tmp_path / "good.pdf"
+    path.write_bytes(make_pdf("Patience."))
+    busy = SandboxedExtractor(processes=1, wait_s=0.2)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(busy.extract, path, filename="good.pdf")
+        wait_until(lambda: busy._nursery._process, what="the first file to be read")
+        with pytest.raises(DependencyUnavailable) as refused:
+            busy.extract(path, filename="good.pdf")
+        slow_reading.set()
+        assert first.result(timeout=30).text == "Patience."
+    assert refused.value.retry_after_s
+
+
+def test_many_threads_get_their_own_documents(extractor: SandboxedExtractor, tmp_path: Path) -> None:
+    def extract(number: int) -> str:
+        path = tmp_path / f"{number}.pdf"
+        path.write_bytes(make_pdf(f"This is file {number}."))
+        return extractor.extract(path, filename="x.pdf").text
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(extract, range(24))) == [f"This is file {number}." for number in range(24)]
+
+
+@pytest.mark.parametrize("reader", ["auto", "pdfium", "pypdf"])
+def test_the_setting_chooses_the_reader(reader: str, tmp_path: Path) -> None:
+    path = tmp_path / "good.pdf"
+    path.write_bytes(make_pdf("A few words."))
+    found = SandboxedExtractor(pdf_reader=reader).extract(path, filename="good.pdf")
+    assert (found.text, found.pages[0].read_by) == (
+        "A few words.",
+        "pypdf" if reader == "pypdf" else "pdfium",
+    )
+
+
+@pytest.mark.parametrize("options", [{"pdf_reader": "acrobat"}, {"processes": 0}])
+def test_unusable_settings_are_refused(options: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        SandboxedExtractor(**options)
