@@ -112,7 +112,7 @@ class EmbeddingRequest(models.Model):
             ),
             models.Index(fields=["batch"], name="requests_by_batch"),
             models.Index(fields=["lease"], condition=models.Q(lease__isnull=False), name="requests_by_lease"),
-            models.Index(fields=["run"], name="requests_by_run"),
+            models.Index(fields=["run", "id"], name="requests_by_run"),
         ]
 
 

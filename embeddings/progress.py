@@ -9,7 +9,7 @@ from knowlex.common.errors import DependencyUnavailable, EmbeddingIncomplete
 
 PATIENCE_S = 60.0  # without a change, and without a worker that is at work at all
 POLL_S = 0.05
-MAX_POLL_S = 0.5
+MAX_POLL_S = 2.0
 
 _IN_SCOPE = """
     FROM embeddings_embeddingrequest q JOIN documents_chunk c ON c.id = q.chunk_id
@@ -49,7 +49,7 @@ async def wait_until_done(requested: Requested) -> int:
     """
     last, since = await progress_of(requested), time.monotonic()
     while last.waiting:
-        await asyncio.sleep(min(MAX_POLL_S, POLL_S + last.waiting / 4000))
+        await asyncio.sleep(min(MAX_POLL_S, POLL_S + last.waiting / 20_000))
         now = await progress_of(requested)
         if now.leased or now != last:
             since = time.monotonic()

@@ -51,8 +51,11 @@ _REQUEST = f"""
 _FREE = "q.failed_at IS NULL AND (q.lease IS NULL OR q.leased_until < clock_timestamp())"
 _CLAIM = f"""
     WITH next AS (
-        SELECT q.batch FROM embeddings_embeddingrequest q JOIN embeddings_embeddingrun r ON r.id = q.run_id
-        WHERE q.model_id = %(model)s AND {_FREE} ORDER BY r.requested, q.id LIMIT 1
+        SELECT first.batch FROM embeddings_embeddingrun r, LATERAL (
+            SELECT q.id, q.batch FROM embeddings_embeddingrequest q
+            WHERE q.run_id = r.id AND q.model_id = %(model)s AND {_FREE} ORDER BY q.id LIMIT 1
+        ) first
+        WHERE r.embedded + r.failed < r.requested ORDER BY r.requested, first.id LIMIT 1
     )
     UPDATE embeddings_embeddingrequest q
     SET lease = %(lease)s, leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}),

@@ -50,11 +50,12 @@ def request_embeddings(document_id: UUID | None = None) -> Requested:
 
 
 def _request(model_id: int, document_id: UUID | None) -> Requested:
+    run_id = new_id()
     try:
         with transaction.atomic():
-            run = EmbeddingRun.objects.create()
+            run = EmbeddingRun.objects.create(id=run_id)
             batches = queue.add_requests(
-                run_id=run.id,
+                run_id=run_id,
                 model_id=model_id,
                 document_id=document_id,
                 batch_size=settings.EMBEDDING_BATCH,
@@ -66,7 +67,7 @@ def _request(model_id: int, document_id: UUID | None) -> Requested:
         raise OperationalError("a chunk was deleted meanwhile") from exc  # so try again
     # What another call asked for may lie there without anybody knowing: one hint more harms nobody.
     hints = tuple(batches) or waiting
-    return Requested(run.id, model_id, document_id, sum(batches.values()), hints, last)
+    return Requested(run_id, model_id, document_id, sum(batches.values()), hints, last)
 
 
 def embed_batch(batch_id: UUID) -> int:

@@ -94,7 +94,7 @@ def _start(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def _stop(**_: Any) -> None:
-    """Running batches may end, but a model that hangs does not hold the worker up: leases end by themselves."""
+    """Running batches may end, but a model that hangs does not hold the worker: leases end by themselves."""
     _sweeper.stop()
     enough = Timer(SHUTDOWN_GRACE_S, os._exit, (0,))
     enough.daemon = True

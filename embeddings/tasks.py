@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 import redis.exceptions
@@ -40,7 +41,8 @@ def enqueue_lost(batch_ids: Sequence[UUID]) -> int:
     try:
         with current_app.connection_for_write() as connection:
             name = current_app.conf.task_default_queue
-            waiting = connection.default_channel.queue_declare(queue=name).message_count
+            channel: Any = connection.default_channel  # the stubs do not know what every channel can do
+            waiting = channel.queue_declare(queue=name).message_count
             lost = batch_ids[waiting:]
             _publish(connection, lost)
     except BROKER_ERRORS as exc:
