@@ -9,7 +9,7 @@ class IngestOutput(serializers.Serializer[Document]):
     documentId = serializers.UUIDField(source="id")
     filename = serializers.CharField(source="original_filename")
     totalChunks = serializers.IntegerField(source="chunk_count")
-    status = serializers.ReadOnlyField(default="INGESTED")
+    status = serializers.CharField(default="INGESTED", read_only=True)
     createdAt = serializers.DateTimeField(source="created_at")
     source = serializers.ChoiceField(choices=Document.Source.choices)  # type: ignore[assignment]
     checksum = serializers.CharField()
@@ -50,14 +50,3 @@ class UploadInput(serializers.Serializer[None]):
 
     file = serializers.FileField(help_text="a PDF or Markdown file of at most 50 MB")
     collection = serializers.CharField(required=False, help_text="name or id; `default` unless given")
-
-
-class ProblemOutput(serializers.Serializer[None]):
-    """The error body of every route."""
-
-    status = serializers.IntegerField()
-    error = serializers.CharField()
-    message = serializers.CharField()
-    details = serializers.DictField()
-    timestamp = serializers.DateTimeField()
-    requestId = serializers.CharField()

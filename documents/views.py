@@ -6,14 +6,14 @@ or a query parameter) names; the list shows `default`, or the one named. Ids are
 
 from django.http import QueryDict
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListSerializer
 from rest_framework.views import APIView
 
 from documents import services
-from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, ProblemOutput, UploadInput
+from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, UploadInput
 from documents.uploads import received_upload
 from knowlex.common.errors import InvalidInput
 from knowlex.common.fields import int_parameter
@@ -23,15 +23,33 @@ MAX_LIMIT, MAX_OFFSET = 1000, 1_000_000_000
 COLLECTION = OpenApiParameter("collection", str, description="Name or id; `default` unless given.")
 LIMIT = OpenApiParameter("limit", int, description=f"At most so many, 1 to {MAX_LIMIT}; all unless given.")
 OFFSET = OpenApiParameter("offset", int, description="Leave out so many of the newest first.")
-DOCUMENT_ID = OpenApiParameter("document_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
+DOCUMENT_ID = OpenApiParameter("documentId", OpenApiTypes.UUID, OpenApiParameter.PATH)
+
+PROBLEM = {"$ref": "#/components/schemas/Problem"}
+REASONS = {
+    400: "Bad input",
+    404: "Unknown document or collection",
+    408: "The body arrives too slowly",
+    409: "Already ingested; `details.documentId` is the first document's id",
+    413: "The file exceeds 50 MB",
+    415: "Not multipart/form-data",
+    422: "Text cannot be extracted",
+    429: "Too many requests",
+    500: "Unexpected",
+    503: "Database not reachable, or too busy",
+    507: "No room to store the file",
+}
 
 
-def problems(*statuses: int) -> dict[int, type[ProblemOutput]]:
-    return dict.fromkeys((*statuses, 429, 500, 503), ProblemOutput)
+def problems(*statuses: int) -> dict[int, OpenApiResponse]:
+    return {
+        status: OpenApiResponse(PROBLEM, description=REASONS[status]) for status in (*statuses, 429, 500, 503)
+    }
 
 
 class DocumentListView(APIView):
     @extend_schema(
+        tags=["documents"],
         operation_id="uploadDocument",
         summary="Upload and ingest a document",
         parameters=[COLLECTION],
@@ -49,6 +67,7 @@ class DocumentListView(APIView):
         return Response(IngestOutput(document).data, status=201, headers=headers)
 
     @extend_schema(
+        tags=["documents"],
         operation_id="listDocuments",
         summary="List the documents of a collection, newest first",
         parameters=[COLLECTION, LIMIT, OFFSET],
@@ -66,35 +85,38 @@ class DocumentListView(APIView):
 
 class DocumentView(APIView):
     @extend_schema(
+        tags=["documents"],
         operation_id="getDocument",
         summary="One document's metadata",
         parameters=[DOCUMENT_ID],
         responses={200: DocumentOutput, **problems(400, 404)},
     )
-    def get(self, request: Request, document_id: str) -> Response:
-        document = services.get_document(parse_id(document_id, field="documentId"))
+    def get(self, request: Request, documentId: str) -> Response:
+        document = services.get_document(parse_id(documentId, field="documentId"))
         return Response(DocumentOutput(document).data)
 
     @extend_schema(
+        tags=["documents"],
         operation_id="deleteDocument",
         summary="Delete a document, its chunks, their vectors and its file",
         parameters=[DOCUMENT_ID],
         responses={204: None, **problems(400, 404)},
     )
-    def delete(self, request: Request, document_id: str) -> Response:
-        services.delete_document(parse_id(document_id, field="documentId"))
+    def delete(self, request: Request, documentId: str) -> Response:
+        services.delete_document(parse_id(documentId, field="documentId"))
         return Response(status=204)
 
 
 class DocumentChunksView(APIView):
     @extend_schema(
+        tags=["documents"],
         operation_id="listChunks",
         summary="A document's chunks in reading order",
         parameters=[DOCUMENT_ID],
         responses={200: ChunkOutput(many=True), **problems(400, 404)},
     )
-    def get(self, request: Request, document_id: str) -> Response:
-        chunks = services.document_chunks(parse_id(document_id, field="documentId"))
+    def get(self, request: Request, documentId: str) -> Response:
+        chunks = services.document_chunks(parse_id(documentId, field="documentId"))
         return Response(ListSerializer(chunks, child=ChunkOutput()).data)
 
 
