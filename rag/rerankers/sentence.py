@@ -5,15 +5,15 @@ from dataclasses import replace
 from rag.sentences import Terms, question_terms, score_sentences, worth
 from rag.types import Passage, Question, Retrieval
 
-RANK_PENALTY = 0.01  # of a passage for each place further down in the fused ranking
-DEPTH = 20  # further down, hardly a passage holds the answer: hit@10 is the same with 40
+RANK_PENALTY = 0.005  # of a passage for each place further down in the fused ranking
+DEPTH = 40  # how many are scored
+KEPT = 20  # how many are handed on, at least
 
 
 class SentenceReranker:
     """A chunk is as good as its best sentence: see docs/evaluation.md for what that gains.
 
     Words only: a sentence's cosine would cost a model run each, and the fused rank brings in the chunk's own.
-    Passages beyond `DEPTH` (and the question's `top_k`) are dropped.
     """
 
     async def rerank(self, question: Question, retrieval: Retrieval) -> Retrieval:
@@ -21,7 +21,9 @@ class SentenceReranker:
         candidates = retrieval.passages[: max(DEPTH, question.top_k)]
         scored = [_scored(passage, rank, terms) for rank, passage in enumerate(candidates)]
         scored.sort(key=lambda passage: -passage.score)  # stable: ties keep the fused order
-        return replace(retrieval, passages=tuple(scored))
+        return replace(
+            retrieval, passages=tuple(scored[: max(KEPT, 2 * question.top_k)])
+        )  # equal texts go later
 
 
 def _scored(passage: Passage, rank: int, terms: Terms) -> Passage:
