@@ -8,7 +8,7 @@ COPY requirements.txt .
 RUN pip install -r requirements.txt
 COPY . .
 # The local embedding model is part of the image: a container needs no network to start.
-RUN KNOWLEX_DATA_DIR=/tmp/build KNOWLEX_MODELS_DIR=/opt/models python manage.py build_model && rm -rf /tmp/build
+RUN LOG_LEVEL=ERROR KNOWLEX_DATA_DIR=/tmp/build KNOWLEX_MODELS_DIR=/opt/models python manage.py build_model && rm -rf /tmp/build
 
 FROM python:3.11-slim
 RUN useradd --system --uid 10001 --user-group --home-dir /app --shell /usr/sbin/nologin knowlex \

@@ -21,7 +21,7 @@ $(BIN)/pip:
 
 $(READY): requirements.txt | $(BIN)/pip
 	$(BIN)/python -m pip install --quiet -r requirements.txt
-	$(BIN)/python manage.py build_model
+	LOG_LEVEL=ERROR $(BIN)/python manage.py build_model
 	@touch $@
 
 setup-dev: $(READY_DEV) ## The same, and what tests and checks need

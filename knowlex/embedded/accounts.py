@@ -79,7 +79,7 @@ def check_private(folder: Path, account: Account | None) -> None:
 def entrances(account: Account | None, *folders: Path) -> Iterator[dict[str, int]]:
     """Descriptors, by path, through which the account enters folders that it could not walk to.
 
-    What lies above a data folder is often closed to all but its owner (a home, a temporary folder), and is not
+    What lies above a data folder is often closed to all but its owner (a home, a test's folder), and is not
     ours to open. Empty where the account is this very user, or the kernel has no /proc/self/fd.
     """
     if account is None or not DESCRIPTORS.is_dir():

@@ -1,5 +1,6 @@
 """What a data folder needs before it can serve: tables, the collection `default`, the model, an admin."""
 
+import logging
 import secrets
 from collections.abc import Callable
 from io import StringIO
@@ -33,7 +34,7 @@ def prepare(say: Callable[[str], None]) -> None:
     _migrate()
     Collection.objects.get_or_create(name="default")
     if "local" in settings.KNOWLEX["EMBEDDER"]["class"]:
-        call_command("build_model", stdout=StringIO())
+        _build_model()
     try:
         embeddings.ensure_model_matches()
     except ImproperlyConfigured as exc:
@@ -50,6 +51,15 @@ def check_broker() -> None:
             EXTERNAL.call(client.ping, retry_on=(RedisError, OSError))
         except (RedisError, OSError) as exc:
             raise StackError(f"The broker (REDIS_URL) cannot be reached: {exc}") from exc
+
+
+def _build_model() -> None:
+    """Does nothing after `make setup`. Quiet: the quantizer tells of every node that it leaves alone."""
+    logging.disable(logging.INFO)
+    try:
+        call_command("build_model", stdout=StringIO())
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def _migrate() -> None:
