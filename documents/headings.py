@@ -11,11 +11,15 @@ CHAPTER_LEVEL = 1
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The headings in force from start_char on. chapter: first level; section: the next level under it."""
+    """The headings in force from start_char on. chapter: first level; section: the next level under it.
+
+    title: of the heading that stands there itself.
+    """
 
     start_char: int
     chapter: str
     section: str
+    title: str = ""
 
 
 class Contents:
@@ -45,5 +49,5 @@ def _places(headings: Sequence[Heading]) -> list[Place]:
             chapter, section, section_level = heading.title, "", 0
         elif not section_level or heading.level <= section_level:
             section, section_level = heading.title, heading.level
-        places.append(Place(heading.start_char, chapter, section))
+        places.append(Place(heading.start_char, chapter, section, heading.title))
     return places

@@ -32,6 +32,11 @@ class Group:
         return self.pieces[0].start
 
     @property
+    def bare(self) -> bool:
+        """Headings with no text under them yet."""
+        return all(piece.bare for piece in self.pieces)
+
+    @property
     def end(self) -> int:
         return self.pieces[-1].end
 
@@ -70,9 +75,9 @@ class Packer:
             return False
         if _label(piece.opens) == _label(current.place):
             return current.tokens >= self._sizes.target // 2
-        if current.tokens >= self._sizes.tiny or self._overflows(current, piece):
+        if not current.bare or self._overflows(current, piece):
             return True
-        current.place = piece.opens  # what little stood before goes with this part
+        current.place = piece.opens  # a heading right above another goes with its part
         return False
 
     def _opens_page(self, current: Group, piece: Piece) -> bool:

@@ -9,16 +9,21 @@ from documents.headings import Contents, Place
 from documents.sentences import sentence_spans
 
 _LAST_QUARTER = 0.75
+_NUMBER_CHARS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence, or a part of one that is too long. opens: the headings that begin with it, if any."""
+    """A sentence, or a part of one that is too long. opens: the headings that begin with it, if any.
+
+    bare: nothing but the heading that opens it.
+    """
 
     start: int
     end: int
     tokens: int
     opens: Place | None
+    bare: bool = False
 
 
 class Ruler:
@@ -44,8 +49,14 @@ def pieces(
     for start, end, place in _cut_at_headings(text, contents):
         pending = place or pending
         for first, last in _within_limits(text, start, end, ruler, max_tokens, max_chars):
-            yield Piece(first, last, ruler.tokens(first, last), pending)
+            bare = pending is not None and _is_bare(text[first:last], pending.title)
+            yield Piece(first, last, ruler.tokens(first, last), pending, bare)
             pending = None
+
+
+def _is_bare(text: str, title: str) -> bool:
+    """Markdown's signs are left out; the text may number a title ("2.1") that the outline gives without."""
+    return len(text.strip("#=-*_` \t\n")) <= len(title) + _NUMBER_CHARS
 
 
 def _cut_at_headings(text: str, contents: Contents) -> Iterator[tuple[int, int, Place | None]]:

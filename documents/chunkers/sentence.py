@@ -12,7 +12,7 @@ from knowlex.common.components import component
 
 MAX_TOKENS = 500  # the embedder reads 512, its two special tokens included
 MAX_CHARS = 8_000  # what the model has no token for can be as long as it likes
-TINY_TOKENS = 40  # a heading with less under it stays with what follows
+TINY_TOKENS = 40  # a rest that is smaller goes back to the chunk before it
 
 
 class SentenceChunker:
