@@ -2,10 +2,11 @@
 
     python -m benchmarks.evaluation.fit_relevance FOLDER
 
-FOLDER holds `docs/*.pdf`, `documents.jsonl` and `questions.jsonl` (fields: docs/evaluation.md) and, if there is
-one, a book: `books/*/*.md` and `book_questions.jsonl`. Each question is asked of the whole collection, of the
-collection without the document that answers it, of that document alone, of one chunk that holds the answer, and
-of documents and chunks that have nothing to do with it: the same weights serve collections of every size.
+FOLDER holds `docs/*.pdf`, `documents.jsonl` and `questions.jsonl` (fields: docs/evaluation.md) and, if there
+is one, a book: `books/*/*.md` and `book_questions.jsonl`. Each question is asked of the whole collection, of
+the collection without the document that answers it, of that document alone and of one chunk that holds the
+answer; others are asked of documents and chunks that have nothing to do with them. So the same weights serve
+collections of every size.
 """
 
 import argparse
