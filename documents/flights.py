@@ -1,12 +1,14 @@
 """Equal uploads at the same time: one does the work, the others wait for how it ends."""
 
 from collections.abc import Callable, Hashable
+from copy import copy
 from threading import Event, Lock
 from typing import Generic, TypeVar
 
 from knowlex.common.errors import DependencyUnavailable, Duplicate, KnowlexError, UnreadableDocument
 
 T = TypeVar("T")
+SHARED = (UnreadableDocument, DependencyUnavailable)
 WAIT_S = 300.0  # far beyond what an extraction may take
 
 
@@ -26,8 +28,9 @@ class SingleFlight(Generic[T]):
     def run(self, key: Hashable, work: Callable[[], T]) -> T:
         """`work()`, unless the same is under way: then wait.
 
-        If that found the document unreadable, so it is for us. If it stored it, our own `work` will see.
-        If it failed for a passing reason, one of those who waited tries next.
+        If that found the document unreadable, or something out of reach, so it is for us: twenty in a row
+        must not each wait their time for the same refusal. If it stored the document, our `work` will see.
+        After any other failure one of those who waited tries next.
         """
         while True:
             flight = self._board(key)
@@ -35,8 +38,8 @@ class SingleFlight(Generic[T]):
                 return self._fly(key, work)
             if not flight.landed.wait(WAIT_S):
                 raise DependencyUnavailable("The same file is still being read.", retry_after_s=30)
-            if isinstance(flight.error, UnreadableDocument):
-                raise UnreadableDocument(flight.error.message, details=flight.error.details)
+            if isinstance(flight.error, SHARED):
+                raise copy(flight.error)
             if flight.error is None or isinstance(flight.error, Duplicate):
                 return work()
 

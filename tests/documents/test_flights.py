@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from typing import Any
 
 import pytest
 
 from documents.flights import SingleFlight
-from knowlex.common.errors import DatabaseUnavailable, KnowlexError, UnreadableDocument
+from knowlex.common.errors import DependencyUnavailable, KnowlexError, UnreadableDocument
 from tests.support.waiting import wait_until
 
 
@@ -31,39 +32,52 @@ def fail(error: KnowlexError) -> Callable[[], str]:
     return raise_it
 
 
-def run_together(work: Work, number: int = 5) -> list[str]:
-    """What each of `number` callers with the same key got: the result or the error's class."""
-    flights: SingleFlight[str] = SingleFlight()
-    boarding: list[int] = []
+class Key:
+    """Knows how often it was looked up, which happens under the lock: who looked will wait for this flight."""
 
-    def call(caller: int) -> str:
-        boarding.append(caller)
+    def __init__(self) -> None:
+        self.lookups = 0
+
+    def __hash__(self) -> int:
+        self.lookups += 1
+        return 1
+
+
+def run_together(work: Work, number: int = 5) -> list[Any]:
+    """What each of `number` callers with the same key got: the result or the error."""
+    flights: SingleFlight[str] = SingleFlight()
+    key = Key()
+
+    def call(caller: int) -> str | KnowlexError:
         try:
-            return flights.run("key", work)
+            return flights.run(key, work)
         except KnowlexError as exc:
-            return type(exc).__name__
+            return exc
 
     with ThreadPoolExecutor(number) as threads:
         calls = [threads.submit(call, caller) for caller in range(number)]
-        wait_until(lambda: len(boarding) == number and work.begun)
+        wait_until(lambda: key.lookups == number + 1)  # the one that works looks twice
         work.go.set()
         return [call.result(10) for call in calls]
 
 
-def test_those_who_waited_learn_that_the_document_is_unreadable() -> None:
-    work = Work(fail(UnreadableDocument("no text")))
+@pytest.mark.parametrize(
+    "error", [UnreadableDocument("no text"), DependencyUnavailable("busy", retry_after_s=7)]
+)
+def test_those_who_waited_share_the_refusal(error: KnowlexError) -> None:
+    results = run_together(Work(fail(error), lambda: "never"))
 
-    results = run_together(work)
+    assert [type(result) for result in results] == [type(error)] * 5
+    assert {result.message for result in results} == {error.message}
+    assert {getattr(result, "retry_after_s", None) for result in results} == {
+        getattr(error, "retry_after_s", None)
+    }
 
-    assert results == ["UnreadableDocument"] * 5
 
+def test_after_any_other_failure_the_next_one_tries() -> None:
+    results = run_together(Work(fail(KnowlexError("a bug")), lambda: "stored"))
 
-def test_after_a_passing_failure_the_next_one_tries() -> None:
-    work = Work(fail(DatabaseUnavailable("gone")), lambda: "stored")
-
-    results = run_together(work)
-
-    assert sorted(results) == ["DatabaseUnavailable"] + ["stored"] * 4
+    assert sorted(str(result) for result in results) == ["a bug"] + ["stored"] * 4
 
 
 def test_other_keys_do_not_wait() -> None:

@@ -128,6 +128,30 @@ def test_form_without_exactly_one_whole_file_is_refused(server: Stack, body: byt
     assert_nothing_stored(server)
 
 
+def test_form_with_too_many_or_too_large_fields_is_refused(server: Stack) -> None:
+    many = upload(server, markdown(), data={f"field{number}": "x" for number in range(1100)})
+    large = upload(server, markdown(), data={"note": "x" * 1_500_000})
+
+    assert_problem(many, 400, "VALIDATION_ERROR")
+    assert_problem(large, 413, "PAYLOAD_TOO_LARGE")
+    assert_nothing_stored(server)
+
+
+def test_part_that_is_not_the_base64_it_claims_to_be_is_refused(server: Stack) -> None:
+    head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.md"\r\n'
+    body = head + b"Content-Transfer-Encoding: base64\r\n\r\nabc\r\n--b--\r\n"
+
+    assert_problem(upload_raw(server, body), 400, "VALIDATION_ERROR", field="file")
+
+
+def test_encoded_file_name_is_decoded_and_an_unknown_charset_refused(server: Stack) -> None:
+    def named(disposition: str) -> httpx.Response:
+        return upload_raw(server, file_part(markdown(), f'name="file"; {disposition}') + b"--b--\r\n")
+
+    assert named("filename*=UTF-8''%C3%A4%20b.md").json()["filename"] == "ä b.md"
+    assert_problem(named("filename*=no-such-charset''a.md"), 400, "VALIDATION_ERROR", field="file")
+
+
 @pytest.mark.parametrize(
     "content_type",
     ["multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=\u00e4"],
