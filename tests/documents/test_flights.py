@@ -33,7 +33,7 @@ def fail(error: KnowlexError) -> Callable[[], str]:
 
 
 class Key:
-    """Knows how often it was looked up, which happens under the lock: who looked will wait for this flight."""
+    """Knows how often it was looked up, which happens under the lock: who looked waits for this flight."""
 
     def __init__(self) -> None:
         self.lookups = 0
