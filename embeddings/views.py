@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
@@ -62,7 +63,8 @@ async def _in_thread(work: Callable[[], T]) -> T:
         finally:
             release_connection()
 
-    return await asyncio.get_running_loop().run_in_executor(_threads, run)
+    context = copy_context()  # the request's id goes along, into the task and the worker's log
+    return await asyncio.get_running_loop().run_in_executor(_threads, context.run, run)
 
 
 def _wants_no_wait(request: HttpRequest) -> bool:

@@ -15,17 +15,19 @@ from redis.exceptions import RedisError
 log = logging.getLogger(__name__)
 
 KEY = "knowlex:workers"
-EVERY_S = 2.0
-ALIVE_S = 6
+EVERY_S = 1.0
+ALIVE_S = 3.5  # so that /health tells within 5 s that a worker is dead
 TIMEOUT_S = 1.0
 
 _BEAT = """
-local now = tonumber(redis.call('TIME')[1])
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 60)
 """
 _ALIVE = """
-local now = tonumber(redis.call('TIME')[1])
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
 return redis.call('ZRANGEBYSCORE', KEYS[1], now - tonumber(ARGV[1]), '+inf')
 """
 _lock = threading.Lock()
