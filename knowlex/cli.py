@@ -28,6 +28,8 @@ def main(argv: list[str]) -> None:
     try:
         with _database_for(argv):
             _execute(argv)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except (StackError, ImproperlyConfigured) as exc:
         sys.exit(f"knowlex: {exc}")
     except OperationalError as exc:

@@ -19,7 +19,7 @@ from knowlex.common.retry import Retry
 from knowlex.embedded.errors import StackError
 
 MIGRATION_LOCK = 7_105_201  # any number, the same in every process: two starts migrate one after the other
-EXTERNAL = Retry(retries=10, base_s=0.5, factor=1.0)  # a container beside us may just be starting
+EXTERNAL = Retry(retries=3, base_s=1.0)  # a container beside us may just be starting
 
 
 def prepare(say: Callable[[str], None]) -> None:

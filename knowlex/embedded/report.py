@@ -16,6 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 TIMEOUT_S = 3
+ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}  # noqa: S104 (asked, not bound)
 FAILURES = (OSError, psycopg.Error, redis.RedisError, OperationalError, ValueError)
 
 
@@ -35,7 +36,7 @@ def findings(app: Celery) -> Iterator[Finding]:
     yield _service("database", settings.DATABASE_URL, environment.database_url, _database)
     yield _service("broker", settings.REDIS_URL, environment.redis_url, _broker)
     yield _asked("workers", f"{settings.WORKERS} processes", lambda: _workers(app), must_run=False)
-    address = f"http://{settings.HOST}:{settings.PORT}"
+    address = f"http://{ANY.get(settings.HOST, settings.HOST)}:{settings.PORT}"
     yield _asked("web server", address, lambda: _get(f"{address}/health"), must_run=False)
     yield _provider("embedder", environment.embedder)
     yield _provider("synthesizer", environment.synthesizer)

@@ -35,6 +35,7 @@ class Stack:
     host: str
     port: int
     workers: int
+    log_level: str
     embedded_postgres: bool
     embedded_valkey: bool
     prepare: Callable[[], None]
@@ -106,14 +107,8 @@ class Stack:
             name="The workers (Celery)",
             command=[
                 *(sys.executable, "-m", "celery", "-A", "knowlex", "worker"),
-                *(
-                    "--concurrency",
-                    str(self.workers),
-                    "--loglevel",
-                    "INFO",
-                    "--without-gossip",
-                    "--without-mingle",
-                ),
+                *("--concurrency", str(self.workers), "--loglevel", self.log_level),
+                *("--without-gossip", "--without-mingle"),
             ],
             log=paths.logs_dir(self.data_dir) / "worker.log",
             env={**env, "KNOWLEX_READY_FD": str(writer)},
