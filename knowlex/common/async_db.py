@@ -133,6 +133,7 @@ def _new_pool() -> Pool:
     return AsyncConnectionPool(
         kwargs={**_connection_arguments(), "autocommit": True, "row_factory": dict_row},
         connection_class=AsyncConnection[DictRow],
+        configure=_configure,
         open=False,
         min_size=0,
         max_size=MAX_CONNECTIONS,
@@ -140,6 +141,15 @@ def _new_pool() -> Pool:
         reconnect_timeout=2.0,
         num_workers=1,
     )
+
+
+async def _configure(connection: AsyncConnection[DictRow]) -> None:
+    """No scans of whole tables: all that is asked here has an index.
+
+    To the planner, unpacking a row's words costs nothing, so with a few thousand chunks it would read them all:
+    14 ms for 2,000, against 2 ms by the GIN index.
+    """
+    await connection.execute("SET enable_seqscan = off")
 
 
 def _connection_arguments() -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 import logging
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
-from uuid import UUID
 
 import psycopg
 
@@ -13,7 +13,6 @@ from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, search
 from embeddings.store import sparse_text, vector_text
 from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.errors import RetrievalFailed
-from rag.fusion import reciprocal_rank
 from rag.retrievers import statements
 from rag.types import Passage, Question, Retrieval
 
@@ -23,24 +22,39 @@ ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The question's words in the collections that are read. idf: of all. known: the rarest first.
+    """The question's words in the collections that are read.
 
-    has_vectors: whether there is anything to search. calibration: of the model.
+    idf: of all. known: (word, in how many chunks it stands), the rarest first. has_vectors: whether there is
+    anything to search. calibration: of the model.
     """
 
     idf: dict[str, float]
-    known: tuple[str, ...]
+    known: tuple[tuple[str, int], ...]
     has_vectors: bool
     calibration: dict[str, Any] | None
+
+    def finding(self, rarest: int, most_matches: int) -> list[str]:
+        """The words that find candidates: the rarest ones, as long as they stand in few enough chunks."""
+        sums = accumulate(chunks for _, chunks in self.known[:rarest])
+        return [
+            word
+            for n, ((word, _), matches) in enumerate(zip(self.known, sums, strict=False))
+            if n == 0 or matches <= most_matches
+        ]
 
 
 class HybridRetriever:
     """depth: how many each ranking brings. candidates: how many are handed on, at least the question's top_k.
-    rarest: what BM25 orders holds at least one of the question's so many rarest known words.
+
+    What BM25 orders holds at least one of the question's `rarest` rarest known words, together with the rarer
+    ones found in at most `most_matches` chunks; the rarest of all may stand in more.
     """
 
-    def __init__(self, *, depth: int = 40, candidates: int = 40, rarest: int = 8) -> None:
-        self._depth, self._candidates, self._rarest = depth, candidates, rarest
+    def __init__(
+        self, *, depth: int = 40, candidates: int = 40, rarest: int = 8, most_matches: int = 2000
+    ) -> None:
+        self._depth, self._candidates = depth, candidates
+        self._rarest, self._most_matches = rarest, most_matches
 
     async def retrieve(self, question: Question) -> Retrieval:
         try:
@@ -62,15 +76,14 @@ class HybridRetriever:
             {"vector": vector_text(vector), **self._parameters(question, words)},
             setup=indexes.SETUP if model.indexed else (),
         )
-        passages = sorted(map(_passage, rows), key=_best_first)
-        kept = tuple(passages[: max(self._candidates, question.top_k)])
-        return Retrieval(kept, words.idf, model.name, words.calibration)
+        return Retrieval(tuple(map(_passage, rows)), words.idf, model.name, words.calibration)
 
     def _parameters(self, question: Question, words: _Words) -> dict[str, Any]:
-        rarest = words.known[: self._rarest]
+        rarest = words.finding(self._rarest, self._most_matches)
         return {
             "collections": list(question.collection_ids),
             "limit": max(self._depth, question.top_k),
+            "candidates": max(self._candidates, question.top_k),
             "words": " | ".join(f"'{word}'" for word in rarest),  # letters and digits: nothing to escape
             "weights": _sparse(words),
         }
@@ -85,25 +98,21 @@ async def _words(question: Question, model: SearchModel) -> _Words:
     assert row is not None, "an aggregate without GROUP BY has one row"
     chunks_with: dict[str, int] = row["chunks_with"]
     worth = {word: idf(chunks_with.get(word, 0), chunks_with.get(ALL_CHUNKS, 0)) for word in words}
-    known = (word for word in words if chunks_with.get(word, 0) > 0)
-    rarest_first = tuple(sorted(known, key=lambda word: (-worth[word], word)))
+    known = [(word, chunks_with[word]) for word in words if chunks_with.get(word, 0) > 0]
+    rarest_first = tuple(sorted(known, key=lambda held: (held[1], held[0])))
     return _Words(worth, rarest_first, row["has_vectors"], row["calibration"])
 
 
 def _sparse(words: _Words) -> str:
     """The known words' idf at their hashed places."""
     places: dict[int, float] = {}
-    for word in words.known:
+    for word, _ in words.known:
         place = position(word)
         places[place] = places.get(place, 0.0) + words.idf[word]
     return sparse_text(places)
 
 
-def _best_first(passage: Passage) -> tuple[float, float, UUID]:
-    return -passage.score, passage.distance, passage.chunk_id
-
-
 def _passage(row: dict[str, Any]) -> Passage:
-    distance = row["distance"] if row["distance"] >= ZERO_DISTANCE else 0.0
-    score = reciprocal_rank((row["dense_rank"], row["sparse_rank"]))
-    return Passage(**{**row, "distance": distance, "score": score})
+    if row["distance"] < ZERO_DISTANCE:
+        row["distance"] = 0.0
+    return Passage(**row)

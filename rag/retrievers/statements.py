@@ -20,6 +20,10 @@ FROM (
 ) AS counted
 """)
 
+# Reciprocal rank fusion: the sum of 1 / (k + rank) over the rankings that hold the chunk, rank from 1.
+# Cormack, Clarke, Buettcher, SIGIR 2009; k = 60 is theirs.
+RRF_K = 60
+
 # Only a chunk with a vector of the active model is ever found, whichever ranking holds it. The lists are
 # materialized: the planner would otherwise join while it orders, and take the distances of all chunks.
 _SEARCH = SQL("""
@@ -38,16 +42,27 @@ WITH dense AS MATERIALIZED (
 SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
     coalesce(nullif(d.title, ''), d.original_filename) AS title,
     c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
-    coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS distance,
-    dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score
-FROM dense FULL JOIN sparse USING (chunk_id)
-JOIN embeddings_embedding AS e
-    ON e.chunk_id = coalesce(dense.chunk_id, sparse.chunk_id) AND e.model_id = {model}
-JOIN documents_chunk AS c ON c.id = e.chunk_id
+    fused.distance, fused.dense_rank, fused.sparse_rank, fused.sparse_score, fused.score
+FROM (
+    SELECT e.chunk_id, coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS distance,
+        dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
+        coalesce(1.0::float8 / ({k} + dense.rank), 0)
+            + coalesce(1.0::float8 / ({k} + sparse.rank), 0) AS score
+    FROM dense FULL JOIN sparse USING (chunk_id)
+    JOIN embeddings_embedding AS e
+        ON e.chunk_id = coalesce(dense.chunk_id, sparse.chunk_id) AND e.model_id = {model}
+    ORDER BY score DESC, distance, e.chunk_id
+    LIMIT %(candidates)s
+) AS fused
+JOIN documents_chunk AS c ON c.id = fused.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
+ORDER BY fused.score DESC, fused.distance, c.id
 """)
 
 
 def search(model: SearchModel) -> Composed:
-    """Passages by both rankings, unordered. Parameters: vector, collections, limit, words, weights."""
-    return _SEARCH.format(dense=dense_statement(model), model=Literal(model.id))
+    """Passages by both rankings, best first.
+
+    Parameters: vector, words, weights, collections, limit (of each ranking), candidates (of both together).
+    """
+    return _SEARCH.format(dense=dense_statement(model), model=Literal(model.id), k=Literal(RRF_K))

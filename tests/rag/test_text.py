@@ -5,7 +5,6 @@ import time
 import pytest
 
 from rag.context import assemble, distinct
-from rag.fusion import reciprocal_rank
 from rag.plain_text import plain_text
 from rag.snippets import snippet
 from tests.rag.factory import passage
@@ -23,12 +22,6 @@ def test_the_context_keeps_to_its_budget_and_its_order():
 
 def test_ten_chunks_of_500_tokens_fill_4000():
     assert len(assemble(passage(n, token_count=500) for n in range(1, 11))) == 8
-
-
-def test_reciprocal_rank_fusion_rewards_what_both_rankings_hold():
-    assert reciprocal_rank((1, None)) == pytest.approx(1 / 61)
-    assert reciprocal_rank((None, None)) == 0
-    assert reciprocal_rank((5, 5)) > reciprocal_rank((1, None))
 
 
 @pytest.mark.parametrize(
