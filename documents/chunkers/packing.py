@@ -81,8 +81,11 @@ class Packer:
         return False
 
     def _opens_page(self, current: Group, piece: Piece) -> bool:
-        half_full = current.tokens >= self._sizes.target // 2
-        return half_full and self._page_of(piece.start) != self._page_of(current.end - 1)
+        """A chunk is cited by the page it starts on: what starts on the next one begins another.
+
+        Only a sentence that runs over the break belongs to both.
+        """
+        return self._page_of(piece.start) != self._page_of(current.pieces[-1].start)
 
     def _is_full(self, current: Group, piece: Piece) -> bool:
         size = current.tokens
@@ -111,6 +114,8 @@ class Packer:
         if len(self._groups) < 2:
             return
         before, last = self._groups[-2:]
+        if self._page_of(before.start) != self._page_of(last.pieces[-1].start):
+            return
         fresh = last.tokens - last.repeated
         fits = before.tokens + fresh <= self._sizes.most and last.end - before.start <= self._sizes.most_chars
         if fresh < self._sizes.tiny and fits and _label(before.place) == _label(last.place):

@@ -110,14 +110,24 @@ def test_text_before_any_heading_has_no_chapter() -> None:
     assert [(chunk.chapter, chunk.section) for chunk in chunks] == [("", ""), ("A", "")]
 
 
-def test_a_chunk_ends_with_its_page_if_half_full() -> None:
+def test_a_chunk_ends_with_its_page() -> None:
     chunks = CHUNKER.split(pdf(prose(0, 12), prose(12, 12)))
     assert [(chunk.page_number, chunk.last_page) for chunk in chunks] == [(1, 1), (2, 2)]
 
 
-def test_a_short_page_goes_on_to_the_next() -> None:
-    chunks = CHUNKER.split(pdf(prose(0, 4), prose(4, 10)))
-    assert [(chunk.page_number, chunk.last_page) for chunk in chunks] == [(1, 2)]
+def test_a_short_page_is_a_chunk_of_its_own() -> None:
+    chunks = CHUNKER.split(pdf(prose(0, 1), prose(1, 1), prose(2, 10)))
+    assert [(chunk.page_number, chunk.last_page) for chunk in chunks] == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_only_the_sentence_that_runs_over_a_page_break_is_on_both_pages() -> None:
+    text = prose(0, 3)
+    cut = text.rindex(" ")
+    extraction = pdf(text[:cut], f"{text[cut + 1 :]} {prose(3, 3)}")
+    first, second = CHUNKER.split(extraction)
+    assert (first.page_number, first.last_page) == (1, 2)
+    assert (second.page_number, second.last_page) == (2, 2)
+    assert second.content == prose(3, 3)
 
 
 def test_a_page_without_text_counts() -> None:
