@@ -1,6 +1,6 @@
 """Collections, documents and chunks in the admin. The embeddings app adds what it knows to the last two."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 
 from documents import services
+from documents.forms import UploadForm
 from documents.models import DEFAULT_COLLECTION, Chunk, Collection, Document
 
 
@@ -51,10 +52,10 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
     list_per_page = 50
     search_fields = ["original_filename", "title", "checksum"]
     date_hierarchy = "created_at"
-    fields = [
+    fields: ClassVar[tuple[str, ...]] = (
         "id", "name", "title", "collection", "source", "checksum", "size", "pages", "chunk_link",
         "metadata", "warnings", "created_at",
-    ]  # fmt: skip
+    )  # fmt: skip
     readonly_fields = fields
 
     @admin.display(ordering="original_filename", description="document")
@@ -76,8 +77,22 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
     def size(self, document: Document) -> str:
         return filesizeformat(document.size_bytes)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
+    def get_form(
+        self, request: HttpRequest, obj: Document | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        return super().get_form(request, obj, change, **kwargs) if obj else UploadForm
+
+    def get_fields(self, request: HttpRequest, obj: Document | None = None) -> Any:
+        return super().get_fields(request, obj) if obj else ["collection", "file"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> Any:
+        return super().get_readonly_fields(request, obj) if obj else []
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return {"collection": services.default_collection_id()}
+
+    def save_model(self, request: HttpRequest, obj: Document, form: Any, change: bool) -> None:
+        """Nothing to save: a new document was stored by the form, an old one is never changed."""
 
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
         services.delete_document(obj.id)
@@ -97,15 +112,15 @@ class ChunkAdmin(admin.ModelAdmin[Chunk]):
     show_full_result_count = False
     search_fields = ["content"]
     ordering = ["-document_id", "chunk_index"]
-    fields = [
+    fields: ClassVar[tuple[str, ...]] = (
         "id", "document_link", "chunk_index", "page", "chapter", "section", "token_count",
         "start_char", "end_char", "content", "created_at",
-    ]  # fmt: skip
+    )  # fmt: skip
     readonly_fields = fields
 
     @admin.display(description="content")
     def excerpt(self, chunk: Chunk) -> str:
-        return Truncator(chunk.content).chars(160)
+        return Truncator(chunk.content).chars(120)
 
     @admin.display(description="document", ordering="document__original_filename")
     def document_link(self, chunk: Chunk) -> str:
@@ -120,7 +135,7 @@ class ChunkAdmin(admin.ModelAdmin[Chunk]):
             return str(chunk.page_number)
         return f"{chunk.page_number}–{chunk.last_page}"
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         return lookup == "document__id__exact" or super().lookup_allowed(lookup, value, request)
 
     def has_add_permission(self, request: HttpRequest) -> bool:

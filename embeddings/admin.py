@@ -67,7 +67,7 @@ class EmbeddedDocumentAdmin(DocumentAdmin):
         "created_at",
     ]  # fmt: skip
     list_filter = [EmbeddingStateFilter, *DocumentAdmin.list_filter]
-    fields = [*DocumentAdmin.fields, "status", "embedded", "pending", "failed"]
+    fields = (*DocumentAdmin.fields, "status", "embedded", "pending", "failed")
     readonly_fields = fields
     actions = ["embed_now", "retry_failed"]
 
@@ -87,7 +87,7 @@ class EmbeddedDocumentAdmin(DocumentAdmin):
 
     @admin.display
     def pending(self, document: Any) -> int:
-        return max(0, document.chunk_count - document.embedded - document.failed)
+        return int(max(0, document.chunk_count - document.embedded - document.failed))
 
     @admin.display(ordering="failed")
     def failed(self, document: Any) -> str:
@@ -112,7 +112,7 @@ class EmbeddedDocumentAdmin(DocumentAdmin):
 
     @admin.action(description="Retry failed chunks", permissions=["change"])
     def retry_failed(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
-        self._request(request, list(queryset.filter(failed__gt=0).values_list("pk", flat=True)))
+        self._request(request, list(queryset.filter(Q(failed__gt=0)).values_list("pk", flat=True)))
 
     def _request(self, request: HttpRequest, document_ids: list[Any]) -> None:
         queued = sum(tasks.request_and_enqueue(document_id) for document_id in document_ids)
@@ -124,7 +124,7 @@ class EmbeddedDocumentAdmin(DocumentAdmin):
 class EmbeddedChunkAdmin(ChunkAdmin):
     list_display = [*ChunkAdmin.list_display, "embedding_state"]
     list_filter = [EmbeddingStateFilter, *ChunkAdmin.list_filter]
-    fields = [*ChunkAdmin.fields, "embedding_state", "reason"]
+    fields = (*ChunkAdmin.fields, "embedding_state", "reason")
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
@@ -164,13 +164,10 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         of_model = Embedding.objects.filter(model=OuterRef("pk")).order_by().values("model")
         failures = EmbeddingRequest.objects.failed().filter(model=OuterRef("pk")).order_by().values("model")
-        return (
-            super()
-            .get_queryset(request)
-            .annotate(
-                vectors_held=Coalesce(Subquery(of_model.annotate(n=Count("chunk_id")).values("n")), 0),
-                failures_held=Coalesce(Subquery(failures.annotate(n=Count("id")).values("n")), 0),
-            )
+        models: QuerySet[Any] = super().get_queryset(request)
+        return models.annotate(
+            vectors_held=Coalesce(Subquery(of_model.annotate(n=Count("chunk_id")).values("n")), 0),
+            failures_held=Coalesce(Subquery(failures.annotate(n=Count("id")).values("n")), 0),
         )
 
     @admin.display(ordering="vectors_held")
@@ -231,12 +228,13 @@ class EmbeddingRequestAdmin(ReadOnlyAdmin):
             return "failed"
         return "running" if row.lease else "waiting"
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         return lookup == "chunk__document__id__exact" or super().lookup_allowed(lookup, value, request)
 
     @admin.action(description="Retry the selected failures")
     def retry(self, request: HttpRequest, queryset: QuerySet[EmbeddingRequest]) -> None:
-        documents = queryset.failed().values_list("chunk__document_id", flat=True).distinct()
+        failed = queryset.filter(failed_at__isnull=False)
+        documents = failed.values_list("chunk__document_id", flat=True).distinct()
         queued = sum(tasks.request_and_enqueue(document_id) for document_id in list(documents))
         self.message_user(request, f"{queued} chunk(s) queued again.", messages.SUCCESS)
 

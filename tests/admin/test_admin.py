@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from documents.models import Chunk, Collection, Document
@@ -168,3 +170,19 @@ def test_deleting_in_the_admin_takes_the_file_and_all_rows(
     assert not Chunk.objects.exists()
     assert not Embedding.objects.exists()
     assert not EmbeddingRequest.objects.exists()
+
+
+def test_a_file_is_uploaded_in_the_admin_and_a_second_time_refused_beside_the_field(
+    admin_client: Client,
+) -> None:
+    collection = Collection.objects.get_or_create(name="default")[0]
+
+    def upload() -> Any:
+        file = SimpleUploadedFile("notes.md", b"# Notes\n\nNairobi is the capital of Kenya.\n")
+        form = {"collection": str(collection.pk), "file": file}
+        return admin_client.post("/admin/documents/document/add/", form)
+
+    assert upload().status_code == 302
+    assert Chunk.objects.get().content.endswith("Nairobi is the capital of Kenya.")
+    assert "Document already ingested" in upload().content.decode()
+    assert Document.objects.count() == 1

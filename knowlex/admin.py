@@ -1,0 +1,9 @@
+"""The admin site's own name and look: wide lists, so no sidebar beside them."""
+
+from django.contrib import admin
+
+admin.site.site_header = "Knowlex"
+admin.site.site_title = "Knowlex"
+admin.site.index_title = "Knowledge base"
+admin.site.site_url = "/api/docs"
+admin.site.enable_nav_sidebar = False
