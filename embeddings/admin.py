@@ -165,10 +165,11 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         of_model = Embedding.objects.filter(model=OuterRef("pk")).order_by().values("model")
         failures = EmbeddingRequest.objects.failed().filter(model=OuterRef("pk")).order_by().values("model")
         models: QuerySet[Any] = super().get_queryset(request)
-        return models.annotate(
+        counted: QuerySet[Any] = models.annotate(
             vectors_held=Coalesce(Subquery(of_model.annotate(n=Count("chunk_id")).values("n")), 0),
             failures_held=Coalesce(Subquery(failures.annotate(n=Count("id")).values("n")), 0),
         )
+        return counted
 
     @admin.display(ordering="vectors_held")
     def vectors(self, model: Any) -> int:

@@ -5,8 +5,8 @@ from django.db import migrations
 
 from knowlex.common.cascades import cascade
 
-# Statement-level triggers: one INSERT of a batch of entries adds one row per (collection, lexeme), and no row is
-# ever updated here, so writers of the same words neither wait for each other nor deadlock.
+# Statement-level triggers: one INSERT of a batch of entries adds one row per (collection, lexeme), and no
+# row is ever updated here, so writers of the same words neither wait for each other nor deadlock.
 LEXEME_COUNTS = """
 CREATE FUNCTION embeddings_count_lexemes() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
         cascade("embeddings_embeddingrequest", "model_id", "embeddings_embeddingmodel"),
         cascade("embeddings_embeddingrequest", "run_id", "embeddings_embeddingrun"),
         cascade("embeddings_lexicalentry", "chunk_id", "documents_chunk"),
-        # In line as long as a page holds them: an exact scan of vectors that lie out of line is three times slower.
+        # In line as long as a page holds them: an exact scan of vectors out of line is three times slower.
         migrations.RunSQL(
             "ALTER TABLE embeddings_embedding ALTER COLUMN vector SET STORAGE MAIN",
             migrations.RunSQL.noop,

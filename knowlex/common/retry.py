@@ -17,7 +17,7 @@ class Retry:
 
     factor 1.0 gives constant waits. A failure that carries `retry_after_s` (a server's `Retry-After`)
     waits at least that long; one that asks for more than `max_wait_s` is not retried at all.
-    `deadline_s` bounds the whole, waits included, counted from the first try: a wait that would pass it is not begun.
+    `deadline_s` bounds the whole, waits included, from the first try: a wait that would pass it is not begun.
     """
 
     retries: int
