@@ -1,0 +1,87 @@
+"""Answers without a chat model: sentences of the context, word for word, each with its marker."""
+
+import asyncio
+import re
+
+from rag.citations import without_markers
+from rag.synthesizers.extractive import ExtractiveSynthesizer
+from tests.relevance.asking import answer, ask_of, judged, passage
+
+GHENT = (
+    "Ghent is a city in Flanders. The belfry of Ghent was finished in 1380.\nIt stands 91 metres tall. "
+    "Tourists climb it."
+)
+DINANT = "The citadel of Dinant overlooks the Meuse. Adolphe Sax was born there."
+
+
+def sentences(text: str) -> list[tuple[str, int]]:
+    """[(sentence, n)] of an answer."""
+    return [(said + stop, int(n)) for said, n, stop in re.findall(r"(.+?) \[(\d+)\]([.!?。]?)\s*", text)]
+
+
+def test_the_best_sentences_are_given_word_for_word_with_their_passage() -> None:
+    texts = (DINANT, GHENT)
+    question = "When was the belfry of Ghent finished?"
+    context = judged(question, [passage(n, text) for n, text in enumerate(texts, start=1)]).passages
+    said = sentences(asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), context)).text)
+    assert said[0] == ("The belfry of Ghent was finished in 1380.", 1)
+    assert all(text in " ".join(context[n - 1].content.split()) for text, n in said)
+
+
+def test_sentences_of_one_passage_stand_in_reading_order() -> None:
+    said = sentences(answer("How tall is the belfry of Ghent?", GHENT, DINANT))
+    assert [text for text, _ in said] == [
+        "The belfry of Ghent was finished in 1380.",
+        "It stands 91 metres tall.",
+    ]
+
+
+def test_a_second_sentence_that_has_nothing_to_do_with_it_is_left_out() -> None:
+    said = answer(
+        "Who was born in Dinant?", "Adolphe Sax was born in Dinant. Rain is common. Frites are fried twice."
+    )
+    assert without_markers(said).startswith("Adolphe Sax was born in Dinant.")
+    assert "Frites" not in said
+
+
+def test_a_sentence_that_stands_in_two_overlapping_passages_is_said_once() -> None:
+    shared = "The belfry of Ghent was finished in 1380."
+    said = answer("When was the belfry of Ghent finished?", f"It is old. {shared}", f"{shared} It is tall.")
+    assert without_markers(said).count(shared) == 1
+
+
+def test_the_answer_goes_before_a_heading_or_a_question_of_the_same_words() -> None:
+    said = sentences(
+        answer("What is the refund period?", "What is the refund period?\nThe refund period is 30 days.")
+    )
+    assert ("The refund period is 30 days.", 1) in said
+    assert len(answer("refund period", "Refund period\n\nThe refund period is 30 days.").split()) < 15
+
+
+def test_numbers_in_brackets_of_the_source_do_not_become_citations() -> None:
+    said = answer(
+        "What did Smith show?", "Smith showed [3, 7] that bees dance [2].", "Bees sting.", "Bees fly."
+    )
+    assert [n for _, n in sentences(said)] == [1]
+    assert re.findall(r"\[(\d+)\]", said) == ["1"]
+
+
+def test_an_answer_stays_short_whatever_the_source_is_like() -> None:
+    table = " ".join(f"row {n} of the ledger" for n in range(500))
+    said = answer("What does the ledger say of row 7?", table, f"Row 7 of the ledger says {table}.")
+    assert 0 < len(said.split()) <= 125
+    assert without_markers(said)[:-1] in f"{table} Row 7 of the ledger says {table}."
+
+
+def test_scripts_without_spaces_stay_short_too() -> None:
+    said = answer("首都", "首都は東京です" * 500)
+    assert 0 < len(said) < 1000
+
+
+def test_passages_without_sentence_scores_are_answered_from_too() -> None:
+    said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of("belfry"), [passage(1, GHENT)])).text
+    assert sentences(said)[0][1] == 1
+
+
+def test_an_empty_context_gives_nothing() -> None:
+    assert asyncio.run(ExtractiveSynthesizer().synthesize(ask_of("belfry"), [])).text == ""
