@@ -146,8 +146,8 @@ def _new_pool() -> Pool:
 async def _configure(connection: AsyncConnection[DictRow]) -> None:
     """No scans of whole tables: all that is asked here has an index.
 
-    To the planner, unpacking a row's words costs nothing, so with a few thousand chunks it would read them all:
-    14 ms for 2,000, against 2 ms by the GIN index.
+    To the planner, unpacking a row's words costs nothing, so with a few thousand chunks it would read them
+    all: 14 ms for 2,000, against 2 ms by the GIN index.
     """
     await connection.execute("SET enable_seqscan = off")
 

@@ -51,7 +51,7 @@ class HybridRetriever:
     """
 
     def __init__(
-        self, *, depth: int = 40, candidates: int = 40, rarest: int = 8, most_matches: int = 2000
+        self, *, depth: int = 40, candidates: int = 20, rarest: int = 8, most_matches: int = 2000
     ) -> None:
         self._depth, self._candidates = depth, candidates
         self._rarest, self._most_matches = rarest, most_matches

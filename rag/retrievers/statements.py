@@ -1,11 +1,14 @@
 """The SQL of retrieval: what the question's words are worth, and one statement that finds the passages."""
 
-from psycopg.sql import SQL, Composed, Literal
+from functools import lru_cache
+from typing import LiteralString
+
+from psycopg.sql import SQL, Literal
 
 from embeddings.search import SearchModel, dense_statement
 
 # chunks_with: in how many chunks each word stands; under "" the number of chunks.
-WORDS = SQL("""
+WORDS: LiteralString = """
 SELECT
     EXISTS (
         SELECT FROM embeddings_embedding
@@ -18,7 +21,7 @@ FROM (
     WHERE collection_id = ANY(%(collections)s) AND lexeme = ANY(%(lexemes)s)
     GROUP BY lexeme
 ) AS counted
-""")
+"""
 
 # Reciprocal rank fusion: the sum of 1 / (k + rank) over the rankings that hold the chunk, rank from 1.
 # Cormack, Clarke, Buettcher, SIGIR 2009; k = 60 is theirs.
@@ -60,9 +63,12 @@ ORDER BY fused.score DESC, fused.distance, c.id
 """)
 
 
-def search(model: SearchModel) -> Composed:
+@lru_cache(maxsize=64)
+def search(model: SearchModel) -> bytes:
     """Passages by both rankings, best first.
 
     Parameters: vector, words, weights, collections, limit (of each ranking), candidates (of both together).
     """
-    return _SEARCH.format(dense=dense_statement(model), model=Literal(model.id), k=Literal(RRF_K))
+    return _SEARCH.format(dense=dense_statement(model), model=Literal(model.id), k=Literal(RRF_K)).as_bytes(
+        None
+    )
