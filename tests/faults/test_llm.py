@@ -28,7 +28,7 @@ FIRST = "The north tower has 120 steps. Its lamp burns whale oil."
 SECOND = "The south tower has 90 steps. Its lamp burns gas."
 THIRD = "The bridge between the towers is made of oak."
 QUESTION = "How many steps does the north tower have?"
-DEADLINE_S = 4 + 2
+DEADLINE_S = 4 + 4  # the synthesis timeout of the stack, and what eleven at once take besides
 
 
 @pytest.fixture
