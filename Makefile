@@ -7,7 +7,7 @@ SOURCES := knowlex documents embeddings rag tests benchmarks samples manage.py
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help setup setup-dev demo run test check lint format types clean
+.PHONY: help setup setup-dev demo run test test-all check lint format types clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -38,6 +38,9 @@ run: $(READY) ## Serve until stopped (Ctrl-C)
 
 test: $(READY_DEV) ## Run the tests
 	$(BIN)/python -m pytest
+
+test-all: $(READY_DEV) ## Run all tests, those too that take long
+	$(BIN)/python -m pytest -m "slow or not slow"
 
 check: lint types test ## Format, lint, imports, types, tests
 
