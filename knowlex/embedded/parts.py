@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from knowlex.embedded.accounts import Account
 
 PR_SET_PDEATHSIG = 1
@@ -103,3 +105,23 @@ class Part:
             tail = []
         said = "".join(f"\n    {line}" for line in tail)
         return f"{self.name} {how}. Its log, {self.log}, ends:{said}" if said else f"{self.name} {how}."
+
+
+def end_leftover(pid_file: Path, folder: Path, asking: signal.Signals, forcing: signal.Signals) -> None:
+    """End a server that outlived its `up` and still works in `folder`, and remove its pid file.
+
+    A process of that number may be anybody's, most of all in a new container: only its working folder tells.
+    """
+    try:
+        process = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))
+        ours = process.cwd() == str(folder.resolve())
+    except (FileNotFoundError, ValueError, psutil.Error):
+        ours = False
+    if ours:
+        for number in (asking, forcing):
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+            _, alive = psutil.wait_procs([process], timeout=15)
+            if not alive:
+                break
+    pid_file.unlink(missing_ok=True)

@@ -7,7 +7,6 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-import psutil
 import psycopg
 
 from knowlex.embedded import paths
@@ -20,7 +19,7 @@ from knowlex.embedded.accounts import (
     service_account,
 )
 from knowlex.embedded.errors import StackError
-from knowlex.embedded.parts import Part, die_with_parent
+from knowlex.embedded.parts import Part, die_with_parent, end_leftover
 
 MAJOR = 18
 SETTINGS = {
@@ -70,6 +69,7 @@ class EmbeddedPostgres:
             log=paths.logs_dir(data_dir) / "postgres.log",
             stop_signal=signal.SIGINT,  # "fast": ends the sessions, writes a checkpoint
             death_signal=signal.SIGINT,
+            grace_s=30.0,
             account=self._account,
             cwd=Path("/"),
         )
@@ -96,7 +96,7 @@ class EmbeddedPostgres:
         return True
 
     def start(self) -> None:
-        self._stop_leftover()
+        self._clear_leftovers()
         make_reachable(bin_dir() / "postgres", self._account)
         private_folder(self.folder, self._account)
         private_folder(self.sockets, self._account)
@@ -150,25 +150,8 @@ class EmbeddedPostgres:
                 f"{self.folder} is not empty, but holds no PostgreSQL data: move it away."
             ) from exc
 
-    def _stop_leftover(self) -> None:
-        """Stop a server that outlived its `up` (as it can on macOS), and remove a stale pid file.
-
-        PostgreSQL only asks whether any process has that number: in a new container it may be anybody's.
-        """
-        pid_file = self.folder / "postmaster.pid"
-        if not pid_file.exists():
-            return
-        try:
-            process = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))
-            ours = process.cwd() == str(self.folder.resolve())
-        except (psutil.Error, ValueError):
-            ours = False
-        if not ours:
-            pid_file.unlink(missing_ok=True)
-            return
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(10)
-        except psutil.TimeoutExpired:
-            process.send_signal(signal.SIGQUIT)  # immediate: recovery at the next start
-            process.wait(10)
+    def _clear_leftovers(self) -> None:
+        """PostgreSQL takes a zombie for alive and would honour its lock file. SIGQUIT is "immediate"."""
+        end_leftover(self.folder / "postmaster.pid", self.folder, signal.SIGINT, signal.SIGQUIT)
+        for name in (paths.POSTGRES_SOCKET, f"{paths.POSTGRES_SOCKET}.lock"):
+            (self.sockets / name).unlink(missing_ok=True)

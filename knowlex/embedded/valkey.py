@@ -1,5 +1,6 @@
 """Valkey from a wheel: queue and counters, kept by an append-only file that is flushed every second."""
 
+import signal
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +12,7 @@ from redis.retry import Retry
 from knowlex.embedded import paths
 from knowlex.embedded.accounts import check_private, private_folder
 from knowlex.embedded.errors import StackError
-from knowlex.embedded.parts import Part
+from knowlex.embedded.parts import Part, end_leftover
 
 
 def server_binary() -> Path:
@@ -35,7 +36,7 @@ class EmbeddedValkey:
             log=paths.logs_dir(data_dir) / "valkey.log",
             death_signal=Part.stop_signal,
         )
-        self._config = config
+        self._config, self._pid_file = config, self.folder / "valkey.pid"
 
     def client(self) -> redis.Redis:
         return redis.Redis(unix_socket_path=str(self.socket), socket_timeout=2, retry=Retry(NoBackoff(), 0))
@@ -55,7 +56,8 @@ class EmbeddedValkey:
         self.folder.mkdir(parents=True, exist_ok=True)
         private_folder(self.folder, None)
         private_folder(self.socket.parent, None)
-        self._stop_leftover()
+        end_leftover(self._pid_file, self.folder, signal.SIGTERM, signal.SIGKILL)
+        self.socket.unlink(missing_ok=True)
         self._config.write_text(self._settings())
         self.part.start()
 
@@ -76,6 +78,7 @@ class EmbeddedValkey:
             "port": "0",
             "unixsocket": _quoted(self.socket),
             "unixsocketperm": "700",
+            "pidfile": _quoted(self._pid_file),
             "dir": _quoted(self.folder),
             "appendonly": "yes",
             "appendfsync": "everysec",
@@ -84,15 +87,6 @@ class EmbeddedValkey:
             "logfile": '""',
         }
         return "".join(f"{name} {value}\n" for name, value in settings.items())
-
-    def _stop_leftover(self) -> None:
-        if self.answers():
-            with self.client() as client:
-                client.shutdown()
-        deadline = time.monotonic() + 10
-        while self.answers() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        self.socket.unlink(missing_ok=True)
 
 
 def _quoted(path: Path) -> str:
