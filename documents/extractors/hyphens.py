@@ -17,6 +17,7 @@ _BROKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_CONJUNCTIONS = frozenset({"and", "or", "to", "und", "oder", "bzw", "bis"})
 _LAST_WORD = re.compile(r"[\w'’]+\Z")
 _FIRST_WORD = re.compile(r"[\w'’]+")
 _LONGEST = 40
@@ -60,6 +61,8 @@ def _rejoined(found: re.Match[str]) -> str:
         return f"-{rest} \n"
     if lead[: before.start()].endswith("-") or rest[after.end() :].startswith("-"):
         return f"-{rest} \n"  # "year-over-" + "year"
+    if after.group() in _CONJUNCTIONS:  # "Vor-" + "und Nachteile": the hyphen stands for the rest of a word
+        return f"- {rest} \n"
     near = text[max(0, start - _NEARBY) : start + _NEARBY]
     return f"-{rest} \n" if _is_compound(before.group(), after.group(), near) else f"{rest} \n"
 

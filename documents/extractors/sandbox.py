@@ -4,7 +4,6 @@ import logging
 import os
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 from select import POLLIN, poll
 
@@ -62,10 +61,16 @@ class SandboxedExtractor:
         raise Unreadable(OUT_OF_LIMITS)
 
     def _result(self, path: Path, job: Job, deadline: float) -> Extraction:
+        cause: Exception | None = None
         for _ in range(_STARTS):
-            with suppress(NeverStarted):
+            try:
                 return unpack(self._read(path, job, deadline))
-        raise DependencyUnavailable("Documents cannot be read now.", retry_after_s=10)
+            except NeverStarted:
+                continue
+            except (NurseryGone, OSError) as exc:  # no process, no descriptor, or the file cannot be opened
+                cause = exc
+                break
+        raise DependencyUnavailable("Documents cannot be read now.", retry_after_s=10) from cause
 
     def _read(self, path: Path, job: Job, deadline: float) -> bytes:
         read_end, write_end = os.pipe()
@@ -76,8 +81,6 @@ class SandboxedExtractor:
             finally:
                 os.close(write_end)
             return _read_all(read_end, deadline)
-        except NurseryGone as exc:
-            raise DependencyUnavailable("Documents cannot be read now.", retry_after_s=10) from exc
         finally:
             os.close(read_end)
 

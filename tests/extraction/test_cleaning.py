@@ -50,6 +50,7 @@ def test_characters_are_made_fit(raw: str, expected: str) -> None:
         ("by photo-\nsynthesis alone", "by photosynthesis alone"),
         ("a third\ufffe\r\nparty vendor", "a third-party vendor"),
         ("grew year-over\ufffe\r\nyear again", "grew year-over-year again"),
+        ("alle Vor-\nund Nachteile", "alle Vor- und Nachteile"),
         ("the Russia\ufffeUkraine war", "the Russia-Ukraine war"),
         ("pages 10\ufffe\r\n20 are lost", "pages 10-20 are lost"),
     ],

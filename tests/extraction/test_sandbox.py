@@ -136,6 +136,15 @@ def test_a_page_named_a_hundred_thousand_times_is_refused(read: Read) -> None:
         read(hostile.one_page_named_often())
 
 
+def test_invisible_text_is_kept_as_it_is_how_scans_carry_theirs(read: Read) -> None:
+    assert read(hostile.one_page(b"BT 3 Tr /F 9 Tf 9 9 Td (Recognized text) Tj ET")).text == "Recognized text"
+
+
+def test_a_file_that_is_gone_is_our_fault(extractor: SandboxedExtractor, tmp_path: Path) -> None:
+    with pytest.raises(DependencyUnavailable):
+        extractor.extract(tmp_path / "gone", filename="gone.pdf")
+
+
 def test_harmless_oddities_do_not_lose_the_text(read: Read) -> None:
     assert read(hostile.deep_nesting()).text == "Hello there"
     assert read(hostile.circular_outline()).text == "Hello there"
