@@ -19,6 +19,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from knowlex.common.errors import DatabaseUnavailable
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
+from knowlex.common.turns import Turns
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,8 @@ Params: TypeAlias = Sequence[Any] | Mapping[str, Any]
 Pool: TypeAlias = AsyncConnectionPool[AsyncConnection[DictRow]]
 
 MAX_CONNECTIONS = 8
-LIMIT_S = 4.6  # for one call of fetch_all, waits and retries included: callers answer 503 within 5 s
+LIMIT_S = 4.6  # for a statement with its retries: with the database gone, callers answer 503 within 5 s
+BUSY_S = 15.0  # that a crowd may make one wait for its turn at a database that works
 CONNECTION_WAIT_S = 1.0  # of one try; a try that waited in vain makes the pool connect anew
 TRANSIENT = (
     psycopg.OperationalError,  # connection lost, server starting or stopping, deadlock, serialization
@@ -44,18 +46,10 @@ async def fetch_all(sql: Query, params: Params = (), *, setup: Sequence[Query] =
 
     setup: SET LOCAL statements that hold for this statement only; all go in one round trip.
     A lost connection, a deadlock or a serialization failure is tried again up to three times, so the
-    statement must be safe to run twice. Raises DatabaseUnavailable within 5 s.
+    statement must be safe to run twice. Raises DatabaseUnavailable: with the database gone, within 5 s.
     """
-    task = asyncio.ensure_future(_fetch_with_retries(sql, params, setup))
-    try:
-        done, _ = await asyncio.wait({task}, timeout=LIMIT_S)
-    except asyncio.CancelledError:
-        _abandon(task)
-        raise
-    if not done:
-        _abandon(task)
-        raise DatabaseUnavailable("The database did not answer in time.")
-    return task.result()
+    async with _turns.get().turn():
+        return await _within_limit(sql, params, setup)
 
 
 async def fetch_one(sql: Query, params: Params = (), *, setup: Sequence[Query] = ()) -> Row | None:
@@ -72,6 +66,19 @@ async def close_pool() -> None:
     pool = _pools.take()
     if pool is not None:
         await pool.close(timeout=1.0)
+
+
+async def _within_limit(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
+    task = asyncio.ensure_future(_fetch_with_retries(sql, params, setup))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=LIMIT_S)
+    except asyncio.CancelledError:
+        _abandon(task)
+        raise
+    if not done:
+        _abandon(task)
+        raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5)
+    return task.result()
 
 
 def _abandon(task: asyncio.Task[list[Row]]) -> None:
@@ -92,7 +99,7 @@ async def _fetch_with_retries(sql: Query, params: Params, setup: Sequence[Query]
         return await _RETRY.acall(lambda: _fetch(sql, params, setup), retry_on=TRANSIENT)
     except TRANSIENT as exc:
         log.error("database unavailable", extra={"error": type(exc).__name__})
-        raise DatabaseUnavailable("The database cannot be reached.") from exc
+        raise DatabaseUnavailable("The database cannot be reached.", retry_after_s=5) from exc
 
 
 async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
@@ -168,3 +175,4 @@ def _connection_arguments() -> dict[str, Any]:
 
 
 _pools: PerLoop[Pool] = PerLoop(_new_pool)
+_turns: PerLoop[Turns] = PerLoop(lambda: Turns(MAX_CONNECTIONS, BUSY_S))

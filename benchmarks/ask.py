@@ -1,0 +1,149 @@
+"""The pipeline's own time per question, database included, without embedding and chat model.
+
+    python -m benchmarks.ask [--chunks 2000] [--questions 500]
+
+Runs on a PostgreSQL of its own in a temporary folder. Embedder and chat model answer at once; all else is
+real: retrieval in SQL, sentence ranking, relevance, context, prompt, citations.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import statistics
+import time
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.support import environment
+
+environment.set_environment()
+os.environ["LOG_LEVEL"] = "WARNING"
+
+import django  # noqa: E402
+
+django.setup()
+
+import numpy as np  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
+
+from documents.models import Chunk, Collection, Document  # noqa: E402
+from embeddings import services as embedding  # noqa: E402
+from embeddings.types import Vector  # noqa: E402
+from knowlex.common.async_db import close_pool  # noqa: E402
+from rag import services  # noqa: E402
+from rag.prompts import user_message  # noqa: E402
+from rag.types import Answer, Passage, Question, Synthesis  # noqa: E402
+from tests.support.postgres import Postgres  # noqa: E402
+
+WORDS, SENTENCE_WORDS, CHUNK_SENTENCES = 20_000, 18, 11
+
+
+class InstantEmbedder:
+    """A vector from the text's checksum, as long as the local model's."""
+
+    model_name, dimensions = "instant", 384
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return [self._vector(text) for text in texts]
+
+    async def aembed_query(self, text: str) -> Vector:
+        return self._vector(text)
+
+    def _vector(self, text: str) -> Vector:
+        made = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(384).astype(np.float32)
+        return made / np.linalg.norm(made)
+
+
+class InstantSynthesizer:
+    """Makes the prompt, as every chat client does, and cites the first block."""
+
+    async def synthesize(self, question: Question, context: Sequence[Passage]) -> Synthesis:
+        return Synthesis(f"{user_message(question, context)[:60]} [1].")
+
+
+def library(chunks: int, rng: random.Random) -> list[str]:
+    """Chunks of sentences whose words are as unequally frequent as in English (Zipf)."""
+    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(WORDS)]
+    weights = [1 / rank for rank in range(1, WORDS + 1)]
+
+    def sentence() -> str:
+        return " ".join(rng.choices(words, weights, k=SENTENCE_WORDS)).capitalize() + "."
+
+    return [" ".join(sentence() for _ in range(CHUNK_SENTENCES)) for _ in range(chunks)]
+
+
+def store(contents: Sequence[str]) -> None:
+    collection, _ = Collection.objects.get_or_create(name="default")
+    document = Document.objects.create(
+        collection=collection, source="PDF", original_filename="a.pdf", checksum="0" * 64, size_bytes=1,
+        page_count=1, chunk_count=len(contents),
+    )  # fmt: skip
+    Chunk.objects.bulk_create(
+        Chunk(
+            document=document, chunk_index=n, content=text, start_char=0, end_char=len(text), token_count=300
+        )
+        for n, text in enumerate(contents)
+    )
+    for batch in embedding.request_embeddings().batches:
+        embedding.embed_batch(batch)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+async def measure(questions: Sequence[str]) -> list[tuple[float, Answer]]:
+    took = []
+    for text in questions:
+        started = time.perf_counter()
+        question = await services.make_question(text, top_k=5)
+        answer = await services.ask(question)
+        took.append(((time.perf_counter() - started) * 1000, answer))
+    await close_pool()
+    return took
+
+
+def report(took: Sequence[tuple[float, Answer]], cpu_s: float) -> None:
+    times = sorted(ms for ms, _ in took)
+    print(f"questions {len(times)}, p50 {statistics.median(times):.2f} ms, "
+          f"p95 {times[int(len(times) * 0.95)]:.2f} ms, "
+          f"CPU of this process {cpu_s / len(times) * 1000:.2f} ms each")  # fmt: skip
+    for stage in ("retrieve", "rerank", "relevance", "synthesize"):
+        print(f"  {stage:<10} p50 {statistics.median(answer.stage_ms[stage] for _, answer in took):.2f} ms")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--chunks", type=int, default=2000)
+    parser.add_argument("--questions", type=int, default=500)
+    options = parser.parse_args()
+    here = "benchmarks.ask"
+    settings.KNOWLEX = {
+        **settings.KNOWLEX,
+        "EMBEDDER": {"class": f"{here}.InstantEmbedder"},
+        "SYNTHESIZER": {"class": f"{here}.InstantSynthesizer"},
+    }
+    settings.RELEVANCE_THRESHOLD = 0.0
+    rng = random.Random(7)
+    postgres = Postgres(Path(environment.DATA_DIR))
+    try:
+        postgres.create_database("knowlex")
+        call_command("migrate", verbosity=0)
+        contents = library(options.chunks, rng)
+        store(contents)
+        questions = [" ".join(rng.sample(rng.choice(contents).split(), 9)) for _ in range(options.questions)]
+        asyncio.run(measure(questions[:50]))  # caches and connections warm
+        started = time.process_time()
+        took = asyncio.run(measure(questions))
+        report(took, time.process_time() - started)
+    finally:
+        connection.close()
+        postgres.stop()
+
+
+if __name__ == "__main__":
+    main()
