@@ -1,16 +1,19 @@
 """An in-process Knowlex whose embedder is the provider on loopback, and documents made of known texts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
+from asgiref.sync import sync_to_async
+from django.db import connection
 
 from documents.models import Chunk, Collection, Document
 from knowlex.common.components import forget_components
 from knowlex.common.retry import Retry
 from tests.provider import Provider
 
+T = TypeVar("T")
 Configure = Callable[..., None]
 AddDocument = Callable[..., UUID]
 
@@ -54,3 +57,15 @@ def add_document(transactional_db: None) -> AddDocument:
         return document.id
 
     return add
+
+
+async def in_thread(work: Callable[..., T], *args: Any, **options: Any) -> T:
+    """Run what uses Django's connection beside the event loop; that thread's connection is closed after it."""
+
+    def run() -> T:
+        try:
+            return work(*args, **options)
+        finally:
+            connection.close()
+
+    return await sync_to_async(run)()

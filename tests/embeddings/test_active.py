@@ -9,6 +9,7 @@ from embeddings.search import search
 from knowlex.common import async_db
 from knowlex.common.errors import EmbedderRejected, RetrievalFailed
 from knowlex.common.ids import new_id
+from tests.embeddings.conftest import in_thread
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
 
@@ -44,9 +45,8 @@ def test_without_vectors_the_model_may_change_and_what_was_asked_of_the_old_goes
 
 
 async def test_a_search_with_another_model_than_the_stored_one_is_refused(transactional_db, configure):
-    from asgiref.sync import sync_to_async
 
-    await sync_to_async(services.active_model)()
+    await in_thread(services.active_model)
     configure(model_name="another")
     try:
         with pytest.raises(RetrievalFailed, match="another embedding model"):

@@ -1,7 +1,6 @@
 """The vector index: none without need, rows never fewer than exist, rebuilt as the data grow."""
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.db import connection
 
 from embeddings import indexes, search, services
@@ -9,6 +8,7 @@ from embeddings.queue import execute
 from embeddings.store import vector_text
 from knowlex.common import async_db
 from knowlex.common.ids import new_id
+from tests.embeddings.conftest import in_thread
 from tests.provider import vector_of
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
@@ -61,9 +61,9 @@ def test_an_index_that_a_crash_left_invalid_is_built_anew(add_document):
 
 
 async def test_a_search_by_index_finds_as_many_rows_as_there_are(add_document, monkeypatch):
-    await sync_to_async(embed)(add_document, 60)
-    await sync_to_async(embed)(add_document, 5, collection="small")
-    await sync_to_async(indexes.ensure_index)(min_rows=1)
+    await in_thread(embed, add_document, 60)
+    await in_thread(embed, add_document, 5, collection="small")
+    await in_thread(indexes.ensure_index, min_rows=1)
     monkeypatch.setattr(search, "EXACT_BELOW", 0)
     try:
         for collection, expected in (("default", 50), ("small", 5)):

@@ -1,13 +1,13 @@
 """Waiting for work that nobody takes up."""
 
 import pytest
-from asgiref.sync import sync_to_async
 
 from embeddings import progress, services
 from embeddings.models import EmbeddingRequest
 from knowlex.common import async_db
 from knowlex.common.errors import DependencyUnavailable, EmbeddingIncomplete
 from knowlex.common.ids import new_id
+from tests.embeddings.conftest import in_thread
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
 
@@ -20,18 +20,18 @@ async def _pool():
 
 async def test_without_workers_the_wait_ends_and_the_work_stays(add_document, monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE_S", 0.3)
-    await sync_to_async(add_document)(["one", "two"])
-    requested = await sync_to_async(services.request_embeddings)()
+    await in_thread(add_document, ["one", "two"])
+    requested = await in_thread(services.request_embeddings)
     with pytest.raises(DependencyUnavailable, match=r"2 chunk\(s\) stay queued"):
         await services.wait_until_done(requested)
-    assert await EmbeddingRequest.objects.acount() == 2
+    assert await in_thread(EmbeddingRequest.objects.count) == 2
 
 
 async def test_failures_are_counted_with_a_reason_and_both_numbers(add_document, provider):
-    await sync_to_async(add_document)(["one", "two", "poison"])
-    requested = await sync_to_async(services.request_embeddings)()
+    await in_thread(add_document, ["one", "two", "poison"])
+    requested = await in_thread(services.request_embeddings)
     provider.rule("status", status=400, contains="poison", message="no poison here.", on="embeddings")
-    await sync_to_async(services.embed_batch)(new_id())
+    await in_thread(services.embed_batch, new_id())
     with pytest.raises(EmbeddingIncomplete) as caught:
         await services.wait_until_done(requested)
     assert caught.value.message == (
@@ -42,9 +42,9 @@ async def test_failures_are_counted_with_a_reason_and_both_numbers(add_document,
 
 
 async def test_requests_made_later_are_not_waited_for(add_document):
-    await sync_to_async(add_document)(["one"])
-    requested = await sync_to_async(services.request_embeddings)()
-    await sync_to_async(services.embed_batch)(new_id())
-    await sync_to_async(add_document)(["two"])
-    await sync_to_async(services.request_embeddings)()
+    await in_thread(add_document, ["one"])
+    requested = await in_thread(services.request_embeddings)
+    await in_thread(services.embed_batch, new_id())
+    await in_thread(add_document, ["two"])
+    await in_thread(services.request_embeddings)
     assert await services.wait_until_done(requested) == 1
