@@ -60,7 +60,7 @@ def add_document(transactional_db: None) -> AddDocument:
 
 
 async def in_thread(work: Callable[..., T], *args: Any, **options: Any) -> T:
-    """Run what uses Django's connection beside the event loop; that thread's connection is closed after it."""
+    """Run what uses Django's connection beside the event loop, and close that connection after it."""
 
     def run() -> T:
         try:
