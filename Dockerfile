@@ -1,6 +1,6 @@
 # Two stages: what is installed and built, then only that, run by an account without rights.
 FROM python:3.11-slim AS build
-ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH
 WORKDIR /app
@@ -8,7 +8,8 @@ COPY requirements.txt .
 RUN pip install -r requirements.txt
 COPY . .
 # The local embedding model is part of the image: a container needs no network to start.
-RUN LOG_LEVEL=ERROR KNOWLEX_DATA_DIR=/tmp/build KNOWLEX_MODELS_DIR=/opt/models python manage.py build_model && rm -rf /tmp/build
+RUN LOG_LEVEL=ERROR KNOWLEX_DATA_DIR=/tmp/build KNOWLEX_MODELS_DIR=/opt/models python manage.py build_model \
+    && rm -rf /tmp/build && python -m compileall -q .
 
 FROM python:3.11-slim
 RUN useradd --system --uid 10001 --user-group --home-dir /app --shell /usr/sbin/nologin knowlex \

@@ -24,7 +24,7 @@ class Environment(BaseSettings):
 
     model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore", str_strip_whitespace=True)
 
-    knowlex_data_dir: Annotated[Path, AfterValidator(values.folder)] = Path(".knowlex")
+    knowlex_data_dir: Annotated[Path, AfterValidator(values.writable_folder)] = Path(".knowlex")
     knowlex_models_dir: Annotated[Path, AfterValidator(values.folder)] = Path(".models")
     database_url: Annotated[str, AfterValidator(values.database_url)] = ""
     redis_url: Annotated[str, AfterValidator(values.redis_url)] = ""

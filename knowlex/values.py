@@ -70,6 +70,13 @@ def rate(value: str) -> str:
     return value
 
 
+def writable_folder(value: Path) -> Path:
+    value = folder(value)
+    if value.exists() and not os.access(value, os.W_OK | os.X_OK):
+        raise ValueError(f"{value} cannot be written to")
+    return value
+
+
 def folder(value: Path) -> Path:
     """One that exists or can be made."""
     value = value.expanduser()
@@ -78,8 +85,6 @@ def folder(value: Path) -> Path:
         nearest = nearest.parent
     if not nearest.is_dir():
         raise ValueError(f"{nearest} is not a folder")
-    if nearest == value.absolute() and not os.access(nearest, os.W_OK | os.X_OK):
-        raise ValueError(f"{nearest} cannot be written to")
     return value
 
 

@@ -47,7 +47,7 @@ class Stack:
         """Serves until SIGINT or SIGTERM. Raises StackError, naming the part, if one cannot start or dies."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
-        with self._listener() as listener, FolderLock(self.data_dir, owner="up"):
+        with FolderLock(self.data_dir, owner="up"), self._listener() as listener:
             try:
                 self._start(listener)
                 self._watch()

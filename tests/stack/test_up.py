@@ -36,7 +36,9 @@ def test_a_request_succeeds_once_the_ready_line_is_there(up: Up) -> None:
 
 
 def test_a_second_up_is_refused_and_told_by_which_process(up: Up) -> None:
-    second = manage("up", "--port", "0", "--data-dir", str(up.data_dir))
+    port = up.ready().rpartition(":")[2]  # the same one: the folder is what matters
+
+    second = manage("up", "--port", port, "--data-dir", str(up.data_dir))
 
     assert second.returncode != 0
     assert f"in use by process {up.process.pid}" in second.stderr
