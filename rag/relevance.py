@@ -14,13 +14,15 @@ from rag.types import Passage, Retrieval
 
 SAME_TEXT = 1e-4  # cosine distance; float32 sums of one text differ by less
 CERTAIN = 0.999
+ENOUGH = 3.0  # idf of a word in one of some twenty chunks
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
     """similarity: cosine of passage and question, at least 0. sentence: share of the question's idf mass that
     the best sentence holds, see `worth`. coverage: the share that the passage with its title and headings
-    holds. evidence: ln(1 + the mass it holds), so that one common word is little proof.
+    holds. evidence: ln(1 + the mass it holds), so that one common word is little proof; a word counts at most
+    `ENOUGH`, or else a large collection, where rare words weigh more, would need less proof than a small one.
     """
 
     similarity: float
@@ -53,11 +55,11 @@ class Calibration:
 # Fitted by benchmarks/evaluation/fit_relevance.py; data, folds and errors in docs/evaluation.md.
 FITTED = {
     "all-MiniLM-L6-v2": Calibration(
-        intercept=-10.36, similarity=5.97, sentence=3.98, coverage=4.35, evidence=2.06
+        intercept=-9.66, similarity=6.11, sentence=3.97, coverage=5.04, evidence=1.61
     ),
 }
 # The same without the cosine, for models whose cosines nobody has looked at.
-WORDS_ONLY = Calibration(intercept=-10.84, similarity=0.0, sentence=4.67, coverage=5.29, evidence=2.89)
+WORDS_ONLY = Calibration(intercept=-10.29, similarity=0.0, sentence=4.64, coverage=5.83, evidence=2.66)
 
 
 def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, Any] | None) -> Retrieval:
@@ -79,12 +81,11 @@ def features_of(passage: Passage, terms: Terms) -> Features:
     held = analysis_of(passage.content).words | words_of(
         f"{passage.title} {passage.chapter} {passage.section}"
     )
-    mass = terms.mass_in(held)
     return Features(
         similarity=max(0.0, 1.0 - passage.distance),
         sentence=max(map(worth, passage.sentences), default=0.0),
-        coverage=mass / terms.mass if terms.mass else 0.0,
-        evidence=math.log1p(mass),
+        coverage=terms.coverage(held),
+        evidence=math.log1p(terms.mass_in(held, at_most=ENOUGH)),
     )
 
 

@@ -1,5 +1,6 @@
 """The sentences of a passage, and how much of the question each one holds. Plain Python."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -46,8 +47,9 @@ class Terms:
     words: frozenset[str]
     mass: float
 
-    def mass_in(self, words: frozenset[str]) -> float:
-        return sum([self.weights[word] for word in self.words & words])
+    def mass_in(self, words: frozenset[str], *, at_most: float = math.inf) -> float:
+        """at_most: what a single word can weigh."""
+        return sum([min(self.weights[word], at_most) for word in self.words & words])
 
     def coverage(self, words: frozenset[str]) -> float:
         """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""

@@ -13,7 +13,6 @@ from documents.extractors.reading import read_document
 from documents.tokens import WordPieceCounter
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.lexical import idf, lexemes, position, term_weights
-from rag.fusion import reciprocal_rank
 from rag.types import Passage, Retrieval
 
 DEPTH = 40
@@ -70,9 +69,7 @@ class Corpus:
         )
         dense_rank = _ranks(np.argsort(distances, kind="stable")[:DEPTH])
         sparse_rank = _ranks(n for n in np.argsort(-sparse, kind="stable")[:DEPTH] if sparse[n] > 0)
-        scores = {
-            n: reciprocal_rank((dense_rank.get(n), sparse_rank.get(n))) for n in {*dense_rank, *sparse_rank}
-        }
+        scores = {n: _fused((dense_rank.get(n), sparse_rank.get(n))) for n in {*dense_rank, *sparse_rank}}
         best = sorted(scores, key=lambda n: (-scores[n], distances[n]))[:DEPTH]
         passages = tuple(
             _placed(self.passages[places[n]], float(distances[n]), dense_rank.get(n), sparse_rank.get(n))
@@ -96,5 +93,10 @@ def _placed(passage: Passage, distance: float, dense_rank: int | None, sparse_ra
         distance=max(0.0, distance),
         dense_rank=dense_rank,
         sparse_rank=sparse_rank,
-        score=reciprocal_rank((dense_rank, sparse_rank)),
+        score=_fused((dense_rank, sparse_rank)),
     )
+
+
+def _fused(ranks: Iterable[int | None]) -> float:
+    """Reciprocal rank fusion, k = 60, as in the statement of the retriever."""
+    return sum(1 / (60 + rank) for rank in ranks if rank is not None)

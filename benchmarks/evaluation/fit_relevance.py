@@ -30,8 +30,16 @@ from rag.sentences import question_terms
 from rag.types import Question
 
 # How much a question counts in each setting; the settings below the first two are many and easy.
-WEIGHTS = {"collection": 1.0, "without its document": 1.0, "book": 0.5, "one document": 0.5, "one chunk": 0.5}
+WEIGHTS = {
+    "collection": 1.0,
+    "without its document": 1.0,
+    "with filings": 0.5,
+    "book": 0.5,
+    "one document": 0.5,
+    "one chunk": 0.5,
+}
 SOURCES = ("xquad", "covidqa")
+FILINGS = "financebench"
 STRANGERS = 8  # unrelated questions per document and setting
 FOLDS = 8
 TOP_K = 10
@@ -96,26 +104,34 @@ def _rows(path: Path) -> list[dict]:
 
 def _cases(folder: Path, embedder: LocalEmbedder) -> Iterator[Case]:
     rng = random.Random(3)
-    rows = [row for row in _rows(folder / "questions.jsonl") if row["source"] in SOURCES]
-    questions = [row for row in rows if row["lang"] == "en"]
-    documents = _documents(folder)
-    bench = Bench(Corpus(read_passages(documents), embedder), rng)
+    rows = [row for row in _rows(folder / "questions.jsonl") if row["lang"] == "en"]
+    questions = [row for row in rows if row["source"] in SOURCES]
+    bench = Bench(Corpus(read_passages(_documents(folder, SOURCES)), embedder), rng)
     for question in questions:
         if question["kind"] == "answerable":
             yield from bench.answered(question)
         else:
             yield bench.case("collection", question["topic"], False, question["question"])
     yield from bench.strangers(questions)
-    of_the_book = _rows(folder / "book_questions.jsonl")
-    if of_the_book:
+    large = Bench(Corpus(read_passages(_documents(folder, (*SOURCES, FILINGS))), embedder), rng)
+    for row in rows:
+        if row in questions or row["kind"] == "unanswerable":
+            about = row["doc"] or row.get("topic") or row["id"]
+            yield large.case("with filings", about, row["kind"] == "answerable", row["question"])
+    yield from _cases_of_the_book(folder, embedder, rng)
+
+
+def _cases_of_the_book(folder: Path, embedder: LocalEmbedder, rng: random.Random) -> Iterator[Case]:
+    questions = _rows(folder / "book_questions.jsonl")
+    if questions:
         book = Bench(Corpus(read_passages(sorted(folder.glob("books/*/*.md"))), embedder), rng)
-        for question in of_the_book:
+        for question in questions:
             about = question.get("source_file") or question["id"]
             yield book.case("book", about, question["kind"] == "answerable", question["question"])
 
 
-def _documents(folder: Path) -> list[Path]:
-    rows = [row for row in _rows(folder / "documents.jsonl") if row["group"] in SOURCES]
+def _documents(folder: Path, groups: Sequence[str]) -> list[Path]:
+    rows = [row for row in _rows(folder / "documents.jsonl") if row["group"] in groups]
     return [folder / "docs" / row["file"] for row in rows]
 
 
