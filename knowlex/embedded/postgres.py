@@ -62,7 +62,8 @@ class EmbeddedPostgres:
         self.folder = paths.postgres_dir(data_dir)
         self.sockets = paths.socket_dir(data_dir, "postgres")
         self._account = service_account(self.folder)
-        options = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        settings = SETTINGS | {"knowlex.data_dir": str(data_dir)}  # for whoever reads a list of processes
+        options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         self.part = Part(
             name="The database (PostgreSQL)",
             command=[str(bin_dir() / "postgres"), "-D", str(self.folder), "-k", str(self.sockets), *options],
