@@ -8,10 +8,11 @@ import signal
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 
 
-def lock_in(*, cpu_s: int, wall_s: float, memory_bytes: int) -> None:
+def lock_in(*, cpu_s: int, user_s: float, wall_s: float, memory_bytes: int) -> None:
     """From here on: no file can be opened or written, no socket made, no program started.
 
-    The kernel ends the process when its CPU or wall time is up, whatever native code it is in.
+    The kernel ends the process when its time is up, whatever native code it is in. user_s: CPU in user mode,
+    finer than cpu_s; 0 for no such limit.
     """
     os.setpgid(0, 0)
     _end_with_parent()
@@ -23,7 +24,9 @@ def lock_in(*, cpu_s: int, wall_s: float, memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))  # open descriptors stay usable: the file and the pipe
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, wall_s)
+    signal.setitimer(signal.ITIMER_VIRTUAL, user_s)
 
 
 def _end_with_parent() -> None:

@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
 from documents.extractors.jail import lock_in
-from documents.extractors.limits import MEMORY_BYTES, WALL_S, Job, cpu_seconds
+from documents.extractors.limits import BRIEF_USER_S, MEMORY_BYTES, WALL_S, Job
 from documents.extractors.reading import read_document
 from documents.extractors.warming import warm_up
 from documents.extractors.wire import STARTED, pack, pack_failure
@@ -73,7 +73,8 @@ def _run(job: Job, source: int, target: int) -> None:
     try:
         os.close(0)
         size_bytes = os.fstat(source).st_size
-        lock_in(cpu_s=cpu_seconds(size_bytes), wall_s=WALL_S, memory_bytes=MEMORY_BYTES)
+        user_s = BRIEF_USER_S if job.brief else 0.0
+        lock_in(cpu_s=job.cpu_s(size_bytes), user_s=user_s, wall_s=WALL_S, memory_bytes=MEMORY_BYTES)
         _send(target, STARTED)
         _send(target, _result(job, source, size_bytes))
         os._exit(0)

@@ -2,14 +2,16 @@
 
 import logging
 import os
-import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from select import POLLIN, poll
 
 from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
-from documents.extractors.limits import READERS, WALL_S, Job
+from documents.extractors.limits import BRIEF_WALL_S, READERS, WALL_S, Job
 from documents.extractors.owner import Nursery, NurseryGone
+from documents.extractors.turns import Turns
 from documents.extractors.wire import MAX_RESULT_BYTES, BrokenResult, NeverStarted, unpack
 from documents.types import Extraction
 from knowlex.common.errors import DependencyUnavailable, UnreadableDocument
@@ -24,6 +26,8 @@ _STARTS = 3
 class SandboxedExtractor:
     """TextExtractor whose parsers run in jailed, short-lived processes: at most `processes` at once.
 
+    Every file is first tried briefly. What takes longer starts again in a slow lane that leaves one process
+    free (if there are two), so that a handful of bombs does not keep ordinary files waiting.
     pdf_reader: "auto", "pdfium" or "pypdf". wait_s: how long a file waits for a free process.
     """
 
@@ -33,22 +37,33 @@ class SandboxedExtractor:
         if processes < 1:
             raise ValueError("processes must be at least 1.")
         self._pdf_reader, self._wait_s = pdf_reader, wait_s
-        self._free = threading.BoundedSemaphore(processes)
+        self._free = Turns(processes)
+        self._slow_lane = Turns(max(1, processes - 1))
         self._nursery = Nursery()
 
     def extract(self, path: Path, *, filename: str) -> Extraction:
-        if not self._free.acquire(timeout=self._wait_s):
+        named_markdown = filename.lower().endswith(_MARKDOWN)
+        try:
+            with self._turn(self._free), suppress(BrokenResult):
+                job = Job(self._pdf_reader, named_markdown, brief=True)
+                return self._result(path, job, time.monotonic() + BRIEF_WALL_S)
+            with self._turn(self._slow_lane), self._turn(self._free):
+                return self._patiently(path, named_markdown)
+        except Unreadable as exc:
+            raise UnreadableDocument(str(exc)) from None
+
+    @contextmanager
+    def _turn(self, lane: Turns) -> Iterator[None]:
+        if not lane.acquire(self._wait_s):
             raise DependencyUnavailable(
                 "Too many documents are being read; try again soon.", retry_after_s=10
             )
         try:
-            return self._extract(path, named_markdown=filename.lower().endswith(_MARKDOWN))
-        except Unreadable as exc:
-            raise UnreadableDocument(str(exc)) from None
+            yield
         finally:
-            self._free.release()
+            lane.release()
 
-    def _extract(self, path: Path, *, named_markdown: bool) -> Extraction:
+    def _patiently(self, path: Path, named_markdown: bool) -> Extraction:
         """A file that kills PDFium's process at once gets a try with pypdf, within the same time."""
         started = time.monotonic()
         for pdf_reader in (self._pdf_reader, "pypdf"):
