@@ -3,6 +3,8 @@
 import asyncio
 import re
 
+import pytest
+
 from rag.citations import without_markers
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from tests.relevance.asking import answer, ask_of, judged, passage
@@ -54,8 +56,23 @@ def test_the_answer_goes_before_a_heading_or_a_question_of_the_same_words() -> N
     said = sentences(
         answer("What is the refund period?", "What is the refund period?\nThe refund period is 30 days.")
     )
-    assert ("The refund period is 30 days.", 1) in said
+    assert said == [("The refund period is 30 days.", 1)]
     assert len(answer("refund period", "Refund period\n\nThe refund period is 30 days.").split()) < 15
+
+
+@pytest.mark.parametrize("heading", ["Consistent Hashing", "# Chapter 1: Introduction to Consistent Hashing"])
+def test_a_heading_is_not_said_beside_a_sentence(heading: str) -> None:
+    text = "Consistent hashing places nodes and keys on a ring."
+    assert answer("How does consistent hashing work?", f"{heading}\n{text}") == f"{text[:-1]} [1]."
+
+
+def test_a_heading_is_better_than_nothing_and_stands_without_its_sign() -> None:
+    assert answer("What is consistent hashing?", "## Consistent hashing") == "Consistent hashing [1]"
+
+
+def test_a_list_item_that_answers_goes_before_a_sentence_that_does_not() -> None:
+    said = answer("How many vacation days?", "Read this with care.\n- Vacation days: 25\n- Sick days: 10")
+    assert said.startswith("Vacation days: 25 [1]")
 
 
 def test_numbers_in_brackets_of_the_source_do_not_become_citations() -> None:
