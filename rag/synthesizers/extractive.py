@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 
 from rag.citations import without_markers
-from rag.sentences import analysis_of, words_of, worth
+from rag.sentences import Sentence, analysis_of, words_of, worth
 from rag.types import Passage, Question, Synthesis
 
 MAX_WORDS = 120
@@ -14,9 +14,12 @@ MAX_CHARS = 900  # scripts without spaces
 LOOKED_AT = 10  # of the ranked sentences
 PLACE_PENALTY = 0.01  # for each place of its passage in the context
 INCOMPLETE_PENALTY = 0.25  # headings and questions hold the question's words, not its answer
+HEADING_PENALTY = 1.0  # for what is surely one: never said while there is anything else
 SECOND_SHARE = 0.5  # of the first sentence's worth that a second one must have
 REPETITION_PENALTY = 0.1  # for saying again what the first sentence says of the question
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
+_HEADING = re.compile(r"#{1,6}\s")
+_SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # of a heading or a list item
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class _Candidate:
     start: int
     end: int
     asked: frozenset[str]
+    complete: bool
 
 
 class ExtractiveSynthesizer:
@@ -50,15 +54,29 @@ def _candidates(context: Sequence[Passage], asked: frozenset[str]) -> Iterator[_
     for place, passage in enumerate(context):
         scored = {score.start: worth(score) for score in passage.sentences}
         for sentence in analysis_of(passage.content).sentences:
-            penalty = PLACE_PENALTY * place + (0.0 if sentence.complete else INCOMPLETE_PENALTY)
-            value = scored.get(sentence.start, 0.0) - penalty
-            yield _Candidate(value, place + 1, sentence.start, sentence.end, sentence.words & asked)
+            value = scored.get(sentence.start, 0.0) - PLACE_PENALTY * place
+            if not sentence.complete:
+                value -= _incomplete_penalty(sentence, passage.content, asked)
+            yield _Candidate(
+                value, place + 1, sentence.start, sentence.end, sentence.words & asked, sentence.complete
+            )
+
+
+def _incomplete_penalty(sentence: Sentence, content: str, asked: frozenset[str]) -> float:
+    """A heading is one by its sign, or holds nothing that the question does not; others may be list items."""
+    heading = sentence.words <= asked or _HEADING.match(content, sentence.start)
+    return HEADING_PENALTY if heading else INCOMPLETE_PENALTY
 
 
 def _clean(text: str) -> str:
     """On one line, without the source's own `[7]`, cut where a table without full stops is one sentence."""
-    words = without_markers(" ".join(text.split())).split()
+    words = without_markers(" ".join(_unsigned(text).split())).split()
     return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()
+
+
+def _unsigned(text: str) -> str:
+    sign = _SIGN.match(text)
+    return text[sign.end() :] if sign else text
 
 
 def _second(
@@ -74,7 +92,8 @@ def _second(
         return []
     first = ranked[0]
     near = [c for c in ranked[1:] if c.worth >= SECOND_SHARE * first.worth]
-    fitting = [c for c in near if _fit(texts[first], texts[c])]
+    alike = [c for c in near if c.complete or not first.complete]  # no heading beside a sentence
+    fitting = [c for c in alike if _fit(texts[first], texts[c])]
     return [max(fitting, key=value)] if fitting else []
 
 
