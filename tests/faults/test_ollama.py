@@ -1,0 +1,75 @@
+"""Answers by Ollama over its own API, embeddings by the local model: the Query API's own wiring."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.provider import Provider
+from tests.support.api import assert_problem, embed, ingest, query
+from tests.support.pdf import make_pdf
+from tests.support.stack import Stack
+from tests.support.waiting import wait_until
+
+TEXT = "The north tower has 120 steps. Its lamp burns whale oil."
+QUESTION = "How many steps does the north tower have?"
+
+
+@pytest.fixture(scope="module")
+def ollama_stack(_session_stacks: Callable[..., Stack], _provider: Provider) -> Stack:
+    return _session_stacks(
+        workers=1,
+        KNOWLEX_SYNTHESIZER="ollama",
+        OLLAMA_HOST=_provider.url,
+        OLLAMA_TIMEOUT_SECONDS="2",
+    )
+
+
+@pytest.fixture
+def towers(ollama_stack: Stack, provider: Provider) -> Stack:
+    ollama_stack.ensure_running()
+    ollama_stack.clean()
+    ingest(ollama_stack.client, make_pdf(TEXT, title="Towers"))
+    embed(ollama_stack.client)
+    return ollama_stack
+
+
+def test_ollama_is_asked_for_its_model_at_a_low_temperature(towers: Stack, provider: Provider):
+    body = query(towers.client, QUESTION, maxTokens=99).json()
+    assert body["answer"] == "The north tower has 120 steps [1]."
+    assert body["metadata"]["answerSynthesized"] is True
+    (call,) = provider.calls("chat")
+    assert (call.path, call.body["model"]) == ("/api/chat", "llama3.2:1b")
+    assert call.body["options"]["temperature"] <= 0.3
+    assert call.body["options"]["num_predict"] == 99
+    assert call.prompt.questions == [QUESTION]
+    assert call.prompt.numbers == [1]
+
+
+@pytest.mark.parametrize("fault", ["hang", "status", "html", "cut", "empty", "reset"])
+def test_a_failing_ollama_is_a_synthesis_failure_within_its_timeout(
+    towers: Stack, provider: Provider, fault: str
+):
+    provider.rule(fault, on="chat")
+    started = time.monotonic()
+    assert_problem(query(towers.client, QUESTION), 503, "SYNTHESIS_FAILED")
+    assert time.monotonic() - started < 2 + 2
+
+
+def test_health_tells_within_5_s_that_ollama_went_and_came_back(towers: Stack, provider: Provider):
+    def health() -> tuple[str, str]:
+        body = towers.client.get("/health").json()
+        return body["status"], body["ollama"]
+
+    assert health() == ("healthy", "connected")
+    provider.rule("hang", on="models")
+    wait_until(lambda: health() == ("degraded", "unreachable"), 5, "degraded")
+    provider.reset()
+    wait_until(lambda: health() == ("healthy", "connected"), 5, "healthy")
+
+
+def test_health_tells_that_the_workers_are_gone(towers: Stack):
+    towers.kill_worker()
+    wait_until(lambda: towers.client.get("/health").json()["status"] == "degraded", 20, "degraded")
+    towers.start_worker()
+    wait_until(lambda: towers.client.get("/health").json()["status"] == "healthy", 5, "healthy")
