@@ -2,9 +2,9 @@
 
     python -m benchmarks.askers [--askers 200] [--seconds 10] [--documents 20] [--path /api/v1/rag/ask]
 
-Everything is real but the models, which a server on loopback plays (tests/provider.py, in a process
-of its own). The ideal is `askers / model seconds` answers a second. Where client, models and database share the cores
-with the web process, the CPU per answer says more than the share of the ideal.
+Everything is real but the models, which a server on loopback plays (tests/provider.py, a process of its own).
+The ideal is `askers / model seconds` answers a second. Where client, models and database share the cores with
+the web process, the CPU per answer says more than the share of the ideal.
 """
 
 import argparse

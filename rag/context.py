@@ -1,22 +1,20 @@
 """Which passages the synthesizer is given. Plain Python."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rag.types import Passage
 
 CONTEXT_TOKENS = 4000
 
 
-def distinct(passages: Iterable[Passage]) -> list[Passage]:
+def distinct(passages: Iterable[Passage]) -> Iterator[Passage]:
     """Without a chunk that came before, or one that says the same word for word; the order is kept."""
     seen: set[object] = set()
-    kept: list[Passage] = []
     for passage in passages:
         wording = " ".join(passage.content.split())
         if passage.chunk_id not in seen and wording not in seen:
-            kept.append(passage)
+            yield passage
         seen.update((passage.chunk_id, wording))
-    return kept
 
 
 def assemble(passages: Iterable[Passage], budget_tokens: int = CONTEXT_TOKENS) -> tuple[Passage, ...]:

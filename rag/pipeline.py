@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from itertools import islice
 from typing import Any, TypeVar
 
 from rag.citations import settle, without_markers
@@ -56,7 +57,7 @@ class Pipeline:
         started = time.perf_counter()
         judged = self._assess(question.text, ranked, ranked.calibration)
         took.note("relevance", started)
-        return distinct(judged.passages)[: question.top_k]
+        return list(islice(distinct(judged.passages), question.top_k))
 
 
 def _checked(reply: str, blocks: int) -> tuple[str, tuple[int, ...]]:

@@ -86,8 +86,10 @@ class OpenAISynthesizer:
             "temperature": TEMPERATURE,
             **limit,
         }
-        raw = await self._clients.get().chat.completions.with_raw_response.create(**request)
-        return cast(bytes, raw.content)
+        # Not chat.completions.create: that walks the request by its type hints, for half the CPU of the call.
+        client = self._clients.get()
+        response = await client.post("/chat/completions", body=request, cast_to=httpx2.Response)
+        return response.content
 
     def _read(self, body: bytes) -> Synthesis:
         reply = json_reply(body)

@@ -12,7 +12,7 @@ from tests.rag.factory import passage
 
 def test_equal_chunks_and_equal_words_stand_in_the_context_once():
     first, again, other = passage(1, "Same words."), passage(1, "Same words."), passage(2, "Same \n words.")
-    assert distinct([first, again, other, passage(3, "Others.")]) == [first, passage(3, "Others.")]
+    assert list(distinct([first, again, other, passage(3, "Others.")])) == [first, passage(3, "Others.")]
 
 
 def test_the_context_keeps_to_its_budget_and_its_order():
