@@ -73,7 +73,7 @@ class Passage:
 class Retrieval:
     """What one search found, best first.
 
-    idf: of every distinct lexeme of the question, those that no chunk holds included (`lexical.idf(0, chunks)`).
+    idf: of every distinct lexeme of the question; `lexical.idf(0, chunks)` for those that no chunk holds.
     model_name, calibration: of the active embedding model; calibration is None where none was fitted.
     """
 
