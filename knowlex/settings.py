@@ -54,6 +54,7 @@ EDGE_MIDDLEWARE = [
     "knowlex.common.middleware.security_headers",
     "knowlex.common.middleware.rate_limit",
     "knowlex.common.middleware.problems",
+    "knowlex.common.cross_site.cross_site",
 ]
 # Only /admin and /static pass these, in a thread (knowlex.common.handler).
 MIDDLEWARE = [
@@ -175,7 +176,7 @@ SYNTHESIZERS: dict[str, dict[str, Any]] = {
         "options": {
             "host": ENV.ollama_host,
             "model_name": ENV.knowlex_chat_model or ENV.ollama_model,
-            "timeout_s": ENV.ollama_timeout_seconds,
+            "timeout_s": min(ENV.ollama_timeout_seconds, ENV.knowlex_llm_timeout_seconds),
         },
     },
 }
