@@ -93,7 +93,9 @@ def _second(
     first = ranked[0]
     near = [c for c in ranked[1:] if c.worth >= SECOND_SHARE * first.worth]
     alike = [c for c in near if c.complete or not first.complete]  # no heading beside a sentence
-    fitting = [c for c in alike if _fit(texts[first], texts[c])]
+    # Another passage that holds less of the question tells of something else: the south tower, not the north.
+    about = [c for c in alike if c.number == first.number or not c.asked < first.asked]
+    fitting = [c for c in about if _fit(texts[first], texts[c])]
     return [max(fitting, key=value)] if fitting else []
 
 

@@ -75,6 +75,18 @@ def test_a_list_item_that_answers_goes_before_a_sentence_that_does_not() -> None
     assert said.startswith("Vacation days: 25 [1]")
 
 
+def test_another_passage_that_holds_less_of_the_question_is_not_cited() -> None:
+    texts = ("The south tower has 98 steps.", "The north tower has 120 steps.")
+    assert answer("How many steps has the north tower?", *texts) == "The north tower has 120 steps [1]."
+    both = sentences(answer("How many steps have the north and the south tower?", *texts))
+    assert {n for _, n in both} == {1, 2}
+
+
+def test_two_passages_that_hold_as_much_of_the_question_are_both_cited() -> None:
+    texts = ("The refund period is 30 days.", "In Peru the refund period is 14 days.")
+    assert [n for _, n in sentences(answer("How long is the refund period?", *texts))] == [1, 2]
+
+
 def test_numbers_in_brackets_of_the_source_do_not_become_citations() -> None:
     said = answer(
         "What did Smith show?", "Smith showed [3, 7] that bees dance [2].", "Bees sting.", "Bees fly."
