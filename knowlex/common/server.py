@@ -55,6 +55,9 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_deadline()
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):
+            self._refuse(InvalidInput("The request must have one Host header."))
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:

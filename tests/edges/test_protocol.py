@@ -18,6 +18,8 @@ SMUGGLED = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
         b"GET\r\n\r\n",
         b"GET /health HTTP/9.9\r\nHost: localhost\r\n\r\n",
         b"G\x00T /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /health HTTP/1.1\r\n\r\n",
+        GET + b"Host: localhost\r\n\r\n",
         GET + b"Bad Header: 1\r\n\r\n",
         GET + b"A\x00: 1\r\n\r\n",
         GET + b"A: 1\x00\r\n\r\n",
