@@ -1,6 +1,7 @@
 """Reading files in jailed processes: what comes back, and what hostile files cannot do."""
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -39,7 +40,11 @@ def read(extractor: SandboxedExtractor, tmp_path: Path) -> Read:
 
 
 def children() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children(recursive=True) if child.status() != "zombie"]
+    """Nurseries and what they have forked; the run's database, broker and servers are children too."""
+    running = [child for child in psutil.Process().children() if child.status() != "zombie"]
+    nurseries = [child for child in running if any("nursery" in word for word in child.cmdline())]
+    forked = [child for nursery in nurseries for child in nursery.children(recursive=True)]
+    return [child for child in nurseries + forked if child.status() != "zombie"]
 
 
 def encrypted(*, user_password: str, algorithm: str) -> bytes:
@@ -153,10 +158,15 @@ def test_harmless_oddities_do_not_lose_the_text(read: Read) -> None:
 
 @pytest.mark.parametrize("bomb", [hostile.long_string, hostile.forms_in_forms])
 def test_a_bomb_ends_within_its_limits(read: Read, bomb: Callable[[], bytes]) -> None:
+    """If PDFium's process ends quickly, pypdf may find time to read the harmless part of it."""
     data = bomb()
     resident = psutil.Process().memory_info().rss
-    with pytest.raises(UnreadableDocument, match=r"limits of time and memory|more than 20 MB"):
-        read(data)
+    try:
+        text = read(data).text
+    except UnreadableDocument as exc:
+        assert re.search("limits of time and memory|more than 20 MB", exc.message)
+    else:
+        assert set(text.split("\n")) == {"Hello there"}
     assert psutil.Process().memory_info().rss - resident < 50 * 1024**2
     wait_until(lambda: len(children()) <= 1, what="the child to be gone")  # the nursery stays for the next
 
