@@ -14,7 +14,7 @@ from embeddings.types import Vector
 from knowlex.common.errors import InvalidInput
 from rag.fitting import Pair
 from rag.relevance import features_of
-from rag.sentences import Terms, question_terms, score_sentences
+from rag.sentences import question_terms, score_sentences
 from rag.types import Passage
 
 BATCH = 20
@@ -63,10 +63,11 @@ def pairs(labelled: Sequence[Labelled], embedder: Embedder) -> Iterator[Pair]:
         question, passage = vectors[one.question], vectors[one.passage]
         cosine = float(question @ passage / (np.linalg.norm(question) * np.linalg.norm(passage)))
         terms = question_terms(one.question, worth)
-        yield Pair(features_of(_passage(one, 1 - cosine, terms), terms), one.relevant)
+        sentences = score_sentences(one.passage, terms)
+        yield Pair(features_of(_passage(one, 1 - cosine), sentences, terms), one.relevant)
 
 
-def _passage(one: Labelled, distance: float, terms: Terms) -> Passage:
+def _passage(one: Labelled, distance: float) -> Passage:
     nobody = UUID(int=0)
     return Passage(
         chunk_id=nobody,
@@ -82,5 +83,4 @@ def _passage(one: Labelled, distance: float, terms: Terms) -> Passage:
         start_char=0,
         token_count=0,
         distance=distance,
-        sentences=score_sentences(one.passage, terms),
     )

@@ -5,12 +5,12 @@ never makes it less relevant. Where it was fitted and how well it does: docs/eva
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from rag.sentences import Terms, analysis_of, question_terms, words_of, worth
-from rag.types import Passage, Retrieval
+from rag.types import Passage, Retrieval, SentenceScore
 
 SAME_TEXT = 1e-4  # cosine distance; float32 sums of one text differ by less
 CERTAIN = 0.999
@@ -55,20 +55,20 @@ class Calibration:
 # Fitted by benchmarks/evaluation/fit_relevance.py; data, folds and errors in docs/evaluation.md.
 FITTED = {
     "all-MiniLM-L6-v2": Calibration(
-        intercept=-10.72, similarity=6.05, sentence=3.75, coverage=4.24, evidence=2.31
+        intercept=-10.72, similarity=6.34, sentence=4.00, coverage=3.61, evidence=2.36
     ),
 }
 # The same without the cosine, for models whose cosines nobody has looked at.
-WORDS_ONLY = Calibration(intercept=-11.20, similarity=0.0, sentence=4.45, coverage=5.13, evidence=3.19)
+WORDS_ONLY = Calibration(intercept=-11.27, similarity=0.0, sentence=5.11, coverage=4.28, evidence=3.24)
 
 
 def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, Any] | None) -> Retrieval:
-    """The retrieval with `relevance` filled in, order kept.
+    """The retrieval with `relevance` filled in, order kept. The passages' sentences must be scored.
 
     calibration: the weights stored with the embedding model, by the names of `Calibration`; None takes those
     that ship for `retrieval.model_name`, or words alone. Unusable ones count as None.
     """
-    weights = _stored(calibration) or FITTED.get(retrieval.model_name, WORDS_ONLY)
+    weights = weights_for(retrieval.model_name, calibration)
     terms = question_terms(question_text, retrieval.idf)
     passages = tuple(
         replace(passage, relevance=_relevance(passage, terms, weights)) for passage in retrieval.passages
@@ -76,14 +76,18 @@ def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, A
     return replace(retrieval, passages=passages)
 
 
-def features_of(passage: Passage, terms: Terms) -> Features:
-    """`passage.sentences` must be scored; see rag.rerankers.sentence."""
-    held = analysis_of(passage.content).words | words_of(
-        f"{passage.title} {passage.chapter} {passage.section}"
-    )
+def weights_for(model_name: str, calibration: Mapping[str, Any] | None) -> Calibration:
+    return _stored(calibration) or FITTED.get(model_name, WORDS_ONLY)
+
+
+def features_of(passage: Passage, sentences: Sequence[SentenceScore], terms: Terms) -> Features:
+    """sentences: of the passage, scored for the question that the terms are of."""
+    held = terms.words & analysis_of(passage.content).words
+    if len(held) < len(terms.words):
+        held |= terms.words & words_of(f"{passage.title} {passage.chapter} {passage.section}")
     return Features(
         similarity=max(0.0, 1.0 - passage.distance),
-        sentence=max(map(worth, passage.sentences), default=0.0),
+        sentence=max(map(worth, sentences), default=0.0),
         coverage=terms.coverage(held),
         evidence=math.log1p(terms.mass_in(held, at_most=ENOUGH)),
     )
@@ -92,7 +96,7 @@ def features_of(passage: Passage, terms: Terms) -> Features:
 def _relevance(passage: Passage, terms: Terms, weights: Calibration) -> float:
     if passage.distance <= SAME_TEXT and terms.words <= analysis_of(passage.content).words:
         return CERTAIN
-    return weights.probability(features_of(passage, terms))
+    return weights.probability(features_of(passage, passage.sentences, terms))
 
 
 def _stored(calibration: Mapping[str, Any] | None) -> Calibration | None:

@@ -57,7 +57,9 @@ class Case:
     best_first: tuple[Features, ...]
 
     def pair(self) -> Pair:
-        return Pair(self.best_first[0], self.answerable, WEIGHTS[self.setting])
+        """Of the passage with the best sentence: the order comes from the weights to be fitted."""
+        best = max(self.best_first, key=lambda features: features.sentence)
+        return Pair(best, self.answerable, WEIGHTS[self.setting])
 
 
 class Bench:
@@ -71,7 +73,7 @@ class Bench:
         question = Question(text, (UUID(int=0),), TOP_K)
         found = asyncio.run(SentenceReranker().rerank(question, self.corpus.retrieve(text, among)))
         terms = question_terms(text, found.idf)
-        features = tuple(features_of(passage, terms) for passage in found.passages[:TOP_K])
+        features = tuple(features_of(passage, passage.sentences, terms) for passage in found.passages[:TOP_K])
         return Case(setting, zlib.crc32(about.encode()) % FOLDS, answerable, features)
 
     def plain(self, setting: str, row: dict) -> Case:
