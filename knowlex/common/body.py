@@ -4,12 +4,12 @@ import asyncio
 import io
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from knowlex.common.errors import PayloadTooLarge, RequestTimeout
+from knowlex.common.errors import PayloadTooLarge, RequestTimeout, StorageUnavailable
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -42,7 +42,8 @@ class RequestBody:
     async def read(self, limit: int, spool_dir: Path) -> BinaryIO:
         """The whole body as a file at its start, on disk if it is large; the caller closes it.
 
-        limit: in bytes. Raises PayloadTooLarge (before reading, if declared so), RequestTimeout, ClientGone.
+        limit: in bytes. Raises PayloadTooLarge (before reading, if declared so), RequestTimeout, ClientGone,
+        StorageUnavailable (no room, or no folder to write to).
         """
         if self.declared is not None and self.declared > limit:
             raise _too_large(limit)
@@ -52,10 +53,12 @@ class RequestBody:
         spool = cast(BinaryIO, spooled)
         try:
             await self._fill(spool, limit)
+            with _storing():
+                spool.seek(0)
         except BaseException:
-            spool.close()
+            with suppress(OSError):  # what is left in its buffer finds no room either
+                spool.close()
             raise
-        spool.seek(0)
         return spool
 
     async def _fill(self, spool: BinaryIO, limit: int) -> None:
@@ -69,7 +72,8 @@ class RequestBody:
             if elapsed > self._patience_s and size < elapsed * MIN_BYTES_PER_S and not self.complete:
                 self._is_sending = False
                 raise RequestTimeout("The request body arrives too slowly.")
-            spool.write(chunk)
+            with _storing():
+                spool.write(chunk)
 
     async def _next(self, patience_s: float) -> bytes:
         try:
@@ -123,6 +127,14 @@ async def cancelled_when_gone(body: RequestBody) -> AsyncIterator[None]:
         raise
     finally:
         watcher.cancel()
+
+
+@contextmanager
+def _storing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise StorageUnavailable("The request body cannot be stored for reading.") from exc
 
 
 def _too_large(limit: int) -> PayloadTooLarge:

@@ -184,3 +184,16 @@ def test_uploads_at_once_do_not_mix(web: WebProcess) -> None:
             return await asyncio.gather(*(upload(client, number) for number in range(40)))
 
     assert all(asyncio.run(all_at_once()))
+
+
+def test_a_body_that_cannot_be_put_on_disk_is_507_and_the_next_one_works(web: WebProcess) -> None:
+    folder = web.folder / "tmp"
+    folder.rename(web.folder / "elsewhere")
+    try:
+        response = web.client.post(ECHO, json={"text": "a" * (MB // 2)})
+    finally:
+        (web.folder / "elsewhere").rename(folder)
+
+    assert check_body(response)["error"] == "INSUFFICIENT_STORAGE"
+    assert response.status_code == 507
+    assert web.client.post(ECHO, json={"text": "a" * (MB // 2)}).status_code == 200
