@@ -28,9 +28,11 @@ def paragraphs(page: str) -> str:
     parts = [lines[0].strip()]
     for index in range(1, len(lines)):
         above, below = lines[index - 1], lines[index].strip()
-        parts.append(
-            _joint(above, below, width=widths[index - 1], wrapped=tells_wraps and above.endswith(" "))
-        )
+        wrapped = tells_wraps and above.endswith(" ")
+        if not wrapped and _is_heading(above.strip(), below, lines[index + 1 : index + 2], widths[index]):
+            parts.append("\n\n")
+        else:
+            parts.append(_joint(above, below, width=widths[index - 1], wrapped=wrapped))
         parts.append(below)
     return "".join(parts)
 
@@ -52,6 +54,14 @@ def _joint(above: str, below: str, *, width: int, wrapped: bool) -> str:
     if goes_on or (not tabular and (wrapped or _is_full(above, below, width))):
         return "" if _CJK.match(above[-1]) and _CJK.match(below) else " "
     return "\n" if tabular or len(above) < _NARROW else "\n\n"
+
+
+def _is_heading(above: str, below: str, next_lines: Sequence[str], width: int) -> bool:
+    """Whether `below` stands alone between the end of a sentence and the beginning of another."""
+    alone = above.endswith(_ENDS) and not below.endswith((*_ENDS, ",", "-"))
+    short = len(below) < min(_NARROW, 0.6 * width)
+    begins = [line.strip()[:1] for line in next_lines]
+    return alone and short and not any(first.islower() for first in (below[:1], *begins))
 
 
 def _is_full(above: str, below: str, width: int) -> bool:

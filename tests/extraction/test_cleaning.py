@@ -72,6 +72,22 @@ def test_wrapped_lines_become_paragraphs() -> None:
     assert second.endswith("goes on to the next one.")
 
 
+def test_a_heading_after_a_full_line_stands_alone() -> None:
+    page = (
+        "Tesla was renowned for his work on alternating current. He moved to New York in 1884.\n"
+        "Early life\nTesla was born in Smiljan."
+    )
+    assert cleaned(page).split("\n\n")[1].split("\n") == ["Early life", "Tesla was born in Smiljan."]
+
+
+def test_a_short_rest_of_a_sentence_is_no_heading() -> None:
+    page = (
+        "Tesla was renowned for his work on alternating current. He moved to New York in 1884.\n"
+        "Later he lived in a hotel and fed the pigeons of the park that\nhe saw from his window."
+    )
+    assert cleaned(page).count("\n") == 0
+
+
 def test_list_items_and_rows_of_figures_keep_their_lines() -> None:
     page = "Net income $ 461 $ 229\r\nTotal sales 1,204 998\r\n\u2022 first thing\r\n\u2022 second thing"
     assert cleaned(page) == page.replace("\r\n", "\n")
