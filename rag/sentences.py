@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from documents.sentences import sentence_spans
@@ -41,19 +41,28 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The question's distinct lexemes with their idf, and the sum of it."""
+    """The question's distinct lexemes with their idf, and the sum of it. Of one question, and short-lived."""
 
     weights: Mapping[str, float]
     words: frozenset[str]
     mass: float
+    _shares: dict[frozenset[str], float] = field(default_factory=dict, repr=False, compare=False)
 
     def mass_in(self, words: frozenset[str], *, at_most: float = math.inf) -> float:
         """at_most: what a single word can weigh."""
         return sum([min(self.weights[word], at_most) for word in self.words & words])
 
     def coverage(self, words: frozenset[str]) -> float:
-        """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
-        return min(1.0, self.mass_in(words) / self.mass) if self.mass else 0.0
+        """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words.
+
+        Hundreds of sentences hold the same few words of a question: each combination is summed up once.
+        """
+        held = self.words & words
+        share = self._shares.get(held)
+        if share is None:
+            share = min(1.0, self.mass_in(held) / self.mass) if self.mass else 0.0
+            self._shares[held] = share
+        return share
 
 
 def question_terms(text: str, known: Mapping[str, float]) -> Terms:
@@ -90,16 +99,17 @@ def _sentence(content: str, start: int, end: int) -> Sentence:
 def score_sentences(content: str, terms: Terms) -> tuple[SentenceScore, ...]:
     """Every sentence of the passage, in reading order, scored for the question."""
     analysis = analysis_of(content)
-    scores = []
     asked = terms.words
+    if asked.isdisjoint(analysis.words):
+        return analysis.unscored
+    scores = list(analysis.unscored)
     before = _NOTHING
-    for sentence, unscored in zip(analysis.sentences, analysis.unscored, strict=True):
+    for n, sentence in enumerate(analysis.sentences):
         held = sentence.words & asked
-        if held or before:
-            alone, together = terms.coverage(held), terms.coverage(held | before)
-            scores.append(SentenceScore(sentence.start, sentence.end, alone, together))
-        else:
-            scores.append(unscored)  # most are: a quarter of the time
+        if held or before:  # most sentences hold nothing of the question: their scores are made already
+            alone = terms.coverage(held)
+            together = terms.coverage(held | before) if before else alone
+            scores[n] = SentenceScore(sentence.start, sentence.end, alone, together)
         before = held
     return tuple(scores)
 
