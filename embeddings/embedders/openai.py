@@ -24,6 +24,7 @@ NATIVE_DIMENSIONS = {
 FIXED_SIZE = frozenset({"text-embedding-ada-002"})  # refuses the parameter `dimensions`
 QUERY_LIMIT_S = 10.0  # a question's embedding, retries included: someone waits for it
 THREE_MORE = Retry(retries=3, base_s=1.0)  # after 1, 2 and 4 s
+CONNECTIONS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)  # a crowd's questions at once
 NO_ANSWER = (openai.OpenAIError, httpx2.HTTPError, OSError)
 
 
@@ -68,7 +69,10 @@ class OpenAIEmbedder:
     async def aembed_query(self, text: str) -> Vector:
         async def attempt() -> Vector:
             try:
-                raw = await self._async.get().embeddings.with_raw_response.create(**self._request([text]))
+                # Not embeddings.create: that walks the request by its type hints, for half the CPU of the call.
+                raw = await self._async.get().post(
+                    "/embeddings", body=self._request([text]), cast_to=httpx2.Response
+                )
             except NO_ANSWER as exc:
                 raise failure(exc, secret=self._api_key) from exc
             (vector,) = self._read(raw.content, 1)
@@ -102,6 +106,7 @@ class OpenAIEmbedder:
         """One for each event loop, to which aiohttp's connections belong."""
         http_client = openai.DefaultAioHttpClient(
             timeout=self._timeout_s,
+            limits=CONNECTIONS,
             headers=HEADERS,
             follow_redirects=False,
             event_hooks=async_hooks(self._timeout_s),
