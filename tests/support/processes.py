@@ -55,6 +55,14 @@ def kill_group(process: Process | None) -> None:
 
 
 def children(process: Process) -> list[psutil.Process]:
-    """Direct children, Python's resource tracker left out."""
+    """Direct children that live, Python's resource tracker left out."""
     found = psutil.Process(process.pid).children()
-    return [child for child in found if "resource_tracker" not in " ".join(child.cmdline())]
+    return [child for child in found if "resource_tracker" not in _command(child) and _command(child)]
+
+
+def _command(process: psutil.Process) -> str:
+    """ "" for one that has just ended."""
+    try:
+        return " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return ""
