@@ -24,7 +24,7 @@ NATIVE_DIMENSIONS = {
 FIXED_SIZE = frozenset({"text-embedding-ada-002"})  # refuses the parameter `dimensions`
 QUERY_LIMIT_S = 10.0  # a question's embedding, retries included: someone waits for it
 THREE_MORE = Retry(retries=3, base_s=1.0)  # after 1, 2 and 4 s
-CONNECTIONS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)  # a crowd's questions at once
+CONNECTIONS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
 NO_ANSWER = (openai.OpenAIError, httpx2.HTTPError, OSError)
 
 
@@ -69,7 +69,7 @@ class OpenAIEmbedder:
     async def aembed_query(self, text: str) -> Vector:
         async def attempt() -> Vector:
             try:
-                # Not embeddings.create: that walks the request by its type hints, for half the CPU of the call.
+                # Not embeddings.create: that walks the request by its type hints, for half the CPU.
                 raw = await self._async.get().post(
                     "/embeddings", body=self._request([text]), cast_to=httpx2.Response
                 )
