@@ -29,6 +29,7 @@ Pool: TypeAlias = AsyncConnectionPool[AsyncConnection[DictRow]]
 
 MAX_CONNECTIONS = 8
 LIMIT_S = 4.6  # for a statement with its retries: with the database gone, callers answer 503 within 5 s
+SPARE_S = 5.0  # without need of a connection, then one is closed: none is left a minute after a crowd
 BUSY_S = 15.0  # that a crowd may make one wait for its turn at a database that works
 CONNECTION_WAIT_S = 1.0  # of one try; a try that waited in vain makes the pool connect anew
 TRANSIENT = (
@@ -144,6 +145,7 @@ def _new_pool() -> Pool:
         open=False,
         min_size=0,
         max_size=MAX_CONNECTIONS,
+        max_idle=SPARE_S,
         timeout=CONNECTION_WAIT_S,
         reconnect_timeout=2.0,
         num_workers=1,

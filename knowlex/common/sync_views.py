@@ -7,7 +7,6 @@ database connections.
 import asyncio
 import contextvars
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
@@ -18,6 +17,7 @@ from django.db import close_old_connections
 from django.http import HttpResponseBase
 
 from knowlex.common.errors import DependencyUnavailable
+from knowlex.common.threads import RestingThreads
 
 T = TypeVar("T")
 THREADS = 32
@@ -28,7 +28,7 @@ class ThreadPool:
     """At most THREADS calls at once; one that finds no thread in WAIT_S raises DependencyUnavailable."""
 
     def __init__(self, threads: int = THREADS) -> None:
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="knowlex-sync")
+        self._executor = RestingThreads(threads, "knowlex-sync")
         self._free = asyncio.Semaphore(threads)
 
     async def run(self, call: Callable[[], T]) -> T:
