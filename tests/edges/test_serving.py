@@ -20,9 +20,9 @@ def test_two_hundred_who_wait_take_no_thread(web: WebProcess) -> None:
     async def ask_all() -> tuple[dict[str, int], float]:
         limits = httpx.Limits(max_connections=300)
         async with httpx.AsyncClient(base_url=web.client.base_url, limits=limits, timeout=30) as client:
-            waiting = [asyncio.create_task(client.post(WAIT, json={"seconds": 3})) for _ in range(200)]
+            waiting = [asyncio.create_task(client.post(WAIT, json={"seconds": 5})) for _ in range(200)]
             report: dict[str, int] = {}
-            while report.get("waiting", 0) < 200:
+            while report.get("waiting", 0) < 200 and not all(task.done() for task in waiting):
                 report = (await client.get("/api/v1/probe/report")).json()
             responses = await asyncio.gather(*waiting)
             assert {response.status_code for response in responses} == {200}
@@ -30,9 +30,10 @@ def test_two_hundred_who_wait_take_no_thread(web: WebProcess) -> None:
 
     report, slowest = asyncio.run(ask_all())
 
+    assert report["waiting"] == 200
     assert report["threads"] <= before
     assert report["connections_of_loop_thread"] is False
-    assert slowest < 6
+    assert slowest < 8
 
 
 def test_a_client_that_leaves_cancels_its_view_quietly(web: WebProcess) -> None:
