@@ -1,6 +1,7 @@
 """The sentences of a passage, and how much of the question each one holds. Plain Python."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,6 +13,14 @@ from rag.types import SentenceScore
 KEPT_PASSAGES = 2048  # analysed once, about 15 kB each
 ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
 _UNKNOWN_OVER_KNOWN = 1.1  # idf(0, N) - idf(1, N) in a collection of any size
+# "What does it mean?", "How long does it take?": answers say so in other words, so these weigh less.
+FRAMING = frozenset(lexemes("mean happen use take get need"))
+FRAMING_SHARE = 0.25
+_MEASURE = re.compile(
+    r"\bhow\s+(long|large|big|small|tall|high|heavy|deep|wide|thick|old|far|fast|quickly|often|soon|late|early"
+    r"|hot|cold|strong|expensive)\b",
+    re.IGNORECASE,
+)
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
 _NOTHING: frozenset[str] = frozenset()
 
@@ -68,13 +77,19 @@ class Terms:
 def question_terms(text: str, known: Mapping[str, float]) -> Terms:
     """`known`: idf of the question's lexemes. One that is missing counts as a word that no chunk holds.
 
-    Words that only ask are left out, unless there is nothing else.
+    Words that only ask are left out, unless there is nothing else; those of its frame weigh less.
     """
     words = words_of(text)
     words = words - ASKING or words
     unknown = max([idf(0, 0), *(weight + _UNKNOWN_OVER_KNOWN for weight in known.values())])
     weights = {word: known.get(word, unknown) for word in sorted(words)}
+    for word in words & _framing(text):
+        weights[word] *= FRAMING_SHARE
     return Terms(weights, words, sum(weights.values()))
+
+
+def _framing(text: str) -> frozenset[str]:
+    return FRAMING.union(*(lexemes(measure) for measure in _MEASURE.findall(text[:2000])))
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)

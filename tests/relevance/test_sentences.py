@@ -43,6 +43,20 @@ def test_words_that_only_ask_do_not_count_unless_there_is_nothing_else() -> None
     assert question_terms("Does it work?", {}).words == {"work"}
 
 
+@pytest.mark.parametrize(
+    "question", ["How long does the ferry take?", "What happens to the ferry?", "How old is the ferry?"]
+)
+def test_words_of_the_questions_frame_weigh_less(question: str) -> None:
+    terms = question_terms(question, {})
+    assert terms.coverage(frozenset({"ferri"})) > 0.6
+    assert terms.coverage(terms.words) == 1.0
+
+
+def test_the_same_words_weigh_as_ever_where_they_do_not_frame() -> None:
+    terms = question_terms("Is the old bridge long?", {})
+    assert len(set(terms.weights.values())) == 1
+
+
 @pytest.mark.parametrize("text", ["", "   ", "?!", "the of and"])
 def test_a_question_without_words_covers_nothing(text: str) -> None:
     assert {s.coverage for s in score_sentences(TEXT, question_terms(text, {}))} == {0.0}
