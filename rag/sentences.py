@@ -1,7 +1,6 @@
 """The sentences of a passage, and how much of the question each one holds. Plain Python."""
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -10,19 +9,10 @@ from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes
 from rag.types import SentenceScore
 
-KEPT_PASSAGES = 2048  # analysed once, about 15 kB each
+KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
 ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
 _UNKNOWN_OVER_KNOWN = 1.1  # idf(0, N) - idf(1, N) in a collection of any size
-# "What does it mean?", "How long does it take?": answers say so in other words, so these weigh less.
-FRAMING = frozenset(lexemes("mean happen use take get need"))
-FRAMING_SHARE = 0.25
-_MEASURE = re.compile(
-    r"\bhow\s+(long|large|big|small|tall|high|heavy|deep|wide|thick|old|far|fast|quickly|often|soon|late|early"
-    r"|hot|cold|strong|expensive)\b",
-    re.IGNORECASE,
-)
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
-_NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +31,15 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A passage's sentences in reading order, their scores for an unrelated question, and its lexemes."""
+    """A passage's sentences in reading order, their scores for an unrelated question, and its lexemes.
+
+    places: for each lexeme, which sentences (0-based) hold it.
+    """
 
     sentences: tuple[Sentence, ...]
     unscored: tuple[SentenceScore, ...]
     words: frozenset[str]
+    places: Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +49,25 @@ class Terms:
     weights: Mapping[str, float]
     words: frozenset[str]
     mass: float
-    _shares: dict[frozenset[str], float] = field(default_factory=dict, repr=False, compare=False)
+    _shares: dict[int, float] = field(default_factory=dict, repr=False, compare=False)
 
     def mass_in(self, words: frozenset[str], *, at_most: float = math.inf) -> float:
         """at_most: what a single word can weigh."""
-        return sum([min(self.weights[word], at_most) for word in self.words & words])
+        return sum([min(weight, at_most) for word, weight in self.weights.items() if word in words])
 
     def coverage(self, words: frozenset[str]) -> float:
-        """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words.
+        """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
+        return min(1.0, self.mass_in(words) / self.mass) if self.mass else 0.0
+
+    def share(self, held: int) -> float:
+        """`coverage` of the words whose bits are set, in the order of `weights`.
 
         Hundreds of sentences hold the same few words of a question: each combination is summed up once.
         """
-        held = self.words & words
         share = self._shares.get(held)
         if share is None:
-            share = min(1.0, self.mass_in(held) / self.mass) if self.mass else 0.0
-            self._shares[held] = share
+            words = (word for n, word in enumerate(self.weights) if held >> n & 1)
+            share = self._shares[held] = self.coverage(frozenset(words))
         return share
 
 
@@ -96,7 +93,11 @@ def _framing(text: str) -> frozenset[str]:
 def analysis_of(content: str) -> Analysis:
     sentences = tuple(_sentence(content, start, end) for start, end in sentence_spans(content))
     unscored = tuple(SentenceScore(sentence.start, sentence.end, 0.0, 0.0) for sentence in sentences)
-    return Analysis(sentences, unscored, _NOTHING.union(*(sentence.words for sentence in sentences)))
+    places: dict[str, tuple[int, ...]] = {}
+    for n, sentence in enumerate(sentences):
+        for word in sentence.words:
+            places[word] = (*places.get(word, ()), n)
+    return Analysis(sentences, unscored, frozenset(places), places)
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
@@ -114,19 +115,27 @@ def _sentence(content: str, start: int, end: int) -> Sentence:
 def score_sentences(content: str, terms: Terms) -> tuple[SentenceScore, ...]:
     """Every sentence of the passage, in reading order, scored for the question."""
     analysis = analysis_of(content)
-    asked = terms.words
-    if asked.isdisjoint(analysis.words):
+    holding = _holding(analysis, terms)
+    if not any(holding):
         return analysis.unscored
     scores = list(analysis.unscored)
-    before = _NOTHING
-    for n, sentence in enumerate(analysis.sentences):
-        held = sentence.words & asked
-        if held or before:  # most sentences hold nothing of the question: their scores are made already
-            alone = terms.coverage(held)
-            together = terms.coverage(held | before) if before else alone
-            scores[n] = SentenceScore(sentence.start, sentence.end, alone, together)
+    before = 0
+    for n, held in enumerate(holding):
+        if held or before:
+            start, end, *_ = analysis.unscored[n]
+            scores[n] = SentenceScore(start, end, terms.share(held), terms.share(held | before))
         before = held
     return tuple(scores)
+
+
+def _holding(analysis: Analysis, terms: Terms) -> list[int]:
+    """For each sentence, the question's words that it holds, as bits in the order of `terms.weights`."""
+    holding = [0] * len(analysis.sentences)
+    places = analysis.places
+    for n, word in enumerate(terms.weights):
+        for place in places.get(word, ()):
+            holding[place] |= 1 << n
+    return holding
 
 
 def worth(sentence: SentenceScore) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 
@@ -22,9 +22,8 @@ class Question:
     min_relevance: float = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceScore:
-    """One sentence of a passage, as ranked for the question.
+class SentenceScore(NamedTuple):
+    """One sentence of a passage, as ranked for the question. A tuple: hundreds are made for each question.
 
     start, end: offsets into the passage's content. coverage: share [0, 1] of the question's idf mass
     that stands in the sentence; coverage_with_previous: the same with the sentence before it.
