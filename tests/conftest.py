@@ -4,6 +4,7 @@ In-process tests (`@pytest.mark.django_db`) use the database `test_knowlex`; eve
 processes uses one of its own.
 """
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -29,6 +30,7 @@ from tests.support.waiting import wait_until  # noqa: E402
 
 __all__ = ["make_pdf", "wait_until"]
 
+TEST_LIMIT_S = 240
 MakeStack = Callable[..., Stack]
 _numbers = count()
 
@@ -142,6 +144,22 @@ def make_stack(postgres: Postgres) -> Iterator[MakeStack]:
 def sample_pdf() -> Callable[..., bytes]:
     """`sample_pdf("page one", "page two", title="…", outline=[("Heading", 1)])`: the bytes of a small PDF."""
     return make_pdf
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Any:
+    """A test that hangs fails, its fixtures included, instead of holding up the whole run."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError(f"{item.nodeid} took longer than {TEST_LIMIT_S} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(TEST_LIMIT_S)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.hookimpl(wrapper=True)
