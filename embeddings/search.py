@@ -25,8 +25,9 @@ log = logging.getLogger(__name__)
 EXACT_BELOW = 10_000  # rows; an exact scan of so many takes 4 ms, and finds what an index filtered would miss
 ZERO_DISTANCE = 1e-6  # what float32 makes of the distance between equal vectors
 
-_MODEL = SQL("""
-    SELECT m.id, m.name, m.provider, m.dimensions, i.valid AS indexed, CASE WHEN i.valid THEN (
+# One row, or none; parameter: collections. Retrieval reads it in one statement with more.
+MODEL = SQL("""
+    SELECT m.id, m.name, m.provider, m.dimensions, m.calibration, i.valid AS indexed, CASE WHEN i.valid THEN (
         SELECT count(*) FROM (SELECT 1 FROM embeddings_embedding e
             WHERE e.model_id = m.id AND e.collection_id = ANY(%(collections)s) LIMIT {enough}) counted
     ) ELSE 0 END AS rows
@@ -35,6 +36,7 @@ _MODEL = SQL("""
         WHERE c.relname = {prefix} || m.id AND x.indisvalid) AS valid) i
     WHERE m.active
 """).format(enough=Literal(EXACT_BELOW), prefix=Literal(indexes.PREFIX))
+_MODEL = MODEL.as_bytes(None)
 _EXACT = SQL("""
     SELECT e.chunk_id, e.vector <=> %(vector)s::vector AS distance FROM embeddings_embedding e
     WHERE e.model_id = {model} AND e.collection_id = ANY(%(collections)s)
@@ -71,8 +73,11 @@ async def search_model(collection_ids: Sequence[UUID]) -> SearchModel | None:
     Raises RetrievalFailed if the settings name another one: its vectors cannot be compared with these.
     """
     row = await async_db.fetch_one(_MODEL, {"collections": list(collection_ids)})
-    if row is None:
-        return None
+    return None if row is None else usable_model(row)
+
+
+def usable_model(row: dict[str, Any]) -> SearchModel:
+    """Of a row of `MODEL`. Raises RetrievalFailed if the settings name another model."""
     if row["name"] != component("EMBEDDER", Embedder).model_name or row["provider"] != provider():
         raise RetrievalFailed("The stored vectors are of another embedding model than the configured one.")
     indexed = row["indexed"] and row["rows"] >= EXACT_BELOW

@@ -1,6 +1,7 @@
 """Dense and BM25 retrieval in one SQL statement, fused by reciprocal rank."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -9,7 +10,7 @@ import psycopg
 
 from embeddings import indexes
 from embeddings.lexical import idf, lexemes, position
-from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, search_model
+from embeddings.search import ZERO_DISTANCE, embed_question, usable_model
 from embeddings.store import sparse_text, vector_text
 from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.errors import RetrievalFailed
@@ -24,14 +25,11 @@ ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
 class _Words:
     """The question's words in the collections that are read.
 
-    idf: of all. known: (word, in how many chunks it stands), the rarest first. has_vectors: whether there is
-    anything to search. calibration: of the model.
+    idf: of all. known: (word, in how many chunks it stands), the rarest first.
     """
 
     idf: dict[str, float]
     known: tuple[tuple[str, int], ...]
-    has_vectors: bool
-    calibration: dict[str, Any] | None
 
     def finding(self, rarest: int, most_matches: int) -> list[str]:
         """The words that find candidates: the rarest ones, as long as they stand in few enough chunks."""
@@ -64,19 +62,24 @@ class HybridRetriever:
             raise RetrievalFailed("The search failed.") from exc
 
     async def _retrieve(self, question: Question) -> Retrieval:
-        model = await search_model(question.collection_ids)
-        if model is None or not model.dimensions:
+        words = list(dict.fromkeys(lexemes(question.text)))
+        scope = await fetch_one(
+            statements.SCOPE,
+            {"collections": list(question.collection_ids), "lexemes": [ALL_CHUNKS, *words]},
+        )
+        if scope is None:
             return Retrieval(())
-        words = await _words(question, model)
-        if not words.has_vectors:
+        model = usable_model(scope)
+        if not model.dimensions or not scope["has_vectors"]:
             return Retrieval(())  # without embedding the question: that would be a model call for nothing
+        known = _weighed(words, scope["chunks_with"])
         vector = await embed_question(question.text, model)
         rows = await fetch_all(
             statements.search(model),
-            {"vector": vector_text(vector), **self._parameters(question, words)},
+            {"vector": vector_text(vector), **self._parameters(question, known)},
             setup=indexes.SETUP if model.indexed else (),
         )
-        return Retrieval(tuple(map(_passage, rows)), words.idf, model.name, words.calibration)
+        return Retrieval(tuple(map(_passage, rows)), known.idf, model.name, scope["calibration"])
 
     def _parameters(self, question: Question, words: _Words) -> dict[str, Any]:
         rarest = words.finding(self._rarest, self._most_matches)
@@ -89,18 +92,10 @@ class HybridRetriever:
         }
 
 
-async def _words(question: Question, model: SearchModel) -> _Words:
-    words = list(dict.fromkeys(lexemes(question.text)))
-    collections = list(question.collection_ids)
-    row = await fetch_one(
-        statements.WORDS, {"model": model.id, "collections": collections, "lexemes": [ALL_CHUNKS, *words]}
-    )
-    assert row is not None, "an aggregate without GROUP BY has one row"
-    chunks_with: dict[str, int] = row["chunks_with"]
+def _weighed(words: Sequence[str], chunks_with: Mapping[str, int]) -> _Words:
     worth = {word: idf(chunks_with.get(word, 0), chunks_with.get(ALL_CHUNKS, 0)) for word in words}
     known = [(word, chunks_with[word]) for word in words if chunks_with.get(word, 0) > 0]
-    rarest_first = tuple(sorted(known, key=lambda held: (held[1], held[0])))
-    return _Words(worth, rarest_first, row["has_vectors"], row["calibration"])
+    return _Words(worth, tuple(sorted(known, key=lambda held: (held[1], held[0]))))
 
 
 def _sparse(words: _Words) -> str:

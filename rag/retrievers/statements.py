@@ -1,27 +1,32 @@
 """The SQL of retrieval: what the question's words are worth, and one statement that finds the passages."""
 
 from functools import lru_cache
-from typing import LiteralString
 
 from psycopg.sql import SQL, Literal
 
-from embeddings.search import SearchModel, dense_statement
+from embeddings.search import MODEL, SearchModel, dense_statement
 
-# chunks_with: in how many chunks each word stands; under "" the number of chunks.
-WORDS: LiteralString = """
-SELECT
+# The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
+# under "" the number of chunks. No row where nothing was ever embedded.
+SCOPE = (
+    SQL("""
+SELECT model.*,
     EXISTS (
         SELECT FROM embeddings_embedding
-        WHERE model_id = %(model)s AND collection_id = ANY(%(collections)s)
+        WHERE model_id = model.id AND collection_id = ANY(%(collections)s)
     ) AS has_vectors,
-    (SELECT calibration FROM embeddings_embeddingmodel WHERE id = %(model)s) AS calibration,
-    coalesce(jsonb_object_agg(lexeme, chunks), '{}') AS chunks_with
-FROM (
-    SELECT lexeme, sum(chunks) AS chunks FROM embeddings_lexemecount
-    WHERE collection_id = ANY(%(collections)s) AND lexeme = ANY(%(lexemes)s)
-    GROUP BY lexeme
-) AS counted
-"""
+    (
+        SELECT coalesce(jsonb_object_agg(lexeme, chunks), '{{}}') FROM (
+            SELECT lexeme, sum(chunks) AS chunks FROM embeddings_lexemecount
+            WHERE collection_id = ANY(%(collections)s) AND lexeme = ANY(%(lexemes)s)
+            GROUP BY lexeme
+        ) AS counted
+    ) AS chunks_with
+FROM ({model}) AS model
+""")
+    .format(model=MODEL)
+    .as_bytes(None)
+)
 
 # Reciprocal rank fusion: the sum of 1 / (k + rank) over the rankings that hold the chunk, rank from 1.
 # Cormack, Clarke, Buettcher, SIGIR 2009; k = 60 is theirs.
