@@ -17,6 +17,7 @@ from django.db import close_old_connections
 from django.http import HttpResponseBase
 
 from knowlex.common.errors import DependencyUnavailable
+from knowlex.common.silence import notice_silence
 from knowlex.common.threads import RestingThreads
 
 T = TypeVar("T")
@@ -49,6 +50,7 @@ class SyncHandler(BaseHandler):
 
     def __init__(self) -> None:
         super().__init__()
+        notice_silence()
         self.load_middleware(is_async=False)
 
     def serve_plain(self, request: ASGIRequest) -> HttpResponseBase:

@@ -6,9 +6,11 @@ import resource
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import psutil
 import psycopg
 import pytest
 
@@ -141,6 +143,20 @@ def cluster() -> Iterator[Postgres]:
     own.stop(crash=True)
 
 
+@contextmanager
+def hung(cluster: Postgres) -> Iterator[None]:
+    """Every process of PostgreSQL stands still: connections stay open, and nothing answers."""
+    server = psutil.Process(int((cluster.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]))
+    processes = [server, *server.children(recursive=True)]
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()
+
+
 def test_equal_upload_of_another_process_that_commits_first_wins(stack: Stack) -> None:
     fail_statements(stack, "INSERT", "documents_document", f"PERFORM pg_advisory_xact_lock({GATE});")
     content = markdown()
@@ -229,3 +245,29 @@ def test_client_that_leaves_in_mid_upload_leaves_nothing(server: Stack) -> None:
     ingested(server)
     assert server.count("documents_document") == len(server.stored_files()) == 1
     assert "Traceback" not in server.log("web")[logged:]
+
+
+def test_database_that_hangs_gives_503_in_time_also_on_open_connections(
+    cluster: Postgres, make_stack: MakeStack
+) -> None:
+    stack = make_stack(workers=1, cluster=cluster)
+    document = ingested(stack)
+
+    def call(number: int) -> httpx.Response:
+        return upload(stack, markdown()) if number % 2 else httpx.get(stack.url + URL, timeout=30)
+
+    at_once(8, lambda number: httpx.get(stack.url + URL, timeout=30))  # so that connections are open
+    with hung(cluster):
+        started = time.monotonic()
+        responses = at_once(8, call)
+        assert time.monotonic() - started < 5
+    for response in responses:
+        assert_problem(response, 503, "SERVICE_UNAVAILABLE")
+
+    assert stack.client.get(f"{URL}/{document}").status_code == 200
+    ingested(stack)
+
+
+def test_statement_that_takes_its_time_is_not_cut_off(stack: Stack) -> None:
+    fail_statements(stack, "INSERT", "documents_document", "PERFORM pg_sleep(2);")
+    assert upload(stack, markdown()).status_code == 201
