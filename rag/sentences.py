@@ -1,6 +1,7 @@
 """The sentences of a passage, and how much of the question each one holds. Plain Python."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,6 +13,14 @@ from rag.types import SentenceScore
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
 ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
 _UNKNOWN_OVER_KNOWN = 1.1  # idf(0, N) - idf(1, N) in a collection of any size
+# "What does it mean?", "How long does it take?": answers say so in other words, so these weigh less.
+FRAMING = frozenset(lexemes("mean happen use take get need"))
+FRAMING_SHARE = 0.25
+_MEASURE = re.compile(
+    r"\bhow\s+(long|large|big|small|tall|high|heavy|deep|wide|thick|old|far|fast|quickly|often|soon|late|early"
+    r"|hot|cold|strong|expensive)\b",
+    re.IGNORECASE,
+)
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
 
 
