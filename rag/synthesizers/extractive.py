@@ -17,6 +17,7 @@ INCOMPLETE_PENALTY = 0.25  # headings and questions hold the question's words, n
 HEADING_PENALTY = 1.0  # for what is surely one: never said while there is anything else
 SECOND_SHARE = 0.5  # of the first sentence's worth that a second one must have
 REPETITION_PENALTY = 0.1  # for saying again what the first sentence says of the question
+MISSING_WORDS = 2  # of the question that a third sentence must bring
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
 _HEADING = re.compile(r"#{1,6}\s")
 _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # of a heading or a list item
@@ -35,7 +36,8 @@ class _Candidate:
 
 
 class ExtractiveSynthesizer:
-    """The best sentence and, where it adds something, a second one, each with the `[n]` of its passage.
+    """The best sentence, a second one where it adds something, and a third where the question asks for two
+    things, each with the `[n]` of its passage.
 
     Passages without sentence scores (another reranker) are taken by their first sentences.
     """
@@ -47,6 +49,7 @@ class ExtractiveSynthesizer:
         )
         texts = {c: _clean(context[c.number - 1].content[c.start : c.end]) for c in ranked}
         chosen = [*ranked[:1], *_second(ranked, texts, len(words))]
+        chosen += _third(ranked, texts, chosen)
         return Synthesis(" ".join(_marked(texts[c], c.number) for c in _in_reading_order(chosen)))
 
 
@@ -97,6 +100,17 @@ def _second(
     about = [c for c in alike if c.number == first.number or not c.asked < first.asked]
     fitting = [c for c in about if _fit(texts[first], texts[c])]
     return [max(fitting, key=value)] if fitting else []
+
+
+def _third(
+    ranked: Sequence[_Candidate], texts: Mapping[_Candidate, str], chosen: Sequence[_Candidate]
+) -> list[_Candidate]:
+    """None, or the one that holds most of what is still missing: a question may ask for two things."""
+    held: frozenset[str] = frozenset().union(*(c.asked for c in chosen))
+    said = " ".join(texts[c] for c in chosen)
+    adding = [c for c in ranked if c.complete and len(c.asked - held) >= MISSING_WORDS and c.worth > 0]
+    fitting = [c for c in adding if _fit(said, texts[c])]
+    return [max(fitting, key=lambda c: (len(c.asked - held), c.worth))] if fitting else []
 
 
 def _fit(first: str, second: str) -> bool:

@@ -82,6 +82,19 @@ def test_another_passage_that_holds_less_of_the_question_is_not_cited() -> None:
     assert {n for _, n in both} == {1, 2}
 
 
+def test_a_question_for_two_things_is_answered_from_both_passages() -> None:
+    texts = (
+        "The recommended deployment topology is active-passive. Two nodes run in separate zones.",
+        "Each node runs the same version. Every node needs at least 16 GB of memory and four cores.",
+    )
+    said = answer(
+        "What is the recommended deployment topology and how much memory does each node need?", *texts
+    )
+    assert "active-passive [" in said
+    assert "16 GB of memory" in said
+    assert {n for _, n in sentences(said)} == {1, 2}
+
+
 def test_two_passages_that_hold_as_much_of_the_question_are_both_cited() -> None:
     texts = ("The refund period is 30 days.", "In Peru the refund period is 14 days.")
     assert [n for _, n in sentences(answer("How long is the refund period?", *texts))] == [1, 2]
