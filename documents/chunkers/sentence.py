@@ -9,9 +9,10 @@ from documents.headings import Contents
 from documents.protocols import TokenCounter
 from documents.types import ChunkDraft, Extraction
 from knowlex.common.components import component
+from knowlex.common.fields import MAX_QUESTION_CHARS
 
 MAX_TOKENS = 500  # the embedder reads 512, its two special tokens included
-MAX_CHARS = 8_000  # what the model has no token for can be as long as it likes
+MAX_CHARS = MAX_QUESTION_CHARS  # a chunk's own text must be fit to be searched for
 TINY_TOKENS = 40  # a rest that is smaller goes back to the chunk before it
 
 
@@ -39,7 +40,7 @@ class SentenceChunker:
         tokenizer = self._tokenizer or component("TOKENIZER", TokenCounter)
         ruler, contents = Ruler(tokenizer.spans(text)), Contents(extraction.headings)
         page_of = _page_lookup(extraction)
-        parts = pieces(text, ruler, contents, max_tokens=self._sizes.target, max_chars=MAX_CHARS // 2)
+        parts = pieces(text, ruler, contents, max_tokens=self._sizes.target, max_chars=MAX_CHARS)
         groups = Packer(contents, self._sizes, page_of).pack(parts)
         return [
             ChunkDraft(
@@ -66,10 +67,8 @@ def _page_lookup(extraction: Extraction) -> Callable[[int], int | None]:
 
 
 def _token_count(text: str, group: Group, ruler: Ruler, tokenizer: TokenCounter) -> int:
-    """By the one pass, except where a cut goes through a word: a part has other tokens than the whole."""
-    cuts_word = any(
-        text[edge - 1 : edge + 1].isalnum() for edge in (group.start, group.end) if 0 < edge < len(text)
-    )
-    if cuts_word:
+    """By the one pass, except where a cut goes through a run of characters: a part has other tokens."""
+    edges = (edge for edge in (group.start, group.end) if 0 < edge < len(text))
+    if any(not text[edge - 1].isspace() and not text[edge].isspace() for edge in edges):
         return len(tokenizer.spans(text[group.start : group.end]))
     return ruler.tokens(group.start, group.end)

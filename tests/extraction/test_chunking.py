@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from documents.chunkers.sentence import MAX_CHARS, MAX_TOKENS, SentenceChunker
 from documents.tokens import WordPieceCounter
 from documents.types import ChunkDraft, ExtractedPage, Extraction, Heading
+from knowlex.common.fields import MAX_QUESTION_CHARS
 
 COUNTER = WordPieceCounter()
 CHUNKER = SentenceChunker(tokenizer=COUNTER)
@@ -62,6 +63,15 @@ def test_any_text_is_covered_exactly(pages: list[str], data: st.DataObject) -> N
     check(
         extraction, SentenceChunker(target_tokens=40, overlap_tokens=10, tokenizer=COUNTER).split(extraction)
     )
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 9000, "\U0001f600" * 9000, "donaudampfschifffahrt" * 9 + " ", "x" * 90 + ". "]
+)
+def test_every_chunk_is_short_enough_to_be_searched_for(text: str) -> None:
+    extraction = markdown(text * 60)
+    check(extraction, CHUNKER.split(extraction))
+    assert MAX_CHARS <= MAX_QUESTION_CHARS
 
 
 def test_chunks_are_about_the_target_and_overlap() -> None:
