@@ -98,6 +98,8 @@ def test_another_password_is_named_as_the_reason(read: Read, algorithm: str) -> 
         (b"\x89PNG\r\n\x1a\n", "image.md"),
         (b"# Title\x00", "nul.md"),
         (b"\xff\xfe#\x00", "utf16.md"),
+        (b"<!DOCTYPE html>\n<html><body>a page</body></html>", "page.md"),
+        (b"\xef\xbb\xbf\n<HTML lang='en'><body>a page</body></HTML>", "page.markdown"),
         (b" " * 1020 + make_pdf("Too late."), "late.pdf"),
         (b"", "empty.pdf"),
     ],
