@@ -28,6 +28,7 @@ DOCUMENT_ID = OpenApiParameter("documentId", OpenApiTypes.UUID, OpenApiParameter
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
 REASONS = {
     400: "Bad input",
+    403: "Asked for by a web page of another site",
     404: "Unknown document or collection",
     408: "The body arrives too slowly",
     409: "Already ingested; `details.documentId` is the first document's id",
@@ -54,7 +55,7 @@ class DocumentListView(APIView):
         summary="Upload and ingest a document",
         parameters=[COLLECTION],
         request={"multipart/form-data": UploadInput},
-        responses={201: IngestOutput, **problems(400, 404, 408, 409, 413, 415, 422, 507)},
+        responses={201: IngestOutput, **problems(400, 403, 404, 408, 409, 413, 415, 422, 507)},
     )
     def post(self, request: Request) -> Response:
         """The text is extracted and split, and stored with the file; it is not embedded."""
@@ -100,7 +101,7 @@ class DocumentView(APIView):
         operation_id="deleteDocument",
         summary="Delete a document, its chunks, their vectors and its file",
         parameters=[DOCUMENT_ID],
-        responses={204: None, **problems(400, 404)},
+        responses={204: None, **problems(400, 403, 404)},
     )
     def delete(self, request: Request, documentId: str) -> Response:
         services.delete_document(parse_id(documentId, field="documentId"))

@@ -21,6 +21,7 @@ PROBLEM: dict[str, Any] = {
 }
 HEALTH: dict[str, Any] = {
     "type": "object",
+    "required": ["status", "ollama", "vector_store", "embedding_model", "timestamp"],
     "properties": {
         "status": {"type": "string", "enum": ["healthy", "degraded", "unhealthy"]},
         "ollama": _CONFIGURED,
