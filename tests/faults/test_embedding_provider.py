@@ -183,7 +183,7 @@ def test_f28_equal_vectors_are_accepted(provider_server: Stack, provider: Provid
     assert_embedded_once(provider_server)
 
 
-@pytest.mark.parametrize("fault", ["nan", "zero"])
+@pytest.mark.parametrize("fault", ["nan", pytest.param("zero", marks=pytest.mark.slow)])
 def test_f28_vectors_that_stay_wrong_are_a_told_failure(
     provider_server: Stack, provider: Provider, fault: str
 ):

@@ -98,6 +98,7 @@ def test_f4_sigterm_lets_the_running_batches_end_and_nothing_is_done_twice(
     assert_all_well(provider_server, provider)
 
 
+@pytest.mark.slow
 def test_f4_sigterm_does_not_wait_for_a_model_that_hangs(
     provider_server: Stack, provider: Provider, background: Background, two_batches: int
 ):
