@@ -56,7 +56,8 @@ def as_data(text: str) -> str:
     lines = "\n".join(line.strip() for line in text.splitlines() if line.strip())
     text = _BRACKETED_NUMBER.sub(r"(\1)", lines)
     text = _FRAME_TAG.sub("‹", text)
-    return _FRAME_WORD.sub(r"\1 -", text)
+    # Most passages have no colon; looking for the words costs more than all the rest.
+    return _FRAME_WORD.sub(r"\1 -", text) if ":" in text or "：" in text else text
 
 
 def says_not_found(text: str) -> bool:
