@@ -7,6 +7,7 @@ bounded pool (knowlex.common.handler).
 """
 
 import asyncio
+import gc
 import logging
 import os
 from pathlib import Path
@@ -68,3 +69,6 @@ async def _close() -> None:
 
 Path(settings.SPOOL_DIR).mkdir(parents=True, exist_ok=True)
 _handler = Handler()
+# What is here now lives as long as the process; and a few hundred questions at once are no garbage.
+gc.freeze()
+gc.set_threshold(20_000, 20, 50)
