@@ -112,11 +112,11 @@ class Environment(BaseSettings):
 
     @property
     def allowed_hosts(self) -> list[str]:
-        """The Host headers that are answered: the chosen ones, else this machine's and the bound address."""
+        """The Host headers that are answered: the chosen ones, else this machine's own."""
         if self.knowlex_allowed_hosts:
             return [name.strip() for name in self.knowlex_allowed_hosts.split(",") if name.strip()]
-        bound = f"[{self.knowlex_host}]" if ":" in self.knowlex_host else self.knowlex_host
-        return ["localhost", "127.0.0.1", "[::1]", gethostname().lower(), bound.lower()]
+        named = ["localhost", "127.0.0.1", "[::1]", gethostname().lower()]
+        return [*named, *(values.as_host(address) for address in values.bound_addresses(self.knowlex_host))]
 
     @property
     def synthesizer(self) -> str:

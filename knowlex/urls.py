@@ -1,7 +1,5 @@
 """All routes; the one module that imports every app. No route but /admin/ ends in a slash."""
 
-from importlib.util import find_spec
-
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
@@ -9,13 +7,13 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 from rest_framework.renderers import JSONRenderer
 
 from knowlex.common import middleware
+from knowlex.front import front
 
 urlpatterns = [
-    *(
-        path("", include(f"{app}.urls"))
-        for app in ("documents", "embeddings", "rag")
-        if find_spec(f"{app}.urls")
-    ),
+    path("", front),
+    path("", include("documents.urls")),
+    path("", include("embeddings.urls")),
+    path("", include("rag.urls")),
     path("api/schema", SpectacularJSONAPIView.as_view(renderer_classes=[JSONRenderer]), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("admin", RedirectView.as_view(url="/admin/")),

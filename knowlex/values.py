@@ -2,9 +2,12 @@
 
 import ipaddress
 import os
+import socket
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
+
+import psutil
 
 from knowlex.common.rates import Rate
 
@@ -104,3 +107,17 @@ def is_loopback(value: str) -> bool:
         return ipaddress.ip_address(value).is_loopback
     except ValueError:
         return value.lower() == "localhost"
+
+
+def bound_addresses(bound: str) -> list[str]:
+    """What a client may call the server by: the address itself, or all of this machine's for a wildcard."""
+    if bound not in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
+        return [bound]
+    families = {socket.AF_INET, socket.AF_INET6}
+    found = (entry for entries in psutil.net_if_addrs().values() for entry in entries)
+    return [bound, *(entry.address.partition("%")[0] for entry in found if entry.family in families)]
+
+
+def as_host(address: str) -> str:
+    """The address as a Host header has it: IPv6 in brackets."""
+    return f"[{address}]".lower() if ":" in address else address.lower()

@@ -23,7 +23,7 @@ from urllib.request import Request, urlopen
 
 PROJECT = Path(__file__).resolve().parent.parent
 PDF = PROJECT / "samples" / "nikola-tesla.pdf"
-QUESTION = "A decision made by what entity restored Tesla's patents?"
+QUESTION = "Which court restored Tesla's patents in 1943?"
 CONFIGURATION = re.compile(r"KNOWLEX_(?!MODELS_DIR).*|(OPENAI|OLLAMA|VECTOR_STORE)_.*|DATABASE_URL|REDIS_URL")
 READY = "Knowlex is ready at "
 

@@ -4,7 +4,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from socket import AF_INET
 
+import psutil
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -140,3 +142,12 @@ def test_sockets_stay_in_the_data_folder_while_its_path_can_hold_them() -> None:
     assert paths.socket_dir(Path("/srv/knowlex"), "valkey") == Path("/srv/knowlex/valkey")
     assert paths.socket_dir(Path("/srv/know,lex"), "valkey").parent == Path("/tmp")
     assert paths.socket_dir(Path("/srv") / ("x" * 100), "valkey").parent == Path("/tmp")
+
+
+def test_a_server_bound_to_all_addresses_answers_to_each_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KNOWLEX_HOST", "0.0.0.0")
+    monkeypatch.setenv("KNOWLEX_REQUIRE_API_KEY", "false")
+    addresses = {a.address for found in psutil.net_if_addrs().values() for a in found if a.family == AF_INET}
+
+    assert addresses
+    assert addresses <= set(read_environment().allowed_hosts)
