@@ -3,6 +3,7 @@
 import time
 from email.utils import parsedate_to_datetime
 
+import httpx2
 import openai
 
 from knowlex.common.errors import EmbedderError, EmbedderRejected, EmbedderUnavailable, TextRejected
@@ -28,7 +29,7 @@ class _AskedToWait(EmbedderUnavailable):
 def failure(exc: Exception, *, secret: str) -> EmbedderError:
     """`secret` stands in no message, even if the server sends it back."""
     if not isinstance(exc, openai.APIStatusError):
-        timed_out = isinstance(exc, openai.APITimeoutError)
+        timed_out = isinstance(exc, openai.APITimeoutError | httpx2.TimeoutException)
         happened = "did not answer in time" if timed_out else "could not be reached, or broke off its answer"
         return EmbedderUnavailable(f"The embedding model {happened}.")
     status = exc.status_code
@@ -38,6 +39,16 @@ def failure(exc: Exception, *, secret: str) -> EmbedderError:
     if status in TRANSIENT or status >= 500:
         return _transient(status, exc.response.headers.get("retry-after", ""))
     return EmbedderRejected(f"The embedding model {REFUSED.get(status, f'answers with HTTP {status}')}.")
+
+
+def refusal(response: httpx2.Response) -> openai.APIStatusError:
+    """An answer with an error status as the exception that the SDK would raise."""
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):
+        body = None
+    error = body.get("error", body) if isinstance(body, dict) else body
+    return openai.APIStatusError("", response=response, body=error)
 
 
 def _transient(status: int, retry_after: str) -> EmbedderUnavailable:

@@ -5,10 +5,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import aiohttp
 import httpx2
 import openai
 
-from embeddings.embedders.answers import failure
+from embeddings.embedders.answers import failure, refusal
 from embeddings.embedders.bounded import HEADERS, async_hooks, sync_client
 from embeddings.types import Vector
 from embeddings.vectors import UnusableVectors, checked
@@ -16,6 +17,7 @@ from knowlex.common.errors import EmbedderUnavailable
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
 
+OPENAI_URL = "https://api.openai.com/v1"
 NATIVE_DIMENSIONS = {
     "text-embedding-3-small": 1536,
     "text-embedding-3-large": 3072,
@@ -25,7 +27,14 @@ FIXED_SIZE = frozenset({"text-embedding-ada-002"})  # refuses the parameter `dim
 QUERY_LIMIT_S = 10.0  # a question's embedding, retries included: someone waits for it
 THREE_MORE = Retry(retries=3, base_s=1.0)  # after 1, 2 and 4 s
 CONNECTIONS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
-NO_ANSWER = (openai.OpenAIError, httpx2.HTTPError, OSError)
+NO_ANSWER = (
+    openai.OpenAIError,
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    aiohttp.ClientError,
+    OSError,
+    ValueError,
+)
 
 
 class OpenAIEmbedder:
@@ -47,12 +56,13 @@ class OpenAIEmbedder:
         # A server of one's own may ask for no key; the SDK insists on one.
         self._client_options: dict[str, Any] = {
             "api_key": api_key or "none",
-            "base_url": base_url,
+            "base_url": base_url or OPENAI_URL,
             "max_retries": 0,
         }
         self._api_key, self._timeout_s, self._retry = api_key, timeout_s, retry
         self._sync: openai.OpenAI | None = None
-        self._async = PerLoop(self._async_client)
+        self._url = f"{(base_url or OPENAI_URL).rstrip('/')}/embeddings"
+        self._connections = PerLoop(self._new_connections)
         if not api_key and base_url is None:
             raise ValueError("OPENAI_API_KEY is not set, and OPENAI_BASE_URL names no server of your own.")
 
@@ -67,15 +77,17 @@ class OpenAIEmbedder:
         return self._retry.call(attempt, retry_on=(EmbedderUnavailable,))
 
     async def aembed_query(self, text: str) -> Vector:
+        body = json.dumps(self._request([text])).encode()
+
         async def attempt() -> Vector:
             try:
-                # Not embeddings.create: that walks the request by its type hints, for half the CPU.
-                raw = await self._async.get().post(
-                    "/embeddings", body=self._request([text]), cast_to=httpx2.Response
-                )
+                # Not embeddings.create: the SDK's own way takes 0.4 ms CPU more a question.
+                response = await self._connections.get().post(self._url, content=body)
             except NO_ANSWER as exc:
                 raise failure(exc, secret=self._api_key) from exc
-            (vector,) = self._read(raw.content, 1)
+            if not response.is_success:
+                raise failure(refusal(response), secret=self._api_key)
+            (vector,) = self._read(response.content, 1)
             return vector
 
         try:
@@ -102,19 +114,21 @@ class OpenAIEmbedder:
             self._sync = openai.OpenAI(**self._client_options, http_client=sync_client(self._timeout_s))
         return self._sync
 
-    def _async_client(self) -> openai.AsyncOpenAI:
-        """One for each event loop, to which aiohttp's connections belong."""
-        http_client = openai.DefaultAioHttpClient(
+    def _new_connections(self) -> httpx2.AsyncClient:
+        """One set for each event loop, with the SDK's headers."""
+        connections = openai.DefaultAioHttpClient(
             timeout=self._timeout_s,
             limits=CONNECTIONS,
-            headers=HEADERS,
             follow_redirects=False,
             event_hooks=async_hooks(self._timeout_s),
         )
-        return openai.AsyncOpenAI(**self._client_options, http_client=http_client)
+        client = openai.AsyncOpenAI(**self._client_options, http_client=connections)
+        sent = {**client.default_headers, **client.auth_headers, **HEADERS}
+        connections.headers.update({name: value for name, value in sent.items() if isinstance(value, str)})
+        return connections
 
     async def aclose(self) -> None:
         """Close this event loop's connections; the next question opens new ones."""
-        client = self._async.take()
-        if client is not None:
-            await client.close()
+        connections = self._connections.take()
+        if connections is not None:
+            await connections.aclose()
