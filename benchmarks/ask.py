@@ -69,7 +69,7 @@ class InstantSynthesizer:
 
 
 def library(chunks: int, rng: random.Random) -> list[str]:
-    """Chunks of sentences with words as unequally frequent as in English (Zipf); the commonest are its own."""
+    """Chunks of sentences with words as unequally frequent as in English (Zipf); the commonest its own."""
     words = COMMONEST.split()
     words += ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(WORDS)]
     weights = [1 / rank for rank in range(1, len(words) + 1)]
