@@ -19,6 +19,7 @@ from knowlex.common.errors import EmbedderRejected, EmbedderUnavailable
 
 MAX_TOKENS = 512  # [CLS] and [SEP] included; what lies beyond has no place in the model
 QUERY_THREADS = 2
+QUESTIONS_KEPT = 1000  # 1.5 kB each
 
 
 class LocalEmbedder:
@@ -39,13 +40,22 @@ class LocalEmbedder:
         self._model: _Model | None = None
         self._loading = Lock()
         self._query_threads = ThreadPoolExecutor(QUERY_THREADS, "embed-query")  # starts them when needed
+        self._asked: dict[str, Vector] = {}
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         model = self._loaded()
         return [model.vector(text) for text in texts]
 
     async def aembed_query(self, text: str) -> Vector:
-        (vector,) = await asyncio.get_running_loop().run_in_executor(self._query_threads, self.embed, [text])
+        """A question asked again costs nothing: the model is a pure function of the text."""
+        vector = self._asked.get(text)
+        if vector is None:
+            loop = asyncio.get_running_loop()
+            (vector,) = await loop.run_in_executor(self._query_threads, self.embed, [text])
+            vector.flags.writeable = False  # many will share it
+            self._asked[text] = vector
+            if len(self._asked) > QUESTIONS_KEPT:
+                self._asked.pop(next(iter(self._asked)), None)  # the oldest
         return vector
 
     def _loaded(self) -> "_Model":

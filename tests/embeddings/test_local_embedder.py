@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.conf import settings
 
-from embeddings.embedders import build
+from embeddings.embedders import build, local
 from embeddings.embedders.local import LocalEmbedder
 
 SENTENCES = [
@@ -83,3 +83,15 @@ def test_a_damaged_file_is_built_anew(tmp_path):
     path.write_bytes(path.read_bytes()[:1000])
     build.ensure_model(tmp_path)
     assert path.stat().st_size > 1_000_000
+
+
+async def test_a_question_asked_again_is_remembered_but_only_so_many_are(embedder, monkeypatch):
+    monkeypatch.setattr(local, "QUESTIONS_KEPT", 2)
+    first = await embedder.aembed_query("Who built the first bridge?")
+
+    assert await embedder.aembed_query("Who built the first bridge?") is first
+    for other in ("Why?", "When?", "Where?"):
+        await embedder.aembed_query(other)
+    again = await embedder.aembed_query("Who built the first bridge?")
+    assert again is not first
+    assert np.array_equal(again, first)
