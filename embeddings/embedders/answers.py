@@ -1,12 +1,10 @@
 """A call without a usable answer -> our error, which says whether another try can help."""
 
-import time
-from email.utils import parsedate_to_datetime
-
 import httpx2
 import openai
 
 from knowlex.common.errors import EmbedderError, EmbedderRejected, EmbedderUnavailable, TextRejected
+from knowlex.common.retry import retry_after_seconds
 
 MAX_REASON_CHARS = 300
 TEXT_REFUSED = frozenset({400, 413, 422})
@@ -56,18 +54,6 @@ def _transient(status: int, retry_after: str) -> EmbedderUnavailable:
     message = f"The embedding model {happened} (HTTP {status})."
     wait_s = retry_after_seconds(retry_after)
     return EmbedderUnavailable(message) if wait_s is None else _AskedToWait(message, wait_s)
-
-
-def retry_after_seconds(header: str) -> float | None:
-    """The header's seconds or HTTP date as seconds from now, at least 0; None if it is neither."""
-    try:
-        return max(0.0, float(header)) if float(header) < float("inf") else None
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except (ValueError, OverflowError, TypeError):
-        return None
 
 
 def _server_says(exc: openai.APIStatusError, secret: str) -> str:

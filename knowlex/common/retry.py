@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -54,3 +55,15 @@ class Retry:
             raise exc
         log.warning("retrying", extra={"error": type(exc).__name__, "try": tried + 1, "wait_s": wait})
         return wait
+
+
+def retry_after_seconds(header: str) -> float | None:
+    """The header's seconds or HTTP date as seconds from now, at least 0; None if it is neither."""
+    try:
+        return max(0.0, float(header)) if float(header) < float("inf") else None
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
+    except (ValueError, OverflowError, TypeError):
+        return None

@@ -134,6 +134,8 @@ class OpenAISynthesizer:
 
 
 async def _bound(response: httpx2.Response) -> None:
+    if response.headers.get("content-encoding", "identity") != "identity":  # it may unpack to gigabytes
+        raise httpx2.DecodingError("The reply is compressed.", request=response.request)
     response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream), response.request)
 
 

@@ -3,14 +3,12 @@
 import asyncio
 import json
 import re
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
-from knowlex.common.retry import Retry
+from knowlex.common.retry import Retry, retry_after_seconds
 from rag.types import Synthesis
 
 MAX_REPLY_BYTES = 4 * 1024 * 1024
@@ -52,16 +50,6 @@ def status_failure(status: int, retry_after: str = "") -> SynthesisFailed:
     if status in TRANSIENT_STATUS or status >= 500:
         return Again(message, retry_after_seconds(retry_after))
     return SynthesisFailed(message)
-
-
-def retry_after_seconds(header: str) -> float | None:
-    """The header's seconds or HTTP date as seconds from now, at least 0; None if it is neither."""
-    if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", header, re.ASCII):
-        return float(header)
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except (ValueError, OverflowError, TypeError):
-        return None
 
 
 def json_reply(raw: bytes) -> dict[str, Any]:

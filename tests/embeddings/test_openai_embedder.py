@@ -5,10 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from embeddings.embedders.answers import retry_after_seconds
 from embeddings.embedders.openai import OpenAIEmbedder
 from knowlex.common.errors import EmbedderRejected, EmbedderUnavailable, TextRejected
-from knowlex.common.retry import Retry
+from knowlex.common.retry import Retry, retry_after_seconds
 from tests.provider import Provider, vector_of
 
 KEY = "sk-test-5e1f"

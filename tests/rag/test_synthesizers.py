@@ -85,7 +85,7 @@ async def test_a_broken_reply_is_tried_again(connect: Connect, provider: Provide
     assert len(provider.calls("chat")) == 3
 
 
-@pytest.mark.parametrize("fault", ["reset", "half", "html", "null", "huge"])
+@pytest.mark.parametrize("fault", ["reset", "half", "html", "null", "huge", "compressed"])
 async def test_three_broken_replies_are_a_failure(connect: Connect, provider: Provider, fault: str):
     provider.rule(fault, on="chat")
     with pytest.raises(SynthesisFailed):

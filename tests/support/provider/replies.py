@@ -1,6 +1,7 @@
 """How an answer leaves the server: whole, broken in one of many ways, or streamed."""
 
 import asyncio
+import gzip
 import json
 import socket
 import struct
@@ -39,6 +40,9 @@ async def reply(request: web.Request, rule: Rule | None, body: Any) -> web.Strea
             raw = raw[: len(raw) // 2]
         case "huge":
             return await _huge(request, raw)
+        case "compressed":  # though nobody asked for it: the way of bombs
+            headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+            return web.Response(body=gzip.compress(raw), headers=headers)
         case fault if fault in FIXED_BODIES:
             fixed, content_type = FIXED_BODIES[fault]
             return web.Response(body=fixed, content_type=content_type)

@@ -22,7 +22,7 @@ PLAIN_FAULTS = {
     "null",
     "list",
 }
-PLAIN_FAULTS |= {"bad_utf8", "huge"}
+PLAIN_FAULTS |= {"bad_utf8", "huge", "compressed"}
 STREAM_FAULTS = {"stream_cut", "stream_reset", "stream_stall", "stream_error", "stream_garbage"}
 ROW_FAULTS = {"fewer", "more", "reversed", "shuffled", "duplicate_index", "missing_index", "missing_data"}
 VECTOR_FAULTS = {"null_vector", "wrong_length", "mixed_length", "nan", "infinity", "zero", "equal"}
