@@ -34,14 +34,15 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     spans = []
     start = 0
     for end in _ends(text):
-        first, last = _stripped(text, start, end)
+        first, last = stripped(text, start, end)
         if first < last:
             spans.append((first, last))
         start = end
     return spans
 
 
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+def stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without the white space at its ends; empty (start == end) if there is nothing else."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():

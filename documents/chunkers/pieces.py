@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from documents.headings import Contents, Place
-from documents.sentences import sentence_spans
+from documents.sentences import sentence_spans, stripped
 
 _LAST_QUARTER = 0.75
 _NUMBER_CHARS = 8
@@ -78,7 +78,7 @@ def _within_limits(
         stop = min(end, start + max_chars, ruler.place_after(start, max_tokens) or end)
         if stop < end:
             stop = _at_space(text, start, stop)
-        first, last = _stripped(text, start, stop)
+        first, last = stripped(text, start, stop)
         if first < last:
             yield first, last
         start = stop
@@ -91,11 +91,3 @@ def _at_space(text: str, start: int, stop: int) -> int:
         if text[position - 1].isspace():
             return position
     return stop
-
-
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from knowlex.embedded.accounts import Account
+from knowlex.embedded.errors import StackError
 
 PR_SET_PDEATHSIG = 1
 MAX_LOG_BYTES = 10 * 1024 * 1024
@@ -78,6 +80,16 @@ class Part:
     @property
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
+
+    def wait_until(self, answers: Callable[[], bool], timeout_s: float) -> None:
+        """Raises StackError if it ends or does not answer in time."""
+        deadline = time.monotonic() + timeout_s
+        while not answers():
+            if not self.running:
+                raise StackError(self.obituary())
+            if time.monotonic() > deadline:
+                raise StackError(f"{self.name} did not answer within {timeout_s:.0f} s; see {self.log}.")
+            time.sleep(0.03)
 
     def ask_to_stop(self) -> None:
         if self._process and self.running and not self._asked:  # Celery takes a second signal as "at once"

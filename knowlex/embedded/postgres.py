@@ -3,7 +3,6 @@
 import shutil
 import signal
 import subprocess
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -110,15 +109,7 @@ class EmbeddedPostgres:
 
     def wait_ready(self, timeout_s: float = 60.0) -> None:
         """Raises StackError if it ends or does not answer in time (recovery after a crash takes a while)."""
-        deadline = time.monotonic() + timeout_s
-        while not self.answers():
-            if not self.part.running:
-                raise StackError(self.part.obituary())
-            if time.monotonic() > deadline:
-                raise StackError(
-                    f"{self.part.name} did not answer within {timeout_s:.0f} s; see {self.part.log}."
-                )
-            time.sleep(0.03)
+        self.part.wait_until(self.answers, timeout_s)
         with self.connect() as connection:
             found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [paths.DATABASE_NAME])
             if found.fetchone() is None:

@@ -1,7 +1,6 @@
 """Valkey from a wheel: queue and counters, kept by an append-only file that is flushed every second."""
 
 import signal
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -63,15 +62,7 @@ class EmbeddedValkey:
 
     def wait_ready(self, timeout_s: float = 30.0) -> None:
         """Raises StackError if it ends or does not answer in time."""
-        deadline = time.monotonic() + timeout_s
-        while not self.answers():
-            if not self.part.running:
-                raise StackError(self.part.obituary())
-            if time.monotonic() > deadline:
-                raise StackError(
-                    f"{self.part.name} did not answer within {timeout_s:.0f} s; see {self.part.log}."
-                )
-            time.sleep(0.03)
+        self.part.wait_until(self.answers, timeout_s)
 
     def _settings(self) -> str:
         settings = {

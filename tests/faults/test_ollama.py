@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,12 @@ def test_health_tells_within_5_s_that_ollama_went_and_came_back(towers: Stack, p
 
 
 def test_health_tells_that_the_workers_are_gone(towers: Stack):
+    def health() -> dict[str, Any]:
+        return dict(towers.client.get("/health").json())
+
     towers.kill_worker()
-    wait_until(lambda: towers.client.get("/health").json()["status"] == "degraded", 20, "degraded")
+    wait_until(lambda: health()["status"] == "degraded", 20, "degraded")
+    assert health()["workers"] == 0
     towers.start_worker()
-    wait_until(lambda: towers.client.get("/health").json()["status"] == "healthy", 5, "healthy")
+    wait_until(lambda: health()["status"] == "healthy", 5, "healthy")
+    assert health()["workers"] > 0
