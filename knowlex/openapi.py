@@ -6,7 +6,6 @@ A module of MODULES holds a dict OPENAPI: `{"paths": ..., "components": {"schema
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -14,6 +13,10 @@ from django.urls import URLPattern, URLResolver, get_resolver
 MODULES = ("knowlex.common.schema", "embeddings.schema", "rag.contracts.schema")
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 NOT_API = ("admin", "static")
+FRONT_DOOR = "/"  # for browsers only
+ANY_CALL = {"429": "Too many requests", "500": "Something went wrong"}
+A_CHANGE = {"403": "Sent by a page of another site"}
+A_BODY = {"408": "The body arrives too slowly", "413": "The body is too large"}
 
 
 def add_plain_views(result: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -26,14 +29,31 @@ def add_plain_views(result: dict[str, Any], **_: Any) -> dict[str, Any]:
             components.setdefault(kind, {}).update(entries)
     described_shapes = {_shape(path) for path in paths}
     for path, view in _plain_views():
-        if _shape(path) not in described_shapes:
+        if path != FRONT_DOOR and _shape(path) not in described_shapes:
             paths[path] = {
                 method.lower(): _bare(f"{view.__name__}{path.replace('/', '_')}_{method.lower()}")
                 for method in view.allowed_methods
                 if method not in ("HEAD", "OPTIONS")
             }
+    _add_common_failures(paths)
     result["paths"] = dict(sorted(paths.items()))
     return result
+
+
+def _add_common_failures(paths: dict[str, Any]) -> None:
+    """What the edges answer to any request under /api and /query, where the route does not say it itself."""
+    for path, item in paths.items():
+        if path.startswith(("/api/v1/", "/query")):
+            for method, operation in item.items():
+                failures = ANY_CALL if method == "get" else ANY_CALL | A_CHANGE
+                failures = failures | A_BODY if "requestBody" in operation else failures
+                for status, words in failures.items():
+                    operation["responses"].setdefault(status, _problem(words))
+
+
+def _problem(description: str) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
 def _shape(path: str) -> str:
@@ -47,8 +67,7 @@ def _bare(operation_id: str) -> dict[str, Any]:
 
 def _descriptions() -> Iterator[dict[str, Any]]:
     for name in MODULES:
-        if find_spec(name) is not None:
-            yield import_module(name).OPENAPI
+        yield import_module(name).OPENAPI
 
 
 def _plain_views() -> Iterator[tuple[str, Any]]:

@@ -71,3 +71,13 @@ def test_the_address_that_up_prints_leads_a_browser_to_the_documentation(server:
     reply = server.client.get("/", headers={"Accept": "text/html,*/*;q=0.8"})
 
     assert (reply.status_code, reply.headers["Location"]) == (302, "/api/docs")
+
+
+def test_the_schema_names_the_failures_of_the_edges_for_every_operation(server: Stack):
+    paths = server.client.get("/api/schema").json()["paths"]
+
+    asked = {status for path in ("/query", "/api/v1/rag/ask") for status in paths[path]["post"]["responses"]}
+    assert {"400", "403", "408", "413", "415", "429", "500", "503"} <= asked
+    assert {"403", "429", "500"} <= set(paths["/api/v1/documents/{documentId}"]["delete"]["responses"])
+    assert "403" not in paths["/api/v1/documents"]["get"]["responses"]
+    assert "/" not in paths
