@@ -19,7 +19,6 @@ B = 0.75
 USUAL_LENGTH = 120.0  # lexemes in a usual chunk of about 300 tokens, stop words not counted
 IMAGINED_CHUNKS = 50  # that hold none of the words; chosen on collections of 1 to 200 chunks
 SPARSE_DIMENSIONS = 2**24
-MAX_LEXEMES_PER_CHUNK = 4000  # a sparsevec holds 16,000; a chunk of 512 tokens cannot come near
 
 
 def _words(listed: str) -> frozenset[str]:

@@ -9,10 +9,8 @@ from documents.models import Chunk
 from embeddings.lexical import SPARSE_DIMENSIONS
 from embeddings.querysets import (
     EmbeddingModelQuerySet,
-    EmbeddingQuerySet,
     EmbeddingRequestQuerySet,
     EmbeddingRunQuerySet,
-    LexicalEntryQuerySet,
 )
 from knowlex.common.ids import new_id
 
@@ -55,8 +53,6 @@ class Embedding(models.Model):
     collection_id = models.UUIDField()
     vector = VectorField()
     created_at = models.DateTimeField(auto_now_add=True)
-
-    objects = EmbeddingQuerySet.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["model", "collection_id"], name="embeddings_by_collection")]
@@ -128,8 +124,6 @@ class LexicalEntry(models.Model):
     collection_id = models.UUIDField()
     lexemes = SearchVectorField()
     weights = SparseVectorField(dimensions=SPARSE_DIMENSIONS)
-
-    objects = LexicalEntryQuerySet.as_manager()
 
     class Meta:
         indexes = [GinIndex(fields=["lexemes"], name="lexical_by_lexeme")]

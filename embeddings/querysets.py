@@ -7,11 +7,9 @@ from django.db import models
 
 if TYPE_CHECKING:
     from embeddings.models import (  # noqa: F401
-        Embedding,
         EmbeddingModel,
         EmbeddingRequest,
         EmbeddingRun,
-        LexicalEntry,
     )
 
 
@@ -19,11 +17,6 @@ class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
     def active(self) -> Self:
         """None or one row."""
         return self.filter(active=True)
-
-
-class EmbeddingQuerySet(models.QuerySet["Embedding"]):
-    def of_model(self, model: "EmbeddingModel") -> Self:
-        return self.filter(model=model)
 
 
 class EmbeddingRequestQuerySet(models.QuerySet["EmbeddingRequest"]):
@@ -39,7 +32,3 @@ class EmbeddingRunQuerySet(models.QuerySet["EmbeddingRun"]):
     def finished_before(self, moment: datetime) -> Self:
         """Older than that, and nothing they asked for is waiting or failed."""
         return self.filter(created_at__lt=moment, requests__isnull=True)
-
-
-class LexicalEntryQuerySet(models.QuerySet["LexicalEntry"]):
-    pass

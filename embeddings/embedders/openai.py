@@ -10,9 +10,9 @@ import httpx2
 import openai
 
 from embeddings.embedders.answers import failure, refusal
-from embeddings.embedders.bounded import HEADERS, async_hooks, sync_client
 from embeddings.types import Vector
 from embeddings.vectors import UnusableVectors, checked
+from knowlex.common.bounded_http import HEADERS, async_hooks, sync_client
 from knowlex.common.errors import EmbedderUnavailable
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
@@ -24,6 +24,7 @@ NATIVE_DIMENSIONS = {
     "text-embedding-ada-002": 1536,
 }
 FIXED_SIZE = frozenset({"text-embedding-ada-002"})  # refuses the parameter `dimensions`
+MAX_ANSWER_BYTES = 16 * 1024 * 1024  # 20 vectors of 16,000 dimensions as JSON stay below
 QUERY_LIMIT_S = 10.0  # a question's embedding, retries included: someone waits for it
 THREE_MORE = Retry(retries=3, base_s=1.0)  # after 1, 2 and 4 s
 CONNECTIONS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
@@ -111,7 +112,8 @@ class OpenAIEmbedder:
 
     def _client(self) -> openai.OpenAI:
         if self._sync is None:  # made after a worker has forked
-            self._sync = openai.OpenAI(**self._client_options, http_client=sync_client(self._timeout_s))
+            http_client = sync_client(max_bytes=MAX_ANSWER_BYTES, timeout_s=self._timeout_s)
+            self._sync = openai.OpenAI(**self._client_options, http_client=http_client)
         return self._sync
 
     def _new_connections(self) -> httpx2.AsyncClient:
@@ -120,7 +122,7 @@ class OpenAIEmbedder:
             timeout=self._timeout_s,
             limits=CONNECTIONS,
             follow_redirects=False,
-            event_hooks=async_hooks(self._timeout_s),
+            event_hooks=async_hooks(max_bytes=MAX_ANSWER_BYTES, timeout_s=self._timeout_s),
         )
         client = openai.AsyncOpenAI(**self._client_options, http_client=connections)
         sent = {**client.default_headers, **client.auth_headers, **HEADERS}

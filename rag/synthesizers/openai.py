@@ -1,13 +1,14 @@
 """Answers from OpenAI's chat API, or from any server that speaks it."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 import aiohttp
 import httpx2
 import openai
 
+from knowlex.common.bounded_http import HEADERS, async_hooks
 from knowlex.common.errors import SynthesisFailed
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
@@ -120,38 +121,13 @@ class OpenAISynthesizer:
             timeout=httpx2.Timeout(None, connect=5.0),  # the whole is bounded above
             limits=CONNECTIONS,
             follow_redirects=False,
-            event_hooks={"response": [_bound]},
+            event_hooks=async_hooks(max_bytes=MAX_REPLY_BYTES, timeout_s=self._timeout_s),
         )
         client = openai.AsyncOpenAI(
             api_key=self._api_key or "none",  # a server of one's own may ask for no key; the SDK insists
             base_url=self._base_url,
             http_client=connections,
         )
-        sent = {**client.default_headers, **client.auth_headers}
+        sent = {**client.default_headers, **client.auth_headers, **HEADERS}
         connections.headers.update({name: value for name, value in sent.items() if isinstance(value, str)})
-        connections.headers["Accept-Encoding"] = "identity"  # what is counted is what is held
         return connections
-
-
-async def _bound(response: httpx2.Response) -> None:
-    if response.headers.get("content-encoding", "identity") != "identity":  # it may unpack to gigabytes
-        raise httpx2.DecodingError("The reply is compressed.", request=response.request)
-    response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream), response.request)
-
-
-class _Bounded(httpx2.AsyncByteStream):
-    """Breaks off a reply, an error page too, that is too large to be an answer."""
-
-    def __init__(self, inner: httpx2.AsyncByteStream, request: httpx2.Request) -> None:
-        self._inner, self._request = inner, request
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = MAX_REPLY_BYTES
-        async for block in self._inner:
-            left -= len(block)
-            if left < 0:
-                raise httpx2.ReadError("The reply is too large.", request=self._request)
-            yield block
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()

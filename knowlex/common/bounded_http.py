@@ -9,15 +9,14 @@ from typing import Any, cast
 
 import httpx2
 
-MAX_ANSWER_BYTES = 16 * 1024 * 1024  # 20 vectors of 16,000 dimensions as JSON stay below
 _BEGAN = "knowlex.began"
 HEADERS = {"Accept-Encoding": "identity"}  # what is read is what is held: no bytes that unpack to gigabytes
 
 
 class _Budget:
-    def __init__(self, response: httpx2.Response, timeout_s: float) -> None:
+    def __init__(self, response: httpx2.Response, max_bytes: int, timeout_s: float) -> None:
         self._request = response.request
-        self._left = MAX_ANSWER_BYTES
+        self._left = max_bytes
         self._ends = response.request.extensions[_BEGAN] + timeout_s
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("The answer is compressed.", request=self._request)
@@ -55,7 +54,7 @@ class _AsyncStream(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-def sync_client(timeout_s: float) -> httpx2.Client:
+def sync_client(*, max_bytes: int, timeout_s: float) -> httpx2.Client:
     """For a worker. Redirects are not followed: only the configured host is ever spoken to."""
 
     def began(request: httpx2.Request) -> None:
@@ -63,7 +62,7 @@ def sync_client(timeout_s: float) -> httpx2.Client:
 
     def bound(response: httpx2.Response) -> None:
         stream = cast(httpx2.SyncByteStream, response.stream)
-        response.stream = _SyncStream(stream, _Budget(response, timeout_s))
+        response.stream = _SyncStream(stream, _Budget(response, max_bytes, timeout_s))
 
     return httpx2.Client(
         timeout=timeout_s,
@@ -73,7 +72,7 @@ def sync_client(timeout_s: float) -> httpx2.Client:
     )
 
 
-def async_hooks(timeout_s: float) -> dict[str, list[Callable[..., Any]]]:
+def async_hooks(*, max_bytes: int, timeout_s: float) -> dict[str, list[Callable[..., Any]]]:
     """`event_hooks` of an asynchronous client."""
 
     async def began(request: httpx2.Request) -> None:
@@ -81,6 +80,6 @@ def async_hooks(timeout_s: float) -> dict[str, list[Callable[..., Any]]]:
 
     async def bound(response: httpx2.Response) -> None:
         stream = cast(httpx2.AsyncByteStream, response.stream)
-        response.stream = _AsyncStream(stream, _Budget(response, timeout_s))
+        response.stream = _AsyncStream(stream, _Budget(response, max_bytes, timeout_s))
 
     return {"request": [began], "response": [bound]}
