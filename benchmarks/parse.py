@@ -28,12 +28,13 @@ def knowlex() -> tuple[Reader, Callable[[], float]]:
     from documents.chunkers.sentence import SentenceChunker
     from documents.extractors.sandbox import SandboxedExtractor
     from documents.tokens import WordPieceCounter
+    from documents.types import ChunkingSettings
 
     extractor, chunker = SandboxedExtractor(), SentenceChunker(tokenizer=WordPieceCounter())
 
     def read(path: Path) -> Counts:
         extraction = extractor.extract(path, filename=path.name)
-        return len(extraction.pages), len(chunker.split(extraction))
+        return len(extraction.pages), len(chunker.split(extraction, ChunkingSettings()))
 
     def cpu_s() -> float:
         """Ours and the sandbox's, once all its children have been counted."""

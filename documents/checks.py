@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.common.components import component
 
-PARTS = ("EXTRACTOR", "CHUNKER", "TOKENIZER")
+PARTS = ("EXTRACTOR", "CHUNKER_SENTENCE", "TOKENIZER")
 
 
 @register

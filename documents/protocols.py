@@ -1,20 +1,41 @@
 """The parts of ingestion that can be exchanged by settings.KNOWLEX."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from documents.types import ChunkDraft, Extraction
+from documents.types import (
+    UPLOAD_SOURCES,
+    ChunkDraft,
+    ChunkingSettings,
+    Extraction,
+    ReadingProgress,
+    Source,
+)
+
+OnProgress = Callable[[ReadingProgress], None]
 
 
 class TextExtractor(Protocol):
     """Role EXTRACTOR: a file on disk -> cleaned text with pages and headings."""
 
-    def extract(self, path: Path, *, filename: str) -> Extraction:
-        """Read the file. The type is decided by content; `filename` only tells Markdown from plain text.
+    def extract(
+        self,
+        path: Path,
+        *,
+        filename: str,
+        sources: AbstractSet[Source] = UPLOAD_SOURCES,
+        on_progress: OnProgress | None = None,
+        patient: bool = False,
+    ) -> Extraction:
+        """Read the file. The type is decided by content; `filename` only tells kinds of text apart.
 
-        Raises UnreadableDocument with a message for the user; DependencyUnavailable when no
-        extractor process is free in time. Never runs a parser in the calling process.
+        sources: the types that are taken; another one is unreadable. on_progress: called now and then, in
+        this thread; what it raises ends the reading. patient: nobody waits, so pictures of pages may be
+        recognised (OCR) for minutes. Raises UnreadableDocument with a message for the user;
+        DependencyUnavailable when no extractor process is free in time. Never runs a parser in the
+        calling process.
         """
         ...
 
@@ -28,6 +49,16 @@ class TokenCounter(Protocol):
 
 
 class Chunker(Protocol):
-    """Role CHUNKER: an extraction -> chunk drafts, numbered from 0 without gaps."""
+    """Roles CHUNKER_FIXED, CHUNKER_SENTENCE, CHUNKER_SEMANTIC: drafts, numbered from 0 without gaps."""
 
-    def split(self, extraction: Extraction) -> list[ChunkDraft]: ...
+    def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
+        """[] only where the text is blank. Raises EmbedderError (semantic)."""
+        ...
+
+
+class SentenceEmbedder(Protocol):
+    """Role SENTENCE_EMBEDDER: what the semantic chunker compares sentences with; filled by a higher app."""
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Any]:
+        """One vector (1-dimensional array of floats, length 1) for each text. Raises EmbedderError."""
+        ...

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, OperationalError, transaction
 
 from documents import storage
@@ -70,7 +71,7 @@ def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Docu
     if known is not None:
         raise _duplicate(known)
     extraction = component("EXTRACTOR", TextExtractor).extract(upload.path, filename=filename)
-    drafts = component("CHUNKER", Chunker).split(extraction)
+    drafts = component("CHUNKER_SENTENCE", Chunker).split(extraction, settings.CHUNKING)
     if not drafts:
         raise UnreadableDocument("The document contains no text.")
     document = Document(

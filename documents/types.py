@@ -3,8 +3,25 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-Source = Literal["PDF", "MARKDOWN"]
-ReadBy = Literal["pdfium", "pypdf", "text", "none"]
+Source = Literal["PDF", "MARKDOWN", "HTML", "DOCX", "TEXT"]
+ReadBy = Literal["pdfium", "pypdf", "ocr", "text", "none"]
+ChunkType = Literal["paragraph", "list", "table", "code"]
+Strategy = Literal["fixed", "sentence", "semantic"]
+
+STRATEGIES: tuple[Strategy, ...] = ("fixed", "sentence", "semantic")
+ALL_SOURCES: frozenset[Source] = frozenset({"PDF", "MARKDOWN", "HTML", "DOCX", "TEXT"})
+UPLOAD_SOURCES: frozenset[Source] = frozenset({"PDF", "MARKDOWN"})  # what the Knowlex API takes
+
+
+PAGE_WARNINGS = {
+    "no_text": "The page holds no text.",
+    "image_only": "The page is a picture, and its text could not be read.",
+    "garbled": "The page's letters are encoded in a way that only partly gives text.",
+    "glued": "Words of the page are glued together.",
+    "fallback": "The page was read by the second reader, since the first found nothing useful.",
+    "ocr": "The page is a picture; its text was recognised (OCR) and may hold mistakes.",
+}
+UNREAD_WARNINGS = frozenset({"image_only", "garbled"})  # there is text for the eye that was not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +29,7 @@ class ExtractedPage:
     """One page's place in the document's text: `text[start_char:end_char]`.
 
     number: 1-based. read_by: which reader gave the text, "none" if no reader found any.
-    warnings: short machine-readable words, for example "no_text" or "fallback".
+    warnings: words of PAGE_WARNINGS.
     """
 
     number: int
@@ -32,18 +49,30 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A list, a table or code: `text[start_char:end_char]`, whole lines without white space at the ends."""
+
+    start_char: int
+    end_char: int
+    kind: ChunkType
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """The whole of what was read from one file, already cleaned and fit for PostgreSQL.
 
-    text: all pages, joined by one newline. pages cover it in order; a Markdown file has one page.
-    headings: in order of start_char; empty where the file has no outline.
+    text: all pages, joined by one newline. pages cover it in order; what is no PDF has one page.
+    headings: in order of start_char; empty where the file has none.
+    blocks: in order, not overlapping; what lies in none of them is plain paragraphs.
     metadata: only JSON types; keys such as "author", "created".
+    warnings: sentences for a reader, of the whole document, for example which pages are unread.
     """
 
     source: Source
     text: str
     pages: tuple[ExtractedPage, ...]
     headings: tuple[Heading, ...] = ()
+    blocks: tuple[Block, ...] = ()
     title: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -53,8 +82,9 @@ class Extraction:
 class ChunkDraft:
     """A chunk before it is stored. `extraction.text[start_char:end_char] == content`, always.
 
-    page_number, last_page: 1-based; None where the source has no pages (Markdown).
+    page_number, last_page: 1-based; None where the source has no pages (all but PDF).
     chapter, section: "" where there is none. token_count: the embedder's own tokens.
+    headers: titles of all headings in force, outermost first. chunk_type: of most of its text.
     """
 
     chunk_index: int
@@ -66,3 +96,29 @@ class ChunkDraft:
     last_page: int | None
     chapter: str = ""
     section: str = ""
+    headers: tuple[str, ...] = ()
+    chunk_type: ChunkType = "paragraph"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingSettings:
+    """How a document is split. Sizes are in the embedder's own tokens.
+
+    size: of a full chunk. overlap: repeated from the chunk before (fixed, sentence).
+    similarity_threshold, min_size: of `semantic`, which breaks where two neighbouring sentences are less
+    similar (cosine) than the threshold, once a chunk has min_size; its chunks end at `size` at the latest.
+    """
+
+    strategy: Strategy = "sentence"
+    size: int = 300
+    overlap: int = 50
+    similarity_threshold: float = 0.85
+    min_size: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingProgress:
+    """pages_done of pages_total were read so far; a file without pages counts as one."""
+
+    pages_done: int
+    pages_total: int

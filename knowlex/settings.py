@@ -7,6 +7,7 @@ import dj_database_url
 import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
+from documents.types import ChunkingSettings
 from knowlex.broker import broker_options, broker_url, redis_client_url
 from knowlex.common.logging import logging_settings
 from knowlex.embedded import paths
@@ -180,16 +181,15 @@ SYNTHESIZERS: dict[str, dict[str, Any]] = {
         },
     },
 }
+# How documents are split where neither the job nor the collection says it.
+CHUNKING = ChunkingSettings(size=ENV.knowlex_chunk_tokens, overlap=ENV.knowlex_chunk_overlap)
 KNOWLEX: dict[str, dict[str, Any]] = {
     "EXTRACTOR": {
         "class": "documents.extractors.sandbox.SandboxedExtractor",
         "options": {"pdf_reader": ENV.knowlex_pdf_reader, "processes": ENV.knowlex_extractor_processes},
     },
     "TOKENIZER": {"class": "documents.tokens.WordPieceCounter"},
-    "CHUNKER": {
-        "class": "documents.chunkers.sentence.SentenceChunker",
-        "options": {"target_tokens": ENV.knowlex_chunk_tokens, "overlap_tokens": ENV.knowlex_chunk_overlap},
-    },
+    "CHUNKER_SENTENCE": {"class": "documents.chunkers.sentence.SentenceChunker"},
     "EMBEDDER": EMBEDDERS[ENV.embedder],
     "RETRIEVER": {"class": "rag.retrievers.hybrid.HybridRetriever"},
     "RERANKER": {"class": "rag.rerankers.sentence.SentenceReranker"},

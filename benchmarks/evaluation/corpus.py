@@ -11,6 +11,7 @@ import numpy as np
 from documents.chunkers.sentence import SentenceChunker
 from documents.extractors.reading import read_document
 from documents.tokens import WordPieceCounter
+from documents.types import ChunkingSettings
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.lexical import idf, lexemes, position, term_weights
 from rag.types import Passage, Retrieval
@@ -42,7 +43,7 @@ def read_passages(files: Iterable[Path]) -> list[Passage]:
                 token_count=chunk.token_count,
                 distance=0.0,
             )
-            for chunk in chunker.split(extraction)
+            for chunk in chunker.split(extraction, ChunkingSettings())
         ]
     return passages
 

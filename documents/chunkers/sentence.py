@@ -7,7 +7,7 @@ from documents.chunkers.packing import Group, Packer, Sizes
 from documents.chunkers.pieces import Ruler, pieces
 from documents.headings import Contents
 from documents.protocols import TokenCounter
-from documents.types import ChunkDraft, Extraction
+from documents.types import ChunkDraft, ChunkingSettings, Extraction
 from knowlex.common.components import component
 from knowlex.common.fields import MAX_QUESTION_CHARS
 
@@ -19,29 +19,22 @@ TINY_TOKENS = 40  # a rest that is smaller goes back to the chunk before it
 class SentenceChunker:
     """Chunker that ends chunks where readers pause: before a heading, at a page's end, at a sentence's end.
 
-    A chunk repeats the last sentences of the one before it, up to overlap_tokens, unless it opens a page or a
-    part of its own. Raises ValueError for sizes that cannot be met.
+    A chunk repeats the last sentences of the one before it, up to the overlap, unless it opens a page or a
+    part of its own.
     """
 
-    def __init__(
-        self, *, target_tokens: int = 300, overlap_tokens: int = 50, tokenizer: TokenCounter | None = None
-    ) -> None:
-        if not TINY_TOKENS // 2 <= target_tokens <= MAX_TOKENS:
-            raise ValueError(f"target_tokens must be from {TINY_TOKENS // 2} to {MAX_TOKENS}.")
-        if not 0 <= overlap_tokens <= target_tokens // 2:
-            raise ValueError("overlap_tokens must be from 0 to half of target_tokens.")
-        tiny = min(TINY_TOKENS, target_tokens // 4)
-        self._sizes = Sizes(target_tokens, overlap_tokens, MAX_TOKENS, MAX_CHARS, tiny)
+    def __init__(self, *, tokenizer: TokenCounter | None = None) -> None:
         self._tokenizer = tokenizer
 
-    def split(self, extraction: Extraction) -> list[ChunkDraft]:
-        """No chunk only where the text is blank."""
+    def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
+        """No chunk only where the text is blank. Raises ValueError for sizes that cannot be met."""
+        sizes = _sizes(settings)
         text = extraction.text
         tokenizer = self._tokenizer or component("TOKENIZER", TokenCounter)
         ruler, contents = Ruler(tokenizer.spans(text)), Contents(extraction.headings)
         page_of = _page_lookup(extraction)
-        parts = pieces(text, ruler, contents, max_tokens=self._sizes.target, max_chars=MAX_CHARS)
-        groups = Packer(contents, self._sizes, page_of).pack(parts)
+        parts = pieces(text, ruler, contents, max_tokens=sizes.target, max_chars=MAX_CHARS)
+        groups = Packer(contents, sizes, page_of).pack(parts)
         return [
             ChunkDraft(
                 chunk_index=index,
@@ -56,6 +49,15 @@ class SentenceChunker:
             )
             for index, group in enumerate(groups)
         ]
+
+
+def _sizes(settings: ChunkingSettings) -> Sizes:
+    if settings.size < TINY_TOKENS // 2:
+        raise ValueError(f"size must be at least {TINY_TOKENS // 2}.")
+    if not 0 <= settings.overlap <= settings.size // 2:
+        raise ValueError("overlap must be from 0 to half of size.")
+    tiny = min(TINY_TOKENS, settings.size // 4)
+    return Sizes(min(settings.size, MAX_TOKENS), settings.overlap, MAX_TOKENS, MAX_CHARS, tiny)
 
 
 def _page_lookup(extraction: Extraction) -> Callable[[int], int | None]:

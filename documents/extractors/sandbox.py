@@ -4,6 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from select import POLLIN, poll
@@ -13,7 +14,8 @@ from documents.extractors.limits import BRIEF_WALL_S, READERS, WALL_S, Job
 from documents.extractors.owner import Nursery, NurseryGone
 from documents.extractors.turns import Turns
 from documents.extractors.wire import MAX_RESULT_BYTES, BrokenResult, NeverStarted, unpack
-from documents.types import Extraction
+from documents.protocols import OnProgress
+from documents.types import UPLOAD_SOURCES, Extraction, Source
 from knowlex.common.errors import DependencyUnavailable, UnreadableDocument
 
 log = logging.getLogger(__name__)
@@ -41,7 +43,15 @@ class SandboxedExtractor:
         self._slow_lane = Turns(max(1, processes - 1))
         self._nursery = Nursery()
 
-    def extract(self, path: Path, *, filename: str) -> Extraction:
+    def extract(
+        self,
+        path: Path,
+        *,
+        filename: str,
+        sources: AbstractSet[Source] = UPLOAD_SOURCES,
+        on_progress: OnProgress | None = None,
+        patient: bool = False,
+    ) -> Extraction:
         named_markdown = filename.lower().endswith(_MARKDOWN)
         try:
             with self._turn(self._free), suppress(BrokenResult):

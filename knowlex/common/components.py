@@ -1,7 +1,7 @@
 """settings.KNOWLEX -> the one instance of each configurable part in this process.
 
 A part is named by role, for example
-`KNOWLEX = {"CHUNKER": {"class": "documents.chunkers.sentence.SentenceChunker", "options": {...}}}`.
+`KNOWLEX = {"EMBEDDER": {"class": "embeddings.embedders.local.LocalEmbedder", "options": {...}}}`.
 """
 
 from threading import RLock

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from documents.chunkers.sentence import MAX_CHARS, MAX_TOKENS, SentenceChunker
 from documents.tokens import WordPieceCounter
-from documents.types import ChunkDraft, ExtractedPage, Extraction, Heading
+from documents.types import ChunkDraft, ChunkingSettings, ExtractedPage, Extraction, Heading
 from knowlex.common.fields import MAX_QUESTION_CHARS
 
 COUNTER = WordPieceCounter()
 CHUNKER = SentenceChunker(tokenizer=COUNTER)
+USUAL = ChunkingSettings()
 SENTENCE = "The quick brown fox number {} jumps over the lazy dog near the river bank."  # 15 or 16 tokens
 
 
@@ -60,9 +61,7 @@ def test_any_text_is_covered_exactly(pages: list[str], data: st.DataObject) -> N
     places = sorted(data.draw(st.lists(st.integers(0, length), max_size=6)))
     headings = tuple(Heading(1 + index % 3, f"H{index}", place) for index, place in enumerate(places))
     extraction = pdf(*pages, headings=headings)
-    check(
-        extraction, SentenceChunker(target_tokens=40, overlap_tokens=10, tokenizer=COUNTER).split(extraction)
-    )
+    check(extraction, CHUNKER.split(extraction, ChunkingSettings(size=40, overlap=10)))
 
 
 @pytest.mark.parametrize(
@@ -70,13 +69,13 @@ def test_any_text_is_covered_exactly(pages: list[str], data: st.DataObject) -> N
 )
 def test_every_chunk_is_short_enough_to_be_searched_for(text: str) -> None:
     extraction = markdown(text * 60)
-    check(extraction, CHUNKER.split(extraction))
+    check(extraction, CHUNKER.split(extraction, USUAL))
     assert MAX_CHARS <= MAX_QUESTION_CHARS
 
 
 def test_chunks_are_about_the_target_and_overlap() -> None:
     extraction = markdown(prose(0, 200))
-    chunks = CHUNKER.split(extraction)
+    chunks = CHUNKER.split(extraction, USUAL)
     check(extraction, chunks)
     assert all(240 <= chunk.token_count <= 300 for chunk in chunks[:-1])
     overlaps = [
@@ -91,7 +90,7 @@ def test_chunks_are_about_the_target_and_overlap() -> None:
 )
 def test_a_sentence_without_end_is_cut(text: str) -> None:
     extraction = markdown(text.strip())
-    chunks = CHUNKER.split(extraction)
+    chunks = CHUNKER.split(extraction, USUAL)
     check(extraction, chunks)
     assert len(chunks) > 1 or len(text) < MAX_CHARS
 
@@ -101,7 +100,7 @@ def test_a_heading_opens_a_chunk_with_its_chapter_and_section() -> None:
     text = f"{one}{two}# D\n\n{prose(20, 5)}"
     headings = [Heading(1, "A", 0), Heading(2, "B", len(one)), Heading(3, "C", text.index("### C"))]
     extraction = markdown(text, *headings, Heading(1, "D", len(one + two)))
-    chunks = CHUNKER.split(extraction)
+    chunks = CHUNKER.split(extraction, USUAL)
     check(extraction, chunks)
     assert [(chunk.chapter, chunk.section) for chunk in chunks] == [("A", ""), ("A", "B"), ("D", "")]
     assert [chunk.content.split("\n")[0] for chunk in chunks] == ["# A", "## B", "# D"]
@@ -110,23 +109,23 @@ def test_a_heading_opens_a_chunk_with_its_chapter_and_section() -> None:
 
 def test_a_tiny_part_goes_with_what_follows() -> None:
     text = f"# A\n\n## B\n\n{prose(0, 8)}"
-    chunks = CHUNKER.split(markdown(text, Heading(1, "A", 0), Heading(2, "B", 5)))
+    chunks = CHUNKER.split(markdown(text, Heading(1, "A", 0), Heading(2, "B", 5)), USUAL)
     assert [(chunk.chapter, chunk.section, chunk.start_char) for chunk in chunks] == [("A", "B", 0)]
 
 
 def test_text_before_any_heading_has_no_chapter() -> None:
     text = f"{prose(0, 6)}\n\n# A\n\n{prose(6, 6)}"
-    chunks = CHUNKER.split(markdown(text, Heading(1, "A", text.index("# A"))))
+    chunks = CHUNKER.split(markdown(text, Heading(1, "A", text.index("# A"))), USUAL)
     assert [(chunk.chapter, chunk.section) for chunk in chunks] == [("", ""), ("A", "")]
 
 
 def test_a_chunk_ends_with_its_page() -> None:
-    chunks = CHUNKER.split(pdf(prose(0, 12), prose(12, 12)))
+    chunks = CHUNKER.split(pdf(prose(0, 12), prose(12, 12)), USUAL)
     assert [(chunk.page_number, chunk.last_page) for chunk in chunks] == [(1, 1), (2, 2)]
 
 
 def test_a_short_page_is_a_chunk_of_its_own() -> None:
-    chunks = CHUNKER.split(pdf(prose(0, 1), prose(1, 1), prose(2, 10)))
+    chunks = CHUNKER.split(pdf(prose(0, 1), prose(1, 1), prose(2, 10)), USUAL)
     assert [(chunk.page_number, chunk.last_page) for chunk in chunks] == [(1, 1), (2, 2), (3, 3)]
 
 
@@ -134,25 +133,25 @@ def test_only_the_sentence_that_runs_over_a_page_break_is_on_both_pages() -> Non
     text = prose(0, 3)
     cut = text.rindex(" ")
     extraction = pdf(text[:cut], f"{text[cut + 1 :]} {prose(3, 3)}")
-    first, second = CHUNKER.split(extraction)
+    first, second = CHUNKER.split(extraction, USUAL)
     assert (first.page_number, first.last_page) == (1, 2)
     assert (second.page_number, second.last_page) == (2, 2)
     assert second.content == prose(3, 3)
 
 
 def test_a_page_without_text_counts() -> None:
-    chunks = CHUNKER.split(pdf("", prose(0, 4), ""))
+    chunks = CHUNKER.split(pdf("", prose(0, 4), ""), USUAL)
     assert [(chunk.page_number, chunk.last_page) for chunk in chunks] == [(2, 2)]
 
 
 def test_a_few_words_make_one_chunk() -> None:
-    assert [chunk.content for chunk in CHUNKER.split(pdf("Hello."))] == ["Hello."]
+    assert [chunk.content for chunk in CHUNKER.split(pdf("Hello."), USUAL)] == ["Hello."]
 
 
-@pytest.mark.parametrize("options", [{"target_tokens": 501}, {"target_tokens": 5}, {"overlap_tokens": 200}])
+@pytest.mark.parametrize("options", [{"size": 5}, {"overlap": 200}])
 def test_sizes_that_cannot_be_met_are_refused(options: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="must be from"):
-        SentenceChunker(**options)
+    with pytest.raises(ValueError, match="must be"):
+        CHUNKER.split(pdf("Hello."), ChunkingSettings(**options))
 
 
 @pytest.mark.parametrize("unit", ["a", ".", "\n", "[", " ", "a\n", "a.\n\n", ". ", "中"])
@@ -160,7 +159,7 @@ def test_the_work_is_linear_in_the_text(unit: str) -> None:
     def cpu(chars: int) -> float:
         extraction = markdown(unit * (chars // len(unit)))
         started = time.process_time()
-        CHUNKER.split(extraction)
+        CHUNKER.split(extraction, USUAL)
         return time.process_time() - started
 
     small = min(cpu(25_000) for _ in range(3))

@@ -22,7 +22,10 @@ from tests.support.waiting import wait_until
 
 TEMPLATE = "knowlex_template"
 READY_S = 60.0
-DOCUMENT_TABLES = "documents_document, documents_page, documents_chunk"
+DOCUMENT_TABLES = (
+    "documents_document, documents_page, documents_chunk, documents_ingestjob, documents_ingestitem, "
+    "documents_idempotencyrecord, documents_apikey, documents_apikeycollection"
+)
 EMBEDDING_TABLES = (
     "embeddings_embedding, embeddings_embeddingrequest, embeddings_embeddingrun, "
     "embeddings_lexicalentry, embeddings_lexemecount"

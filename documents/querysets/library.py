@@ -1,4 +1,4 @@
-"""Every query of the documents app has a name."""
+"""Queries about collections, documents, pages and chunks."""
 
 from collections.abc import Collection as Group
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from django.db import models
 from documents.types import ChunkDraft, Extraction
 
 if TYPE_CHECKING:
-    from documents.models import Chunk, Collection, Document, Page  # noqa: F401
+    from documents.models import Chunk, Collection, Document, DocumentEntry, Page  # noqa: F401
 
 ROWS_PER_INSERT = 500
 
@@ -25,6 +25,10 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
 
 
 class DocumentQuerySet(models.QuerySet["Document"]):
+    def current(self) -> Self:
+        """Without new versions in the making, which nobody may see."""
+        return self.filter(replaces__isnull=True)
+
     def in_collection(self, collection_id: UUID) -> Self:
         return self.filter(collection_id=collection_id)
 
@@ -83,7 +87,13 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
                 last_page=draft.last_page,
                 chapter=draft.chapter,
                 section=draft.section,
+                headers=list(draft.headers),
+                chunk_type=draft.chunk_type,
             )
             for draft in drafts
         )
         return len(self.bulk_create(rows, batch_size=ROWS_PER_INSERT))
+
+
+class DocumentEntryQuerySet(models.QuerySet["DocumentEntry"]):
+    pass

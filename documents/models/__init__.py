@@ -1,0 +1,33 @@
+"""Tables of the documents app. Rows below a document go with it by the database's own ON DELETE CASCADE.
+
+Foreign keys are declared without Django's constraint (`db_constraint=False`, DO_NOTHING) and added by
+migrations as immediate, cascading ones: one DELETE takes everything along, whatever a worker
+inserts meanwhile.
+"""
+
+from documents.models.jobs import IdempotencyRecord, IngestItem, IngestJob
+from documents.models.keys import ApiKey, ApiKeyCollection
+from documents.models.library import (
+    DEFAULT_COLLECTION,
+    Chunk,
+    Collection,
+    Document,
+    DocumentEntry,
+    Page,
+    stored_name,
+)
+
+__all__ = [
+    "DEFAULT_COLLECTION",
+    "ApiKey",
+    "ApiKeyCollection",
+    "Chunk",
+    "Collection",
+    "Document",
+    "DocumentEntry",
+    "IdempotencyRecord",
+    "IngestItem",
+    "IngestJob",
+    "Page",
+    "stored_name",
+]

@@ -1,0 +1,142 @@
+"""Ingest jobs: the truth about what is to be read, what is being read and how it ended."""
+
+from django.db import models
+
+from documents.models.library import Collection, Document, ProcessingStatus
+from documents.querysets.jobs import IdempotencyQuerySet, IngestItemQuerySet, IngestJobQuerySet
+from knowlex.common.ids import new_id
+
+
+class IngestJob(models.Model):
+    """One call of ingest. How far it is stands in its items; settings: the chunking that it asked for."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    collection = models.ForeignKey(
+        Collection, models.DO_NOTHING, related_name="ingest_jobs", db_constraint=False
+    )
+    settings = models.JSONField(default=dict)
+    origin = models.CharField(max_length=16, default="api")  # api, command, admin
+    key_id = models.UUIDField(null=True)  # of the API key that asked, for the record
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = IngestJobQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["collection", "created_at"], name="ingest_jobs_by_age")]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class IngestItem(models.Model):
+    """One document of a job.
+
+    id: what the document's id will be; of a replacement, the id of the version in the making.
+    lease: token of the worker that has it in hand. leased_until: by the database's clock; past it, anyone may
+    take the item over. In stage `embedding` nobody holds it: the embedding queue has the work.
+    file: stored name under the media root, from acceptance on (a URL's from when it was fetched).
+    """
+
+    class SourceType(models.TextChoices):
+        FILE = "file"
+        URL = "url"
+        TEXT = "text"
+
+    class Stage(models.TextChoices):
+        QUEUED = "queued"
+        FETCHING = "fetching"
+        EXTRACTING = "extracting"
+        CHUNKING = "chunking"
+        EMBEDDING = "embedding"
+        ENDED = "ended"
+
+    Status = ProcessingStatus
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    job = models.ForeignKey(IngestJob, models.DO_NOTHING, related_name="items", db_constraint=False)
+    collection = models.ForeignKey(
+        Collection, models.DO_NOTHING, related_name="ingest_items", db_constraint=False
+    )
+    replaces = models.ForeignKey(
+        Document, models.DO_NOTHING, related_name="replacements", db_constraint=False, null=True, blank=True
+    )
+    position = models.IntegerField()
+    source_type = models.CharField(max_length=8, choices=SourceType.choices)
+    source_url = models.TextField(blank=True, default="")
+    filename = models.CharField(max_length=255)
+    title = models.CharField(max_length=512, blank=True, default="")
+    metadata = models.JSONField(default=dict)
+    file = models.CharField(max_length=255, blank=True, default="")
+    checksum = models.CharField(max_length=64, blank=True, default="")
+    size_bytes = models.BigIntegerField(null=True)
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.PENDING)
+    stage = models.CharField(max_length=16, choices=Stage.choices, default=Stage.QUEUED)
+    lease = models.UUIDField(null=True)
+    leased_until = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)
+    pages_total = models.IntegerField(default=0)
+    pages_done = models.IntegerField(default=0)
+    chunks_made = models.IntegerField(default=0)
+    duplicate_of = models.UUIDField(null=True)
+    warnings = models.JSONField(default=list)
+    error_code = models.CharField(max_length=64, blank=True, default="")
+    error = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    deleted_at = models.DateTimeField(null=True)  # the document was deleted, in whatever state it was
+
+    objects = IngestItemQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["job_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["job", "position"], name="items_one_per_position"),
+            models.UniqueConstraint(
+                fields=["replaces"],
+                condition=models.Q(replaces__isnull=False, status__in=["pending", "processing"]),
+                name="items_one_replacement",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["id"], condition=models.Q(status__in=["pending", "processing"]), name="items_open"
+            ),
+            models.Index(fields=["collection", "created_at"], name="items_by_age"),
+            models.Index(
+                fields=["collection", "checksum"],
+                condition=models.Q(status__in=["pending", "processing"]),
+                name="items_open_by_checksum",
+            ),
+            models.Index(fields=["file"], name="items_by_file"),
+        ]
+
+    def __str__(self) -> str:
+        return self.filename
+
+
+class IdempotencyRecord(models.Model):
+    """A request that its sender may repeat: what it was, and what it was answered.
+
+    scope: the API key's id, or "" without one. fingerprint: SHA-256 of what was asked, hex. status: of the
+    answer, null while the first request is under way.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    scope = models.CharField(max_length=64, blank=True, default="")
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64)
+    status = models.IntegerField(null=True)
+    body = models.JSONField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    locked_until = models.DateTimeField(null=True)
+
+    objects = IdempotencyQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["scope", "key"], name="idempotency_one_per_key")]
+        indexes = [models.Index(fields=["created_at"], name="idempotency_by_age")]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,52 @@
+"""API keys: only their hashes are kept."""
+
+from django.db import models
+
+from documents.models.library import Collection
+from documents.querysets.keys import ApiKeyQuerySet
+from knowlex.common.ids import new_id
+
+
+class ApiKey(models.Model):
+    """hash: SHA-256 of the whole key, hex: a key is 256 random bits, so nothing slower is needed.
+
+    bound: only the collections of ApiKeyCollection may be used; with none of them left, nothing may.
+    """
+
+    class Scope(models.TextChoices):
+        READ = "read"
+        WRITE = "write"
+        ADMIN = "admin"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=255)
+    prefix = models.CharField(max_length=16, unique=True)
+    hash = models.CharField(max_length=64)
+    scope = models.CharField(max_length=8, choices=Scope.choices, default=Scope.READ)
+    bound = models.BooleanField(default=False)
+    collections = models.ManyToManyField(Collection, through="ApiKeyCollection", blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiKeyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "API key"
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApiKeyCollection(models.Model):
+    id = models.BigAutoField(primary_key=True)
+    key = models.ForeignKey(ApiKey, models.DO_NOTHING, related_name="bindings", db_constraint=False)
+    collection = models.ForeignKey(Collection, models.DO_NOTHING, related_name="+", db_constraint=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["key", "collection"], name="keys_bound_once")]
+
+    def __str__(self) -> str:
+        return f"{self.key_id} -> {self.collection_id}"
