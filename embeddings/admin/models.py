@@ -1,0 +1,114 @@
+"""Embedding models, what waits for them and what they refused."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+
+from embeddings import tasks
+from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
+
+
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(EmbeddingModel)
+class EmbeddingModelAdmin(ReadOnlyAdmin):
+    list_display = ["name", "provider", "dimensions", "active", "vectors", "failures", "created_at"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        of_model = Embedding.objects.filter(model=OuterRef("pk")).order_by().values("model")
+        failures = EmbeddingRequest.objects.failed().filter(model=OuterRef("pk")).order_by().values("model")
+        models: QuerySet[Any] = super().get_queryset(request)
+        counted: QuerySet[Any] = models.annotate(
+            vectors_held=Coalesce(Subquery(of_model.annotate(n=Count("chunk_id")).values("n")), 0),
+            failures_held=Coalesce(Subquery(failures.annotate(n=Count("id")).values("n")), 0),
+        )
+        return counted
+
+    @admin.display(ordering="vectors_held")
+    def vectors(self, model: Any) -> int:
+        return int(model.vectors_held)
+
+    @admin.display(ordering="failures_held")
+    def failures(self, model: Any) -> int:
+        return int(model.failures_held)
+
+
+class RequestStateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("failed", "Failed"), ("waiting", "Waiting or running")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() is None:
+            return queryset
+        return queryset.filter(Q(failed_at__isnull=self.value() == "waiting"))
+
+
+@admin.register(EmbeddingRequest)
+class EmbeddingRequestAdmin(ReadOnlyAdmin):
+    """Chunks that wait for their vector, and those that failed with the reason."""
+
+    list_display = [
+        "chunk_link",
+        "document",
+        "model",
+        "state",
+        "attempts",
+        "error",
+        "created_at",
+        "failed_at",
+    ]
+    list_filter = [RequestStateFilter, "model"]
+    list_select_related = ["chunk__document", "model"]
+    list_per_page = 50
+    search_fields = ["error", "chunk__document__original_filename"]
+    actions = ["retry"]
+    show_full_result_count = False
+
+    @admin.display(description="chunk", ordering="chunk")
+    def chunk_link(self, row: EmbeddingRequest) -> str:
+        url = reverse("admin:documents_chunk_change", args=[row.chunk_id])
+        return format_html('<a href="{}">chunk {}</a>', url, row.chunk.chunk_index)
+
+    @admin.display(ordering="chunk__document__original_filename")
+    def document(self, row: EmbeddingRequest) -> str:
+        return row.chunk.document.original_filename
+
+    @admin.display(ordering="failed_at")
+    def state(self, row: EmbeddingRequest) -> str:
+        if row.failed_at:
+            return "failed"
+        return "running" if row.lease else "waiting"
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        return lookup == "chunk__document__id__exact" or super().lookup_allowed(lookup, value, request)
+
+    @admin.action(description="Retry the selected failures")
+    def retry(self, request: HttpRequest, queryset: QuerySet[EmbeddingRequest]) -> None:
+        failed = queryset.filter(failed_at__isnull=False)
+        documents = failed.values_list("chunk__document_id", flat=True).distinct()
+        queued = sum(tasks.request_and_enqueue(document_id) for document_id in list(documents))
+        self.message_user(request, f"{queued} chunk(s) queued again.", messages.SUCCESS)
+
+
+@admin.register(EmbeddingRun)
+class EmbeddingRunAdmin(ReadOnlyAdmin):
+    """Each call that asked for embeddings: how many chunks, how many done, how many failed."""
+
+    list_display = ["id", "requested", "embedded", "failed", "created_at"]
