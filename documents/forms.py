@@ -6,6 +6,7 @@ from django import forms
 from django.conf import settings
 
 from documents import services
+from documents.access import FULL
 from documents.models import Document
 from documents.storage import Staging
 from documents.uploads import clean_filename
@@ -41,6 +42,7 @@ class UploadForm(forms.ModelForm[Document]):
             for block in file.chunks():
                 staging.write(block)
             return services.ingest_document(
+                access=FULL,
                 upload=staging.finish(),
                 filename=clean_filename(file.name),
                 collection=self.cleaned_data["collection"],

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import IntegrityError, OperationalError, transaction
 
 from documents import storage
+from documents.access import Access
 from documents.flights import SingleFlight
 from documents.models import DEFAULT_COLLECTION, Chunk, Collection, Document, Page
 from documents.protocols import Chunker, TextExtractor
@@ -37,8 +38,17 @@ def default_collection_id() -> UUID:
     return with_retries(lambda: Collection.objects.get_or_create(name=DEFAULT_COLLECTION)[0].id)
 
 
-def resolve_collection(name_or_id: str | None) -> Collection:
-    """The collection with this name or id; None means `default`. Raises NotFound, InvalidInput (empty)."""
+def resolve_collection(name_or_id: str | None, *, access: Access) -> Collection:
+    """The collection with this name or id; None means `default`.
+
+    Raises NotFound, Forbidden (not the caller's to use), InvalidInput (empty).
+    """
+    collection = _named_collection(name_or_id)
+    access.require_collection(collection.id)
+    return collection
+
+
+def _named_collection(name_or_id: str | None) -> Collection:
     if name_or_id is None or name_or_id == DEFAULT_COLLECTION:
         return with_retries(lambda: Collection.objects.get_or_create(name=DEFAULT_COLLECTION)[0])
     if not name_or_id:
@@ -50,14 +60,18 @@ def resolve_collection(name_or_id: str | None) -> Collection:
     return found
 
 
-def ingest_document(*, upload: StagedUpload, filename: str, collection: Collection) -> Document:
+def ingest_document(
+    *, access: Access, upload: StagedUpload, filename: str, collection: Collection
+) -> Document:
     """Store a file as a document with its pages and chunks; the staged file is moved to its place.
 
     Row, pages, chunks and file are there together when this returns, and none of them if it raises
-    InvalidInput (empty), Duplicate (same SHA-256 in the collection), UnreadableDocument,
+    InvalidInput (empty), Duplicate (same SHA-256 in the collection), UnreadableDocument, Forbidden,
     StorageUnavailable or DatabaseUnavailable. Of equal uploads at once only one reads the file;
     neither it nor those who wait for it hold a database connection meanwhile.
     """
+    access.require("write")
+    access.require_collection(collection.id)
     if upload.size_bytes == 0:
         raise InvalidInput("File is empty.", field="file")
     release_connection()
@@ -134,39 +148,43 @@ def _duplicate(known: UUID) -> Duplicate:
     return Duplicate(f"Document already ingested: {known}", details={"documentId": str(known)})
 
 
-def list_documents(collection: Collection, *, limit: int | None = None, offset: int = 0) -> list[Document]:
+def list_documents(
+    collection: Collection, *, access: Access, limit: int | None = None, offset: int = 0
+) -> list[Document]:
     """The collection's documents, newest first, in one query."""
-    rows = Document.objects.in_collection(collection.id).select_related("collection").newest_first()
+    rows = Document.objects.current().allowed_to(access).in_collection(collection.id).newest_first()
+    rows = rows.select_related("collection")
     stop = None if limit is None else offset + limit
     return with_retries(lambda: list(rows.defer("metadata")[offset:stop]))
 
 
-def get_document(document_id: UUID) -> Document:
-    """Looked up over all collections. Raises NotFound."""
-    row = Document.objects.select_related("collection").filter(id=document_id)
+def get_document(document_id: UUID, *, access: Access) -> Document:
+    """Looked up over all collections that the caller may use. Raises NotFound."""
+    row = Document.objects.current().allowed_to(access).select_related("collection").filter(id=document_id)
     found = with_retries(row.first)
     if found is None:
         raise _unknown(document_id)
     return found
 
 
-def document_chunks(document_id: UUID) -> list[Chunk]:
+def document_chunks(document_id: UUID, *, access: Access) -> list[Chunk]:
     """All chunks in reading order; a stored document has at least one. Raises NotFound."""
-    chunks = with_retries(lambda: list(Chunk.objects.of_document(document_id)))
+    chunks = with_retries(lambda: list(Chunk.objects.allowed_to(access).of_document(document_id)))
     if not chunks:
         raise _unknown(document_id)
     return chunks
 
 
-def delete_document(document_id: UUID) -> None:
-    """Delete the row and all below it in one transaction, then the file. Raises NotFound.
+def delete_document(document_id: UUID, *, access: Access) -> None:
+    """Delete the row and all below it in one transaction, then the file. Raises NotFound, Forbidden.
 
     Of several at once one succeeds. A file that cannot be removed now is left to the sweep.
     """
+    access.require("write")
 
     def delete() -> None:
         with transaction.atomic():
-            name = Document.objects.delete_returning_file(document_id)
+            name = Document.objects.allowed_to(access).delete_returning_file(document_id)
             if name is None:
                 raise _unknown(document_id)
             transaction.on_commit(lambda: storage.remove(name))

@@ -13,6 +13,7 @@ from rest_framework.serializers import ListSerializer
 from rest_framework.views import APIView
 
 from documents import services
+from documents.access import access_of
 from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, UploadInput
 from documents.uploads import received_upload
 from knowlex.common.errors import InvalidInput
@@ -59,10 +60,14 @@ class DocumentListView(APIView):
     )
     def post(self, request: Request) -> Response:
         """The text is extracted and split, and stored with the file; it is not embedded."""
+        access = access_of(request)
         with received_upload(request._request) as form:
-            collection = services.resolve_collection(_one_collection(form.fields, request.query_params))
+            named = _one_collection(form.fields, request.query_params)
             document = services.ingest_document(
-                upload=form.upload, filename=form.filename, collection=collection
+                access=access,
+                upload=form.upload,
+                filename=form.filename,
+                collection=services.resolve_collection(named, access=access),
             )
         headers = {"Location": f"{request.path}/{document.id}"}
         return Response(IngestOutput(document).data, status=201, headers=headers)
@@ -75,9 +80,10 @@ class DocumentListView(APIView):
         responses={200: DocumentOutput(many=True), **problems(400, 404)},
     )
     def get(self, request: Request) -> Response:
-        parameters = request.query_params
+        parameters, access = request.query_params, access_of(request)
         documents = services.list_documents(
-            services.resolve_collection(_one_collection(parameters)),
+            services.resolve_collection(_one_collection(parameters), access=access),
+            access=access,
             limit=int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=0) or None,
             offset=int_parameter(parameters.get("offset"), "offset", low=0, high=MAX_OFFSET, default=0),
         )
@@ -93,7 +99,8 @@ class DocumentView(APIView):
         responses={200: DocumentOutput, **problems(400, 404)},
     )
     def get(self, request: Request, documentId: str) -> Response:
-        document = services.get_document(parse_id(documentId, field="documentId"))
+        document_id = parse_id(documentId, field="documentId")
+        document = services.get_document(document_id, access=access_of(request))
         return Response(DocumentOutput(document).data)
 
     @extend_schema(
@@ -104,7 +111,7 @@ class DocumentView(APIView):
         responses={204: None, **problems(400, 403, 404)},
     )
     def delete(self, request: Request, documentId: str) -> Response:
-        services.delete_document(parse_id(documentId, field="documentId"))
+        services.delete_document(parse_id(documentId, field="documentId"), access=access_of(request))
         return Response(status=204)
 
 
@@ -117,7 +124,8 @@ class DocumentChunksView(APIView):
         responses={200: ChunkOutput(many=True), **problems(400, 404)},
     )
     def get(self, request: Request, documentId: str) -> Response:
-        chunks = services.document_chunks(parse_id(documentId, field="documentId"))
+        document_id = parse_id(documentId, field="documentId")
+        chunks = services.document_chunks(document_id, access=access_of(request))
         return Response(ListSerializer(chunks, child=ChunkOutput()).data)
 
 

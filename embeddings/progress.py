@@ -13,8 +13,10 @@ MAX_POLL_S = 2.0
 
 _IN_SCOPE = """
     FROM embeddings_embeddingrequest q JOIN documents_chunk c ON c.id = q.chunk_id
+    JOIN documents_document d ON d.id = c.document_id
     WHERE q.model_id = %(model)s AND q.id <= %(last)s
-      AND (%(document)s::uuid IS NULL OR c.document_id = %(document)s)
+      AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+      AND (%(document)s::uuid IS NULL OR d.id = %(document)s)
 """
 _PROGRESS = f"""
     SELECT coalesce((SELECT embedded FROM embeddings_embeddingrun WHERE id = %(run)s), 0) AS embedded,
@@ -36,6 +38,7 @@ async def progress_of(requested: Requested) -> Progress:
             "model": requested.model_id,
             "last": requested.last_request,
             "document": requested.document_id,
+            "allowed": None if requested.collection_ids is None else list(requested.collection_ids),
         },
     )
     return Progress(**(row or {}))

@@ -28,6 +28,7 @@ _WANTED = """
 _LOCK_DOCUMENTS = f"""
     SELECT d.id FROM documents_document d
     WHERE (%(document)s::uuid IS NULL OR d.id = %(document)s)
+      AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
       AND EXISTS (SELECT 1 FROM documents_chunk c WHERE c.document_id = d.id AND {_WANTED})
     ORDER BY d.id FOR KEY SHARE OF d
 """
@@ -98,8 +99,10 @@ _DUE = """
 _SCOPE_END = """
     SELECT coalesce((SELECT max(id) FROM embeddings_embeddingrequest), 0),
         (SELECT q.batch FROM embeddings_embeddingrequest q JOIN documents_chunk c ON c.id = q.chunk_id
+         JOIN documents_document d ON d.id = c.document_id
          WHERE q.model_id = %(model)s AND q.failed_at IS NULL
-           AND (%(document)s::uuid IS NULL OR c.document_id = %(document)s) LIMIT 1)
+           AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+           AND (%(document)s::uuid IS NULL OR d.id = %(document)s) LIMIT 1)
 """
 
 
@@ -111,13 +114,19 @@ def execute(sql: str, params: Any = None) -> list[tuple[Any, ...]]:
 
 
 def add_requests(
-    *, run_id: UUID, model_id: int, document_id: UUID | None, batch_size: int
+    *,
+    run_id: UUID,
+    model_id: int,
+    document_id: UUID | None,
+    collection_ids: list[UUID] | None,
+    batch_size: int,
 ) -> dict[UUID, int]:
     """Ask for every chunk (of the document) that has no vector and is not asked for yet; failed ones anew.
 
+    collection_ids: only of documents in these; None for all.
     Returns the size of each new batch. Runs in the caller's transaction.
     """
-    scope = {"model": model_id, "document": document_id}
+    scope = {"model": model_id, "document": document_id, "allowed": collection_ids}
     documents = [row[0] for row in execute(_LOCK_DOCUMENTS, scope)]
     rows = execute(_REQUEST, {**scope, "documents": documents, "run": run_id, "size": batch_size})
     sizes: dict[UUID, int] = {}
@@ -183,8 +192,10 @@ def try_sweep_lock() -> bool:
     return try_lock(_SWEEP_LOCK)
 
 
-def scope_end(*, model_id: int, document_id: UUID | None) -> tuple[int, tuple[UUID, ...]]:
+def scope_end(
+    *, model_id: int, document_id: UUID | None, collection_ids: list[UUID] | None
+) -> tuple[int, tuple[UUID, ...]]:
     """(highest id of all requests, one waiting batch of the scope if there is any)."""
-    rows = execute(_SCOPE_END, {"model": model_id, "document": document_id})
+    rows = execute(_SCOPE_END, {"model": model_id, "document": document_id, "allowed": collection_ids})
     last, batch = rows[0]
     return last, (batch,) if batch else ()

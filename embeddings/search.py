@@ -9,6 +9,7 @@ from uuid import UUID
 import psycopg
 from psycopg.sql import SQL, Composed, Literal
 
+from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
 from embeddings import indexes
 from embeddings.active import provider
@@ -105,12 +106,12 @@ async def embed_question(text: str, model: SearchModel) -> Vector:
     return vector
 
 
-async def search(text: str, *, collection: str | None, limit: int) -> list[Hit]:
+async def search(text: str, *, access: Access, collection: str | None, limit: int) -> list[Hit]:
     """The nearest chunks of the collection (name or id; None is `default`), closest first.
 
-    Raises NotFound (collection), RetrievalFailed, DatabaseUnavailable.
+    Raises NotFound (collection), Forbidden (not the caller's to use), RetrievalFailed, DatabaseUnavailable.
     """
-    collections = await _collection_ids(collection)
+    collections = await _collection_ids(collection, access)
     model = await search_model(collections)
     if model is None or not model.dimensions or not collections:
         return []
@@ -133,7 +134,7 @@ def _hit(row: dict[str, Any]) -> Hit:
     return Hit(**row, distance=0.0 if distance < ZERO_DISTANCE else distance)
 
 
-async def _collection_ids(name_or_id: str | None) -> list[UUID]:
+async def _collection_ids(name_or_id: str | None, access: Access) -> list[UUID]:
     """One id; none only for a `default` that was deleted."""
     name = DEFAULT_COLLECTION if name_or_id is None else check_storable(name_or_id, "collection")
     if not name:
@@ -141,4 +142,7 @@ async def _collection_ids(name_or_id: str | None) -> list[UUID]:
     row = await async_db.fetch_one(_COLLECTION, [name, name.lower(), name])
     if row is None and name != DEFAULT_COLLECTION:
         raise NotFound("Collection not found.", details={"field": "collection"})
-    return [row["id"]] if row else []
+    if row is None:
+        return []
+    access.require_collection(row["id"])
+    return [row["id"]]

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
+from documents.access import Access
 from documents.models import Chunk
 from embeddings import queue, store
 from embeddings.active import active_model, ensure_model_matches, learn_dimensions
@@ -37,19 +38,23 @@ log = logging.getLogger(__name__)
 RUNS_KEPT = timedelta(days=7)
 
 
-def request_embeddings(document_id: UUID | None = None) -> Requested:
+def request_embeddings(document_id: UUID | None = None, *, access: Access) -> Requested:
     """Ask for every chunk (of one document) without a vector, those that failed before included.
 
+    Only in collections that the caller may use.
     The work is on record when this returns, whether anybody is told about it or not.
-    Raises NotFound for a document that is unknown or has no chunks, ModelMismatch, DatabaseUnavailable.
+    Raises NotFound for a document that is unknown or has no chunks, Forbidden, ModelMismatch,
+    DatabaseUnavailable.
     """
-    if document_id is not None and not with_retries(Chunk.objects.of_document(document_id).exists):
+    access.require("write")
+    chunks = Chunk.objects.allowed_to(access)
+    if document_id is not None and not with_retries(chunks.of_document(document_id).exists):
         raise NotFound(f"Document not found: {document_id}")
     model = active_model()
-    return with_retries(lambda: _request(model.pk, document_id))
+    return with_retries(lambda: _request(model.pk, document_id, access))
 
 
-def _request(model_id: int, document_id: UUID | None) -> Requested:
+def _request(model_id: int, document_id: UUID | None, access: Access) -> Requested:
     run_id = new_id()
     try:
         with transaction.atomic():
@@ -58,16 +63,20 @@ def _request(model_id: int, document_id: UUID | None) -> Requested:
                 run_id=run_id,
                 model_id=model_id,
                 document_id=document_id,
+                collection_ids=access.allowed,
                 batch_size=settings.EMBEDDING_BATCH,
             )
             run.requested = sum(batches.values())
             run.save(update_fields=["requested"]) if batches else run.delete()
-            last, waiting = queue.scope_end(model_id=model_id, document_id=document_id)
+            last, waiting = queue.scope_end(
+                model_id=model_id, document_id=document_id, collection_ids=access.allowed
+            )
     except IntegrityError as exc:
         raise OperationalError("a chunk was deleted meanwhile") from exc  # so try again
     # What another call asked for may lie there without anybody knowing: one hint more harms nobody.
     hints = tuple(batches) or waiting
-    return Requested(run_id, model_id, document_id, sum(batches.values()), hints, last)
+    requested = sum(batches.values())
+    return Requested(run_id, model_id, document_id, requested, hints, last, access.collection_ids)
 
 
 def embed_batch(batch_id: UUID) -> int:

@@ -10,6 +10,7 @@ from celery import current_app, shared_task
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
+from documents.access import FULL
 from embeddings import services
 from knowlex.common.errors import BrokerUnavailable
 
@@ -51,11 +52,11 @@ def enqueue_lost(batch_ids: Sequence[UUID]) -> int:
 
 
 def request_and_enqueue(document_id: UUID | None = None) -> int:
-    """For those who do not wait: ask, and tell the workers; returns how many chunks were asked for.
+    """Ask with full access, and tell the workers, but do not wait; returns how many chunks were asked for.
 
     A broker that is down delays the work until the sweep finds it, and is no error.
     """
-    requested = services.request_embeddings(document_id)
+    requested = services.request_embeddings(document_id, access=FULL)
     try:
         enqueue(requested.batches)
     except BrokerUnavailable:

@@ -16,6 +16,7 @@ class Requested:
 
     requested: chunks that this call asked for; those that another call asked for already are not in it.
     batches: one hint for the queue each. last_request: the scope ends here; later ones are not waited for.
+    collection_ids: those that the caller may use; None for all.
     """
 
     run_id: UUID
@@ -24,6 +25,7 @@ class Requested:
     requested: int
     batches: tuple[UUID, ...]
     last_request: int
+    collection_ids: tuple[UUID, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

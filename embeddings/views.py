@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 
+from documents.access import access_of
 from embeddings import services, tasks
 from embeddings.types import Hit, Requested
 from knowlex.common.database import release_connection
@@ -27,7 +28,8 @@ _threads = ThreadPoolExecutor(16, "generate")  # for a moment each: asking, and 
 async def generate(request: HttpRequest, document_id: str | None = None) -> HttpResponse:
     """Embed what has no vector yet, and say how much that was; `Prefer: respond-async` does not wait."""
     document = parse_id(document_id, field="documentId") if document_id is not None else None
-    requested = await _in_thread(lambda: services.request_embeddings(document))
+    access = access_of(request)
+    requested = await _in_thread(lambda: services.request_embeddings(document, access=access))
     await _tell_workers(requested)
     if _wants_no_wait(request):
         return _accepted(requested)
@@ -41,7 +43,8 @@ async def search(request: HttpRequest) -> HttpResponse:
     """The chunks nearest to the text in the body."""
     limit = int_parameter(request.GET.get("k"), "k", low=1, high=MAX_K, default=DEFAULT_K)
     text = check_question(_plain_text(request), "query")
-    hits = await services.search(text, collection=request.GET.get("collection"), limit=limit)
+    collection = request.GET.get("collection")
+    hits = await services.search(text, access=access_of(request), collection=collection, limit=limit)
     return json_response([_hit_body(hit) for hit in hits])
 
 

@@ -53,6 +53,7 @@ EDGE_MIDDLEWARE = [
     "knowlex.common.middleware.request_id",
     "knowlex.common.middleware.access_lines",
     "knowlex.common.middleware.security_headers",
+    "documents.authentication.identify",
     "knowlex.common.middleware.rate_limit",
     "knowlex.common.middleware.problems",
     "knowlex.common.cross_site.cross_site",

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
 from knowlex.common.async_db import fetch_all
 from knowlex.common.components import built, component
@@ -23,23 +24,28 @@ async def ask(question: Question) -> Answer:
 
 
 async def make_question(
-    text: str, *, collections: Sequence[str] = (), top_k: int, max_tokens: int | None = None
+    text: str,
+    *,
+    access: Access,
+    collections: Sequence[str] = (),
+    top_k: int,
+    max_tokens: int | None = None,
 ) -> Question:
     """A question to these collections (names or ids; none means `default`), with the configured threshold.
 
-    Raises NotFound, DatabaseUnavailable.
+    Raises NotFound, Forbidden (one of them is not the caller's to use), DatabaseUnavailable.
     """
     return Question(
         text=text,
-        collection_ids=await resolve_collections(collections or (DEFAULT_COLLECTION,)),
+        collection_ids=await resolve_collections(collections or (DEFAULT_COLLECTION,), access=access),
         top_k=top_k,
         max_tokens=max_tokens,
         min_relevance=settings.RELEVANCE_THRESHOLD,
     )
 
 
-async def resolve_collections(names_or_ids: Sequence[str]) -> tuple[UUID, ...]:
-    """The ids of these collections, in their order; a name goes before an id. Raises NotFound.
+async def resolve_collections(names_or_ids: Sequence[str], *, access: Access) -> tuple[UUID, ...]:
+    """The ids of these collections, in their order; a name goes before an id. Raises NotFound, Forbidden.
 
     `default` always exists: before it is made again, it is empty and has no id.
     """
@@ -49,7 +55,10 @@ async def resolve_collections(names_or_ids: Sequence[str]) -> tuple[UUID, ...]:
     chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
     if any(id_ is None and name != DEFAULT_COLLECTION for name, id_ in chosen.items()):
         raise NotFound("Collection not found.", details={"field": "collection"})
-    return tuple(dict.fromkeys(id_ for id_ in chosen.values() if id_ is not None))
+    collection_ids = tuple(dict.fromkeys(id_ for id_ in chosen.values() if id_ is not None))
+    for collection_id in collection_ids:
+        access.require_collection(collection_id)
+    return collection_ids
 
 
 async def close() -> None:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from documents import services
+from documents.access import FULL
 from documents.forms import UploadForm
 from documents.models import Document
 
@@ -68,8 +69,8 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
         """Nothing to save: a new document was stored by the form, an old one is never changed."""
 
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
-        services.delete_document(obj.id)
+        services.delete_document(obj.id, access=FULL)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
         for document_id in list(queryset.values_list("id", flat=True)):
-            services.delete_document(document_id)
+            services.delete_document(document_id, access=FULL)

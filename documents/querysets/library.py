@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import models
 
+from documents.access import Access
 from documents.types import ChunkDraft, Extraction
 
 if TYPE_CHECKING:
@@ -23,11 +24,19 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         except ValueError:
             return self.filter(name=name_or_id)
 
+    def allowed_to(self, access: Access) -> Self:
+        """Those that the caller may use."""
+        return self if access.allowed is None else self.filter(id__in=access.allowed)
+
 
 class DocumentQuerySet(models.QuerySet["Document"]):
     def current(self) -> Self:
         """Without new versions in the making, which nobody may see."""
         return self.filter(replaces__isnull=True)
+
+    def allowed_to(self, access: Access) -> Self:
+        """Those in collections that the caller may use."""
+        return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
 
     def in_collection(self, collection_id: UUID) -> Self:
         return self.filter(collection_id=collection_id)
@@ -69,6 +78,10 @@ class PageQuerySet(models.QuerySet["Page"]):
 
 
 class ChunkQuerySet(models.QuerySet["Chunk"]):
+    def allowed_to(self, access: Access) -> Self:
+        """Those of documents in collections that the caller may use."""
+        return self if access.allowed is None else self.filter(document__collection_id__in=access.allowed)
+
     def of_document(self, document_id: UUID) -> Self:
         """All chunks of the document in reading order."""
         return self.filter(document_id=document_id).order_by("chunk_index")
@@ -96,4 +109,6 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
 
 
 class DocumentEntryQuerySet(models.QuerySet["DocumentEntry"]):
-    pass
+    def allowed_to(self, access: Access) -> Self:
+        """Those in collections that the caller may use."""
+        return self if access.allowed is None else self.filter(collection_id__in=access.allowed)

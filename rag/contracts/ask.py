@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
+from documents.access import access_of
 from knowlex.common.fields import int_field, question_field, text_field
 from knowlex.common.http import allow, json_object, json_response
 from rag import services
@@ -22,7 +23,9 @@ async def ask(request: HttpRequest) -> HttpResponse:
     max_tokens = int_field(body, "maxTokens", low=1, high=4096, default=None)
     collection = text_field(body, "collection", max_chars=255, required=False)
     collections = [collection] if collection is not None else []
-    question = await services.make_question(text, collections=collections, top_k=top_k, max_tokens=max_tokens)
+    question = await services.make_question(
+        text, access=access_of(request), collections=collections, top_k=top_k, max_tokens=max_tokens
+    )
     return json_response(_body(await services.ask(question)))
 
 

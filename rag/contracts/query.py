@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
+from documents.access import access_of
 from knowlex.common.errors import InvalidQuestion
 from knowlex.common.fields import QUESTION_RULE, int_field, question_field, text_field
 from knowlex.common.http import allow, json_object, json_response
@@ -31,7 +32,7 @@ async def query(request: HttpRequest) -> HttpResponse:
     collection = text_field(body, "collection", max_chars=255, required=False)
     collections = [collection] if collection is not None else []
     question = await services.make_question(
-        text, collections=collections, top_k=max_sources, max_tokens=max_tokens
+        text, access=access_of(request), collections=collections, top_k=max_sources, max_tokens=max_tokens
     )
     answer = await services.ask(question)
     return json_response(_query_body(answer, started) if field == "query" else _book_body(answer))

@@ -8,6 +8,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Model
 
 from documents import services
+from documents.access import FULL
 from documents.models import Chunk, Collection, Document
 from knowlex.common.database import release_connection, with_retries
 from knowlex.common.errors import DatabaseUnavailable, InvalidInput, NotFound
@@ -38,11 +39,11 @@ def add_chunks(document: Document, number: int) -> list[Chunk]:
 def test_listing_takes_one_query_however_many_there_are(
     number: int, django_assert_num_queries: CountQueries
 ) -> None:
-    collection = services.resolve_collection(None)
+    collection = services.resolve_collection(None, access=FULL)
     add_documents(number, collection)
 
     with django_assert_num_queries(1):
-        listed = services.list_documents(collection)
+        listed = services.list_documents(collection, access=FULL)
         assert {document.collection.name for document in listed} == {"default"}
 
     assert len(listed) == number
@@ -52,21 +53,21 @@ def test_listing_takes_one_query_however_many_there_are(
 def test_chunks_take_one_query_however_many_there_are(
     number: int, django_assert_num_queries: CountQueries
 ) -> None:
-    (document,) = add_documents(1, services.resolve_collection(None))
+    (document,) = add_documents(1, services.resolve_collection(None, access=FULL))
     add_chunks(document, number)
 
     with django_assert_num_queries(1):
-        assert len(services.document_chunks(document.id)) == number
+        assert len(services.document_chunks(document.id, access=FULL)) == number
 
 
 def test_deletion_is_one_statement_for_the_document_and_all_below(
     django_assert_num_queries: CountQueries,
 ) -> None:
-    (document,) = add_documents(1, services.resolve_collection(None))
+    (document,) = add_documents(1, services.resolve_collection(None, access=FULL))
     add_chunks(document, 50)
 
     with django_assert_num_queries(2 + 2):  # name, DELETE; savepoint and its release, in a test's transaction
-        services.delete_document(document.id)
+        services.delete_document(document.id, access=FULL)
 
     assert not Chunk.objects.exists()
 
@@ -74,9 +75,9 @@ def test_deletion_is_one_statement_for_the_document_and_all_below(
 def test_collection_is_found_by_name_and_by_id() -> None:
     law = Collection.objects.create(name="law")
 
-    assert services.resolve_collection("law") == law
-    assert services.resolve_collection(str(law.id)) == law
-    assert services.resolve_collection("default").id == services.default_collection_id()
+    assert services.resolve_collection("law", access=FULL) == law
+    assert services.resolve_collection(str(law.id), access=FULL) == law
+    assert services.resolve_collection("default", access=FULL).id == services.default_collection_id()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_collection_is_found_by_name_and_by_id() -> None:
 )
 def test_collection_that_cannot_be_is_refused(name: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        services.resolve_collection(name)
+        services.resolve_collection(name, access=FULL)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_collection_that_cannot_be_is_refused(name: str, error: type[Exception])
 )
 def test_unknown_document_is_not_found(missing: Callable[..., Model]) -> None:
     with pytest.raises(NotFound, match="Document not found"):
-        missing(new_id())
+        missing(new_id(), access=FULL)
 
 
 class Stumbling:
@@ -135,7 +136,7 @@ def test_released_connection_is_closed_and_comes_back_by_itself() -> None:
     release_connection()
     assert connection.connection is None
 
-    assert services.resolve_collection(None).name == "default"
+    assert services.resolve_collection(None, access=FULL).name == "default"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 
+from documents.access import FULL
 from embeddings import indexes, search, services
 from embeddings.queue import execute
 from embeddings.store import vector_text
@@ -23,7 +24,7 @@ def _no_index_is_left(transactional_db):
 
 def embed(add_document, count: int, collection: str = "default") -> None:
     add_document([f"{collection} water and ships {n}" for n in range(count)], collection=collection)
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     while services.embed_batch(new_id()):
         pass
 

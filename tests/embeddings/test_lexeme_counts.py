@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.db.models import Sum
 
+from documents.access import FULL
 from documents.models import Chunk, Document
 from embeddings import lexeme_counts, services
 from embeddings.lexical import lexemes
@@ -29,7 +30,7 @@ def true_counts() -> Counter[str]:
 
 
 def embed_all() -> None:
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     while services.embed_batch(new_id()):
         pass
 
@@ -48,7 +49,7 @@ def test_words_are_counted_with_the_vectors_and_uncounted_with_the_document(add_
 def test_folding_keeps_every_sum_and_leaves_one_row_a_word(add_document):
     documents = [add_document([f"ships and water {n}", f"water {n}"]) for n in range(6)]
     for document in documents:
-        services.request_embeddings(document)
+        services.request_embeddings(document, access=FULL)
         services.embed_batch(new_id())
     Document.objects.filter(pk=documents[0]).delete()
     newest = lexeme_counts.fold(since=0, min_new_rows=1)
@@ -68,7 +69,7 @@ def test_folding_while_others_write_and_read_is_never_seen(add_document):
     """At any moment 'water' is counted once for each stored chunk that holds it."""
     for n in range(10):
         add_document([f"water {n} {m}" for m in range(20)])
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
 
     def in_thread(work):
         try:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from documents.access import FULL
 from embeddings import progress, services
 from embeddings.models import EmbeddingRequest
 from knowlex.common import async_db
@@ -21,7 +22,7 @@ async def _pool():
 async def test_without_workers_the_wait_ends_and_the_work_stays(add_document, monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE_S", 0.3)
     await in_thread(add_document, ["one", "two"])
-    requested = await in_thread(services.request_embeddings)
+    requested = await in_thread(services.request_embeddings, access=FULL)
     with pytest.raises(DependencyUnavailable, match=r"2 chunk\(s\) stay queued"):
         await services.wait_until_done(requested)
     assert await in_thread(EmbeddingRequest.objects.count) == 2
@@ -29,7 +30,7 @@ async def test_without_workers_the_wait_ends_and_the_work_stays(add_document, mo
 
 async def test_failures_are_counted_with_a_reason_and_both_numbers(add_document, provider):
     await in_thread(add_document, ["one", "two", "poison"])
-    requested = await in_thread(services.request_embeddings)
+    requested = await in_thread(services.request_embeddings, access=FULL)
     provider.rule("status", status=400, contains="poison", message="no poison here.", on="embeddings")
     await in_thread(services.embed_batch, new_id())
     with pytest.raises(EmbeddingIncomplete) as caught:
@@ -43,8 +44,8 @@ async def test_failures_are_counted_with_a_reason_and_both_numbers(add_document,
 
 async def test_requests_made_later_are_not_waited_for(add_document):
     await in_thread(add_document, ["one"])
-    requested = await in_thread(services.request_embeddings)
+    requested = await in_thread(services.request_embeddings, access=FULL)
     await in_thread(services.embed_batch, new_id())
     await in_thread(add_document, ["two"])
-    await in_thread(services.request_embeddings)
+    await in_thread(services.request_embeddings, access=FULL)
     assert await services.wait_until_done(requested) == 1

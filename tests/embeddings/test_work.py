@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from documents.access import FULL
 from documents.models import Chunk, Document
 from embeddings import queue, services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
@@ -45,7 +46,7 @@ def work() -> int:
 
 def test_batches_hold_at_most_20_texts_and_every_text_is_asked_for_once(add_document, provider):
     add_document(texts(45))
-    requested = services.request_embeddings()
+    requested = services.request_embeddings(access=FULL)
     assert (requested.requested, len(requested.batches)) == (45, 3)
     assert work() == 45
     assert max(len(call.texts) for call in provider.calls("embeddings")) == 20
@@ -56,7 +57,7 @@ def test_batches_hold_at_most_20_texts_and_every_text_is_asked_for_once(add_docu
 
 def test_every_chunk_is_stored_with_the_vector_of_its_own_text(add_document):
     add_document(texts(25))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     work()
     for row in Embedding.objects.select_related("chunk"):
         assert np.allclose(np.array(row.vector), vector_of(row.chunk.content, 32), atol=1e-6)
@@ -64,46 +65,46 @@ def test_every_chunk_is_stored_with_the_vector_of_its_own_text(add_document):
 
 def test_a_hint_that_comes_twice_finds_nothing_to_do(add_document):
     add_document(texts(3))
-    (batch,) = services.request_embeddings().batches
+    (batch,) = services.request_embeddings(access=FULL).batches
     assert services.embed_batch(batch) == 3
     assert services.embed_batch(batch) == 0
 
 
 def test_a_second_call_asks_for_nothing_that_is_asked_for_already(add_document):
     document = add_document(texts(30))
-    services.request_embeddings()
-    again = services.request_embeddings(document)
+    services.request_embeddings(access=FULL)
+    again = services.request_embeddings(document, access=FULL)
     assert again.requested == 0
     assert len(again.batches) == 1  # a hint all the same, should the first have been lost
     work()
-    assert services.request_embeddings().batches == ()
+    assert services.request_embeddings(access=FULL).batches == ()
 
 
 def test_an_unknown_document_or_one_without_chunks_is_not_found(add_document):
     for document_id in (new_id(), add_document([])):
         with pytest.raises(NotFound, match=f"Document not found: {document_id}"):
-            services.request_embeddings(document_id)
+            services.request_embeddings(document_id, access=FULL)
 
 
 def test_the_shortest_run_is_served_first(add_document):
     add_document(texts(60, "a book"))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     take()
     small = add_document(texts(2, "a note"))
-    services.request_embeddings(small)
+    services.request_embeddings(small, access=FULL)
     assert set(take()) == set(Chunk.objects.filter(document_id=small).values_list("id", flat=True))
 
 
 def test_one_call_for_all_takes_the_first_chunks_of_every_document_first(add_document):
     add_document(texts(60, "a book"))
     small = add_document(texts(2, "a note"))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     assert set(Chunk.objects.filter(document_id=small).values_list("id", flat=True)) <= set(take())
 
 
 def test_two_workers_never_hold_the_same_chunk(add_document):
     add_document(texts(45))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     held = [take() for _ in range(4)]
     assert [len(batch) for batch in held] == [20, 20, 5, 0]
     assert len({chunk for batch in held for chunk in batch}) == 45
@@ -111,7 +112,7 @@ def test_two_workers_never_hold_the_same_chunk(add_document):
 
 def test_a_lease_that_is_renewed_is_left_alone_and_one_that_ends_is_free_again(add_document):
     add_document(texts(3))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     lease = new_id()
     take(lease)
     let_leases_end()
@@ -124,7 +125,7 @@ def test_a_lease_that_is_renewed_is_left_alone_and_one_that_ends_is_free_again(a
 
 def test_what_a_dead_worker_comes_back_with_is_thrown_away(add_document):
     add_document(texts(2))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     model, late = services.active_model(), new_id()
     with transaction.atomic():
         chunks = queue.claim(model_id=model.pk, lease=late)
@@ -139,7 +140,7 @@ def test_what_a_dead_worker_comes_back_with_is_thrown_away(add_document):
 
 def test_from_the_third_time_on_each_text_goes_alone(add_document):
     add_document(texts(4))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     sizes = []
     for _ in range(3):
         sizes.append(len(take()))
@@ -151,7 +152,7 @@ def test_from_the_third_time_on_each_text_goes_alone(add_document):
 
 def test_a_text_that_ends_its_worker_five_times_is_given_up_with_a_reason(add_document):
     add_document(texts(1))
-    run = services.request_embeddings().run_id
+    run = services.request_embeddings(access=FULL).run_id
     for _ in range(queue.MAX_ATTEMPTS):
         assert len(take()) == 1
         let_leases_end()
@@ -161,13 +162,13 @@ def test_a_text_that_ends_its_worker_five_times_is_given_up_with_a_reason(add_do
     assert request.failed_at is not None
     assert EmbeddingRun.objects.get(pk=run).failed == 1
     assert take() == []
-    assert services.request_embeddings().requested == 1
+    assert services.request_embeddings(access=FULL).requested == 1
 
 
 def test_a_chunk_that_has_its_vector_already_is_not_embedded_again(add_document, provider):
     """Its request was made between another worker's look and its commit."""
     add_document(texts(1))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     work()
     chunk, model = Chunk.objects.get(), services.active_model()
     run = EmbeddingRun.objects.create(requested=1)
@@ -179,7 +180,7 @@ def test_a_chunk_that_has_its_vector_already_is_not_embedded_again(add_document,
 
 def test_a_document_deleted_while_it_is_embedded_does_not_come_back(add_document):
     gone, kept = add_document(texts(3, "gone")), add_document(texts(3, "kept"))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     model, lease = services.active_model(), new_id()
     with transaction.atomic():
         chunks = queue.claim(model_id=model.pk, lease=lease)
@@ -193,7 +194,7 @@ def test_a_document_deleted_while_it_is_embedded_does_not_come_back(add_document
 
 def test_a_refused_text_is_found_by_halving_and_the_others_are_embedded(add_document, provider):
     add_document([*texts(19), "this one is poison"])
-    run = services.request_embeddings().run_id
+    run = services.request_embeddings(access=FULL).run_id
     provider.rule("status", status=400, contains="poison", message="not this one", on="embeddings")
     assert work() == 19
     failed = EmbeddingRequest.objects.get()
@@ -205,12 +206,12 @@ def test_a_refused_text_is_found_by_halving_and_the_others_are_embedded(add_docu
 
 def test_a_failing_embedder_fails_its_batch_and_the_next_call_asks_for_it_again(add_document, provider):
     add_document(texts(25))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     rule = provider.rule("status", status=500, on="embeddings", times=2)
     services.embed_batch(HINT)
     assert rule.used == 2
     assert services.embed_batch(HINT) + EmbeddingRequest.objects.failed().count() == 25
-    again = services.request_embeddings()
+    again = services.request_embeddings(access=FULL)
     assert again.requested == EmbeddingRequest.objects.count() > 0
     work()
     assert Embedding.objects.count() == 25
@@ -218,7 +219,7 @@ def test_a_failing_embedder_fails_its_batch_and_the_next_call_asks_for_it_again(
 
 def test_a_refused_key_costs_one_call_a_batch(add_document, provider):
     add_document(texts(40))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     provider.rule("status", status=401, on="embeddings")
     work()
     assert len(provider.calls("embeddings")) == 2
@@ -228,11 +229,11 @@ def test_a_refused_key_costs_one_call_a_batch(add_document, provider):
 def test_the_size_of_an_unknown_model_is_learned_once(add_document, configure, provider):
     configure(model_name="house-made", dimensions=None)
     add_document(texts(2))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     work()
     assert EmbeddingModel.objects.get(active=True).dimensions == 1536
     add_document(texts(2, "more"))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     provider.rule("wrong_length", on="embeddings")
     work()
     assert EmbeddingRequest.objects.failed().count() == 2
@@ -241,10 +242,10 @@ def test_the_size_of_an_unknown_model_is_learned_once(add_document, configure, p
 
 def test_old_runs_are_forgotten_unless_something_of_them_is_left(add_document):
     add_document(texts(1))
-    finished = services.request_embeddings().run_id
+    finished = services.request_embeddings(access=FULL).run_id
     work()
     add_document(texts(1, "more"))
-    services.request_embeddings()
+    services.request_embeddings(access=FULL)
     EmbeddingRun.objects.update(created_at=F("created_at") - timezone.timedelta(days=8))
     services.forget_old_runs()
     assert EmbeddingRun.objects.count() == 1

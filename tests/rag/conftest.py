@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from documents.access import FULL
 from documents.models import Chunk, Collection, Document
 from embeddings import services as embedding
 from knowlex.common.async_db import close_pool
@@ -43,7 +44,7 @@ def add_document(transactional_db: None, embedder: Provider) -> AddDocument:
         )
         Chunk.objects.bulk_create(_chunk(document, n, content) for n, content in enumerate(contents))
         if embed:
-            for batch in embedding.request_embeddings(document.id).batches:
+            for batch in embedding.request_embeddings(document.id, access=FULL).batches:
                 embedding.embed_batch(batch)
         return document
 

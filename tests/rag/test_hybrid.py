@@ -7,6 +7,7 @@ from typing import TypeVar
 import pytest
 from django.conf import settings as django_settings
 
+from documents.access import FULL
 from documents.models import Collection, Document
 from embeddings.models import EmbeddingModel
 from knowlex.common.async_db import close_pool
@@ -40,7 +41,7 @@ def run(work: Awaitable[T]) -> T:
 
 def retrieve(text: str, *collections: str, top_k: int = 5, **options: int) -> Retrieval:
     async def search() -> Retrieval:
-        ids = await services.resolve_collections(collections or ("default",))
+        ids = await services.resolve_collections(collections or ("default",), access=FULL)
         return await HybridRetriever(**options).retrieve(Question(text, ids, top_k=top_k))
 
     return run(search())
@@ -147,11 +148,11 @@ def test_collections_are_found_by_name_and_by_id(library: None):
     default = Collection.objects.get(name="default")
     other = Collection.objects.create(name="Other")
     names = ("Other", str(default.id).upper(), "default")
-    assert run(services.resolve_collections(names)) == (other.id, default.id)
+    assert run(services.resolve_collections(names, access=FULL)) == (other.id, default.id)
     with pytest.raises(NotFound):
-        run(services.resolve_collections(("default", "other")))
+        run(services.resolve_collections(("default", "other"), access=FULL))
 
 
 def test_a_question_carries_the_configured_threshold(library: None):
-    question = run(services.make_question("Why?", top_k=7))
+    question = run(services.make_question("Why?", access=FULL, top_k=7))
     assert (question.min_relevance, question.top_k) == (django_settings.RELEVANCE_THRESHOLD, 7)
