@@ -9,9 +9,11 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from documents.chunkers.sentence import SentenceChunker
+from documents.extractors.kinds import name_kind
+from documents.extractors.limits import Job
 from documents.extractors.reading import read_document
 from documents.tokens import WordPieceCounter
-from documents.types import ChunkingSettings
+from documents.types import ALL_SOURCES, ChunkingSettings
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.lexical import idf, lexemes, position, term_weights
 from rag.types import Passage, Retrieval
@@ -25,8 +27,7 @@ def read_passages(files: Iterable[Path]) -> list[Passage]:
     chunker = SentenceChunker(tokenizer=WordPieceCounter())
     passages = []
     for path in files:
-        markdown = path.suffix == ".md"
-        extraction = read_document(path.read_bytes(), named_markdown=markdown, pdf_reader="auto")
+        extraction = read_document(path.read_bytes(), Job("auto", name_kind(path.name), ALL_SOURCES))
         passages += [
             Passage(
                 chunk_id=uuid5(_SPACE, f"{path.name}/{chunk.chunk_index}"),

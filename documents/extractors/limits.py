@@ -1,9 +1,15 @@
-"""What an extraction may cost."""
+"""What an extraction may cost, and the job that is handed to the nursery."""
 
+import struct
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+
+from documents.extractors.kinds import NAME_KINDS, NameKind
+from documents.types import UPLOAD_SOURCES, Source
 
 MAX_CPU_S = 60
 WALL_S = 60.0
+PATIENT_WALL_S = 900.0  # a child that waits for its pages to be recognised uses no CPU meanwhile
 BRIEF_USER_S = 0.5  # of CPU in user mode: enough for some 100 pages
 BRIEF_WALL_S = 20.0
 MEMORY_BYTES = 1024**3
@@ -11,22 +17,38 @@ _CPU_FLOOR_S = 5
 _BYTES_PER_CPU_S = 100_000  # PDFium reads a megabyte of an ordinary PDF in about a second
 
 READERS = ("auto", "pdfium", "pypdf")
+_SOURCES: tuple[Source, ...] = ("PDF", "MARKDOWN", "HTML", "DOCX", "TEXT")
+_PACKED = struct.Struct("!4B")
+JOB_BYTES = _PACKED.size
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How to read a file; travels to the nursery as one byte. brief: within BRIEF_USER_S."""
+    """How to read a file; travels to the nursery as JOB_BYTES bytes.
+
+    named: what the file's name says. brief: within BRIEF_USER_S. patient: see TextExtractor.
+    """
 
     pdf_reader: str
-    named_markdown: bool
+    named: NameKind = "other"
+    sources: AbstractSet[Source] = UPLOAD_SOURCES
     brief: bool = False
+    patient: bool = False
 
-    def to_byte(self) -> bytes:
-        return bytes([4 * READERS.index(self.pdf_reader) + 2 * self.brief + self.named_markdown])
+    def to_bytes(self) -> bytes:
+        taken = sum(1 << place for place, source in enumerate(_SOURCES) if source in self.sources)
+        flags = self.brief + 2 * self.patient
+        return _PACKED.pack(READERS.index(self.pdf_reader), NAME_KINDS.index(self.named), taken, flags)
 
     @classmethod
-    def from_byte(cls, byte: bytes) -> "Job":
-        return cls(READERS[byte[0] // 4], bool(byte[0] & 1), bool(byte[0] & 2))
+    def from_bytes(cls, packed: bytes) -> "Job":
+        reader, named, taken, flags = _PACKED.unpack(packed)
+        sources = frozenset(source for place, source in enumerate(_SOURCES) if taken & 1 << place)
+        return cls(READERS[reader], NAME_KINDS[named], sources, bool(flags & 1), bool(flags & 2))
+
+    @property
+    def wall_s(self) -> float:
+        return PATIENT_WALL_S if self.patient and not self.brief else WALL_S
 
     def cpu_s(self, size_bytes: int) -> int:
         """The CPU budget of a file: a bomb is small, and must not hold an extractor for a whole minute."""

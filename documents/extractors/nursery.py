@@ -2,7 +2,7 @@
 
 Importing the PDF libraries takes 0.3 s of CPU, as much as reading 80 pages; here it is done once. This
 process imports no Django, has no secrets in its environment, and ends with its owner or after a while without
-work. A job comes over the socket on standard input: one byte and two descriptors, the file and a pipe.
+work. A job comes over the socket on standard input: a few bytes and two descriptors, the file and a pipe.
 """
 
 import gc
@@ -15,11 +15,12 @@ import time
 from contextlib import suppress
 
 from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
+from documents.extractors.frames import PipeReport, Report
 from documents.extractors.jail import lock_in
-from documents.extractors.limits import BRIEF_USER_S, MEMORY_BYTES, WALL_S, Job
+from documents.extractors.limits import BRIEF_USER_S, JOB_BYTES, MEMORY_BYTES, Job
 from documents.extractors.reading import read_document
 from documents.extractors.warming import warm_up
-from documents.extractors.wire import STARTED, pack, pack_failure
+from documents.extractors.wire import pack, pack_failure
 
 _POLL_S = 0.5
 
@@ -42,14 +43,15 @@ def main(idle_s: float) -> None:
 
 def _take(control: socket.socket, children: dict[int, float]) -> bool:
     """Start the next job. False when the owner has gone."""
-    byte, descriptors, _, _ = socket.recv_fds(control, 1, 2)
-    if not byte:
+    packed, descriptors, _, _ = socket.recv_fds(control, JOB_BYTES, 2)
+    if not packed:
         return False
     if len(descriptors) == 2:
+        job = Job.from_bytes(packed)
         pid = os.fork()
         if pid == 0:
-            _run(Job.from_byte(byte), *descriptors)
-        children[pid] = time.monotonic() + WALL_S + 1  # should the child have got rid of its own timer
+            _run(job, *descriptors)
+        children[pid] = time.monotonic() + job.wall_s + 1  # should the child have got rid of its own timer
     for descriptor in descriptors:
         os.close(descriptor)
     return True
@@ -74,28 +76,23 @@ def _run(job: Job, source: int, target: int) -> None:
         os.close(0)
         size_bytes = os.fstat(source).st_size
         user_s = BRIEF_USER_S if job.brief else 0.0
-        lock_in(cpu_s=job.cpu_s(size_bytes), user_s=user_s, wall_s=WALL_S, memory_bytes=MEMORY_BYTES)
-        _send(target, STARTED)
-        _send(target, _result(job, source, size_bytes))
+        lock_in(cpu_s=job.cpu_s(size_bytes), user_s=user_s, wall_s=job.wall_s, memory_bytes=MEMORY_BYTES)
+        report = PipeReport(target)
+        report.started()
+        report.result(_result(job, source, size_bytes, report))
         os._exit(0)
     finally:
         os._exit(1)
 
 
-def _result(job: Job, source: int, size_bytes: int) -> bytes:
+def _result(job: Job, source: int, size_bytes: int, report: Report) -> bytes:
     try:
         data = os.pread(source, size_bytes, 0)
-        return pack(read_document(data, named_markdown=job.named_markdown, pdf_reader=job.pdf_reader))
+        return pack(read_document(data, job, report))
     except Unreadable as failure:
         return pack_failure(failure)
     except (MemoryError, RecursionError):
         return pack_failure(Unreadable(OUT_OF_LIMITS))
-
-
-def _send(target: int, result: bytes) -> None:
-    rest = memoryview(result)
-    while rest:
-        rest = rest[os.write(target, rest) :]
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Nursery:
             for _ in range(3):
                 control = self._running()
                 try:
-                    socket.send_fds(control, [job.to_byte()], [source, target])
+                    socket.send_fds(control, [job.to_bytes()], [source, target])
                 except OSError:
                     self._forget()
                 else:

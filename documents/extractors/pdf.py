@@ -12,6 +12,7 @@ from documents.extractors.failures import (
     PasswordNeeded,
     Unreadable,
 )
+from documents.extractors.frames import Report, Silent
 from documents.extractors.guarded import GuardedReader
 from documents.extractors.layout import paragraphs
 from documents.extractors.metadata import pdf_metadata
@@ -27,7 +28,7 @@ COVER_CPU_S = 15.0  # for the reader that only covers for the other
 MAX_MISSES = 3  # pages in a row on which the cover found nothing either: the pages are pictures
 
 
-def read_pdf(data: bytes, *, reader: str) -> Extraction:
+def read_pdf(data: bytes, *, reader: str, report: Report | None = None) -> Extraction:
     """reader: "pdfium", "pypdf", or "auto" for PDFium with pypdf where PDFium fails.
 
     Raises Unreadable.
@@ -35,7 +36,7 @@ def read_pdf(data: bytes, *, reader: str) -> Extraction:
     main, cover = _main_and_cover(_readers(data, reader))
     if main.page_count() > MAX_PAGES:
         raise Unreadable(TOO_MANY_PAGES)
-    texts, read_by = _read_pages(main, cover)
+    texts, read_by = _read_pages(main, cover, report or Silent())
     if not any(has_text(text) for text in texts):
         raise Unreadable(NO_TEXT)
     starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
@@ -70,7 +71,9 @@ def _main_and_cover(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, Gu
     raise Unreadable(BROKEN_PDF)
 
 
-def _read_pages(main: GuardedReader, cover: GuardedReader | None) -> tuple[list[str], list[ReadBy]]:
+def _read_pages(
+    main: GuardedReader, cover: GuardedReader | None, report: Report
+) -> tuple[list[str], list[ReadBy]]:
     texts: list[str] = []
     read_by: list[ReadBy] = []
     size = misses = 0
@@ -88,6 +91,7 @@ def _read_pages(main: GuardedReader, cover: GuardedReader | None) -> tuple[list[
             raise Unreadable(TOO_MUCH_TEXT)
         texts.append(text)
         read_by.append(name if text else "none")
+        report.progress(page_index + 1, main.page_count())
     return texts, read_by
 
 

@@ -6,21 +6,21 @@ import time
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from select import POLLIN, poll
 
 from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
-from documents.extractors.limits import BRIEF_WALL_S, READERS, WALL_S, Job
+from documents.extractors.kinds import PDF_MAGIC_WITHIN, name_kind, opens_as_pdf
+from documents.extractors.limits import BRIEF_WALL_S, READERS, Job
+from documents.extractors.listening import Listener
 from documents.extractors.owner import Nursery, NurseryGone
 from documents.extractors.turns import Turns
-from documents.extractors.wire import MAX_RESULT_BYTES, BrokenResult, NeverStarted, unpack
+from documents.extractors.wire import BrokenResult, NeverStarted, unpack
 from documents.protocols import OnProgress
 from documents.types import UPLOAD_SOURCES, Extraction, Source
 from knowlex.common.errors import DependencyUnavailable, UnreadableDocument
 
 log = logging.getLogger(__name__)
-_MARKDOWN = (".md", ".markdown")
-_BLOCK_BYTES = 1 << 20
 _QUICK_S = 3.0  # a file that took longer to fail would take pypdf longer still
 _STARTS = 3
 
@@ -52,13 +52,14 @@ class SandboxedExtractor:
         on_progress: OnProgress | None = None,
         patient: bool = False,
     ) -> Extraction:
-        named_markdown = filename.lower().endswith(_MARKDOWN)
+        job = Job(self._pdf_reader, name_kind(filename), sources, patient=patient)
+        listener = Listener(on_progress)
         try:
             with self._turn(self._free), suppress(BrokenResult):
-                job = Job(self._pdf_reader, named_markdown, brief=True)
-                return self._result(path, job, time.monotonic() + BRIEF_WALL_S)
+                brief = replace(job, brief=True)
+                return self._result(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
             with self._turn(self._slow_lane), self._turn(self._free):
-                return self._patiently(path, named_markdown)
+                return self._patiently(path, job, listener)
         except Unreadable as exc:
             raise UnreadableDocument(str(exc)) from None
 
@@ -73,56 +74,52 @@ class SandboxedExtractor:
         finally:
             lane.release()
 
-    def _patiently(self, path: Path, named_markdown: bool) -> Extraction:
-        """A file that kills PDFium's process at once gets a try with pypdf, within the same time."""
+    def _patiently(self, path: Path, job: Job, listener: Listener) -> Extraction:
+        """A PDF that kills PDFium's process at once gets a try with pypdf, within the same time."""
         started = time.monotonic()
-        for pdf_reader in (self._pdf_reader, "pypdf"):
+        for pdf_reader in (job.pdf_reader, "pypdf"):
             try:
-                return self._result(path, Job(pdf_reader, named_markdown), started + WALL_S)
+                chosen = replace(job, pdf_reader=pdf_reader)
+                return self._result(path, chosen, started + job.wall_s, listener)
             except BrokenResult as exc:
                 log.info("extractor ended early", extra={"pdf_reader": pdf_reader, "reason": str(exc)})
-            if self._pdf_reader != "auto" or named_markdown or time.monotonic() - started > _QUICK_S:
+            quick = time.monotonic() - started <= _QUICK_S
+            if job.pdf_reader != "auto" or not quick or not _opens_as_pdf(path):
                 break
         raise Unreadable(OUT_OF_LIMITS)
 
-    def _result(self, path: Path, job: Job, deadline: float) -> Extraction:
-        cause: Exception | None = None
+    def _result(self, path: Path, job: Job, deadline: float, listener: Listener) -> Extraction:
         for _ in range(_STARTS):
+            read_end = self._start(path, job)
             try:
-                return unpack(self._read(path, job, deadline))
+                return unpack(listener.hear(read_end, deadline))
             except NeverStarted:
                 continue
-            except (NurseryGone, OSError) as exc:  # no process, no descriptor, or the file cannot be opened
-                cause = exc
-                break
-        raise DependencyUnavailable("Documents cannot be read now.", retry_after_s=10) from cause
-
-    def _read(self, path: Path, job: Job, deadline: float) -> bytes:
-        read_end, write_end = os.pipe()
-        try:
-            try:
-                with path.open("rb") as source:
-                    self._nursery.start(job, source.fileno(), write_end)
             finally:
-                os.close(write_end)
-            return _read_all(read_end, deadline)
-        finally:
+                os.close(read_end)
+        raise _cannot_read()
+
+    def _start(self, path: Path, job: Job) -> int:
+        """The descriptor on which the new child will be heard."""
+        try:
+            read_end, write_end = os.pipe()
+        except OSError as exc:
+            raise _cannot_read() from exc
+        try:
+            with path.open("rb") as source:
+                self._nursery.start(job, source.fileno(), write_end)
+        except (NurseryGone, OSError) as exc:  # no process, no descriptor, or the file cannot be opened
             os.close(read_end)
+            raise _cannot_read() from exc
+        finally:
+            os.close(write_end)
+        return read_end
 
 
-def _read_all(descriptor: int, deadline: float) -> bytes:
-    """Until the other end closes. Raises BrokenResult past the deadline or the greatest size."""
-    poller = poll()
-    poller.register(descriptor, POLLIN)
-    blocks: list[bytes] = []
-    size = 0
-    while size <= MAX_RESULT_BYTES:
-        left_s = deadline - time.monotonic()
-        if left_s <= 0 or not poller.poll(1000 * left_s):
-            raise BrokenResult("out of time")
-        block = os.read(descriptor, _BLOCK_BYTES)
-        if not block:
-            return b"".join(blocks)
-        blocks.append(block)
-        size += len(block)
-    raise BrokenResult("too large")
+def _cannot_read() -> DependencyUnavailable:
+    return DependencyUnavailable("Documents cannot be read now.", retry_after_s=10)
+
+
+def _opens_as_pdf(path: Path) -> bool:
+    with path.open("rb") as source:
+        return opens_as_pdf(source.read(PDF_MAGIC_WITHIN))

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from documents.extractors.failures import Unreadable
 from documents.extractors.hyphens import rejoin_words
+from documents.extractors.limits import Job
 from documents.extractors.reading import read_document
 
 _PDF = b"""%PDF-1.4
@@ -31,5 +32,5 @@ def warm_up() -> None:
     rejoin_words("warm\ufffe\nup")
     for reader in ("pdfium", "pypdf"):
         with suppress(Unreadable):
-            read_document(_PDF, named_markdown=False, pdf_reader=reader)
-    read_document(b"# Warm\n\nup", named_markdown=True, pdf_reader="auto")
+            read_document(_PDF, Job(reader))
+    read_document(b"# Warm\n\nup", Job("auto", "markdown"))

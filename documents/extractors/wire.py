@@ -5,17 +5,15 @@ What comes back is as little to be trusted as the file: it is bounded while it i
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_args
 
 from documents.extractors.failures import Unreadable
 from documents.extractors.pages import MAX_TEXT_BYTES
-from documents.types import ExtractedPage, Extraction, Heading
+from documents.types import ALL_SOURCES, Block, ChunkType, ExtractedPage, Extraction, Heading
 
 MAX_HEADER_BYTES = 8 * 1024 * 1024
 MAX_RESULT_BYTES = MAX_HEADER_BYTES + MAX_TEXT_BYTES
-
-
-STARTED = b"+"  # sent before the file is touched
+_KINDS = frozenset(get_args(ChunkType))
 
 
 class NeverStarted(Exception):
@@ -43,10 +41,8 @@ def _line(header: dict[str, Any]) -> bytes:
 
 
 def unpack(raw: bytes) -> Extraction:
-    """Raises Unreadable if the sandbox says so, BrokenResult if this is no whole result, NeverStarted."""
-    if not raw:
-        raise NeverStarted
-    line, _, text_bytes = raw.removeprefix(STARTED).partition(b"\n")
+    """Raises Unreadable if the sandbox says so, BrokenResult if this is no whole result."""
+    line, _, text_bytes = raw.partition(b"\n")
     try:
         header = json.loads(line)
         if "unreadable" in header:
@@ -63,10 +59,19 @@ def _checked(header: dict[str, Any], text: str) -> Extraction:
         ExtractedPage(**page | {"warnings": tuple(page["warnings"])}) for page in header.pop("pages")
     )
     headings = tuple(Heading(**heading) for heading in header.pop("headings"))
-    edges = [edge for page in pages for edge in (page.start_char, page.end_char)]
-    starts = [heading.start_char for heading in headings]
-    in_order = edges == sorted(edges) and starts == sorted(starts)
-    if not in_order or "\x00" in text or not all(0 <= place <= len(text) for place in edges + starts):
-        raise BrokenResult("places outside the text")
+    blocks = tuple(Block(**block) for block in header.pop("blocks"))
+    _check_places([edge for page in pages for edge in (page.start_char, page.end_char)], text)
+    _check_places([heading.start_char for heading in headings], text)
+    _check_places([edge for block in blocks for edge in (block.start_char, block.end_char)], text)
     warnings = tuple(header.pop("warnings"))
-    return Extraction(text=text, pages=pages, headings=headings, warnings=warnings, **header)
+    words = [header["title"], *header["metadata"].values(), *warnings]
+    kinds_known = all(block.kind in _KINDS for block in blocks) and header["source"] in ALL_SOURCES
+    if "\x00" in text or not kinds_known or not all(isinstance(word, str) for word in words):
+        raise BrokenResult("not an extraction")
+    return Extraction(text=text, pages=pages, headings=headings, blocks=blocks, warnings=warnings, **header)
+
+
+def _check_places(places: list[int], text: str) -> None:
+    """In order and inside the text."""
+    if places and (places != sorted(places) or places[0] < 0 or places[-1] > len(text)):
+        raise BrokenResult("places outside the text")

@@ -13,9 +13,10 @@ import psutil
 import pypdf
 import pytest
 
-from documents.extractors import owner, sandbox
+from documents.extractors import owner
+from documents.extractors.listening import Listener
 from documents.extractors.sandbox import SandboxedExtractor
-from documents.types import Extraction
+from documents.types import Extraction, ReadingProgress
 from knowlex.common.errors import DependencyUnavailable, UnreadableDocument
 from tests.extraction import hostile
 from tests.support.pdf import make_pdf
@@ -215,13 +216,13 @@ def test_a_nursery_without_work_leaves(tmp_path: Path) -> None:
 def slow_reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Every extraction holds its process until the event is set."""
     release = threading.Event()
-    read_all = sandbox._read_all
+    hear = Listener.hear
 
-    def held(descriptor: int, deadline: float) -> bytes:
+    def held(self: Listener, descriptor: int, deadline: float) -> bytes:
         release.wait(30)
-        return read_all(descriptor, deadline)
+        return hear(self, descriptor, deadline)
 
-    monkeypatch.setattr(sandbox, "_read_all", held)
+    monkeypatch.setattr(Listener, "hear", held)
     yield release
     release.set()
 
@@ -267,3 +268,30 @@ def test_the_setting_chooses_the_reader(reader: str, tmp_path: Path) -> None:
 def test_unusable_settings_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="must be"):
         SandboxedExtractor(**options)
+
+
+def test_progress_is_told_page_by_page_and_never_goes_back(
+    extractor: SandboxedExtractor, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.pdf"
+    path.write_bytes(make_pdf(*[f"This is page {number}. " * 40 for number in range(400)]))
+    told: list[ReadingProgress] = []
+    extractor.extract(path, filename="long.pdf", on_progress=told.append)
+    done = [progress.pages_done for progress in told]
+    assert done == sorted(set(done))
+    assert done
+    assert {progress.pages_total for progress in told} == {400}
+
+
+def test_what_a_progress_callback_raises_ends_the_reading(
+    extractor: SandboxedExtractor, tmp_path: Path
+) -> None:
+    path = tmp_path / "good.pdf"
+    path.write_bytes(make_pdf("A few words."))
+
+    def cancelled(_: ReadingProgress) -> None:
+        raise ConnectionError("deleted meanwhile")
+
+    with pytest.raises(ConnectionError, match="deleted meanwhile"):
+        extractor.extract(path, filename="good.pdf", on_progress=cancelled)
+    assert extractor.extract(path, filename="good.pdf").text == "A few words."

@@ -1,0 +1,126 @@
+"""What a jailed child may tell its parent, and what the parent does not believe."""
+
+import os
+import struct
+import time
+from collections.abc import Callable
+
+import pytest
+
+from documents.extractors.frames import PagePicture, PipeReport
+from documents.extractors.limits import Job
+from documents.extractors.listening import Listener
+from documents.extractors.wire import BrokenResult, NeverStarted, pack, unpack
+from documents.types import ALL_SOURCES, Block, ExtractedPage, Extraction, Heading, ReadingProgress
+
+EXTRACTION = Extraction(
+    source="HTML",
+    text="Title\n\na | b",
+    pages=(ExtractedPage(1, 0, 12, "text"),),
+    headings=(Heading(1, "Title", 0),),
+    blocks=(Block(7, 12, "table"),),
+)
+
+
+def hear(said: bytes | Callable[[PipeReport], None], listener: Listener | None = None) -> bytes:
+    """What the parent makes of it when a child says this and ends."""
+    read_end, write_end = os.pipe()
+    try:
+        if isinstance(said, bytes):
+            os.write(write_end, said)
+        else:
+            said(PipeReport(write_end))
+    finally:
+        os.close(write_end)
+    try:
+        return (listener or Listener()).hear(read_end, time.monotonic() + 10)
+    finally:
+        os.close(read_end)
+
+
+def test_progress_pictures_and_the_result_arrive_in_order() -> None:
+    told: list[object] = []
+    picture = PagePicture(3, 2, 2, b"\x00\x40\x80\xff")
+
+    def child(report: PipeReport) -> None:
+        report.started()
+        report.progress(1, 9)
+        report.progress(2, 9)  # too soon after the first one to be worth a frame
+        report.picture(picture)
+        report.result(pack(EXTRACTION))
+
+    result = hear(child, Listener(told.append, told.append))
+    assert unpack(result) == EXTRACTION
+    assert told == [ReadingProgress(1, 9), picture]
+    assert picture.to_pnm() == b"P5\n2 2\n255\n\x00\x40\x80\xff"
+
+
+def frame(kind: bytes, body: bytes, length: int | None = None) -> bytes:
+    return struct.pack("!cI", kind, len(body) if length is None else length) + body
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        frame(b"?", b""),
+        frame(b"+", b"more"),
+        frame(b"+", b""),
+        frame(b"+", b"") + frame(b"r", b"cut", length=9),
+        frame(b"r", b"", length=2**32 - 1),
+        frame(b"p", b"\x00\x00"),
+        frame(b"p", struct.pack("!II", 3, 2)),
+        frame(b"p", struct.pack("!II", 1, 2**31)),
+        frame(b"i", struct.pack("!III", 1, 1, 1) + b"x"),
+    ],
+)
+def test_nonsense_is_no_result(said: bytes) -> None:
+    with pytest.raises(BrokenResult):
+        hear(said)
+
+
+@pytest.mark.parametrize(
+    "pictures",
+    [
+        [PagePicture(2, 1, 1, b"x"), PagePicture(2, 1, 1, b"x")],
+        [PagePicture(0, 1, 1, b"x")],
+        [PagePicture(10_001, 1, 1, b"x")],
+        [PagePicture(1, 2, 2, b"x")],
+    ],
+)
+def test_pictures_come_once_a_page_and_are_as_large_as_they_say(pictures: list[PagePicture]) -> None:
+    def child(report: PipeReport) -> None:
+        for picture in pictures:
+            report.picture(picture)
+
+    with pytest.raises(BrokenResult):
+        hear(child, Listener(on_picture=lambda picture: None))
+
+
+def test_a_child_that_never_said_a_word_was_never_started() -> None:
+    with pytest.raises(NeverStarted):
+        hear(b"")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'"start_char":7,"end_char":12', b'"start_char":7,"end_char":13'),
+        (b'"start_char":7,"end_char":12', b'"start_char":12,"end_char":7'),
+        (b'"start_char":7,"end_char":12', b'"start_char":-1,"end_char":12'),
+        (b'"start_char":7,"end_char":12', b'"start_char":"7","end_char":12'),
+        (b'"kind":"table"', b'"kind":"poem"'),
+        (b'"source":"HTML"', b'"source":"XLSX"'),
+        (b'"title":""', b'"title":["x"]'),
+        (b'"metadata":{}', b'"metadata":{"author":1}'),
+    ],
+)
+def test_an_extraction_that_cannot_be_is_not_taken(before: bytes, after: bytes) -> None:
+    packed = pack(EXTRACTION)
+    assert before in packed
+    with pytest.raises(BrokenResult):
+        unpack(packed.replace(before, after))
+
+
+@pytest.mark.parametrize("job", [Job("pypdf", "html", ALL_SOURCES, patient=True), Job("auto", brief=True)])
+def test_a_job_travels_whole(job: Job) -> None:
+    assert Job.from_bytes(job.to_bytes()) == job
