@@ -3,6 +3,8 @@
 from rest_framework import serializers
 
 from documents.models import Chunk, Document
+from documents.page_report import PageReport
+from documents.types import PAGE_WARNINGS
 
 
 class IngestOutput(serializers.Serializer[Document]):
@@ -47,6 +49,16 @@ class ChunkOutput(serializers.Serializer[Chunk]):
     tokenCount = serializers.IntegerField(source="token_count")
     chapter = serializers.CharField()
     section = serializers.CharField()
+
+
+class PageOutput(serializers.Serializer[PageReport]):
+    number = serializers.IntegerField(help_text="from 1")
+    characters = serializers.IntegerField(help_text="of the page's text")
+    readBy = serializers.CharField(source="read_by", help_text="pdfium, pypdf, ocr, text, or none")
+    warnings = serializers.SerializerMethodField()
+
+    def get_warnings(self, page: PageReport) -> list[dict[str, str]]:
+        return [{"code": word, "message": PAGE_WARNINGS.get(word, word)} for word in page.warnings]
 
 
 class UploadInput(serializers.Serializer[None]):

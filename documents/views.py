@@ -14,7 +14,8 @@ from rest_framework.views import APIView
 
 from documents import services
 from documents.access import access_of
-from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, UploadInput
+from documents.page_report import page_report
+from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, PageOutput, UploadInput
 from documents.uploads import received_upload
 from knowlex.common.errors import InvalidInput
 from knowlex.common.fields import int_parameter
@@ -127,6 +128,19 @@ class DocumentChunksView(APIView):
         document_id = parse_id(documentId, field="documentId")
         chunks = services.document_chunks(document_id, access=access_of(request))
         return Response(ListSerializer(chunks, child=ChunkOutput()).data)
+
+
+class DocumentPagesView(APIView):
+    @extend_schema(
+        tags=["documents"],
+        operation_id="listPages",
+        summary="How each page was read: by which reader, how many characters, what is doubtful",
+        parameters=[DOCUMENT_ID],
+        responses={200: PageOutput(many=True), **problems(400, 404)},
+    )
+    def get(self, request: Request, documentId: str) -> Response:
+        pages = page_report(parse_id(documentId, field="documentId"), access=access_of(request))
+        return Response(ListSerializer(pages, child=PageOutput()).data)
 
 
 def _one_collection(*sources: QueryDict) -> str | None:

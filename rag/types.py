@@ -45,6 +45,7 @@ class Passage:
     dense_rank, sparse_rank: 1-based, None if the ranking does not hold it. score: fused or reranked, higher
     is better.
     relevance: calibrated probability [0, 1] that the passage helps to answer.
+    document_warnings, unread_pages: of its document; pages that nobody could read, 1-based, the first 1000.
     """
 
     chunk_id: UUID
@@ -60,6 +61,8 @@ class Passage:
     start_char: int
     token_count: int
     distance: float
+    document_warnings: tuple[str, ...] = ()
+    unread_pages: tuple[int, ...] = ()
     dense_rank: int | None = None
     sparse_rank: int | None = None
     sparse_score: float | None = None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from django.db import models
+from django.db.models.functions import Length
 
 from documents.access import Access
 from documents.types import ChunkDraft, Extraction
@@ -61,6 +62,20 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 
 
 class PageQuerySet(models.QuerySet["Page"]):
+    def of_document(self, document_id: UUID) -> Self:
+        """In reading order; none of a new version in the making."""
+        return self.filter(document_id=document_id, document__replaces__isnull=True).order_by("number")
+
+    def allowed_to(self, access: Access) -> Self:
+        if access.allowed is None:
+            return self
+        return self.filter(document__collection_id__in=access.allowed)
+
+    def lengths(self) -> models.QuerySet["Page", tuple[int, int, str, list[str]]]:
+        """(number, characters, read_by, warnings): the texts stay in the database."""
+        rows = self.annotate(characters=Length("text"))
+        return rows.values_list("number", "characters", "read_by", "warnings")
+
     def add_pages(self, document: "Document", extraction: Extraction) -> int:
         """Insert the extraction's pages in batches; returns how many."""
         rows = (

@@ -10,6 +10,7 @@ from knowlex.common.http import allow, json_object, json_response
 from rag import services
 from rag.citations import renumber
 from rag.types import Answer, Passage
+from rag.unread import UnreadPart, unread_parts
 
 DEFAULT_TOP_K = 5
 NOT_ENOUGH = "I don't have enough information to answer that."
@@ -43,6 +44,7 @@ def _body(answer: Answer) -> dict[str, Any]:
             "relevance": answer.confidence,
             "model": answer.usage.model,
             "stageTimesMs": answer.stage_ms,
+            "warnings": [_warning(part) for part in unread_parts(answer)],
         },
     }
 
@@ -57,4 +59,13 @@ def _chunk(passage: Passage) -> dict[str, Any]:
         "title": passage.title,
         "pageNumber": passage.page_number,
         "relevance": passage.relevance,
+    }
+
+
+def _warning(part: UnreadPart) -> dict[str, Any]:
+    return {
+        "documentId": part.document_id,
+        "title": part.title,
+        "message": part.message,
+        "unreadPages": part.pages,
     }

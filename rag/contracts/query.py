@@ -14,6 +14,7 @@ from rag.citations import claim, renumber, without_markers
 from rag.plain_text import plain_text
 from rag.snippets import snippet
 from rag.types import Answer, Passage
+from rag.unread import UnreadPart, unread_parts
 
 DEFAULT_SOURCES = {"query": 10, "question": 5}
 NOT_ENOUGH = "I don't have enough information to answer that."
@@ -99,4 +100,14 @@ def _metadata(answer: Answer, started: float) -> dict[str, Any]:
         "relevance": answer.confidence,
         "model": answer.usage.model,
         "stageTimesMs": answer.stage_ms,
+        "warnings": [_warning(part) for part in unread_parts(answer)],
+    }
+
+
+def _warning(part: UnreadPart) -> dict[str, Any]:
+    return {
+        "documentId": part.document_id,
+        "title": part.title,
+        "message": part.message,
+        "unreadPages": part.pages,
     }

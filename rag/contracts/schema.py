@@ -22,6 +22,13 @@ def _count(default: int | None, high: int = 50) -> dict[str, Any]:
 
 
 _COLLECTION = {"type": "string", "description": "Name or id; `default` if it is left out.", "maxLength": 255}
+_UNREAD = _object(
+    ["documentId", "title", "message", "unreadPages"],
+    documentId=_ID,
+    title=_STRING,
+    message={"type": "string", "description": "Why pages of this cited document are unread."},
+    unreadPages={"type": "array", "items": {"type": "integer"}},
+)
 _METADATA = _object(
     ["answerSynthesized", "chunksRetrieved"],
     processingTimeMs={"type": "number"},
@@ -30,6 +37,7 @@ _METADATA = _object(
     relevance={"type": "number", "description": "Of the best passage, 0 to 1."},
     model=_STRING,
     stageTimesMs={"type": "object", "additionalProperties": {"type": "number"}},
+    warnings={"type": "array", "items": _UNREAD},
 )
 SCHEMAS: dict[str, Any] = {
     "AskRequest": _object(

@@ -110,4 +110,6 @@ def _sparse(words: _Words) -> str:
 def _passage(row: dict[str, Any]) -> Passage:
     if row["distance"] < ZERO_DISTANCE:
         row["distance"] = 0.0
+    row["document_warnings"] = tuple(row["document_warnings"])
+    row["unread_pages"] = tuple(row["unread_pages"])
     return Passage(**row)

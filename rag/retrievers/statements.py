@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from psycopg.sql import SQL, Literal
 
+from documents.types import UNREAD_WARNINGS
 from embeddings.search import MODEL, SearchModel, dense_statement
 
 # The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
@@ -48,6 +49,13 @@ WITH dense AS MATERIALIZED (
     ) AS matching
 )
 SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
+    d.warnings AS document_warnings,
+    CASE WHEN d.warnings = '[]' THEN '[]' ELSE (
+        SELECT coalesce(jsonb_agg(number), '[]') FROM (
+            SELECT number FROM documents_page
+            WHERE document_id = d.id AND warnings ?| {unread} ORDER BY number LIMIT 1000
+        ) AS unread
+    ) END AS unread_pages,
     coalesce(nullif(d.title, ''), d.original_filename) AS title,
     c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
     fused.distance, fused.dense_rank, fused.sparse_rank, fused.sparse_score, fused.score
@@ -74,6 +82,10 @@ def search(model: SearchModel) -> bytes:
 
     Parameters: vector, words, weights, collections, limit (of each ranking), candidates (of both together).
     """
-    return _SEARCH.format(dense=dense_statement(model), model=Literal(model.id), k=Literal(RRF_K)).as_bytes(
-        None
+    statement = _SEARCH.format(
+        dense=dense_statement(model),
+        model=Literal(model.id),
+        k=Literal(RRF_K),
+        unread=Literal(sorted(UNREAD_WARNINGS)),
     )
+    return statement.as_bytes(None)
