@@ -57,7 +57,7 @@ class Environment(BaseSettings):
     knowlex_rate_limit: Annotated[str, AfterValidator(values.rate)] = "600/min"
     knowlex_trusted_proxies: Annotated[int, Field(ge=0, le=10)] = 0
     knowlex_url_ingest: Literal["on", "off"] = "off"
-    knowlex_url_allowed_hosts: str = ""
+    knowlex_url_allowed_hosts: Annotated[str, AfterValidator(values.host_list)] = ""
 
     knowlex_pdf_reader: Literal["auto", "pypdf", "pdfium"] = "auto"
     knowlex_extractor_processes: Processes = 2
@@ -130,7 +130,6 @@ LATER = {
         "chroma": "Chroma as the vector store",
         "memory": "the in-memory vector store",
     },
-    "knowlex_url_ingest": {"on": "ingestion from URLs"},
 }
 SECRET = {"DATABASE_URL", "REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "KNOWLEX_SECRET_KEY"}
 

@@ -113,6 +113,8 @@ MAX_UPLOAD_BYTES = ENV.knowlex_max_upload_mb * 1024 * 1024
 MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 UPLOAD_PATHS = ["/api/v1/documents", "/admin/documents/document/add/"]
 UPLOAD_BODY_BYTES = MAX_UPLOAD_BYTES + MAX_BODY_BYTES  # with the form around; the file is counted apart
+URL_INGEST = ENV.knowlex_url_ingest == "on"
+URL_ALLOWED_HOSTS = [host.strip() for host in ENV.knowlex_url_allowed_hosts.split(",") if host.strip()]
 CLIENT_PATIENCE_S = 15.0  # for a request's headers, and for each next piece of its body
 SPOOL_DIR = DATA_DIR / "tmp"  # for request bodies that are too large for memory
 

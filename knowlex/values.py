@@ -102,6 +102,20 @@ def host(value: str) -> str:
     return value
 
 
+def host_list(value: str) -> str:
+    """`host` or `host:port`, with commas between."""
+    for entry in filter(None, map(str.strip, value.split(","))):
+        try:
+            parts = urlsplit(f"//{entry if entry.count(':') < 2 or '[' in entry else f'[{entry}]'}")
+            usable = bool(parts.hostname) and parts.netloc == parts.geturl()[2:] and "@" not in entry
+            parts.port  # noqa: B018 (parsed when read)
+        except ValueError:
+            usable = False
+        if not usable or " " in entry:
+            raise ValueError("must be hosts, or host:port, with commas between")
+    return value
+
+
 def is_loopback(value: str) -> bool:
     try:
         return ipaddress.ip_address(value).is_loopback

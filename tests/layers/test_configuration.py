@@ -55,7 +55,7 @@ UNUSABLE = [
     ("KNOWLEX_RATE_LIMIT", "often"),
     ("KNOWLEX_LLM_TIMEOUT_SECONDS", "-1"),
     ("KNOWLEX_REQUIRE_API_KEY", "true"),
-    ("KNOWLEX_URL_INGEST", "on"),
+    ("KNOWLEX_URL_INGEST", "perhaps"),
     ("DATABASE_URL", "mysql://localhost/x"),
     ("REDIS_URL", "amqp://localhost"),
     ("MAX_RETRIEVAL_RESULTS", "51"),
