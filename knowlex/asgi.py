@@ -63,8 +63,8 @@ async def _warm_up() -> None:
 
 
 async def _close() -> None:
-    await close_pool()
     await services.close()
+    await close_pool()
 
 
 Path(settings.SPOOL_DIR).mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ from knowlex.common.components import built, component
 from knowlex.common.errors import NotFound
 from rag.pipeline import Pipeline
 from rag.protocols import Reranker, Retriever, Synthesizer
+from rag.query_counts import query_counts
 from rag.relevance import assess
 from rag.types import Answer, Question
 
@@ -20,6 +21,7 @@ _NAMED = "SELECT id, name FROM documents_collection WHERE name = ANY(%(names)s) 
 
 async def ask(question: Question) -> Answer:
     """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable."""
+    query_counts.get().add(question.collection_ids)
     return await _pipeline().answer(question)
 
 
@@ -62,7 +64,10 @@ async def resolve_collections(names_or_ids: Sequence[str], *, access: Access) ->
 
 
 async def close() -> None:
-    """Close this event loop's connections to models."""
+    """Close this event loop's connections to models, and write what is not yet written."""
+    counts = query_counts.take()
+    if counts is not None:
+        await counts.close()
     for role in ("SYNTHESIZER", "EMBEDDER", "RETRIEVER", "RERANKER"):
         aclose = getattr(built(role), "aclose", None)
         if aclose is not None:

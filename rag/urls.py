@@ -5,10 +5,12 @@ from django.urls import path
 from rag.contracts.ask import ask
 from rag.contracts.health import health
 from rag.contracts.query import query
+from rag.contracts.v1.urls import urlpatterns as platform
 
 urlpatterns = [
     path("api/v1/rag/ask", ask, name="ask"),
     path("api/v1/rag/query", query, name="rag-query"),
     path("query", query, name="query"),
     path("health", health, name="health"),
+    *platform,
 ]

@@ -24,7 +24,8 @@ TEMPLATE = "knowlex_template"
 READY_S = 60.0
 DOCUMENT_TABLES = (
     "documents_document, documents_page, documents_chunk, documents_ingestjob, documents_ingestitem, "
-    "documents_idempotencyrecord, documents_apikey, documents_apikeycollection"
+    "documents_idempotencyrecord, documents_apikey, documents_apikeycollection, "
+    "rag_querycount"
 )
 EMBEDDING_TABLES = (
     "embeddings_embedding, embeddings_embeddingrequest, embeddings_embeddingrun, "

@@ -1,0 +1,210 @@
+"""What can be done with collections. No HTTP in here."""
+
+import json
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings as server
+from django.db import IntegrityError, connection, transaction
+
+from documents.access import Access
+from documents.collection_settings import (
+    CHUNKING_NAMES,
+    COLLECTION_NAMES,
+    NEW_COLLECTION,
+    as_names,
+    checked,
+    embedding_model,
+    merged,
+)
+from documents.models import DEFAULT_COLLECTION, Collection
+from documents.services import resolve_collection
+from documents.types import ChunkingSettings
+from documents.uploads import BIDI_CONTROLS
+from knowlex.common.database import with_retries
+from knowlex.common.errors import Duplicate, Forbidden, InvalidInput, NotFound
+from knowlex.common.fields import is_blank
+from knowlex.common.paging import After, Page, paged
+
+MAX_NAME_CHARS = 255
+
+
+def create_collection(
+    *, access: Access, name: str, description: str = "", settings: Mapping[str, Any] | None = None
+) -> Collection:
+    """A new collection; what `settings` does not say is `NEW_COLLECTION`'s, and kept.
+
+    Raises Duplicate, InvalidInput (`name`, or the setting, say `settings.chunk_size`), Forbidden.
+    """
+    access.require("write")
+    if access.collection_ids is not None:
+        raise Forbidden("An API key that is bound to collections cannot make new ones.")
+    collection = Collection(name=checked_name(name), description=description)
+    collection.settings = _complete(
+        NEW_COLLECTION, checked({} if settings is None else settings, COLLECTION_NAMES)
+    )
+    _write(collection, lambda: collection.save(force_insert=True))
+    return get_collection(collection.id, access=access)
+
+
+def get_collection(collection_id: UUID, *, access: Access) -> Collection:
+    """With its counts. Raises NotFound, Forbidden."""
+    access.require_collection(collection_id)
+    found = with_retries(Collection.objects.with_counts().filter(id=collection_id).first)
+    if found is None:
+        raise _unknown(collection_id)
+    return found
+
+
+def named_collection(name_or_id: str | None, *, access: Access) -> Collection:
+    """The one that a request names; None means `default`. Raises NotFound, Forbidden, InvalidInput."""
+    return resolve_collection(name_or_id, access=access)
+
+
+def list_collections(*, access: Access, page: Page, q: str = "") -> tuple[list[Collection], After | None]:
+    """One page of those that the caller may use, with their counts, in one statement.
+
+    q: text that name or description must hold, whatever the case.
+    """
+    rows = Collection.objects.allowed_to(access).with_counts()
+    return with_retries(lambda: paged(rows.holding(q) if q else rows, page))
+
+
+def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[str, Any]) -> Collection:
+    """Any of `name`, `description`, `settings`; settings that are not given stay. Documents stay as they are.
+
+    Raises Duplicate, InvalidInput, NotFound, Forbidden (also for the name and settings of `default`).
+    """
+    access.require("admin")
+    collection = get_collection(collection_id, access=access)
+    if "name" in changes and (name := checked_name(changes["name"])) != collection.name:
+        _refuse_default(collection, "cannot be renamed")
+        collection.name = name
+    if "settings" in changes:
+        _refuse_default(collection, "has no settings of its own: it follows the server's")
+        _change_settings(collection, checked(changes["settings"], COLLECTION_NAMES))
+    collection.description = changes.get("description", collection.description)
+    values = {name: getattr(collection, name) for name in ("name", "description", "settings")}
+    _write(collection, lambda: Collection.objects.filter(id=collection_id).update(**values))
+    return get_collection(collection_id, access=access)  # or it was deleted meanwhile
+
+
+def chunking_settings(collection: Collection, overrides: Mapping[str, Any] | None = None) -> ChunkingSettings:
+    """How the collection's documents are split: by the job's settings, else its own, else the server's.
+
+    Raises InvalidInput naming the setting and its limit.
+    """
+    own = {name: value for name, value in collection.settings.items() if name in CHUNKING_NAMES}
+    base = merged(server.CHUNKING, own) if own else server.CHUNKING
+    return merged(base, checked(overrides or {}, CHUNKING_NAMES))
+
+
+def effective_settings(collection: Collection) -> dict[str, Any]:
+    """All settings by name, those that the collection takes from the server included."""
+    return {
+        "embedding_model": embedding_model(),
+        **as_names(chunking_settings(collection)),
+        "default_permissions": collection.settings.get("default_permissions", {}),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionCounts:
+    """bytes: of stored files and of the text of pages and chunks. by_status: waiting and failed ones too."""
+
+    documents: int
+    chunks: int
+    tokens: int
+    bytes: int
+    by_status: dict[str, int]
+    by_type: dict[str, int]
+
+
+def collection_stats(collection_id: UUID, *, access: Access) -> CollectionCounts:
+    """In one statement. Raises NotFound, Forbidden."""
+    get_collection(collection_id, access=access)
+
+    def read() -> dict[str, Any]:
+        with connection.cursor() as cursor:
+            cursor.execute(_STATS, {"collection": collection_id})
+            row = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
+        return row | {name: json.loads(row[name]) for name in ("by_status", "by_type")}  # Django leaves text
+
+    return CollectionCounts(**with_retries(read))
+
+
+def checked_name(name: str) -> str:
+    """The name without white space around it. Raises InvalidInput.
+
+    A name that looked like an id could be taken for one where either is accepted.
+    """
+    name = name.strip()
+    if not 0 < len(name) <= MAX_NAME_CHARS or is_blank(name):
+        raise InvalidInput(f"name must be non-blank and at most {MAX_NAME_CHARS} characters.", field="name")
+    if any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} or c in BIDI_CONTROLS for c in name):
+        raise InvalidInput("name must not hold control characters.", field="name")
+    if _is_uuid(name):
+        raise InvalidInput("name must not look like a UUID.", field="name")
+    return name
+
+
+def _complete(base: ChunkingSettings, given: dict[str, Any]) -> dict[str, Any]:
+    return {**given, **as_names(merged(base, given))}
+
+
+def _change_settings(collection: Collection, given: dict[str, Any]) -> None:
+    base = chunking_settings(collection)
+    collection.settings = {**collection.settings, **_complete(base, given)}
+
+
+def _refuse_default(collection: Collection, words: str) -> None:
+    if collection.name == DEFAULT_COLLECTION:
+        raise Forbidden(f"The collection {DEFAULT_COLLECTION} {words}.")
+
+
+def _write(collection: Collection, write: Callable[[], object]) -> None:
+    """The unique constraint decides, also between two at once."""
+
+    def attempt() -> None:
+        with transaction.atomic():
+            write()
+
+    try:
+        with_retries(attempt)
+    except IntegrityError as exc:
+        known = Collection.objects.filter(name=collection.name).values_list("id", flat=True).first()
+        if known != collection.id:  # else our own earlier COMMIT arrived, only its answer was lost
+            details = {"field": "name", "collectionId": str(known)}
+            raise Duplicate("A collection with this name exists already.", details=details) from exc
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _unknown(collection_id: UUID) -> NotFound:
+    return NotFound(f"Collection not found: {collection_id}")
+
+
+_STATS = """
+    WITH stored AS (SELECT id, source, size_bytes, chunk_count FROM documents_document
+        WHERE collection_id = %(collection)s AND replaces_id IS NULL)
+    SELECT (SELECT count(*) FROM stored) AS documents,
+        (SELECT coalesce(sum(chunk_count), 0) FROM stored) AS chunks,
+        c.tokens, c.bytes + p.bytes + (SELECT coalesce(sum(size_bytes), 0) FROM stored) AS bytes,
+        (SELECT coalesce(jsonb_object_agg(status, n), '{}') FROM (SELECT status, count(*) AS n
+            FROM documents_entry WHERE collection_id = %(collection)s GROUP BY status) s) AS by_status,
+        (SELECT coalesce(jsonb_object_agg(lower(source), n), '{}') FROM (SELECT source, count(*) AS n
+            FROM stored GROUP BY source) t) AS by_type
+    FROM (SELECT coalesce(sum(token_count), 0) AS tokens, coalesce(sum(pg_column_size(content)), 0) AS bytes
+            FROM documents_chunk WHERE document_id IN (SELECT id FROM stored)) c,
+        (SELECT coalesce(sum(pg_column_size(text)), 0) AS bytes
+            FROM documents_page WHERE document_id IN (SELECT id FROM stored)) p
+"""
