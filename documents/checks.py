@@ -11,7 +11,14 @@ from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.common.components import component
 
-PARTS = ("EXTRACTOR", "CHUNKER_SENTENCE", "TOKENIZER")
+PARTS = (
+    "EXTRACTOR",
+    "TOKENIZER",
+    "CHUNKER_FIXED",
+    "CHUNKER_SENTENCE",
+    "CHUNKER_SEMANTIC",
+    "SENTENCE_EMBEDDER",
+)
 
 
 @register

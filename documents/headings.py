@@ -7,19 +7,22 @@ from dataclasses import dataclass
 from documents.types import Heading
 
 CHAPTER_LEVEL = 1
+_DEEPEST = 8  # headings in force at once; a hostile outline nests tens of thousands
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """The headings in force from start_char on. chapter: first level; section: the next level under it.
 
-    title: of the heading that stands there itself.
+    title: of the heading that stands there itself. headers: the titles in force, outermost first, the last 8
+    at most.
     """
 
     start_char: int
     chapter: str
     section: str
     title: str = ""
+    headers: tuple[str, ...] = ()
 
 
 class Contents:
@@ -27,15 +30,15 @@ class Contents:
 
     def __init__(self, headings: Sequence[Heading]) -> None:
         self._places = _places(headings)
-        self._starts = [place.start_char for place in self._places]
+        self.starts = [place.start_char for place in self._places]
 
     def at(self, position: int) -> Place:
-        index = bisect_right(self._starts, position) - 1
+        index = bisect_right(self.starts, position) - 1
         return self._places[index] if index >= 0 else Place(0, "", "")
 
     def between(self, start: int, end: int) -> list[Place]:
         """Those that come into force within start < place < end."""
-        first, last = bisect_right(self._starts, start), bisect_right(self._starts, end - 1)
+        first, last = bisect_right(self.starts, start), bisect_right(self.starts, end - 1)
         return self._places[first:last]
 
 
@@ -44,10 +47,13 @@ def _places(headings: Sequence[Heading]) -> list[Place]:
     places = []
     chapter = section = ""
     section_level = 0
+    above: list[Heading] = []
     for heading in headings:
         if heading.level <= CHAPTER_LEVEL:
             chapter, section, section_level = heading.title, "", 0
         elif not section_level or heading.level <= section_level:
             section, section_level = heading.title, heading.level
-        places.append(Place(heading.start_char, chapter, section, heading.title))
+        above = [*(other for other in above if other.level < heading.level), heading][-_DEEPEST:]
+        headers = tuple(other.title for other in above)
+        places.append(Place(heading.start_char, chapter, section, heading.title, headers))
     return places

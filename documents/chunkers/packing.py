@@ -3,19 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from documents.chunkers.pieces import Piece
+from documents.chunkers.limits import Sizes
+from documents.chunkers.pieces import PROSE, Piece
 from documents.headings import Contents, Place
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """In tokens. target: a chunk is full. most, most_chars: never passed. tiny: too small to stand alone."""
-
-    target: int
-    overlap: int
-    most: int
-    most_chars: int
-    tiny: int
 
 
 @dataclass(slots=True)
@@ -49,15 +39,15 @@ class Packer:
     """Fills groups one after the other."""
 
     def __init__(self, contents: Contents, sizes: Sizes, page_of: Callable[[int], int | None]) -> None:
-        self._contents, self._sizes, self._page_of = contents, sizes, page_of
+        self.sizes, self._contents, self._page_of = sizes, contents, page_of
         self._groups: list[Group] = []
 
     def pack(self, pieces: Iterable[Piece]) -> list[Group]:
         for piece in pieces:
             current = self._groups[-1] if self._groups else None
-            if current is None or self._opens_part(current, piece) or self._opens_page(current, piece):
+            if current is None or self._opens(current, piece):
                 self._begin(piece, [])
-            elif self._is_full(current, piece):
+            elif self.is_full(current, piece):
                 self._begin(piece, self._tail(current, piece))
             self._groups[-1].add(piece)
         self._merge_tiny()
@@ -69,16 +59,27 @@ class Packer:
         size = sum(again.tokens for again in repeated)
         self._groups.append(Group(place, repeated, tokens=size, repeated=size))
 
+    def _opens(self, current: Group, piece: Piece) -> bool:
+        """Whether something begins that is not mixed with what stands before it."""
+        return (
+            self._opens_part(current, piece)
+            or self._opens_page(current, piece)
+            or self._opens_block(current, piece)
+        )
+
+    def _opens_block(self, current: Group, piece: Piece) -> bool:
+        """Code and tables stand apart from the prose before and behind, but not from their heading."""
+        last = current.pieces[-1]
+        return piece.block != last.block and not (last.block == PROSE and current.bare)
+
     def _opens_part(self, current: Group, piece: Piece) -> bool:
         """A new chapter or section begins a group, a mere subheading if the group is half full."""
         if piece.opens is None:
             return False
-        if _label(piece.opens) == _label(current.place):
-            return current.tokens >= self._sizes.target // 2
-        if not current.bare or self._overflows(current, piece):
-            return True
-        current.place = piece.opens  # a heading right above another goes with its part
-        return False
+        if current.bare and not self.overflows(current, piece):
+            current.place = piece.opens  # a heading right above another goes with its part
+            return False
+        return _label(piece.opens) != _label(current.place) or current.tokens >= self.sizes.target // 2
 
     def _opens_page(self, current: Group, piece: Piece) -> bool:
         """A chunk is cited by the page it starts on: what starts on the next one begins another.
@@ -87,24 +88,25 @@ class Packer:
         """
         return self._page_of(piece.start) != self._page_of(current.pieces[-1].start)
 
-    def _is_full(self, current: Group, piece: Piece) -> bool:
+    def is_full(self, current: Group, piece: Piece) -> bool:
+        """Whether a group ends before `piece` though nothing else begins there."""
         size = current.tokens
-        past_target = size + piece.tokens > self._sizes.target and size >= self._sizes.target // 2
-        return past_target or self._overflows(current, piece)
+        past_target = size + piece.tokens > self.sizes.target and size >= self.sizes.target // 2
+        return past_target or self.overflows(current, piece)
 
-    def _overflows(self, current: Group, piece: Piece) -> bool:
-        too_long = piece.end - current.start > self._sizes.most_chars
-        return too_long or current.tokens + piece.tokens > self._sizes.most
+    def overflows(self, current: Group, piece: Piece) -> bool:
+        too_long = piece.end - current.start > self.sizes.most_chars
+        return too_long or current.tokens + piece.tokens > self.sizes.most
 
     def _tail(self, current: Group, piece: Piece) -> list[Piece]:
         """The last whole sentences of a group, about the overlap in all, never the whole group."""
-        room = min(1.5 * self._sizes.overlap, self._sizes.most - piece.tokens)
+        room = min(1.5 * self.sizes.overlap, self.sizes.most - piece.tokens)
         tail: list[Piece] = []
         size = 0
         for candidate in reversed(current.pieces[1:]):
             size += candidate.tokens
-            too_long = piece.end - candidate.start > self._sizes.most_chars
-            if size > room or too_long or size - candidate.tokens > 0.75 * self._sizes.overlap:
+            too_long = piece.end - candidate.start > self.sizes.most_chars
+            if size > room or too_long or size - candidate.tokens > 0.75 * self.sizes.overlap:
                 break
             tail.append(candidate)
         return tail[::-1]
@@ -116,9 +118,11 @@ class Packer:
         before, last = self._groups[-2:]
         if self._page_of(before.start) != self._page_of(last.pieces[-1].start):
             return
+        if before.pieces[-1].block != last.pieces[-1].block:
+            return
         fresh = last.tokens - last.repeated
-        fits = before.tokens + fresh <= self._sizes.most and last.end - before.start <= self._sizes.most_chars
-        if fresh < self._sizes.tiny and fits and _label(before.place) == _label(last.place):
+        fits = before.tokens + fresh <= self.sizes.most and last.end - before.start <= self.sizes.most_chars
+        if fresh < self.sizes.tiny and fits and _label(before.place) == _label(last.place):
             for piece in last.pieces:
                 if piece.start >= before.end:
                     before.add(piece)

@@ -1,22 +1,29 @@
-"""Sentences with their sizes: what chunks are packed from."""
+"""Sentences, and the lines of code and tables, with their sizes: what chunks are packed from."""
 
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from documents.chunkers.limits import Sizes
 from documents.headings import Contents, Place
 from documents.sentences import sentence_spans, stripped
+from documents.tokens import TokenSpans
+from documents.types import Block
 
+PROSE = -1
 _LAST_QUARTER = 0.75
 _NUMBER_CHARS = 8
+_SMALL = 12  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A sentence, or a part of one that is too long. opens: the headings that begin with it, if any.
 
-    bare: nothing but the heading that opens it.
+    bare: nothing but the heading that opens it. goes_on: within the sentence of the piece before.
+    block: which list, table or code it belongs to, by its place among the blocks; PROSE for none, or for one
+    that is too small to stand apart.
     """
 
     start: int
@@ -24,13 +31,15 @@ class Piece:
     tokens: int
     opens: Place | None
     bare: bool = False
+    goes_on: bool = False
+    block: int = PROSE
 
 
 class Ruler:
     """Counts tokens between two places, from one pass of the tokenizer over the whole text."""
 
-    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
-        self._starts = array("Q", (start for start, _ in spans))
+    def __init__(self, starts: Sequence[int]) -> None:
+        self._starts = starts
 
     def tokens(self, start: int, end: int) -> int:
         return bisect_left(self._starts, end) - bisect_left(self._starts, start)
@@ -40,35 +49,147 @@ class Ruler:
         index = bisect_left(self._starts, start) + tokens
         return self._starts[index] if index < len(self._starts) else None
 
+    def place_before(self, end: int, tokens: int) -> int:
+        """Where the last `tokens` before `end` begin; 0 if there are not as many."""
+        index = bisect_left(self._starts, end) - tokens
+        return self._starts[index] if 0 <= index < len(self._starts) else (0 if index < 0 else end)
 
-def pieces(
-    text: str, ruler: Ruler, contents: Contents, *, max_tokens: int, max_chars: int
-) -> Iterator[Piece]:
+
+def token_starts(spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+    """Without a copy where the tokenizer keeps them apart."""
+    return spans.starts if isinstance(spans, TokenSpans) else array("I", (start for start, _ in spans))
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What pieces are cut from. pages: where each page after the first begins, in a source that has pages."""
+
+    text: str
+    ruler: Ruler
+    contents: Contents
+    pages: Sequence[int] = ()
+    blocks: Sequence[Block] = ()
+
+    def block_at(self, position: int) -> Block | None:
+        """The block that holds the character at `position`."""
+        index = bisect_right(self.blocks, position, key=lambda block: block.start_char) - 1
+        return self.blocks[index] if index >= 0 and position < self.blocks[index].end_char else None
+
+    def edges_within(self, block: Block) -> list[int]:
+        """Where pages and headings begin in it."""
+        return [
+            place
+            for places in (self.pages, self.contents.starts)
+            for place in places[bisect_left(places, block.start_char) : bisect_left(places, block.end_char)]
+        ]
+
+    def stands_apart(self, block: Block, sizes: Sizes) -> bool:
+        """Whether it is too large to be mixed with the prose around it, to which a list belongs longer."""
+        enough = sizes.target // 2 if block.kind == "list" else sizes.tiny
+        return self.ruler.tokens(block.start_char, block.end_char) >= enough
+
+
+def pieces(material: Material, sizes: Sizes) -> Iterator[Piece]:
     """In order and without overlap; none starts or ends with white space, none is over either limit."""
-    pending: Place | None = None
-    for start, end, place in _cut_at_headings(text, contents):
-        pending = place or pending
-        for first, last in _within_limits(text, start, end, ruler, max_tokens, max_chars):
-            bare = pending is not None and _is_bare(text[first:last], pending.title)
-            yield Piece(first, last, ruler.tokens(first, last), pending, bare)
-            pending = None
+    cutter = _Cutter(material, sizes)
+    position = 0
+    for index, block in enumerate(material.blocks):
+        yield from cutter.prose(position, block.start_char)
+        yield from cutter.block(index)
+        position = block.end_char
+    yield from cutter.prose(position, len(material.text))
 
 
-def _is_bare(text: str, title: str) -> bool:
+class _Cutter:
+    def __init__(self, material: Material, sizes: Sizes) -> None:
+        self._material, self._sizes = material, sizes
+        self._pending: Place | None = None
+        self._previous_end = -1
+
+    def prose(self, start: int, end: int) -> Iterator[Piece]:
+        if start < end:
+            spans = sentence_spans(self._material.text[start:end])
+            shifted = ((start + first, start + last) for first, last in spans)
+            yield from self._cut(_joined(shifted, self._material.pages), PROSE)
+
+    def block(self, index: int) -> Iterator[Piece]:
+        """Whole where it fits; else line by line, a list item by item."""
+        block = self._material.blocks[index]
+        start, end = block.start_char, block.end_char
+        tokens = self._material.ruler.tokens(start, end)
+        apart = self._material.stands_apart(block, self._sizes)
+        if tokens <= self._sizes.target and end - start <= self._sizes.most_chars:
+            spans: Iterable[tuple[int, int]] = [stripped(self._material.text, start, end)]
+        elif block.kind == "list":
+            found = sentence_spans(self._material.text[start:end])
+            spans = ((start + first, start + last) for first, last in found)
+        else:
+            spans = _lines(self._material.text, start, end)
+        yield from self._cut(spans, index if apart else PROSE)
+
+    def _cut(self, spans: Iterable[tuple[int, int]], block: int) -> Iterator[Piece]:
+        text, ruler, sizes = self._material.text, self._material.ruler, self._sizes
+        for start, end, place in self._at_headings(spans):
+            self._pending = opens = place or self._pending
+            goes_on = False
+            for first, last in _within_limits(text, start, end, ruler, sizes.target, sizes.most_chars):
+                bare = opens is not None and is_bare(text[first:last], opens.title)
+                yield Piece(first, last, ruler.tokens(first, last), opens, bare, goes_on, block)
+                self._pending = opens = None
+                goes_on = True
+
+    def _at_headings(self, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, Place | None]]:
+        """Spans, cut where a heading begins in one; each with the last heading since the one before."""
+        starts, between = self._material.contents.starts, self._material.contents.between
+        following = bisect_right(starts, self._previous_end)
+        for start, end in spans:
+            if following == len(starts) or starts[following] >= end:  # no heading near: by far the most
+                yield start, end, None
+            else:
+                inside, before = between(start, end), between(self._previous_end, start + 1)
+                edges = [start, *(place.start_char for place in inside), end]
+                opens = [before[-1] if before else None, *inside]
+                yield from zip(edges, edges[1:], opens, strict=False)
+                following = bisect_right(starts, end - 1)
+            self._previous_end = end - 1
+
+
+def _joined(spans: Iterable[tuple[int, int]], pages: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Two sentences of a few letters each as one, unless a page begins between: half a million cost."""
+    start = end = 0
+    for first, last in spans:
+        if (
+            last - first < _SMALL
+            and end - start < _SMALL
+            and start < end
+            and not _between(pages, start, first)
+        ):
+            end = last
+            continue
+        if start < end:
+            yield start, end
+        start, end = first, last
+    if start < end:
+        yield start, end
+
+
+def _between(pages: Sequence[int], start: int, end: int) -> bool:
+    """Whether a page begins at start < place <= end."""
+    return bisect_right(pages, start) < bisect_right(pages, end)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end:
+        stop = text.find("\n", start, end) + 1 or end
+        first, last = stripped(text, start, stop)
+        if first < last:
+            yield first, last
+        start = stop
+
+
+def is_bare(text: str, title: str) -> bool:
     """Markdown's signs are left out; the text may number a title ("2.1") that the outline gives without."""
     return len(text.strip("#=-*_` \t\n")) <= len(title) + _NUMBER_CHARS
-
-
-def _cut_at_headings(text: str, contents: Contents) -> Iterator[tuple[int, int, Place | None]]:
-    """Sentences, cut where a heading begins in one; each with the last heading since the one before."""
-    previous_end = -1
-    for start, end in sentence_spans(text):
-        inside = contents.between(start, end)
-        before = contents.between(previous_end, start + 1)
-        edges = [start, *(place.start_char for place in inside), end]
-        opens = [before[-1] if before else None, *inside]
-        yield from zip(edges, edges[1:], opens, strict=False)
-        previous_end = end - 1
 
 
 def _within_limits(

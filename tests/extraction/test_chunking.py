@@ -1,19 +1,18 @@
 """Chunks: exact places in the text, within the model's limit, cut where readers pause."""
 
 import time
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documents.chunkers.sentence import MAX_CHARS, MAX_TOKENS, SentenceChunker
-from documents.tokens import WordPieceCounter
-from documents.types import ChunkDraft, ChunkingSettings, ExtractedPage, Extraction, Heading
+from documents.chunkers.limits import MAX_CHARS
+from documents.types import STRATEGIES, Block, ChunkingSettings, Heading
 from knowlex.common.fields import MAX_QUESTION_CHARS
+from tests.extraction.chunkers import CHUNKERS, COUNTER, check, markdown, pdf
 
-COUNTER = WordPieceCounter()
-CHUNKER = SentenceChunker(tokenizer=COUNTER)
+CHUNKER = CHUNKERS["sentence"]
 USUAL = ChunkingSettings()
 SENTENCE = "The quick brown fox number {} jumps over the lazy dog near the river bank."  # 15 or 16 tokens
 
@@ -22,46 +21,29 @@ def prose(first: int, sentences: int) -> str:
     return " ".join(SENTENCE.format(number) for number in range(first, first + sentences))
 
 
-def pdf(*pages: str, headings: tuple[Heading, ...] = ()) -> Extraction:
-    starts = accumulate((len(page) + 1 for page in pages[:-1]), initial=0)
-    found = tuple(
-        ExtractedPage(number, start, start + len(page), "pdfium")
-        for number, (start, page) in enumerate(zip(starts, pages, strict=True), 1)
-    )
-    return Extraction("PDF", "\n".join(pages), found, headings)
-
-
-def markdown(text: str, *headings: Heading) -> Extraction:
-    return Extraction("MARKDOWN", text, (ExtractedPage(1, 0, len(text), "text"),), headings)
-
-
-def check(extraction: Extraction, chunks: list[ChunkDraft]) -> None:
-    """What holds for every chunking of every text."""
-    text = extraction.text
-    assert [chunk.chunk_index for chunk in chunks] == list(range(len(chunks)))
-    covered = 0
-    for chunk in chunks:
-        assert chunk.content == text[chunk.start_char : chunk.end_char] == chunk.content.strip() != ""
-        assert chunk.token_count == len(COUNTER.spans(chunk.content)) <= MAX_TOKENS
-        assert len(chunk.content) <= MAX_CHARS
-        assert not text[covered : chunk.start_char].strip()
-        assert chunk.end_char > covered
-        covered = chunk.end_char
-    assert not text[covered:].strip()
-    assert all(one.start_char < two.start_char for one, two in pairwise(chunks))
-
-
 LETTERS = st.sampled_from("ab .!?\n\t中。é\u0301(#|1-")
+SETTINGS = st.builds(
+    ChunkingSettings,
+    strategy=st.sampled_from(STRATEGIES),
+    size=st.sampled_from([20, 40, 120, 512]),
+    overlap=st.integers(0, 10),
+    min_size=st.integers(0, 20),
+)
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.text(LETTERS, max_size=400), min_size=1, max_size=5), st.data())
-def test_any_text_is_covered_exactly(pages: list[str], data: st.DataObject) -> None:
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.text(LETTERS, max_size=400), min_size=1, max_size=5), SETTINGS, st.data())
+def test_any_text_is_covered_exactly(
+    pages: list[str], chunking: ChunkingSettings, data: st.DataObject
+) -> None:
     length = len("\n".join(pages))
     places = sorted(data.draw(st.lists(st.integers(0, length), max_size=6)))
     headings = tuple(Heading(1 + index % 3, f"H{index}", place) for index, place in enumerate(places))
-    extraction = pdf(*pages, headings=headings)
-    check(extraction, CHUNKER.split(extraction, ChunkingSettings(size=40, overlap=10)))
+    ends = sorted(data.draw(st.sets(st.integers(0, length), max_size=8)))
+    kinds = ("code", "table", "list")
+    blocks = tuple(Block(one, two, kinds[one % 3]) for one, two in zip(ends[::2], ends[1::2], strict=False))
+    extraction = pdf(*pages, headings=headings, blocks=blocks)
+    check(extraction, CHUNKERS[chunking.strategy].split(extraction, chunking), chunking)
 
 
 @pytest.mark.parametrize(
