@@ -51,20 +51,22 @@ def stripped(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _ends(text: str) -> Iterator[int]:
-    line_start = sentence_start = 0
+    line_start = sentence_start = position = 0
+    worded = False  # marks alone (". . . .") end nothing
     for found in _BREAK.finditer(text):
+        worded = worded or not (found.start() == position or text[position : found.start()].isspace())
         kind, position = found.lastgroup, found.end()
         if kind == "line":
             ends = _line_ends(text, line_start, found.start())
         elif kind == "mark":
-            ends = _mark_ends(text, sentence_start, found)
+            ends = worded and _mark_ends(text, sentence_start, found)
         else:
             ends = True
         if kind in ("line", "paragraph"):
             line_start = position
         if ends:
             yield position
-            sentence_start = position
+            sentence_start, worded = position, False
     yield len(text)
 
 

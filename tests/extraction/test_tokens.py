@@ -3,9 +3,14 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from documents.tokens import BLOCK_CHARS, WordPieceCounter, load_tokenizer
 from documents.vocabulary import VOCABULARY, read_vocabulary
+
+COUNTER = WordPieceCounter()
+TOKENIZER = load_tokenizer()
 
 
 def test_offsets_name_the_words_of_the_text() -> None:
@@ -19,6 +24,18 @@ def test_a_text_of_many_blocks_has_the_tokens_of_one_pass() -> None:
     text = "Some words, naïve façades and 3.5 numbers. " * (3 * BLOCK_CHARS // 40)
     whole = load_tokenizer().encode(text, add_special_tokens=False).offsets
     assert list(WordPieceCounter().spans(text)) == whole
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.text(
+        st.one_of(st.sampled_from("ab Z.,\n\t中é\u0301ß[#\u200b\x1c\u00a0。ﬁ가าİ"), st.characters()),
+        max_size=200,
+    )
+)
+def test_any_text_has_the_tokens_of_one_pass(text: str) -> None:
+    whole = TOKENIZER.encode(text, add_special_tokens=False).offsets
+    assert list(COUNTER.spans(text)) == whole
 
 
 def test_spans_can_be_sliced_and_counted() -> None:
