@@ -1,0 +1,78 @@
+"""Pages and chunks against each other: is every chunk exactly the text that its offsets name?
+
+In Python, a few documents at a time: PostgreSQL walks a text from its beginning for every substring, which
+for a long document without pages takes time by the square of its length.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+from django.db import connection
+
+from embeddings.sanity.types import Check, Finding, Tally
+
+AT_ONCE = 8
+HINT = "Delete the document and upload it again."
+PAGES = Check("pages", "A document's pages are numbered from 1 and follow each other.", "", HINT, "I1")
+OFFSETS = Check("offsets", "A chunk's content is the text between its offsets.", "", HINT, "I1")
+CHUNK_PAGES = Check("chunk_pages", "A chunk's page numbers are those of its text.", "", HINT, "I1")
+_TEXTS = """
+    SELECT d.id, d.source, d.page_count, p.numbers, p.starts, p.texts,
+        c.starts, c.ends, c.contents, c.firsts, c.lasts
+    FROM documents_document d,
+    LATERAL (SELECT array_agg(number ORDER BY number) AS numbers,
+                array_agg(start_char ORDER BY number) AS starts,
+                array_agg(text ORDER BY number) AS texts
+             FROM documents_page WHERE document_id = d.id) p,
+    LATERAL (SELECT array_agg(start_char ORDER BY chunk_index) AS starts,
+                array_agg(end_char ORDER BY chunk_index) AS ends,
+                array_agg(content ORDER BY chunk_index) AS contents,
+                array_agg(page_number ORDER BY chunk_index) AS firsts,
+                array_agg(last_page ORDER BY chunk_index) AS lasts
+             FROM documents_chunk WHERE document_id = d.id) c
+"""
+
+
+def findings() -> Iterator[Finding]:
+    """Reads all texts once. In a transaction: the rows come through a server-side cursor."""
+    pages, offsets, chunk_pages = Tally(PAGES), Tally(OFFSETS), Tally(CHUNK_PAGES)
+    for row in _rows():
+        document_id, source, page_count, numbers, starts, texts = row[:6]
+        texts = texts or []
+        if not _follow(page_count, numbers or [], starts or [], texts):
+            pages.add(document_id)
+        text = "\n".join(texts)
+        chunks = list(zip(*(column or [] for column in row[6:]), strict=True))
+        if any(text[start:end] != content or not content for start, end, content, _, _ in chunks):
+            offsets.add(document_id)
+        if not all(_on_pages(source, starts or [], chunk) for chunk in chunks):
+            chunk_pages.add(document_id)
+    yield from (tally.finding() for tally in (pages, offsets, chunk_pages))
+
+
+def _rows() -> Iterator[tuple[Any, ...]]:
+    with closing(connection.chunked_cursor()) as cursor:
+        cursor.execute(_TEXTS)
+        while rows := cursor.fetchmany(AT_ONCE):
+            yield from rows
+
+
+def _follow(page_count: int, numbers: list[int], starts: list[int], texts: list[str]) -> bool:
+    """Pages 1..n, each beginning one newline after the end of the one before."""
+    place, expected = 0, list[int]()
+    for text in texts:
+        expected.append(place)
+        place += len(text) + 1
+    return numbers == list(range(1, page_count + 1)) and starts == expected
+
+
+def _on_pages(source: str, starts: list[int], chunk: tuple[int, int, str, int | None, int | None]) -> bool:
+    """Only a PDF has pages that a reader knows; a chunk begins and ends on its own."""
+    start, end, _, first, last = chunk
+    if source != "PDF":
+        return first is None and last is None
+    if first is None or last is None or not 1 <= first <= last <= len(starts):
+        return False
+    beyond = [*starts, float("inf")]
+    return beyond[first - 1] <= start < beyond[first] and beyond[last - 1] < end <= beyond[last]

@@ -1,0 +1,68 @@
+"""Vectors against the texts that they are made from, for a sample: the model is asked anew."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+
+from embeddings.lexical import lexemes
+from embeddings.models import EmbeddingModel
+from embeddings.protocols import Embedder
+from embeddings.queue import execute
+from embeddings.sanity.types import Check, Finding, Tally
+from embeddings.types import Vector
+from knowlex.common.components import component
+
+CHUNKS = 200
+BATCH = 20
+TOLERANCE = 0.05  # of cosine distance; the same text in another batch can differ a little
+OWN_TEXT = Check(
+    "own_text",
+    f"Vectors and words are those of their chunk's text (a sample of up to {CHUNKS} chunks).",
+    "",
+    "DELETE FROM embeddings_embedding and embeddings_lexicalentry of these chunks; then generate.",
+    "I3",
+)
+_SAMPLE = """
+    SELECT e.chunk_id, c.content, e.vector::float4[], coalesce(tsvector_to_array(l.lexemes), '{}')
+    FROM (SELECT chunk_id, vector FROM embeddings_embedding WHERE model_id = %s ORDER BY random() LIMIT %s) e
+    JOIN documents_chunk c ON c.id = e.chunk_id LEFT JOIN embeddings_lexicalentry l ON l.chunk_id = e.chunk_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    chunk_id: UUID
+    content: str
+    vector: Vector
+    words: tuple[str, ...]
+
+
+def sample() -> list[Sampled]:
+    """Random chunks with their vectors by the configured model; [] if another model is active."""
+    name = component("EMBEDDER", Embedder).model_name
+    model = EmbeddingModel.objects.active().filter(name=name).first()
+    if model is None:
+        return []
+    rows = execute(_SAMPLE, [model.pk, CHUNKS])
+    return [
+        Sampled(id_, text, np.array(vector, np.float32), tuple(words)) for id_, text, vector, words in rows
+    ]
+
+
+def finding(chunks: list[Sampled]) -> Finding:
+    """Asks the configured model, outside any transaction. Raises EmbedderError."""
+    tally, embedder = Tally(OWN_TEXT), component("EMBEDDER", Embedder)
+    for start in range(0, len(chunks), BATCH):
+        some = chunks[start : start + BATCH]
+        for chunk, vector in zip(some, embedder.embed([one.content for one in some]), strict=True):
+            if _distance(chunk.vector, vector) > TOLERANCE or set(chunk.words) != set(lexemes(chunk.content)):
+                tally.add(chunk.chunk_id)
+    return tally.finding()
+
+
+def _distance(stored: Vector, fresh: Vector) -> float:
+    norms = float(np.linalg.norm(stored) * np.linalg.norm(fresh))
+    if stored.shape != fresh.shape or not norms:
+        return 2.0
+    return 1.0 - float(stored @ fresh) / norms
