@@ -54,7 +54,7 @@ class GuardedReader:
     def _guard(self, call: Callable[[], T]) -> T | None:
         started = time.process_time()
         try:
-            with _cpu_limit(self._left_s):
+            with cpu_limit(self._left_s):
                 return call()
         except PasswordNeeded:
             self.needs_password = True
@@ -70,7 +70,7 @@ class GuardedReader:
 
 
 @contextmanager
-def _cpu_limit(seconds: float) -> Iterator[None]:
+def cpu_limit(seconds: float) -> Iterator[None]:
     """Raise OutOfTime in the block after `seconds` of CPU; repeated, lest a bare `except:` catch it."""
     if seconds <= 0:
         raise OutOfTime

@@ -17,10 +17,12 @@ from contextlib import suppress
 from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
 from documents.extractors.frames import PipeReport, Report
 from documents.extractors.jail import lock_in
+from documents.extractors.kinds import PDF_MAGIC_WITHIN, opens_as_pdf
 from documents.extractors.limits import BRIEF_USER_S, JOB_BYTES, MEMORY_BYTES, Job
 from documents.extractors.reading import read_document
-from documents.extractors.warming import warm_up
+from documents.extractors.warming import warm_up, warm_up_the_rest
 from documents.extractors.wire import pack, pack_failure
+from documents.types import UPLOAD_SOURCES
 
 _POLL_S = 0.5
 
@@ -48,6 +50,8 @@ def _take(control: socket.socket, children: dict[int, float]) -> bool:
         return False
     if len(descriptors) == 2:
         job = Job.from_bytes(packed)
+        if job.sources - UPLOAD_SOURCES and not opens_as_pdf(os.pread(descriptors[0], PDF_MAGIC_WITHIN, 0)):
+            warm_up_the_rest()
         pid = os.fork()
         if pid == 0:
             _run(job, *descriptors)

@@ -1,24 +1,40 @@
 """Bytes -> Extraction, by what the bytes are. Runs in the sandbox only."""
 
-import re
-
-from documents.extractors.failures import NOT_A_DOCUMENT, Unreadable
 from documents.extractors.frames import Report, Silent
-from documents.extractors.kinds import opens_as_pdf
 from documents.extractors.limits import Job
-from documents.extractors.markdown import read_markdown
-from documents.extractors.pdf import read_pdf
+from documents.extractors.sniffing import source_of
 from documents.types import Extraction
 
-# Markdown may hold HTML, but what opens as a page of its own is one, whatever it is called.
-_HTML_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,1000}<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
+# Each reader is imported when a file needs it: a nursery that is given nothing but PDFs stays small and
+# starts at once. In the jail nothing can be imported: warming.py does it before.
 
 
 def read_document(data: bytes, job: Job, report: Report | None = None) -> Extraction:
     """Raises Unreadable, also for a type that is not among the job's sources."""
     report = report or Silent()
-    if opens_as_pdf(data) and "PDF" in job.sources:
+    source = source_of(data, job.named, job.sources)
+    if source == "PDF":
+        from documents.extractors.pdf import read_pdf
+
         return read_pdf(data, reader=job.pdf_reader, report=report)
-    if job.named == "markdown" and "MARKDOWN" in job.sources and not _HTML_PAGE.match(data):
-        return read_markdown(data)
-    raise Unreadable(NOT_A_DOCUMENT)
+    extraction = _read_other(data, job, source)
+    report.progress(1, 1)
+    return extraction
+
+
+def _read_other(data: bytes, job: Job, source: str) -> Extraction:
+    if source == "MARKDOWN":
+        from documents.extractors.markdown import read_markdown
+
+        return read_markdown(data, any_encoding="TEXT" in job.sources)
+    if source == "HTML":
+        from documents.extractors.html import read_html
+
+        return read_html(data)
+    if source == "DOCX":
+        from documents.extractors.docx import read_docx
+
+        return read_docx(data)
+    from documents.extractors.text import read_text
+
+    return read_text(data)

@@ -1,0 +1,149 @@
+"""A web page's bytes -> Extraction. Runs in the sandbox only, and never asks the network for anything.
+
+trafilatura finds the main content and what the page says about itself; where it finds next to nothing, or is
+at a loss, the whole page's text is taken, without navigation.
+"""
+
+import re
+from copy import deepcopy
+from typing import Any
+
+import lxml.html
+from trafilatura import bare_extraction
+from trafilatura.metadata import extract_metadata
+
+from documents.extractors.cleaning import clean_label
+from documents.extractors.composing import Composer
+from documents.extractors.decoding import decode, has_byte_order_mark
+from documents.extractors.failures import NO_TEXT, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.guarded import OutOfTime, cpu_limit
+from documents.extractors.markup import compose, text_of
+from documents.extractors.pages import MAX_TEXT_BYTES
+from documents.types import Extraction
+
+_MAIN_CPU_S = 15.0
+_CHARSET = re.compile(
+    rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})",
+    re.IGNORECASE,
+)
+# fmt: off
+_NEVER_SHOWN = (
+    "script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "svg", "math",
+    "canvas", "audio", "video", "map", "select", "option", "textarea", "button", "input", "dialog"
+)
+# fmt: on
+_AROUND = ("nav", "footer", "aside", "menu")
+_HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_ENOUGH = 200  # characters; less than this may be all there is, or nothing of it
+_SHARE = 0.1  # of the whole page's text; the least that is believed to be the main content
+
+
+def read_html(data: bytes) -> Extraction:
+    """Raises Unreadable."""
+    if len(data) > 2 * MAX_TEXT_BYTES:
+        raise Unreadable(TOO_MUCH_TEXT)
+    tree = _parse(_decoded(data))
+    title, metadata = _about(tree)
+    _drop_unseen(tree)
+    whole = _whole(tree)
+    main = _main(tree, whole.length)
+    enough = main is not None and (main.length >= _ENOUGH or main.length * 2 >= whole.length)
+    chosen = main if main is not None and enough and main.length >= _SHARE * whole.length else whole
+    return chosen.finish("HTML", title=title, metadata=metadata)
+
+
+def _decoded(data: bytes) -> str:
+    found = None if has_byte_order_mark(data) else _CHARSET.search(data[:4096])
+    label = (found[1] or found[2] or b"").decode("ascii", "replace") if found else ""
+    return decode(data, label=label)
+
+
+def _parse(text: str) -> Any:
+    """huge_tree: without it a page is lost from the 256th level on; memory and time are bounded anyway."""
+    parser = lxml.html.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True
+    )
+    try:
+        return lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except lxml.etree.LxmlError as exc:  # nothing but comments, for example
+        raise Unreadable(NO_TEXT) from exc
+
+
+def _about(tree: Any) -> tuple[str, dict[str, str]]:
+    """(title, metadata): from the head, Open Graph, JSON-LD. Dates are not guessed from the text."""
+    fields = {"language": tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or ""}
+    title = tree.findtext(".//title") or ""
+    found = _guarded(lambda: extract_metadata(deepcopy(tree), extensive=False))
+    if found is not None:
+        title = found.title or title
+        fields |= {"author": found.author, "date": found.date, "description": found.description}
+        fields |= {"site": found.sitename, "tags": ", ".join(found.tags or [])}
+    cleaned = {name: clean_label(value or "") for name, value in fields.items()}
+    return clean_label(title), {name: value for name, value in cleaned.items() if value}
+
+
+def _drop_unseen(tree: Any) -> None:
+    """Scripts, and what the page itself hides: a favourite place for words to mislead a model with."""
+    for element in list(tree.iter(*_NEVER_SHOWN)):
+        element.drop_tree()
+    for element in list(tree.xpath("//body//*[@style or @hidden]")):
+        hidden = element.get("hidden") is not None and element.get("role") != "tabpanel"
+        if (hidden or _HIDDEN.search(element.get("style", ""))) and element.getparent() is not None:
+            element.drop_tree()
+
+
+def _whole(tree: Any) -> Composer:
+    """All the text of the page but navigation; with it, if there is nothing else."""
+    body = tree.find("body")
+    if body is None:
+        body = tree
+    for around in (_AROUND, ()):
+        composer = Composer()
+        compose(body, composer, without=frozenset(around))
+        if composer.length:
+            break
+    return composer
+
+
+def _main(tree: Any, most: int) -> Composer | None:
+    """None where no main content is found. `most`: the length of the whole page's text."""
+    if not most:
+        return None
+    prepared = deepcopy(tree)
+    for block in list(prepared.iter("pre")):  # else it is taken for a quotation
+        if block.find("code") is None:
+            block.tag, inner = "code", block.text
+            block.text = inner
+            block.set("class", "block")
+            parent = block.getparent()
+            wrapper = lxml.html.Element("pre")
+            wrapper.tail, block.tail = block.tail, None
+            parent.replace(block, wrapper)
+            wrapper.append(block)
+    found = _guarded(
+        lambda: bare_extraction(prepared, include_comments=False, include_tables=True, favor_recall=True)
+    )
+    if found is None or found.body is None:
+        return None
+    composer = Composer()
+    _prepend_title(tree, found.body, composer)
+    compose(found.body, composer)
+    return composer
+
+
+def _prepend_title(tree: Any, body: Any, composer: Composer) -> None:
+    """The page's only first-level heading, where it stands outside of the main content."""
+    shown = list(tree.iter("h1"))
+    if len(shown) == 1 and not any(head.get("rend") == "h1" for head in body.iter("head")):
+        composer.heading(1, text_of(shown[0]))
+
+
+def _guarded(call: Any) -> Any:
+    """What `call` returns; None if it fails or takes too long: it is a help, not needed to read a page."""
+    try:
+        with cpu_limit(_MAIN_CPU_S):
+            return call()
+    except (OutOfTime, RecursionError):
+        return None
+    except Exception:  # noqa: BLE001 - of a stranger's page these libraries raise whatever comes to hand
+        return None

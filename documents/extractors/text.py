@@ -1,0 +1,28 @@
+"""Plain text's bytes -> Extraction. Runs in the sandbox only."""
+
+import re
+
+from documents.extractors.cleaning import clean_characters, has_text
+from documents.extractors.decoding import decode
+from documents.extractors.failures import NO_TEXT, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.pages import MAX_TEXT_BYTES
+from documents.types import ExtractedPage, Extraction
+
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*+\n){2,}")
+_LOST = "Some characters of the file could not be decoded."
+
+
+def read_text(data: bytes) -> Extraction:
+    """Its lines as they are; white space at the ends and all but one blank line go. Raises Unreadable."""
+    if len(data) > 4 * MAX_TEXT_BYTES:
+        raise Unreadable(TOO_MUCH_TEXT)
+    decoded = decode(data)
+    text = _BLANK_LINES.sub("\n\n", clean_characters(decoded)).strip()
+    if len(text.encode()) > MAX_TEXT_BYTES:
+        raise Unreadable(TOO_MUCH_TEXT)
+    if not has_text(text):
+        raise Unreadable(NO_TEXT)
+    lost = (_LOST,) if "\ufffd" in text and "\ufffd".encode() not in data else ()
+    return Extraction(
+        source="TEXT", text=text, pages=(ExtractedPage(1, 0, len(text), "text"),), warnings=lost
+    )
