@@ -1,23 +1,20 @@
 """What can be done with documents. No HTTP in here; each verb opens its own short transaction."""
 
-from collections.abc import Callable
 from pathlib import PurePath
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import transaction
 
-from documents import storage
+from documents import deletion, storage, storing
 from documents.access import Access
 from documents.flights import SingleFlight
-from documents.models import DEFAULT_COLLECTION, Chunk, Collection, Document, Page
-from documents.protocols import Chunker, TextExtractor
+from documents.models import DEFAULT_COLLECTION, Chunk, Collection, Document
 from documents.storage import StagedUpload
 from documents.sweep import sweep_orphan_files
-from documents.types import ChunkDraft, Extraction
-from knowlex.common.components import component
+from documents.types import UPLOAD_SOURCES
 from knowlex.common.database import release_connection, with_retries
-from knowlex.common.errors import Duplicate, InvalidInput, NotFound, UnreadableDocument
+from knowlex.common.errors import InvalidInput, NotFound
 from knowlex.common.fields import check_storable
 
 __all__ = [
@@ -80,72 +77,23 @@ def ingest_document(
 
 
 def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Document:
-    known = with_retries(lambda: _known_id(collection, upload.checksum))
+    known = with_retries(lambda: storing.known_id(collection.id, upload.checksum))
     release_connection()
     if known is not None:
-        raise _duplicate(known)
-    extraction = component("EXTRACTOR", TextExtractor).extract(upload.path, filename=filename)
-    drafts = component("CHUNKER_SENTENCE", Chunker).split(extraction, settings.CHUNKING)
-    if not drafts:
-        raise UnreadableDocument("The document contains no text.")
-    document = Document(
+        raise storing.duplicate(known)
+    extraction = storing.read(upload.path, filename=filename, sources=UPLOAD_SOURCES)
+    drafts = storing.split(extraction, settings.CHUNKING)
+    document = storing.described(
+        extraction,
+        drafts,
         collection=collection,
-        source=extraction.source,
         original_filename=filename,
-        title=extraction.title[:512],
         checksum=upload.checksum,
         size_bytes=upload.size_bytes,
-        page_count=len(extraction.pages),
-        chunk_count=len(drafts),
-        metadata=extraction.metadata,
-        warnings=list(extraction.warnings),
     )
     storage.keep(document, upload)
-    _write(document, extraction, drafts)
+    storing.write_with_file(document, extraction, drafts)
     return document
-
-
-def _write(document: Document, extraction: Extraction, drafts: list[ChunkDraft]) -> None:
-    """One short transaction for all rows; if it fails for certain, the file goes too."""
-    commit_sent = False
-
-    def write() -> None:
-        nonlocal commit_sent
-        with transaction.atomic():
-            document.save(force_insert=True)
-            Page.objects.add_pages(document, extraction)
-            Chunk.objects.add_drafts(document, drafts)
-            commit_sent = True
-
-    try:
-        with_retries(lambda: _unless_known(document, write))
-    except Exception as exc:
-        # A connection lost during COMMIT leaves open whether the row is there: then the sweep decides.
-        if not commit_sent or isinstance(exc, Duplicate):
-            storage.remove(str(document.file.name))
-        raise
-
-
-def _unless_known(document: Document, write: Callable[[], None]) -> None:
-    """Run `write`; the unique constraint tells if an equal upload, here or in another process, was first."""
-    try:
-        write()
-    except IntegrityError as exc:
-        if not Collection.objects.filter(id=document.collection_id).exists():
-            raise NotFound("Collection not found.", details={"field": "collection"}) from exc
-        known = _known_id(document.collection, document.checksum)
-        if known is None:
-            raise OperationalError("the equal document was deleted meanwhile") from exc  # so try again
-        if known != document.id:  # else our own earlier COMMIT arrived, only its answer was lost
-            raise _duplicate(known) from exc
-
-
-def _known_id(collection: Collection, checksum: str) -> UUID | None:
-    return Document.objects.with_checksum(collection.id, checksum).values_list("id", flat=True).first()
-
-
-def _duplicate(known: UUID) -> Duplicate:
-    return Duplicate(f"Document already ingested: {known}", details={"documentId": str(known)})
 
 
 def list_documents(
@@ -169,25 +117,25 @@ def get_document(document_id: UUID, *, access: Access) -> Document:
 
 def document_chunks(document_id: UUID, *, access: Access) -> list[Chunk]:
     """All chunks in reading order; a stored document has at least one. Raises NotFound."""
-    chunks = with_retries(lambda: list(Chunk.objects.allowed_to(access).of_document(document_id)))
+    rows = Chunk.objects.allowed_to(access).current().of_document(document_id)
+    chunks = with_retries(lambda: list(rows))
     if not chunks:
         raise _unknown(document_id)
     return chunks
 
 
 def delete_document(document_id: UUID, *, access: Access) -> None:
-    """Delete the row and all below it in one transaction, then the file. Raises NotFound, Forbidden.
+    """Delete it in any state with all below it in one transaction, then its files.
 
-    Of several at once one succeeds. A file that cannot be removed now is left to the sweep.
+    Raises NotFound, Forbidden. Of several at once one succeeds. A file that cannot be removed now
+    is left to the sweep.
     """
     access.require("write")
 
     def delete() -> None:
         with transaction.atomic():
-            name = Document.objects.allowed_to(access).delete_returning_file(document_id)
-            if name is None:
+            if not deletion.delete(deletion.lock([document_id], access=access)).documents:
                 raise _unknown(document_id)
-            transaction.on_commit(lambda: storage.remove(name))
 
     with_retries(delete)
 

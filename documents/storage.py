@@ -12,11 +12,12 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
+from uuid import UUID
 
 from django.core.files import File
 from django.core.files.storage import default_storage
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 
 INCOMING, KEPT = "incoming", "documents"
 STALE_AFTER_S = 300.0
+SUFFIXES = frozenset({".pdf", ".md", ".markdown", ".html", ".htm", ".docx", ".txt"})
 REFUSALS = {
     errno.ENOSPC: "There is no room left to store the file.",
     errno.EDQUOT: "There is no room left to store the file.",
@@ -96,12 +98,28 @@ def keep(document: Document, upload: StagedUpload) -> None:
         document.file.save(document.original_filename, _StagedFile(staged, str(upload.path)), save=False)
 
 
+def keep_for_item(item_id: UUID, filename: str, upload: StagedUpload) -> str:
+    """Move the staged file to its place under the item's id; returns its stored name, which the document
+    will keep. Raises StorageUnavailable.
+    """
+    suffix = PurePosixPath(filename).suffix.lower()
+    name = f"{KEPT}/{item_id}{suffix if suffix in SUFFIXES else '.bin'}"
+    with refusals(), upload.path.open("rb") as staged:
+        os.fsync(staged.fileno())
+        return default_storage.save(name, _StagedFile(staged, str(upload.path)))
+
+
 def remove(name: str) -> None:
     """Delete a kept file whose row is gone; one that cannot be deleted now is left to the sweep."""
     try:
         default_storage.delete(name)
     except OSError as exc:
         log.warning("stored file not removed", extra={"file": name, "error": type(exc).__name__})
+
+
+def remove_all(names: Iterable[str]) -> None:
+    for name in names:
+        remove(name)
 
 
 def stale_files(folder: str) -> Iterator[Path]:

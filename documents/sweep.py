@@ -1,46 +1,53 @@
 """Files that a crash between file and row left behind."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
-from uuid import UUID
 
 from documents import storage
-from documents.models import Document
+from documents.models import Document, IngestItem
 from knowlex.common.database import with_retries
 from knowlex.common.errors import InvalidInput
 from knowlex.common.ids import parse_id
 
-IDS_PER_QUERY = 500
+NAMES_PER_QUERY = 500
 
 
 def sweep_orphan_files() -> int:
     """Remove old files that no upload holds and no row names. Returns how many. Safe to run at any time."""
-    removed = sum(_remove_if_orphan(path) for path in storage.stale_files(storage.INCOMING))
-    suspects = [(path, found) for path in storage.stale_files(storage.KEPT) if (found := _id_of(path))]
-    for start in range(0, len(suspects), IDS_PER_QUERY):
-        some = suspects[start : start + IDS_PER_QUERY]
-        known = _existing([found for _, found in some])
-        removed += sum(_remove_if_orphan(path) for path, found in some if found not in known)
+    removed = sum(_remove_if_orphan(path, "") for path in storage.stale_files(storage.INCOMING))
+    suspects = [(path, name) for path in storage.stale_files(storage.KEPT) if (name := _stored_name(path))]
+    for start in range(0, len(suspects), NAMES_PER_QUERY):
+        some = suspects[start : start + NAMES_PER_QUERY]
+        owned = _owned([name for _, name in some])
+        removed += sum(_remove_if_orphan(path, name) for path, name in some if name not in owned)
     return removed
 
 
-def _remove_if_orphan(path: Path) -> bool:
+def _remove_if_orphan(path: Path, name: str) -> bool:
     """Looks again under the file's lock: its upload may have committed and let go since the first look."""
     with storage.unlocked(path) as free:
-        found = _id_of(path)
-        if not free or (found and _existing([found])):
+        if not free or (name and _owned([name])):
             return False
         path.unlink(missing_ok=True)
     return True
 
 
-def _existing(ids: Iterable[UUID]) -> set[UUID]:
-    return with_retries(lambda: Document.objects.existing_ids(list(ids)))
+def _owned(names: Collection[str]) -> set[str]:
+    """Those that a document, or a document of a job, has. Both are asked at once: files change hands."""
+
+    def ask() -> set[str]:
+        documents = Document.objects.filter(file__in=names).values_list("file")
+        return {
+            row[0] for row in documents.union(IngestItem.objects.filter(file__in=names).values_list("file"))
+        }
+
+    return with_retries(ask)
 
 
-def _id_of(path: Path) -> UUID | None:
-    """The document id that a stored file's name is; None for a file that is not a document's."""
+def _stored_name(path: Path) -> str:
+    """The name by which rows know the file; "" for a file that is not named after an id, so not ours."""
     try:
-        return parse_id(path.stem, field="file")
+        parse_id(path.name[:36], field="file")
     except InvalidInput:
-        return None
+        return ""
+    return f"{storage.KEPT}/{path.name}"

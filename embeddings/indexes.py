@@ -12,7 +12,8 @@ from django.db import connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from embeddings.models import EmbeddingModel
-from embeddings.queue import INDEX_LOCK, execute
+from embeddings.queue import INDEX_LOCK
+from knowlex.common.database import execute
 
 log = logging.getLogger(__name__)
 

@@ -2,8 +2,8 @@
 
 from django.db import transaction
 
-from embeddings.queue import LEXEME_LOCK, execute, try_lock
-from knowlex.common.database import with_retries
+from embeddings.queue import LEXEME_LOCK, try_lock
+from knowlex.common.database import execute, with_retries
 
 MIN_NEW_ROWS = 20_000
 # One statement: a reader sees all rows as they were, or all sums; rows that come meanwhile are left alone.

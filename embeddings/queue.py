@@ -7,13 +7,10 @@ the same order, so the two wait for each other but never deadlock.
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
 from collections.abc import Iterable, Sequence
-from contextlib import closing
-from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from embeddings.types import HeldChunk
+from knowlex.common.database import execute as execute
 
 LEASE_S = 12
 MAX_ATTEMPTS = 5
@@ -29,8 +26,12 @@ _LOCK_DOCUMENTS = f"""
     SELECT d.id FROM documents_document d
     WHERE (%(document)s::uuid IS NULL OR d.id = %(document)s)
       AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+      AND (d.replaces_id IS NULL OR d.id = %(document)s)
       AND EXISTS (SELECT 1 FROM documents_chunk c WHERE c.document_id = d.id AND {_WANTED})
-    ORDER BY d.id FOR KEY SHARE OF d
+    ORDER BY d.id FOR NO KEY UPDATE OF d
+"""
+_PROCESSING = """
+    UPDATE documents_document SET status = 'processing' WHERE id = ANY(%s) AND status <> 'processing'
 """
 # First chunks of all documents first: a small document is done while a book has still most of its way to go.
 _REQUEST = f"""
@@ -106,13 +107,6 @@ _SCOPE_END = """
 """
 
 
-def execute(sql: str, params: Any = None) -> list[tuple[Any, ...]]:
-    """All rows of one statement; [] if it returns none."""
-    with closing(connection.cursor()) as cursor:
-        cursor.execute(sql, params)
-        return cursor.fetchall() if cursor.description else []
-
-
 def add_requests(
     *,
     run_id: UUID,
@@ -128,6 +122,7 @@ def add_requests(
     """
     scope = {"model": model_id, "document": document_id, "allowed": collection_ids}
     documents = [row[0] for row in execute(_LOCK_DOCUMENTS, scope)]
+    execute(_PROCESSING, [documents])
     rows = execute(_REQUEST, {**scope, "documents": documents, "run": run_id, "size": batch_size})
     sizes: dict[UUID, int] = {}
     for (batch,) in rows:

@@ -5,23 +5,24 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from django.conf import settings
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import transaction
 from django.utils import timezone
 
+from documents import items
 from documents.access import Access
 from documents.models import Chunk
-from embeddings import queue, store
+from embeddings import queue, settling, store
 from embeddings.active import active_model, ensure_model_matches, learn_dimensions
-from embeddings.heartbeat import Heartbeat
 from embeddings.models import EmbeddingModel, EmbeddingRun
 from embeddings.progress import wait_until_done
 from embeddings.protocols import Embedder
+from embeddings.requesting import request
 from embeddings.search import search
 from embeddings.types import HeldChunk, Requested, Vector
 from knowlex.common.components import component
 from knowlex.common.database import release_connection, with_retries
 from knowlex.common.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
+from knowlex.common.heartbeat import Heartbeat
 from knowlex.common.ids import new_id
 
 __all__ = [
@@ -47,36 +48,11 @@ def request_embeddings(document_id: UUID | None = None, *, access: Access) -> Re
     DatabaseUnavailable.
     """
     access.require("write")
-    chunks = Chunk.objects.allowed_to(access)
+    chunks = Chunk.objects.allowed_to(access).current()
     if document_id is not None and not with_retries(chunks.of_document(document_id).exists):
         raise NotFound(f"Document not found: {document_id}")
     model = active_model()
-    return with_retries(lambda: _request(model.pk, document_id, access))
-
-
-def _request(model_id: int, document_id: UUID | None, access: Access) -> Requested:
-    run_id = new_id()
-    try:
-        with transaction.atomic():
-            run = EmbeddingRun.objects.create(id=run_id)
-            batches = queue.add_requests(
-                run_id=run_id,
-                model_id=model_id,
-                document_id=document_id,
-                collection_ids=access.allowed,
-                batch_size=settings.EMBEDDING_BATCH,
-            )
-            run.requested = sum(batches.values())
-            run.save(update_fields=["requested"]) if batches else run.delete()
-            last, waiting = queue.scope_end(
-                model_id=model_id, document_id=document_id, collection_ids=access.allowed
-            )
-    except IntegrityError as exc:
-        raise OperationalError("a chunk was deleted meanwhile") from exc  # so try again
-    # What another call asked for may lie there without anybody knowing: one hint more harms nobody.
-    hints = tuple(batches) or waiting
-    requested = sum(batches.values())
-    return Requested(run_id, model_id, document_id, requested, hints, last, access.collection_ids)
+    return request(model.pk, document_id, access)
 
 
 def embed_batch(batch_id: UUID) -> int:
@@ -91,9 +67,10 @@ def embed_batch(batch_id: UUID) -> int:
         return 0
     release_connection()
     work = _Work()
-    with Heartbeat(lease):
+    with Heartbeat(lambda: queue.renew(lease)):
         work.embed(component("EMBEDDER", Embedder), chunks)
     stored = with_retries(lambda: _settle(model, lease, work))
+    settling.settle(model_id=model.pk, chunk_ids=[chunk.chunk_id for chunk in chunks])
     log.info("batch embedded", extra={"batch": str(batch_id), "stored": stored, "failed": len(work.failed)})
     return stored
 
@@ -148,20 +125,25 @@ def _settle(model: EmbeddingModel, lease: UUID, work: _Work) -> int:
     return stored
 
 
-def sweep() -> list[UUID]:
-    """Free what dead workers held; returns the batches that nobody holds, most urgent first.
+def sweep() -> tuple[list[UUID], int]:
+    """Free what dead workers held, and record what has ended.
 
-    [] while another process sweeps.
+    Returns the batches that nobody holds, most urgent first, and the number of documents that wait to be
+    read; nothing while another process sweeps.
     """
-    return with_retries(_sweep)
+    if not with_retries(_expire):
+        return [], 0
+    settling.sweep()
+    return with_retries(queue.due_batches), with_retries(items.due_count)
 
 
 @transaction.atomic
-def _sweep() -> list[UUID]:
+def _expire() -> bool:
     if not queue.try_sweep_lock():
-        return []
+        return False
     queue.expire()
-    return queue.due_batches()
+    items.expire()
+    return True
 
 
 def forget_old_runs() -> None:

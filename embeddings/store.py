@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from embeddings.lexical import SPARSE_DIMENSIONS, lexemes, term_weights
-from embeddings.queue import count_on_runs, execute
+from embeddings.queue import count_on_runs
 from embeddings.types import HeldChunk, Vector
+from knowlex.common.database import execute
 
 _SEPARATOR = "\x1f"  # stands in no lexeme
 _LOCK_DOCUMENTS = """
@@ -16,16 +17,19 @@ _LOCK_DOCUMENTS = """
 _RELEASE = """
     DELETE FROM embeddings_embeddingrequest WHERE lease = %s AND chunk_id = ANY(%s) RETURNING chunk_id, run_id
 """
+# A version in the making is kept under the id of the document that it replaces: no search looks there.
 _INSERT_VECTORS = """
     INSERT INTO embeddings_embedding (chunk_id, model_id, collection_id, vector, created_at)
-    SELECT given.chunk_id, %s, d.collection_id, given.vector::vector, statement_timestamp()
+    SELECT given.chunk_id, %s, coalesce(d.replaces_id, d.collection_id), given.vector::vector,
+        statement_timestamp()
     FROM unnest(%s::uuid[], %s::text[]) AS given (chunk_id, vector)
     JOIN documents_chunk c ON c.id = given.chunk_id JOIN documents_document d ON d.id = c.document_id
     ON CONFLICT DO NOTHING RETURNING chunk_id
 """
 _INSERT_WORDS = """
     INSERT INTO embeddings_lexicalentry (chunk_id, collection_id, lexemes, weights)
-    SELECT given.chunk_id, d.collection_id, array_to_tsvector(string_to_array(given.lexemes, chr(31))),
+    SELECT given.chunk_id, coalesce(d.replaces_id, d.collection_id),
+        array_to_tsvector(string_to_array(given.lexemes, chr(31))),
         given.weights::sparsevec
     FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS given (chunk_id, lexemes, weights)
     JOIN documents_chunk c ON c.id = given.chunk_id JOIN documents_document d ON d.id = c.document_id

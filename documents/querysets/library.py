@@ -68,15 +68,6 @@ class DocumentQuerySet(models.QuerySet["Document"]):
     def existing_ids(self, ids: Group[UUID]) -> set[UUID]:
         return set(self.filter(id__in=ids).values_list("id", flat=True))
 
-    def delete_returning_file(self, document_id: UUID) -> str | None:
-        """Delete the row and, by the database's cascades, all below it; returns the stored file's name.
-
-        None if there is no row: of several at once, one gets the name. Call it in a transaction.
-        """
-        row = self.filter(id=document_id)
-        name = row.values_list("file", flat=True).first()
-        return name if row.delete()[0] else None
-
 
 class PageQuerySet(models.QuerySet["Page"]):
     def of_document(self, document_id: UUID) -> Self:
@@ -113,6 +104,10 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
     def allowed_to(self, access: Access) -> Self:
         """Those of documents in collections that the caller may use."""
         return self if access.allowed is None else self.filter(document__collection_id__in=access.allowed)
+
+    def current(self) -> Self:
+        """Without those of new versions in the making."""
+        return self.filter(document__replaces__isnull=True)
 
     def of_document(self, document_id: UUID) -> Self:
         """All chunks of the document in reading order."""

@@ -5,7 +5,8 @@ The same for the event loop is knowlex.common.async_db.
 
 import logging
 from collections.abc import Callable
-from typing import TypeVar
+from contextlib import closing
+from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, connection
 
@@ -34,6 +35,13 @@ def with_retries(work: Callable[[], T]) -> T:
     except TRANSIENT as exc:
         log.error("database unavailable", extra={"error": type(exc).__name__})
         raise DatabaseUnavailable("The database cannot be reached.") from exc
+
+
+def execute(sql: str, params: Any = None) -> list[tuple[Any, ...]]:
+    """All rows of one statement; [] if it returns none."""
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchall() if cursor.description else []
 
 
 def release_connection() -> None:

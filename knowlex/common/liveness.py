@@ -10,7 +10,11 @@ from typing import Any
 import redis
 import redis.asyncio
 from django.conf import settings
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+
+from knowlex.common.per_loop import PerLoop
 
 log = logging.getLogger(__name__)
 
@@ -64,3 +68,24 @@ async def alive(client: redis.asyncio.Redis) -> int:
     """Worker processes that were heard of within ALIVE_S. Raises RedisError, OSError."""
     members = await client.eval(_ALIVE, 1, KEY, ALIVE_S)
     return sum(int(bytes(member).rpartition(b"=")[2]) for member in members)
+
+
+async def count_alive() -> int:
+    """The same, over a client of the running loop's own; 0 if Valkey cannot be asked."""
+    try:
+        return await alive(_clients.get())
+    except (RedisError, OSError) as exc:
+        log.debug("workers not counted", extra={"error": type(exc).__name__})
+        return 0
+
+
+def _connect() -> redis.asyncio.Redis:
+    return redis.asyncio.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=TIMEOUT_S,
+        socket_connect_timeout=TIMEOUT_S,
+        retry=Retry(NoBackoff(), 1),
+    )
+
+
+_clients: PerLoop[redis.asyncio.Redis] = PerLoop(_connect)

@@ -52,11 +52,5 @@ OPENAPI: dict[str, Any] = {
             }
         }
     },
-    "components": {
-        "schemas": {"Problem": PROBLEM, "Health": HEALTH},
-        "securitySchemes": {
-            "bearer": {"type": "http", "scheme": "bearer", "description": "An API key."},
-            "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-        },
-    },
+    "components": {"schemas": {"Problem": PROBLEM, "Health": HEALTH}},
 }

@@ -5,9 +5,9 @@ from django.db import connection
 
 from documents.access import FULL
 from embeddings import indexes, search, services
-from embeddings.queue import execute
 from embeddings.store import vector_text
 from knowlex.common import async_db
+from knowlex.common.database import execute
 from knowlex.common.ids import new_id
 from tests.embeddings.conftest import in_thread
 from tests.provider import vector_of

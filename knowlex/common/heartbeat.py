@@ -1,13 +1,12 @@
-"""Says at intervals that a worker still has its batch in hand."""
+"""Says at intervals that a worker still has its piece of work in hand."""
 
 import logging
+from collections.abc import Callable
 from threading import Event, Thread
 from types import TracebackType
-from uuid import UUID
 
 from django.db import connection
 
-from embeddings import queue
 from knowlex.common.database import with_retries
 from knowlex.common.errors import DatabaseUnavailable
 
@@ -16,13 +15,13 @@ log = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """Renews the lease while the block runs, in a thread with a database connection of its own.
+    """Calls `renew` while the block runs, in a thread with a database connection of its own.
 
-    A lease that could not be renewed in time ends; what was embedded under it is then thrown away.
+    A lease that could not be renewed in time ends; what was done under it is then thrown away.
     """
 
-    def __init__(self, lease: UUID) -> None:
-        self._lease = lease
+    def __init__(self, renew: Callable[[], object]) -> None:
+        self._renew_lease = renew
         self._done = Event()
         self._thread = Thread(target=self._beat, name="heartbeat", daemon=True)
 
@@ -44,6 +43,6 @@ class Heartbeat:
 
     def _renew(self) -> None:
         try:
-            with_retries(lambda: queue.renew(self._lease))
+            with_retries(self._renew_lease)
         except DatabaseUnavailable:
             log.warning("a lease could not be renewed")

@@ -1,0 +1,138 @@
+"""Ingest jobs and documents as their users see them: with their vectors counted. No HTTP, no queue.
+
+Reading is asynchronous and holds no thread; deleting is one transaction, for Django's connection.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+
+from documents import deletion, jobs
+from documents.access import FULL, Access
+from documents.models import DEFAULT_COLLECTION, Collection, Document
+from documents.running import run_next as read_next
+from embeddings import requesting, settling
+from embeddings.active import active_model
+from embeddings.reports import ItemReport, JobReport, job_list, job_report, wait_for_job
+from knowlex.common.database import execute, with_retries
+from knowlex.common.errors import Forbidden, NotFound
+
+__all__ = [
+    "ItemReport",
+    "JobReport",
+    "Receipt",
+    "delete_collection",
+    "delete_document",
+    "delete_documents",
+    "job_list",
+    "job_report",
+    "retry_document",
+    "retry_job",
+    "run_next",
+    "wait_for_job",
+]
+BATCH = 200
+_VECTORS = """
+    SELECT count(*) FROM embeddings_embedding e JOIN documents_chunk c ON c.id = e.chunk_id
+    WHERE c.document_id = ANY(%s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was deleted."""
+
+    documents: int = 0
+    pages: int = 0
+    chunks: int = 0
+    vectors: int = 0
+    document_ids: tuple[UUID, ...] = ()
+
+    def __add__(self, other: "Receipt") -> "Receipt":
+        return Receipt(
+            self.documents + other.documents,
+            self.pages + other.pages,
+            self.chunks + other.chunks,
+            self.vectors + other.vectors,
+            self.document_ids + other.document_ids,
+        )
+
+
+def run_next() -> tuple[UUID, ...]:
+    """Read and store the most urgent document of all jobs; returns the batches that are to be embedded.
+
+    () if there was nothing to do, or it failed. Raises DatabaseUnavailable.
+    """
+    stored = read_next()
+    return settling.ask(stored) if stored else ()
+
+
+def retry_job(job_id: UUID, *, access: Access) -> int:
+    """`documents.jobs.retry_job`: how many failed documents wait again. Raises NotFound, Forbidden."""
+    return jobs.retry_job(job_id, access=access)
+
+
+def retry_document(document_id: UUID, *, access: Access) -> int:
+    """1 if there is something to do again, be it only missing vectors. Raises NotFound, Forbidden."""
+    count = jobs.retry_document(document_id, access=access)
+    failed = Document.objects.current().filter(id=document_id, status=Document.Status.FAILED)
+    if count == 0 and with_retries(failed.exists):
+        return int(requesting.request(active_model().pk, document_id, FULL).requested > 0)
+    return count
+
+
+def delete_document(document_id: UUID, *, access: Access) -> Receipt:
+    """In any state: stored, waiting, being read, failed. Raises NotFound, Forbidden.
+
+    Nothing brings it back: whoever reads or embeds it finds nowhere to put what was made.
+    """
+    receipt = delete_documents([document_id], access=access)
+    if not receipt.documents:
+        raise NotFound(f"Document not found: {document_id}")
+    return receipt
+
+
+def delete_documents(document_ids: Sequence[UUID], *, access: Access) -> Receipt:
+    """Those that exist and may be used, 200 a transaction. Raises Forbidden."""
+    access.require("write")
+    receipt = Receipt()
+    for start in range(0, len(document_ids), BATCH):
+        receipt += _delete_some(document_ids[start : start + BATCH], access)
+    return receipt
+
+
+def _delete_some(document_ids: Sequence[UUID], access: Access) -> Receipt:
+    return with_retries(lambda: _delete(document_ids, access))
+
+
+@transaction.atomic
+def _delete(document_ids: Sequence[UUID], access: Access) -> Receipt:
+    found = deletion.lock(document_ids, access=access)
+    vectors = execute(_VECTORS, [deletion.versions(found)])[0][0]
+    gone = deletion.delete(found)
+    return Receipt(len(gone.documents), gone.pages, gone.chunks, vectors, gone.documents)
+
+
+def delete_collection(collection_id: UUID, *, access: Access) -> Receipt:
+    """With everything in it: documents, jobs, settings, keys' bindings.
+
+    Raises NotFound; Forbidden for `default`, for a collection that may not be used, and for lesser scopes.
+    """
+    access.require("admin")
+    access.require_collection(collection_id)
+    return with_retries(lambda: _delete_collection(collection_id))
+
+
+@transaction.atomic
+def _delete_collection(collection_id: UUID) -> Receipt:
+    collection = Collection.objects.select_for_update().filter(id=collection_id).first()
+    if collection is None:
+        raise NotFound("Collection not found.", details={"field": "collection"})
+    if collection.name == DEFAULT_COLLECTION:
+        raise Forbidden("The collection `default` cannot be deleted.")
+    ids = deletion.ids_in(collection_id)
+    receipt = _delete(ids, FULL)
+    collection.delete()
+    return receipt

@@ -1,0 +1,160 @@
+"""How far documents are, told by their vectors: completed, failed, or to be asked for again.
+
+Runs after each stored batch, and in every sweep for whatever a dead worker left. Locks documents by id, then
+items, and only then looks at the requests, so two that settle at once cannot both look too early.
+"""
+
+# ruff: noqa: S608 - the statements are put together from constants of this module
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+
+from documents.access import FULL
+from embeddings import switching
+from embeddings.active import active_model
+from embeddings.requesting import request
+from knowlex.common.database import execute, with_retries
+from knowlex.common.errors import EmbedderError
+
+AT_ONCE = 500
+
+_SETTLED = """
+    SELECT d.id FROM documents_document d
+    WHERE d.status = 'processing'
+      AND (%(chunks)s::uuid[] IS NULL
+           OR d.id IN (SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%(chunks)s)))
+      AND NOT EXISTS (SELECT FROM documents_chunk c JOIN embeddings_embeddingrequest q ON q.chunk_id = c.id
+                      WHERE c.document_id = d.id AND q.model_id = %(model)s AND q.failed_at IS NULL)
+    ORDER BY d.id LIMIT %(limit)s FOR NO KEY UPDATE OF d
+"""
+_STATES = """
+    SELECT d.id, d.replaces_id IS NOT NULL, count(*), count(*) FILTER (WHERE e.chunk_id IS NULL),
+        count(*) FILTER (WHERE q.failed_at IS NOT NULL),
+        count(*) FILTER (WHERE q.id IS NOT NULL AND q.failed_at IS NULL), min(q.error)
+    FROM documents_document d JOIN documents_chunk c ON c.document_id = d.id
+    LEFT JOIN embeddings_embedding e ON e.chunk_id = c.id AND e.model_id = %(model)s
+    LEFT JOIN embeddings_embeddingrequest q ON q.chunk_id = c.id AND q.model_id = %(model)s
+    WHERE d.id = ANY(%(documents)s) GROUP BY d.id
+"""
+_COMPLETE = "UPDATE documents_document SET status = 'completed' WHERE id = ANY(%(documents)s)"
+_COMPLETE_ITEMS = """
+    UPDATE documents_ingestitem SET status = 'completed', stage = 'ended', ended_at = clock_timestamp(),
+        error = '', error_code = ''
+    WHERE id = ANY(%(documents)s) AND deleted_at IS NULL
+      AND (stage = 'embedding' OR error_code = 'EMBEDDING_FAILED')
+"""
+_FAIL = "UPDATE documents_document SET status = 'failed' WHERE id = %(document)s"
+_FAIL_ITEM = """
+    UPDATE documents_ingestitem SET status = 'failed', stage = 'ended', ended_at = clock_timestamp(),
+        error_code = 'EMBEDDING_FAILED', error = %(error)s
+    WHERE id = %(document)s AND stage = 'embedding'
+"""
+# Stored by a job, or to be tried again, and nobody has asked for the vectors yet.
+_UNASKED = f"""
+    SELECT d.id FROM documents_document d JOIN documents_ingestitem i ON i.id = d.id
+    WHERE d.status = 'pending' AND i.status IN ('pending', 'processing') AND i.stage = 'embedding'
+    ORDER BY i.created_at, i.id LIMIT {AT_ONCE}
+"""
+_LOST = """
+    UPDATE documents_ingestitem i SET status = 'failed', stage = 'ended', ended_at = clock_timestamp(),
+        error_code = 'NOT_FOUND', error = 'The stored document is gone.'
+    WHERE i.status IN ('pending', 'processing') AND i.stage = 'embedding'
+      AND NOT EXISTS (SELECT FROM documents_document d WHERE d.id = i.id)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    document_id: UUID
+    is_replacement: bool
+    chunks: int
+    missing: int
+    failed: int
+    waiting: int
+    reason: str | None
+
+    @property
+    def error(self) -> str:
+        reason = (self.reason or "unknown reason").rstrip(".")
+        return f"{self.missing} of {self.chunks} chunks could not be embedded: {reason}."
+
+
+def settle(*, model_id: int, chunk_ids: Sequence[UUID] | None = None) -> list[UUID]:
+    """Record what has ended, of these chunks' documents or of all; replacements that are whole take over.
+
+    Returns documents of which vectors are missing that nobody is asked for. Raises DatabaseUnavailable.
+    """
+    scope = {"model": model_id, "chunks": None if chunk_ids is None else list(chunk_ids), "limit": AT_ONCE}
+    whole, unasked = with_retries(lambda: _settle(scope))
+    for version in whole:
+        switching.switch(version)
+    return unasked
+
+
+@transaction.atomic
+def _settle(scope: Mapping[str, object]) -> tuple[list[UUID], list[UUID]]:
+    documents = [row[0] for row in execute(_SETTLED, scope)]
+    if not documents:
+        return [], []
+    states = [_State(*row) for row in execute(_STATES, {**scope, "documents": documents})]
+    done = [s.document_id for s in states if not s.missing and not s.is_replacement]
+    if done:
+        execute(_COMPLETE, {"documents": done})
+        execute(_COMPLETE_ITEMS, {"documents": done})
+    for state in states:
+        if state.missing and state.failed and not state.waiting:
+            _fail(state.document_id, state.error)
+    return (
+        [s.document_id for s in states if not s.missing and s.is_replacement],
+        [s.document_id for s in states if s.missing and not s.failed and not s.waiting],
+    )
+
+
+def _fail(document_id: UUID, error: str) -> None:
+    execute(_FAIL, {"document": document_id})
+    execute(_FAIL_ITEM, {"document": document_id, "error": error})
+
+
+def sweep() -> list[UUID]:
+    """Settle all, and ask for what nobody asked for; returns the new batches. Raises DatabaseUnavailable."""
+    model = active_model()
+    with_retries(lambda: execute(_LOST))
+    unasked = settle(model_id=model.pk)
+    unasked += [row[0] for row in with_retries(lambda: execute(_UNASKED))]
+    return [batch for document_id in unasked for batch in ask(document_id)]
+
+
+def ask(document_id: UUID) -> tuple[UUID, ...]:
+    """Ask for the vectors of a document, or of a new version in the making; returns the batches.
+
+    If that is refused (another model than the stored vectors'), the document has failed, and says so.
+    """
+    try:
+        requested = request(active_model().pk, document_id, FULL)
+    except EmbedderError as exc:
+        reason = exc.message
+        with_retries(lambda: _refused(document_id, reason))
+        return ()
+    if not requested.batches:
+        settle_one(document_id, requested.model_id)
+    return requested.batches
+
+
+def settle_one(document_id: UUID, model_id: int) -> None:
+    """Nothing was missing: then it only has to be said."""
+    with_retries(
+        lambda: execute(
+            "UPDATE documents_document SET status = 'processing' WHERE id = %s AND status = 'pending'",
+            [document_id],
+        )
+    )
+    settle(model_id=model_id)
+
+
+@transaction.atomic
+def _refused(document_id: UUID, reason: str) -> None:
+    execute("SELECT 1 FROM documents_document WHERE id = %s FOR NO KEY UPDATE", [document_id])
+    _fail(document_id, reason)
