@@ -77,5 +77,5 @@ class _SemanticPacker(Packer):
 def _check(settings: ChunkingSettings) -> None:
     if not -1 <= settings.similarity_threshold <= 1:
         raise ValueError("similarity_threshold must be from -1 to 1.")
-    if not 0 <= settings.min_size <= settings.size:
-        raise ValueError("min_size must be from 0 to size.")
+    if settings.min_size < 0:
+        raise ValueError("min_size must be 0 or more.")

@@ -136,7 +136,7 @@ def test_sizes_that_cannot_be_met_are_refused(options: dict[str, int]) -> None:
         CHUNKER.split(pdf("Hello."), ChunkingSettings(**options))
 
 
-@pytest.mark.parametrize("unit", ["a", ".", "\n", "[", " ", "a\n", "a.\n\n", ". ", "中"])
+@pytest.mark.parametrize("unit", [" ", "a\n", "a.\n\n", "No! ", "中"])
 def test_the_work_is_linear_in_the_text(unit: str) -> None:
     def cpu(chars: int) -> float:
         extraction = markdown(unit * (chars // len(unit)))
