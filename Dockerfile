@@ -23,5 +23,5 @@ WORKDIR /app
 USER knowlex
 VOLUME /data
 EXPOSE 8080
-# Whoever runs the image says with KNOWLEX_REQUIRE_API_KEY=false that it may be reached without keys.
+# Bound to all addresses, the API asks for keys: docker exec CONTAINER python manage.py create_api_key NAME
 CMD ["python", "manage.py", "up"]

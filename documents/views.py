@@ -30,7 +30,7 @@ DOCUMENT_ID = OpenApiParameter("documentId", OpenApiTypes.UUID, OpenApiParameter
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
 REASONS = {
     400: "Bad input",
-    403: "Asked for by a web page of another site",
+    403: "Not within the API key's scope or collections, or asked for by a web page of another site",
     404: "Unknown document or collection",
     408: "The body arrives too slowly",
     409: "Already ingested; `details.documentId` is the first document's id",

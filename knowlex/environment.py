@@ -81,20 +81,10 @@ class Environment(BaseSettings):
         for name, later in LATER.items():
             if (value := getattr(self, name)) in later:
                 raise ValueError(f"{name.upper()}={value}: {later[value]} is not part of this release")
-        self._check_keys()
         self._check_models()
         if self.knowlex_chunk_overlap * 2 > self.knowlex_chunk_tokens:
             raise ValueError("KNOWLEX_CHUNK_OVERLAP: must be at most half of KNOWLEX_CHUNK_TOKENS")
         return self
-
-    def _check_keys(self) -> None:
-        if self.knowlex_require_api_key:
-            raise ValueError("KNOWLEX_REQUIRE_API_KEY=true: API keys are not part of this release")
-        if self.knowlex_require_api_key is None and not values.is_loopback(self.knowlex_host):
-            raise ValueError(
-                f"KNOWLEX_REQUIRE_API_KEY: at {self.knowlex_host} others can reach the API, and API keys "
-                "are not part of this release; set it to false to serve without them"
-            )
 
     def _check_models(self) -> None:
         chosen = {"KNOWLEX_EMBEDDER": self.embedder, "KNOWLEX_SYNTHESIZER": self.synthesizer}
@@ -105,6 +95,13 @@ class Environment(BaseSettings):
             raise ValueError(f"KNOWLEX_EMBEDDING_MODEL: the local embedder has only {LOCAL_MODEL}")
         if self.embedder == "local" and self.knowlex_embedding_dimensions not in (None, LOCAL_DIMENSIONS):
             raise ValueError(f"KNOWLEX_EMBEDDING_DIMENSIONS: {LOCAL_MODEL} has {LOCAL_DIMENSIONS}")
+
+    @property
+    def require_api_key(self) -> bool:
+        """Where others can reach the API, unless it was said."""
+        if self.knowlex_require_api_key is None:
+            return not values.is_loopback(self.knowlex_host)
+        return self.knowlex_require_api_key
 
     @property
     def embedder(self) -> str:

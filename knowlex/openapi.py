@@ -8,14 +8,20 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver
 
 MODULES = ("knowlex.common.schema", "embeddings.schema", "rag.contracts.schema")
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 NOT_API = ("admin", "static")
 FRONT_DOOR = "/"  # for browsers only
+WITH_KEY = {
+    "401": "No valid API key, where keys are asked for",
+    "403": "Not within the API key's scope or collections",
+}
+SECURITY: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}]
 ANY_CALL = {"429": "Too many requests", "500": "Something went wrong"}
-A_CHANGE = {"403": "Sent by a page of another site"}
+A_CHANGE = {"403": "Not within the API key's scope or collections, or sent by a page of another site"}
 A_BODY = {"408": "The body arrives too slowly", "413": "The body is too large"}
 
 
@@ -36,6 +42,7 @@ def add_plain_views(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                 if method not in ("HEAD", "OPTIONS")
             }
     _add_common_failures(paths)
+    _add_security(paths)
     result["paths"] = dict(sorted(paths.items()))
     return result
 
@@ -49,6 +56,15 @@ def _add_common_failures(paths: dict[str, Any]) -> None:
                 failures = failures | A_BODY if "requestBody" in operation else failures
                 for status, words in failures.items():
                     operation["responses"].setdefault(status, _problem(words))
+
+
+def _add_security(paths: dict[str, Any]) -> None:
+    """Keys for all routes but the open ones; `{}`, no key at all, where none is asked for."""
+    for path, item in paths.items():
+        for operation in item.values() if path not in settings.OPEN_PATHS else ():
+            operation["security"] = SECURITY if settings.REQUIRE_API_KEY else [*SECURITY, {}]
+            for status, words in WITH_KEY.items():
+                operation["responses"].setdefault(status, _problem(words))
 
 
 def _problem(description: str) -> dict[str, Any]:

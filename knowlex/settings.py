@@ -57,6 +57,7 @@ EDGE_MIDDLEWARE = [
     "documents.authentication.identify",
     "knowlex.common.middleware.rate_limit",
     "knowlex.common.middleware.problems",
+    "documents.authentication.admit",
     "knowlex.common.cross_site.cross_site",
 ]
 # Only /admin and /static pass these, in a thread (knowlex.common.handler).
@@ -142,6 +143,10 @@ SPECTACULAR_SETTINGS = {
         "knowlex.openapi.add_plain_views",
     ],
 }
+REQUIRE_API_KEY = ENV.require_api_key
+OPEN_PATHS = {"/", "/health", "/api/schema", "/api/docs", "/admin"}  # need no key
+OPEN_FOLDERS = ("/static/", "/admin/")  # the admin has its own login
+READING_PATHS = {"/query", "/api/v1/rag/query", "/api/v1/rag/ask", "/api/v1/embeddings/search"}  # though POST
 RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold

@@ -3,5 +3,6 @@
 from documents.admin.chunks import ChunkAdmin
 from documents.admin.collections import CollectionAdmin
 from documents.admin.documents import DocumentAdmin
+from documents.admin.keys import ApiKeyAdmin
 
-__all__ = ["ChunkAdmin", "CollectionAdmin", "DocumentAdmin"]
+__all__ = ["ApiKeyAdmin", "ChunkAdmin", "CollectionAdmin", "DocumentAdmin"]

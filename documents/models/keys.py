@@ -1,6 +1,7 @@
 """API keys: only their hashes are kept."""
 
 from django.db import models
+from django.utils import timezone
 
 from documents.models.library import Collection
 from documents.querysets.keys import ApiKeyQuerySet
@@ -38,6 +39,20 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def state(self) -> str:
+        """valid, expired or revoked."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= timezone.now() else "valid"
+
+    @property
+    def bound_to(self) -> str:
+        """The names of its collections; "all" where it is bound to none."""
+        if not self.bound:
+            return "all"
+        return ", ".join(collection.name for collection in self.collections.all()) or "none left"
 
 
 class ApiKeyCollection(models.Model):

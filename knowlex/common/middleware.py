@@ -15,7 +15,7 @@ from django.utils.decorators import async_only_middleware
 from knowlex.common.body import ClientGone
 from knowlex.common.errors import KnowlexError, RateLimited
 from knowlex.common.http import problem_response
-from knowlex.common.ratelimit import RateLimiter, Verdict, client_address
+from knowlex.common.ratelimit import RateLimiter, Verdict, peer_address
 from knowlex.common.rates import Rate
 from knowlex.common.tracing import accepted_or_new, current_request_id
 from knowlex.common.translation import SOMETHING_WENT_WRONG
@@ -115,7 +115,7 @@ def problems(serve: Serve) -> Serve:
 
 @async_only_middleware
 def rate_limit(serve: Serve) -> Serve:
-    """KNOWLEX_RATE_LIMIT requests for each peer; checked before a body is read."""
+    """KNOWLEX_RATE_LIMIT requests for each key, or peer without a valid one; before a body is read."""
     rate = Rate.parse(settings.RATE_LIMIT)
     if rate is None:
         return serve
@@ -124,11 +124,7 @@ def rate_limit(serve: Serve) -> Serve:
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path.startswith(UNLIMITED):
             return await serve(request)
-        meta = request.META
-        client = client_address(
-            meta.get("REMOTE_ADDR"), meta.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXIES
-        )
-        verdict = await limiter.check(client)
+        verdict = await limiter.check(getattr(request, "rate_client", "") or peer_address(request))
         response = await serve(request) if verdict.allowed else _refusal(request, verdict)
         response["X-RateLimit-Limit"] = str(verdict.limit)
         response["X-RateLimit-Remaining"] = str(verdict.remaining)

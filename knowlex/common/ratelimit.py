@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import redis.asyncio
+from django.conf import settings
+from django.http import HttpRequest
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -63,6 +65,12 @@ def client_address(peer: str | None, forwarded_for: str, trusted_proxies: int) -
     return str(parsed)
 
 
+def peer_address(request: HttpRequest) -> str:
+    """Of `client_address`, with the number of proxies that the settings trust."""
+    peer, forwarded = request.META.get("REMOTE_ADDR"), request.META.get("HTTP_X_FORWARDED_FOR", "")
+    return client_address(peer, forwarded, settings.TRUSTED_PROXIES)
+
+
 class LocalWindows:
     """The same count in memory, for one process; windows that have ended are forgotten."""
 
@@ -78,6 +86,12 @@ class LocalWindows:
             count, ends = 0, now + window_s
         self._windows[key] = (count + 1, ends)
         return count + 1, ends - now
+
+    def so_far(self, key: str) -> tuple[int, float]:
+        """The same without counting: (0, 0.0) for a key without a window."""
+        count, ends = self._windows.get(key, (0, 0.0))
+        left_s = ends - time.monotonic()
+        return (count, left_s) if left_s > 0 else (0, 0.0)
 
     def _make_room(self, now: float) -> None:
         if len(self._windows) >= MAX_LOCAL_CLIENTS:

@@ -52,5 +52,11 @@ OPENAPI: dict[str, Any] = {
             }
         }
     },
-    "components": {"schemas": {"Problem": PROBLEM, "Health": HEALTH}},
+    "components": {
+        "schemas": {"Problem": PROBLEM, "Health": HEALTH},
+        "securitySchemes": {
+            "bearer": {"type": "http", "scheme": "bearer", "description": "An API key."},
+            "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+        },
+    },
 }

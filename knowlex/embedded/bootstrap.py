@@ -13,12 +13,14 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 from redis.exceptions import RedisError
 
+from documents.keys import any_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
 from knowlex.common.retry import Retry
 from knowlex.embedded.errors import StackError
 
 MIGRATION_LOCK = 7_105_201  # any number, the same in every process: two starts migrate one after the other
+MAKE_KEY = "python manage.py create_api_key NAME --scope write"
 EXTERNAL = Retry(retries=3, base_s=1.0)  # a container beside us may just be starting
 
 
@@ -41,6 +43,8 @@ def prepare(say: Callable[[str], None]) -> None:
         raise StackError(str(exc)) from exc
     if password := _create_admin():
         say(f"Admin account made: user admin, password {password} (shown this once).")
+    if settings.REQUIRE_API_KEY and not any_live_key():
+        say(f"The API asks for a key, and there is none yet. Make one: {MAKE_KEY}")
     connection.close()
 
 

@@ -54,7 +54,6 @@ UNUSABLE = [
     ("KNOWLEX_MAX_UPLOAD_MB", "0"),
     ("KNOWLEX_RATE_LIMIT", "often"),
     ("KNOWLEX_LLM_TIMEOUT_SECONDS", "-1"),
-    ("KNOWLEX_REQUIRE_API_KEY", "true"),
     ("KNOWLEX_URL_INGEST", "perhaps"),
     ("DATABASE_URL", "mysql://localhost/x"),
     ("REDIS_URL", "amqp://localhost"),

@@ -79,5 +79,6 @@ def test_the_schema_names_the_failures_of_the_edges_for_every_operation(server: 
     asked = {status for path in ("/query", "/api/v1/rag/ask") for status in paths[path]["post"]["responses"]}
     assert {"400", "403", "408", "413", "415", "429", "500", "503"} <= asked
     assert {"403", "429", "500"} <= set(paths["/api/v1/documents/{documentId}"]["delete"]["responses"])
-    assert "403" not in paths["/api/v1/documents"]["get"]["responses"]
+    assert {"401", "403"} <= set(paths["/api/v1/documents"]["get"]["responses"])
+    assert "401" not in paths["/health"]["get"]["responses"]
     assert "/" not in paths

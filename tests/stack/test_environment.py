@@ -40,7 +40,6 @@ UNUSABLE = [
     ("KNOWLEX_VECTOR_STORE", "qdrant"),
     ("VECTOR_STORE_URL", "localhost"),
     ("VECTOR_STORE_TIMEOUT_SECONDS", "0"),
-    ("KNOWLEX_REQUIRE_API_KEY", "true"),
     ("KNOWLEX_REQUIRE_API_KEY", "perhaps"),
     ("KNOWLEX_MAX_UPLOAD_MB", "0"),
     ("KNOWLEX_RATE_LIMIT", "often"),
@@ -152,3 +151,25 @@ def test_a_server_bound_to_all_addresses_answers_to_each_of_them(monkeypatch: py
 
     assert addresses
     assert addresses <= set(read_environment().allowed_hosts)
+
+
+@pytest.mark.parametrize(
+    ("host", "said", "required"),
+    [
+        ("127.0.0.1", "", False),
+        ("::1", "", False),
+        ("localhost", "", False),
+        ("0.0.0.0", "", True),
+        ("192.168.1.5", "", True),
+        ("knowledge.example", "", True),
+        ("0.0.0.0", "false", False),
+        ("127.0.0.1", "true", True),
+    ],
+)
+def test_keys_are_asked_for_where_others_can_reach_the_api(
+    host: str, said: str, required: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KNOWLEX_HOST", host)
+    monkeypatch.setenv("KNOWLEX_REQUIRE_API_KEY", said)
+
+    assert read_environment().require_api_key is required

@@ -1,5 +1,6 @@
 """`manage.py up`: ready when it says so, alone on its folder, gone when it ends, and nothing lost."""
 
+import re
 import signal
 import socket
 from collections.abc import Iterator
@@ -108,8 +109,18 @@ def test_a_port_in_use_is_told_before_anything_is_started(tmp_path: Path) -> Non
     assert not (tmp_path / "data" / "postgres").exists()
 
 
-def test_an_address_that_others_can_reach_needs_a_decision_about_keys(tmp_path: Path) -> None:
-    told = manage("up", "--host", "0.0.0.0", "--data-dir", str(tmp_path / "data"))
+def test_an_address_that_others_can_reach_asks_for_keys_and_tells_how_to_make_one(tmp_path: Path) -> None:
+    up = Up.start(tmp_path / "data", "--host", "0.0.0.0", "--workers", "1")
+    try:
+        url = up.ready().replace("0.0.0.0", "127.0.0.1") + "/api/v1/documents"
+        assert "python manage.py create_api_key NAME" in up.said
+        assert httpx.get(url).status_code == 401
 
-    assert told.returncode != 0
-    assert "KNOWLEX_REQUIRE_API_KEY" in told.stderr
+        words = ("create_api_key", "first", "--scope", "write", "--expires", "90d", "--collection", "default")
+        made = manage(*words, KNOWLEX_DATA_DIR=str(up.data_dir))
+
+        assert re.fullmatch(r"kx_[a-z0-9]{8}_[\w-]{43}\n", made.stdout), made.stderr
+        assert httpx.get(url, headers={"X-API-Key": made.stdout.strip()}).status_code == 200
+    finally:
+        up.end()
+        processes.kill_group(up.process)

@@ -15,7 +15,7 @@ from tests.support import processes
 from tests.support.environment import PROJECT
 from tests.support.waiting import wait_until
 
-READY = re.compile(r"^Knowlex is ready at (http://127\.0\.0\.1:\d+)$", re.MULTILINE)
+READY = re.compile(r"^Knowlex is ready at (http://(?:127\.0\.0\.1|0\.0\.0\.0):\d+)$", re.MULTILINE)
 
 
 def environment(**settings: str) -> dict[str, str]:

@@ -1,0 +1,113 @@
+"""API keys in the admin: made (and shown this once), revoked, never changed; the hash is not shown."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+
+from documents import keys
+from documents.models import ApiKey, Collection
+from knowlex.common.errors import KnowlexError
+
+
+class KeyForm(forms.ModelForm[ApiKey]):
+    """The service makes the key while the form is checked, so that what it refuses is told at the form."""
+
+    collections = forms.ModelMultipleChoiceField(
+        Collection.objects.all(),
+        required=False,
+        help_text="Only these; none chosen: all, those to come included.",
+    )
+    text = ""
+
+    class Meta:
+        model = ApiKey
+        fields = ("name", "scope", "collections", "expires_at")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            try:
+                self.instance, self.text = keys.create_key(
+                    name=cleaned["name"],
+                    scope=cleaned["scope"],
+                    collections=list(cleaned["collections"]) or None,
+                    expires_at=cleaned["expires_at"],
+                )
+            except KnowlexError as exc:
+                self.add_error(str(exc.details.get("field") or "name"), exc.message)
+        return cleaned
+
+    def _post_clean(self) -> None:
+        """The service has stored the instance already."""
+
+    def _save_m2m(self) -> None:
+        """And what it is bound to."""
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
+    list_display = [
+        "name",
+        "prefix",
+        "scope",
+        "bound_to",
+        "state",
+        "last_used_at",
+        "expires_at",
+        "created_at",
+    ]
+    list_filter = ["scope", "bound", "created_at"]
+    search_fields = ["name", "prefix"]
+    ordering = ["-created_at"]
+    list_per_page = 50
+    actions = ["revoke"]
+    fields: ClassVar[tuple[str, ...]] = (
+        "id", "name", "prefix", "scope", "bound_to", "state", "created_at", "last_used_at", "expires_at",
+        "revoked_at",
+    )  # fmt: skip
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
+        return ApiKey.objects.with_collections()
+
+    @admin.action(description="Revoke the selected API keys", permissions=["delete"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        ids = list(queryset.values_list("id", flat=True))
+        for key_id in ids:
+            keys.revoke_key(key_id)
+        self.message_user(request, f"{len(ids)} key(s) revoked.", messages.SUCCESS)
+
+    def get_form(
+        self, request: HttpRequest, obj: ApiKey | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        return super().get_form(request, obj, change, **kwargs) if obj else KeyForm
+
+    def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
+        return super().get_fields(request, obj) if obj else KeyForm.Meta.fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
+        return super().get_readonly_fields(request, obj) if obj else []
+
+    def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
+        """Stored by the form already; this is the one time that the key is shown."""
+        text = format_html("The key of {}, shown this once: <code>{}</code>", obj.name, form.text)
+        messages.warning(request, text)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """The service has bound the key already."""
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
+        """For the action: a key is revoked and stays on record."""
+        return obj is None and super().has_delete_permission(request, obj)
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        return {
+            name: action for name, action in super().get_actions(request).items() if name != "delete_selected"
+        }

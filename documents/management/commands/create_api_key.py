@@ -1,0 +1,77 @@
+"""`manage.py create_api_key NAME`: the new key on standard output, once, and nothing else there."""
+
+import re
+from argparse import ArgumentParser
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from documents import keys, services
+from documents.access import FULL, SCOPES
+from documents.models import Collection
+from knowlex.common.errors import KnowlexError, NotFound
+
+EXPIRES = "must be a number of days such as 90d, or a date such as 2030-12-31"
+MAX_DAYS = 36_500
+
+
+class Command(BaseCommand):
+    help = "Make an API key and print it, once: only its hash is kept."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="what you will know it by")
+        parser.add_argument(
+            "--scope", choices=SCOPES, default="read", help="each includes those before it (read)"
+        )
+        parser.add_argument(
+            "--collection",
+            action="append",
+            metavar="NAME",
+            help="the key may use only this one (name or id); may be given several times; all without it",
+        )
+        parser.add_argument(
+            "--expires", metavar="90d|DATE", help="days from now, or the last day (UTC); never"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        named = options["collection"]
+        try:
+            key, text = keys.create_key(
+                name=options["name"],
+                scope=options["scope"],
+                collections=None if named is None else _collections(named),
+                expires_at=_end(options["expires"]),
+            )
+        except KnowlexError as exc:
+            raise CommandError(exc.message) from exc
+        self.stdout.write(text)
+        self.stderr.write(f"Key {key.prefix} for {key.name}, scope {key.scope}. It is shown this once.")
+
+
+def _collections(names: list[str]) -> list[Collection]:
+    """Each once. Raises CommandError naming the one that does not exist."""
+    found = {}
+    for name in names:
+        try:
+            collection = services.resolve_collection(name, access=FULL)
+        except NotFound as exc:
+            raise CommandError(f"There is no collection {name!r}.") from exc
+        found[collection.id] = collection
+    return list(found.values())
+
+
+def _end(text: str | None) -> datetime | None:
+    """When the key ends: so many days from now, or with the end of a day. Raises CommandError."""
+    if text is None:
+        return None
+    days = re.fullmatch(r"([0-9]{1,5})d", text.strip(), re.ASCII)
+    try:
+        if days is not None:
+            if not 1 <= int(days[1]) <= MAX_DAYS:
+                raise CommandError(f"--expires {text!r}: at most {MAX_DAYS}d, at least 1d.")
+            return timezone.now() + timedelta(days=int(days[1]))
+        return datetime.combine(date.fromisoformat(text.strip()) + timedelta(days=1), time(), UTC)
+    except (ValueError, OverflowError):
+        raise CommandError(f"--expires {text!r} {EXPIRES}.") from None

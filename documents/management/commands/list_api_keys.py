@@ -1,0 +1,31 @@
+"""`manage.py list_api_keys`: every key by its prefix; the keys themselves are not known any more."""
+
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from documents.models import ApiKey
+from knowlex.common.database import with_retries
+
+COLUMNS = "{:12} {:6} {:9} {:17} {:17} {:24} {}"
+
+
+class Command(BaseCommand):
+    help = "List the API keys: prefix, scope, state, last use, expiry, name, collections. Newest first."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(
+            COLUMNS.format("PREFIX", "SCOPE", "STATE", "LAST USED", "EXPIRES", "NAME", "COLLECTIONS")
+        )
+        for key in with_retries(lambda: list(ApiKey.objects.with_collections())):
+            self.stdout.write(_line(key))
+
+
+def _line(key: ApiKey) -> str:
+    last, end = _minute(key.last_used_at), _minute(key.expires_at)
+    return COLUMNS.format(key.prefix, key.scope, key.state, last, end, key.name, key.bound_to)
+
+
+def _minute(moment: datetime | None) -> str:
+    return "never" if moment is None else f"{moment:%Y-%m-%d %H:%MZ}"

@@ -1,0 +1,24 @@
+"""`manage.py revoke_api_key PREFIX`: refused from the next request on."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from documents import keys
+from knowlex.common.errors import KnowlexError
+
+
+class Command(BaseCommand):
+    help = "Revoke an API key for good."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("prefix", help="as list_api_keys shows it (kx_…), or the key's id")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            key = keys.find_key(options["prefix"])
+            keys.revoke_key(key.id)
+        except KnowlexError as exc:
+            raise CommandError(exc.message) from exc
+        self.stdout.write(f"Key {key.prefix} ({key.name}) is revoked.")
