@@ -1,49 +1,91 @@
-"""Uploading in the admin: the same service as over HTTP, its refusals shown beside the field."""
+"""Uploading and replacing in the admin: files are staged, and a job takes them on."""
 
+from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 
-from documents import services
+from documents import jobs
 from documents.access import FULL
-from documents.models import Document
+from documents.collections import chunking_settings
+from documents.jobs import NewDocument
+from documents.models import Collection, IngestJob
 from documents.storage import Staging
 from documents.uploads import clean_filename
-from knowlex.common.errors import KnowlexError
+from knowlex.common.errors import PayloadTooLarge
+
+FORMATS = ".pdf,.md,.markdown,.html,.htm,.docx,.txt"
+ORIGIN = "admin"
 
 
-class UploadForm(forms.ModelForm[Document]):
-    """`instance` is the stored document once the form is valid."""
+class SeveralFiles(forms.ClearableFileInput):
+    allow_multiple_selected = True
 
-    file = forms.FileField(
-        help_text="PDF or Markdown. Text is extracted now; “Embed now” in the list makes it searchable."
+
+class FilesField(forms.FileField):
+    """Cleans to a list of files, at least one; an empty file is taken: its job says so."""
+
+    widget = SeveralFiles(attrs={"accept": FORMATS})
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_empty_file=True, **kwargs)
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
+        files = data if isinstance(data, list | tuple) else [data]
+        return [super(FilesField, self).clean(file, initial) for file in files or [None]]
+
+
+class UploadForm(forms.Form):
+    collection = forms.ModelChoiceField(Collection.objects.all(), empty_label=None)
+    documents = FilesField(
+        help_text="PDF, Markdown, HTML, DOCX or plain text; several at once, up to 100. They are read and "
+        "embedded in the background: the next page shows how far they are."
     )
 
-    class Meta:
-        model = Document
-        fields = ["collection", "file"]
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        if not self.errors:
-            try:
-                self.instance = self._ingest()
-            except KnowlexError as exc:
-                self.add_error("file", exc.message)
-        return cleaned
-
-    def _post_clean(self) -> None:
-        """The service has stored the instance already: there is nothing to copy into it or to check."""
-
-    def _ingest(self) -> Document:
-        file = self.cleaned_data["file"]
-        with Staging(max_bytes=settings.MAX_UPLOAD_BYTES) as staging:
-            for block in file.chunks():
-                staging.write(block)
-            return services.ingest_document(
+    def create_job(self) -> IngestJob:
+        """Raises StorageUnavailable, DatabaseUnavailable, NotFound (the collection was deleted meanwhile)."""
+        collection = self.cleaned_data["collection"]
+        with ExitStack() as stack:
+            return jobs.create_job(
                 access=FULL,
-                upload=staging.finish(),
-                filename=clean_filename(file.name),
-                collection=self.cleaned_data["collection"],
+                collection=collection,
+                documents=[_staged(file, stack) for file in self.cleaned_data["documents"]],
+                chunking=chunking_settings(collection),
+                origin=ORIGIN,
             )
+
+
+class ReplaceForm(forms.Form):
+    file = forms.FileField(
+        allow_empty_file=True,
+        widget=forms.FileInput(attrs={"accept": FORMATS}),
+        help_text="Until the new version is read and embedded, the old one answers; if it fails, that stays.",
+    )
+
+    def replace(self, document_id: UUID) -> IngestJob | None:
+        """None for the same bytes. Raises NotFound, StorageUnavailable, DatabaseUnavailable."""
+        with ExitStack() as stack:
+            new = _staged(self.cleaned_data["file"], stack)
+            if new.error:
+                raise new.error
+            return jobs.replace_document(document_id, access=FULL, new=new, origin=ORIGIN)
+
+
+def _staged(file: UploadedFile[Any], stack: ExitStack) -> NewDocument:
+    """What is too large is recorded with the others, as refused."""
+    name = clean_filename(file.name or "")
+    staging = stack.enter_context(Staging(max_bytes=settings.MAX_UPLOAD_BYTES))
+    try:
+        _write(staging, file.chunks())
+    except PayloadTooLarge as exc:
+        return NewDocument("file", name, error=exc)
+    return NewDocument("file", name, upload=staging.finish())
+
+
+def _write(staging: Staging, blocks: Iterable[bytes]) -> None:
+    for block in blocks:
+        staging.write(block)

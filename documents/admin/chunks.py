@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -44,6 +45,10 @@ class ChunkAdmin(admin.ModelAdmin[Chunk]):
         if chunk.last_page in (None, chunk.page_number):
             return str(chunk.page_number)
         return f"{chunk.page_number}–{chunk.last_page}"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
+        """None of a new version in the making."""
+        return super().get_queryset(request).filter(document__replaces__isnull=True)
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         return lookup == "document__id__exact" or super().lookup_allowed(lookup, value, request)

@@ -1,38 +1,108 @@
-"""Collections in the admin."""
+"""Collections in the admin: statistics, and settings that are checked as those of the API are."""
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
-from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils.html import format_html
 
+from documents.access import FULL
+from documents.admin.collection_form import CollectionForm
+from documents.collection_settings import embedding_model
+from documents.collections import change_collection, collection_stats, create_collection
 from documents.models import DEFAULT_COLLECTION, Collection
 
 
 @admin.register(Collection)
 class CollectionAdmin(admin.ModelAdmin[Collection]):
-    list_display = ["name", "documents", "description", "created_at"]
+    """Deleting one takes vectors along: embeddings.admin adds it."""
+
+    form = CollectionForm
+    list_display = ["name", "documents", "chunks", "strategy", "description", "created_at"]
     search_fields = ["name", "description"]
-    readonly_fields = ["id", "created_at"]
-    fields = ["id", "name", "description", "created_at"]
+    list_per_page = 50
+    change_form_template = "admin/documents/collection/page.html"
+    readonly_fields = ["id", "created_at", "embeds_with"]
+
+    class Media:
+        css = {"all": ["documents/admin.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
-        return super().get_queryset(request).annotate(documents_held=Count("documents"))
+        collections: QuerySet[Collection] = Collection.objects.with_counts().order_by("name")
+        return collections
 
-    @admin.display(ordering="documents_held")
+    @admin.display(ordering="document_count")
     def documents(self, collection: Any) -> str:
         url = reverse("admin:documents_document_changelist")
         return format_html(
-            '<a href="{}?collection__id__exact={}">{}</a>', url, collection.id, collection.documents_held
+            '<a href="{}?collection__id__exact={}">{}</a>', url, collection.id, collection.document_count
         )
 
-    def has_delete_permission(self, request: HttpRequest, obj: Collection | None = None) -> bool:
-        """Only an empty collection can go, and `default` never."""
-        deletable = obj is not None and obj.name != DEFAULT_COLLECTION and not obj.documents.exists()
-        return deletable and super().has_delete_permission(request, obj)
+    @admin.display(ordering="chunk_count")
+    def chunks(self, collection: Any) -> int:
+        return int(collection.chunk_count)
+
+    @admin.display(description="chunking")
+    def strategy(self, collection: Collection) -> str:
+        return str(collection.settings.get("chunking_strategy", "the server's"))
+
+    @admin.display(description="embedding model")
+    def embeds_with(self, collection: Collection) -> str:
+        return embedding_model()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Collection | None = None) -> Any:
+        own = ["name", "description"] if obj is None else ["id", "name", "description", "created_at"]
+        setting = [name for name in CollectionForm.declared_fields if name not in own]
+        about = None if obj is None else "They hold for documents that are read from now on."
+        if obj is not None and obj.name == DEFAULT_COLLECTION:
+            about = f"{DEFAULT_COLLECTION} follows the server's configuration."
+        settings = {"fields": [*setting, "embeds_with"], "description": about}
+        return [(None, {"fields": own}), ("Settings", settings)]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change, **kwargs)
+        for name in CollectionForm.declared_fields:
+            if obj is not None and obj.name == DEFAULT_COLLECTION and name in form.base_fields:
+                form.base_fields[name].disabled = True
+        return form
 
     def get_readonly_fields(self, request: HttpRequest, obj: Collection | None = None) -> list[str]:
         fixed = ["name"] if obj is not None and obj.name == DEFAULT_COLLECTION else []
         return [*self.readonly_fields, *fixed]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        extra = dict(extra_context or {})
+        if collection := self.get_object(request, object_id):
+            extra["facts"] = self.facts(collection)
+        return super().change_view(request, object_id, form_url, extra)
+
+    def facts(self, collection: Collection) -> list[tuple[str, str]]:
+        """What the page shows as the collection's statistics: name and value."""
+        stats = collection_stats(collection.id, access=FULL)
+        return [
+            ("Stored documents", f"{stats.documents:,}"),
+            ("By status, with those not stored", _list(stats.by_status)),
+            ("By type", _list(stats.by_type)),
+            ("Chunks", f"{stats.chunks:,}"),
+            ("Tokens", f"{stats.tokens:,}"),
+            ("Storage", filesizeformat(stats.bytes)),
+        ]
+
+    def save_model(self, request: HttpRequest, obj: Collection, form: forms.Form, change: bool) -> None:
+        given = {"name": obj.name, "description": obj.description, "settings": form.cleaned_data["given"]}
+        if not change:
+            obj.pk = create_collection(access=FULL, **given).pk
+        elif obj.name == DEFAULT_COLLECTION:
+            change_collection(obj.pk, access=FULL, changes={"description": obj.description})
+        else:
+            change_collection(obj.pk, access=FULL, changes=given)
+
+
+def _list(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "–"

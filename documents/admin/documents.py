@@ -1,40 +1,98 @@
-"""Documents in the admin."""
+"""Documents in the admin: a list with filters, and a page with the report of how each page was read.
+
+Uploading, replacing and deleting touch the embedding work too: embeddings.admin adds them.
+"""
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
-from documents import services
 from documents.access import FULL
-from documents.forms import UploadForm
-from documents.models import Document
+from documents.admin.words import state_badge
+from documents.models import Document, IngestItem
+from documents.page_report import PageReport, page_report
+from documents.types import PAGE_WARNINGS, UNREAD_WARNINGS
+
+
+class WarningsFilter(admin.SimpleListFilter):
+    title = "warnings"
+    parameter_name = "warnings"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "With warnings"), ("no", "Without")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        if self.value() == "yes":
+            return queryset.exclude(warnings=[])
+        return queryset.filter(warnings=[]) if self.value() == "no" else queryset
+
+
+class JobFilter(admin.SimpleListFilter):
+    """The documents of one job: its page leads here."""
+
+    title = "ingest job"
+    parameter_name = "job"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        job_id = _as_id(request.GET.get("job"))
+        return [(str(job_id), "This job")] if job_id else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        job_id = _as_id(self.value())
+        if job_id is None:
+            return queryset
+        items = IngestItem.objects.filter(job_id=job_id)
+        replaced = items.filter(replaces__isnull=False).values("replaces")
+        return queryset.filter(id__in=items.values("id")) | queryset.filter(id__in=replaced)
 
 
 @admin.register(Document)
 class DocumentAdmin(admin.ModelAdmin[Document]):
-    """What a document is, read-only; deleting goes through the service, file and all."""
+    """What a document is, read-only."""
 
-    list_display = ["name", "collection", "source", "pages", "chunk_link", "size", "created_at"]
+    list_display = ["name", "collection", "state", "source", "pages", "chunk_link", "warned", "size"]
     list_display_links = ["name"]
-    list_filter = ["source", "collection", "created_at"]
+    list_filter = ["status", "source", WarningsFilter, JobFilter, "collection", "created_at"]
     list_select_related = ["collection"]
     list_per_page = 50
+    show_full_result_count = False
     search_fields = ["original_filename", "title", "checksum"]
     date_hierarchy = "created_at"
+    change_form_template = "admin/documents/document/page.html"
     fields: ClassVar[tuple[str, ...]] = (
-        "id", "name", "title", "collection", "source", "checksum", "size", "pages", "chunk_link",
-        "metadata", "warnings", "created_at",
+        "id", "name", "title", "collection", "state", "warning_list", "source", "source_url", "checksum",
+        "size", "pages", "chunk_link", "metadata", "permissions", "created_at", "updated_at",
     )  # fmt: skip
     readonly_fields = fields
+
+    class Media:
+        css = {"all": ["documents/admin.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
+        """Never a new version in the making."""
+        return super().get_queryset(request).filter(replaces__isnull=True)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        extra = {"show_save": False, "show_save_and_continue": False, **(extra_context or {})}
+        if (document_id := _as_id(object_id)) and self.get_object(request, object_id):
+            extra["report"] = _lines(page_report(document_id, access=FULL))
+        return super().change_view(request, object_id, form_url, extra)
 
     @admin.display(ordering="original_filename", description="document")
     def name(self, document: Document) -> str:
         return document.original_filename
+
+    @admin.display(ordering="status", description="status")
+    def state(self, document: Document) -> str:
+        return state_badge(document.status)
 
     @admin.display(ordering="page_count")
     def pages(self, document: Document) -> int:
@@ -47,30 +105,41 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
             '<a href="{}?document__id__exact={}">{}</a>', url, document.id, document.chunk_count
         )
 
+    @admin.display(description="warnings")
+    def warned(self, document: Document) -> str:
+        if not document.warnings:
+            return "–"
+        first = "; ".join(document.warnings)
+        return format_html('<span class="kx-warned" title="{}">⚠ {}</span>', first, len(document.warnings))
+
+    @admin.display(description="warnings")
+    def warning_list(self, document: Document) -> str:
+        if not document.warnings:
+            return "none"
+        return format_html_join("", '<div class="kx-warning">⚠ {}</div>', ((w,) for w in document.warnings))
+
     @admin.display(ordering="size_bytes")
     def size(self, document: Document) -> str:
         return filesizeformat(document.size_bytes)
 
-    def get_form(
-        self, request: HttpRequest, obj: Document | None = None, change: bool = False, **kwargs: Any
-    ) -> Any:
-        return super().get_form(request, obj, change, **kwargs) if obj else UploadForm
 
-    def get_fields(self, request: HttpRequest, obj: Document | None = None) -> Any:
-        return super().get_fields(request, obj) if obj else ["collection", "file"]
+def _lines(report: list[PageReport]) -> dict[str, Any]:
+    """The page report in words; `unread` and `warned` count pages."""
+    pages = [
+        {
+            "number": page.number,
+            "characters": page.characters,
+            "read_by": page.read_by,
+            "warnings": [PAGE_WARNINGS.get(word, word) for word in page.warnings],
+        }
+        for page in report
+    ]
+    unread = sum(1 for page in report if UNREAD_WARNINGS & set(page.warnings))
+    return {"pages": pages, "unread": unread, "warned": sum(1 for page in pages if page["warnings"])}
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> Any:
-        return super().get_readonly_fields(request, obj) if obj else []
 
-    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        return {"collection": services.default_collection_id()}
-
-    def save_model(self, request: HttpRequest, obj: Document, form: Any, change: bool) -> None:
-        """Nothing to save: a new document was stored by the form, an old one is never changed."""
-
-    def delete_model(self, request: HttpRequest, obj: Document) -> None:
-        services.delete_document(obj.id, access=FULL)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
-        for document_id in list(queryset.values_list("id", flat=True)):
-            services.delete_document(document_id, access=FULL)
+def _as_id(text: Any) -> UUID | None:
+    try:
+        return UUID(str(text))
+    except ValueError:
+        return None

@@ -1,32 +1,38 @@
-"""Documents in the admin, with how far they are embedded."""
+"""Documents in the admin, with how far they are embedded, and with what changes them."""
 
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Sum
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
+from documents.access import FULL
 from documents.admin import DocumentAdmin
+from documents.admin.words import counted
 from documents.models import Document
-from embeddings import tasks
+from embeddings import ingestion, tasks
+from embeddings.admin.receipts import DeletingWithReceipt
 from embeddings.admin.state import EmbeddingStateFilter, per_document
+from embeddings.admin.uploads import UploadViews
 from embeddings.models import Embedding, EmbeddingRequest
+
+NAMES_SHOWN = 100
 
 admin.site.unregister(Document)
 
 
 @admin.register(Document)
-class EmbeddedDocumentAdmin(DocumentAdmin):
+class EmbeddedDocumentAdmin(UploadViews, DeletingWithReceipt, DocumentAdmin):
     list_display = [
-        "name", "collection", "status", "pages", "chunk_link", "embedded", "pending", "failed", "size",
-        "created_at",
+        "name", "collection", "state", "warned", "source", "pages", "chunk_link", "embedded", "failed",
+        "size", "created_at",
     ]  # fmt: skip
-    list_filter = [EmbeddingStateFilter, *DocumentAdmin.list_filter]
-    fields = (*DocumentAdmin.fields, "status", "embedded", "pending", "failed")
+    list_filter = [*DocumentAdmin.list_filter, EmbeddingStateFilter]
+    fields = (*DocumentAdmin.fields, "embedded", "pending", "failed")
     readonly_fields = fields
-    actions = ["embed_now", "retry_failed"]
+    actions = ["embed_now", "retry_failed", "delete_selected"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         return (
@@ -52,16 +58,11 @@ class EmbeddedDocumentAdmin(DocumentAdmin):
             return "0"
         url = reverse("admin:embeddings_embeddingrequest_changelist")
         return format_html(
-            '<a href="{}?chunk__document__id__exact={}">{}</a>', url, document.pk, document.failed
+            '<a class="kx-bad" href="{}?chunk__document__id__exact={}">{}</a>',
+            url,
+            document.pk,
+            document.failed,
         )
-
-    @admin.display
-    def status(self, document: Any) -> str:
-        if document.failed:
-            return "failed"
-        if document.embedded == document.chunk_count:
-            return "embedded"
-        return "partly embedded" if document.embedded else "ingested"
 
     @admin.action(description="Embed now", permissions=["change"])
     def embed_now(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
@@ -76,3 +77,16 @@ class EmbeddedDocumentAdmin(DocumentAdmin):
         self.message_user(
             request, f"{queued} chunk(s) of {len(document_ids)} document(s) queued for embedding."
         )
+
+    def receipt_of_deleting(self, rows: Any) -> ingestion.Receipt:
+        return ingestion.delete_documents([row.pk for row in rows], access=FULL)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """For the confirmation page: names of the first ones, and counts."""
+        documents = Document.objects.filter(pk__in=[obj.pk for obj in objs])
+        sums = documents.aggregate(pages=Sum("page_count", default=0), chunks=Sum("chunk_count", default=0))
+        vectors = Embedding.objects.filter(chunk__document__in=documents.values("pk")).count()
+        names = [str(obj) for obj in objs[:NAMES_SHOWN]]
+        if (more := len(objs) - len(names)) > 0:
+            names.append(f"and {counted(more, 'document')} more")
+        return names, {"documents": len(objs), **sums, "vectors": vectors}, set(), []

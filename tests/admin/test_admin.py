@@ -2,16 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-from django.core.files.base import ContentFile
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from documents.models import Chunk, Collection, Document
-from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
+from documents.models import Chunk, Document, IngestJob
+from embeddings.models import Embedding, EmbeddingRequest
+from tests.admin.conftest import COMPLETED, FAILED
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,74 +16,22 @@ LISTS = [
     "documents/collection",
     "documents/document",
     "documents/chunk",
+    "documents/ingestjob",
     "embeddings/embeddingmodel",
     "embeddings/embeddingrequest",
     "embeddings/embeddingrun",
 ]
 
 
-@pytest.fixture
-def model() -> EmbeddingModel:
-    return EmbeddingModel.objects.create(
-        name="all-MiniLM-L6-v2", provider="local", dimensions=384, active=True
-    )
-
-
-@pytest.fixture
-def make_document(model: EmbeddingModel) -> Callable[..., Document]:
-    def make(name: str, *, embedded: int = 0, failed: int = 0, pending: int = 0) -> Document:
-        collection, _ = Collection.objects.get_or_create(name="default")
-        total = embedded + failed + pending
-        document = Document(
-            collection=collection,
-            source="PDF",
-            original_filename=name,
-            checksum=f"{name:0>64}"[-64:],
-            size_bytes=2048,
-            page_count=3,
-            chunk_count=total,
-        )
-        document.file.save(name, ContentFile(b"%PDF-"), save=False)
-        document.save()
-        chunks = Chunk.objects.bulk_create(
-            Chunk(
-                document=document,
-                chunk_index=i,
-                content=f"{name} says sentence number {i}.",
-                start_char=0,
-                end_char=9,
-                token_count=7,
-                page_number=1,
-                last_page=2,
-            )
-            for i in range(total)
-        )
-        Embedding.objects.bulk_create(
-            Embedding(chunk=chunk, model=model, collection_id=collection.id, vector=np.ones(384))
-            for chunk in chunks[:embedded]
-        )
-        run = EmbeddingRun.objects.create(requested=failed)
-        EmbeddingRequest.objects.bulk_create(
-            EmbeddingRequest(
-                chunk=chunk,
-                model=model,
-                run=run,
-                attempts=1,
-                failed_at=document.created_at,
-                error="The embedding model refused the text.",
-            )
-            for chunk in chunks[embedded : embedded + failed]
-        )
-        return document
-
-    return make
-
-
 def test_every_list_opens_and_its_queries_do_not_grow_with_its_rows(
-    admin_client: Client, make_document: Callable[..., Document], django_assert_max_num_queries
+    admin_client: Client,
+    make_document: Callable[..., Document],
+    make_job: Callable[..., IngestJob],
+    django_assert_max_num_queries,
 ) -> None:
     for i in range(30):
         make_document(f"file-{i}.pdf", embedded=2, failed=1, pending=1)
+        make_job(COMPLETED, FAILED, {})
 
     for name in LISTS:
         with django_assert_max_num_queries(15):
@@ -102,7 +47,7 @@ def test_a_documents_row_counts_what_is_embedded_pending_and_failed(
 
     (row,) = page.context["cl"].result_list
     assert (row.embedded, row.failed, row.chunk_count) == (3, 2, 6)
-    for cell in ("field-embedded", "field-pending", "field-failed", "field-status"):
+    for cell in ("field-embedded", "field-failed", "field-state"):
         assert cell in page.content.decode()
 
 
@@ -161,28 +106,14 @@ def test_deleting_in_the_admin_takes_the_file_and_all_rows(
     document = make_document("old.pdf", embedded=1, failed=1)
     path = Path(document.file.path)
 
-    admin_client.post(
+    page = admin_client.post(
         "/admin/documents/document/",
         {"action": "delete_selected", "_selected_action": [str(document.pk)], "post": "yes"},
+        follow=True,
     )
 
+    assert "Deleted: 1 document, 1 page, 2 chunks and 1 vector." in page.content.decode()
     assert not path.exists()
     assert not Chunk.objects.exists()
     assert not Embedding.objects.exists()
     assert not EmbeddingRequest.objects.exists()
-
-
-def test_a_file_is_uploaded_in_the_admin_and_a_second_time_refused_beside_the_field(
-    admin_client: Client,
-) -> None:
-    collection = Collection.objects.get_or_create(name="default")[0]
-
-    def upload() -> Any:
-        file = SimpleUploadedFile("notes.md", b"# Notes\n\nNairobi is the capital of Kenya.\n")
-        form = {"collection": str(collection.pk), "file": file}
-        return admin_client.post("/admin/documents/document/add/", form)
-
-    assert upload().status_code == 302
-    assert Chunk.objects.get().content.endswith("Nairobi is the capital of Kenya.")
-    assert "Document already ingested" in upload().content.decode()
-    assert Document.objects.count() == 1

@@ -1,0 +1,75 @@
+"""How far ingest jobs are, as the admin shows it: one statement for a list, four for a job's page."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import (
+    BooleanField,
+    Case,
+    Count,
+    F,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce, JSONObject, Now
+
+from documents.models import IngestItem, IngestJob
+from embeddings.admin.state import per_document
+from embeddings.models import Embedding
+
+COMPLETED, FAILED = Q(status=IngestItem.Status.COMPLETED), Q(status=IngestItem.Status.FAILED)
+ENDED = COMPLETED | FAILED
+STALLED = ~ENDED & Q(
+    lease__isnull=False, leased_until__lt=Now()
+)  # who had it in hand is gone, and nobody has taken it over yet
+_NONE = {"total": 0, "ended": 0, "failed": 0, "started": 0, "stalled": 0, "last_end": None}
+_NONE |= {"pages_total": 0, "pages_done": 0, "chunks_made": 0}
+
+
+def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
+    """Adds `progress`, a dict: total, ended, failed, started, stalled (numbers of documents), pages_total,
+    pages_done, chunks_made, last_end (ISO 8601, or None).
+    """
+    summary = JSONObject(
+        total=Count("id"),
+        ended=Count("id", filter=ENDED),
+        failed=Count("id", filter=FAILED),
+        started=Count("id", filter=~Q(status=IngestItem.Status.PENDING)),
+        stalled=Count("id", filter=STALLED),
+        pages_total=Sum("pages_total"),
+        pages_done=Sum("pages_done"),
+        chunks_made=Sum("chunks_made"),
+        last_end=Max("ended_at"),
+    )
+    items = IngestItem.objects.filter(job=OuterRef("pk")).order_by().values("job")
+    counted = Subquery(items.annotate(summary=summary).values("summary"))
+    return jobs.annotate(progress=Coalesce(counted, Value(_NONE, summary.output_field)))
+
+
+def embedded_of_job(job_id: UUID) -> int:
+    """Chunks of the job that have their vector: those of what is completed, and of what is being embedded."""
+    items = IngestItem.objects.filter(job_id=job_id)
+    done = items.filter(COMPLETED).aggregate(chunks=Coalesce(Sum("chunks_made"), 0))["chunks"]
+    under_way = items.filter(~COMPLETED, chunks_made__gt=0).values("id")
+    return int(done) + Embedding.objects.filter(model__active=True, chunk__document_id__in=under_way).count()
+
+
+def items_of(job_id: UUID, *, first: int, limit: int) -> list[Any]:
+    """The job's documents from position `first` on, each with `embedded` and `stalled`."""
+    vectors = per_document(Embedding.objects.filter(model__active=True))
+    embedded = Case(
+        When(COMPLETED, then=F("chunks_made")),
+        When(chunks_made__gt=0, then=vectors),
+        default=0,
+        output_field=IntegerField(),
+    )
+    stalled = Case(When(STALLED, then=True), default=False, output_field=BooleanField())
+    rows = IngestItem.objects.filter(job_id=job_id).order_by("position").defer("metadata")
+    return list(rows.annotate(embedded=embedded, stalled=stalled)[first : first + limit])
