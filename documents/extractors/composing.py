@@ -4,7 +4,7 @@ import re
 from textwrap import dedent
 
 from documents.extractors.cleaning import clean_characters, clean_label, has_text
-from documents.extractors.failures import NO_TEXT, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.failures import NO_WORDS, TOO_MUCH_TEXT, Unreadable
 from documents.extractors.pages import MAX_OUTLINE_ENTRIES, MAX_TEXT_BYTES, MAX_TITLE
 from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading, Source
 
@@ -60,12 +60,12 @@ class Composer:
 
     def code(self, text: str, *, joined: bool = False) -> None:
         """Verbatim but for what all lines are indented by. joined: a further line of the code before."""
-        text = dedent(clean_characters(text).expandtabs(4)).strip("\n").rstrip()
+        text = clean_characters(text).expandtabs(4).strip("\n").rstrip()
         if not has_text(text):
             return
-        if not joined:
-            self._open = None
-        self._into_block("code", text if self._open == "code" else text.lstrip())
+        if not (joined and self._open == "code"):
+            self._open, text = None, dedent(text).lstrip()
+        self._into_block("code", text)
 
     def end_block(self) -> None:
         """What comes next is a block of its own."""
@@ -76,7 +76,7 @@ class Composer:
     ) -> Extraction:
         """Raises Unreadable where there is no text."""
         if not self._parts:
-            raise Unreadable(NO_TEXT)
+            raise Unreadable(NO_WORDS)
         first = next((heading.title for heading in self._headings if heading.level == 1), "")
         return Extraction(
             source=source,

@@ -47,7 +47,7 @@ class NoText(Unreadable):
     """The bytes are no text in any encoding."""
 
     def __init__(self) -> None:
-        super().__init__("The file is not a text.")
+        super().__init__("The file is no text in any known encoding.")
 
 
 def decode(data: bytes, *, label: str = "") -> str:
@@ -69,7 +69,8 @@ def decode(data: bytes, *, label: str = "") -> str:
 def looks_binary(data: bytes) -> bool:
     """Without a byte order mark: a NUL early on, or many characters that no text has."""
     head = data[:_HEAD]
-    return b"\x00" in head or 50 * len(_CONTROLS.findall(head)) > len(head)
+    controls = len(_CONTROLS.findall(head))
+    return b"\x00" in head or controls > max(2, len(head) / 50)
 
 
 def has_byte_order_mark(data: bytes) -> bool:

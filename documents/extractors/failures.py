@@ -15,6 +15,7 @@ class PasswordNeeded(Unreadable):
 NOT_A_DOCUMENT = "The file is neither a PDF nor a Markdown text."
 BROKEN_PDF = "The PDF is damaged and cannot be read."
 NO_TEXT = "The document has no extractable text; if it is a scan, run text recognition (OCR) on it first."
+NO_WORDS = "The document has no extractable text."
 TOO_MANY_PAGES = "The document has more than 10,000 pages."
 TOO_MUCH_TEXT = "The document has more than 20 MB of text."
 OUT_OF_LIMITS = "The document could not be read within the limits of time and memory."

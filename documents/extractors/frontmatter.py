@@ -32,6 +32,7 @@ _NAMES = {
 }
 _MAX_CHARS = 20_000
 _MAX_LISTED = 50
+_MAX_NESTED = 100  # brackets; PyYAML needs quadratic time for nested ones
 
 
 def split_front_matter(source: str) -> tuple[dict[str, str], str]:
@@ -51,7 +52,11 @@ def split_front_matter(source: str) -> tuple[dict[str, str], str]:
 def _parsed(text: str) -> dict[Any, Any]:
     """As YAML where it is sane YAML, else its `name: value` lines: nobody checks front matter."""
     try:
-        if len(text) <= _MAX_CHARS and not _has_alias(text):
+        if (
+            len(text) <= _MAX_CHARS
+            and text.count("[") + text.count("{") < _MAX_NESTED
+            and not _has_alias(text)
+        ):
             fields = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - safer than safe_load: strings only
             if isinstance(fields, dict):
                 return fields

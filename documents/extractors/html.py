@@ -6,6 +6,7 @@ at a loss, the whole page's text is taken, without navigation.
 
 import re
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import lxml.html
@@ -15,13 +16,19 @@ from trafilatura.metadata import extract_metadata
 from documents.extractors.cleaning import clean_label
 from documents.extractors.composing import Composer
 from documents.extractors.decoding import decode, has_byte_order_mark
-from documents.extractors.failures import NO_TEXT, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.failures import NO_WORDS, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.flattening import compose_flat
 from documents.extractors.guarded import OutOfTime, cpu_limit
 from documents.extractors.markup import compose, text_of
 from documents.extractors.pages import MAX_TEXT_BYTES
 from documents.types import Extraction
 
-_MAIN_CPU_S = 15.0
+_MAIN_CPU_S = 8.0
+_ABOUT_CPU_S = 3.0
+_TOO_DEEP = "The page is nested so deeply that its headings, lists and tables could not be told apart."
+_SUBSET = re.compile(
+    r"\A(.{0,9999}?<!doctype[^<>\[]{0,500})\[[^\[\]]{0,99999}\]\s*>", re.IGNORECASE | re.DOTALL
+)
 _CHARSET = re.compile(
     rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})",
     re.IGNORECASE,
@@ -42,7 +49,12 @@ def read_html(data: bytes) -> Extraction:
     """Raises Unreadable."""
     if len(data) > 2 * MAX_TEXT_BYTES:
         raise Unreadable(TOO_MUCH_TEXT)
-    tree = _parse(_decoded(data))
+    page = _SUBSET.sub(r"\1>", _decoded(data), count=1)
+    tree, whole_tree = _parse(page)
+    if not whole_tree:
+        composer = Composer()
+        compose_flat(page, composer)
+        return replace(composer.finish("HTML"), warnings=(_TOO_DEEP,))
     title, metadata = _about(tree)
     _drop_unseen(tree)
     whole = _whole(tree)
@@ -58,22 +70,26 @@ def _decoded(data: bytes) -> str:
     return decode(data, label=label)
 
 
-def _parse(text: str) -> Any:
-    """huge_tree: without it a page is lost from the 256th level on; memory and time are bounded anyway."""
+def _parse(text: str) -> tuple[Any, bool]:
+    """(the tree, whether it is all of the page): libxml2 stops at level 2,048, at 256 if not huge.
+
+    Raises Unreadable where there is nothing at all.
+    """
     parser = lxml.html.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True
     )
     try:
-        return lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        tree = lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        return tree, not any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
     except lxml.etree.LxmlError as exc:  # nothing but comments, for example
-        raise Unreadable(NO_TEXT) from exc
+        raise Unreadable(NO_WORDS) from exc
 
 
 def _about(tree: Any) -> tuple[str, dict[str, str]]:
     """(title, metadata): from the head, Open Graph, JSON-LD. Dates are not guessed from the text."""
     fields = {"language": tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or ""}
     title = tree.findtext(".//title") or ""
-    found = _guarded(lambda: extract_metadata(deepcopy(tree), extensive=False))
+    found = _guarded(lambda: extract_metadata(deepcopy(tree), extensive=False), _ABOUT_CPU_S)
     if found is not None:
         title = found.title or title
         fields |= {"author": found.author, "date": found.date, "description": found.description}
@@ -112,16 +128,13 @@ def _main(tree: Any, most: int) -> Composer | None:
     prepared = deepcopy(tree)
     for block in list(prepared.iter("pre")):  # else it is taken for a quotation
         if block.find("code") is None:
-            block.tag, inner = "code", block.text
-            block.text = inner
-            block.set("class", "block")
-            parent = block.getparent()
-            wrapper = lxml.html.Element("pre")
-            wrapper.tail, block.tail = block.tail, None
-            parent.replace(block, wrapper)
+            block.tag, wrapper = "code", lxml.html.Element("pre")
+            block.getparent().replace(block, wrapper)
             wrapper.append(block)
+            wrapper.tail, block.tail = block.tail, None
     found = _guarded(
-        lambda: bare_extraction(prepared, include_comments=False, include_tables=True, favor_recall=True)
+        lambda: bare_extraction(prepared, include_comments=False, include_tables=True, favor_recall=True),
+        _MAIN_CPU_S,
     )
     if found is None or found.body is None:
         return None
@@ -138,10 +151,10 @@ def _prepend_title(tree: Any, body: Any, composer: Composer) -> None:
         composer.heading(1, text_of(shown[0]))
 
 
-def _guarded(call: Any) -> Any:
+def _guarded(call: Any, cpu_s: float) -> Any:
     """What `call` returns; None if it fails or takes too long: it is a help, not needed to read a page."""
     try:
-        with cpu_limit(_MAIN_CPU_S):
+        with cpu_limit(cpu_s):
             return call()
     except (OutOfTime, RecursionError):
         return None

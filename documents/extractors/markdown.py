@@ -9,7 +9,7 @@ from markdown_it.token import Token
 
 from documents.extractors.cleaning import clean_characters, clean_label, has_text
 from documents.extractors.decoding import decode
-from documents.extractors.failures import NO_TEXT, NOT_A_DOCUMENT, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.failures import NO_WORDS, NOT_A_DOCUMENT, TOO_MUCH_TEXT, Unreadable
 from documents.extractors.frontmatter import split_front_matter
 from documents.extractors.pages import MAX_OUTLINE_ENTRIES, MAX_TEXT_BYTES, MAX_TITLE
 from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading
@@ -33,7 +33,7 @@ def read_markdown(data: bytes, *, any_encoding: bool = False) -> Extraction:
     fields, body = split_front_matter(clean_characters(decode(data) if any_encoding else _strict(data)))
     text = body.strip()
     if not has_text(text):
-        raise Unreadable(NO_TEXT)
+        raise Unreadable(NO_WORDS)
     tokens = _BLOCKS.parse(text)
     lines = [0, *(found.end() for found in re.finditer("\n", text)), len(text)]
     headings = _headings(tokens, lines)

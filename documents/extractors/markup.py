@@ -166,7 +166,7 @@ def _is_code_block(element: Any) -> bool:
 
 def _is_layout(table: Any) -> bool:
     """A table that only places things: one inside another, headings in cells, or a single column."""
-    if any(part is not table and (part.tag == "table" or part.tag in _LEVELS) for part in table.iter()):
+    if table.find(".//table") is not None or next(table.iter(*_LEVELS), None) is not None:
         return True
     return all(sum(cell.tag in _CELLS for cell in row) < 2 for row in table.iter(*_ROWS))
 

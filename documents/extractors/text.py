@@ -4,7 +4,7 @@ import re
 
 from documents.extractors.cleaning import clean_characters, has_text
 from documents.extractors.decoding import decode
-from documents.extractors.failures import NO_TEXT, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.failures import NO_WORDS, TOO_MUCH_TEXT, Unreadable
 from documents.extractors.pages import MAX_TEXT_BYTES
 from documents.types import ExtractedPage, Extraction
 
@@ -21,7 +21,7 @@ def read_text(data: bytes) -> Extraction:
     if len(text.encode()) > MAX_TEXT_BYTES:
         raise Unreadable(TOO_MUCH_TEXT)
     if not has_text(text):
-        raise Unreadable(NO_TEXT)
+        raise Unreadable(NO_WORDS)
     lost = (_LOST,) if "\ufffd" in text and "\ufffd".encode() not in data else ()
     return Extraction(
         source="TEXT", text=text, pages=(ExtractedPage(1, 0, len(text), "text"),), warnings=lost

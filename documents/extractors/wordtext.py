@@ -74,7 +74,7 @@ def _gather(parent: Any, found: Inline, depth: int) -> None:
         if tag in _LEFT_OUT or depth > _MAX_DEPTH:
             continue
         if tag == w("t") or tag == _MATH + "t":
-            found.parts.append(child.text or "")
+            found.parts.append((child.text or "") + "".join(part.tail or "" for part in child))
         elif tag in _SIGNS:
             found.parts.append(_SIGNS[tag])
         elif tag in _NOTES:

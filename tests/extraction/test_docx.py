@@ -1,0 +1,207 @@
+"""Word documents: what a reader sees in Word, in reading order."""
+
+import io
+import zipfile
+from datetime import UTC, datetime
+from typing import Any
+
+import docx
+import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+
+from documents.extractors.docx import read_docx
+from documents.extractors.failures import Unreadable
+from documents.types import Extraction, Heading
+
+TYPES = """<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+<Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml"
+ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>"""
+RELATIONS = """<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
+<Relationship Id="rId1" Target="word/document.xml"
+Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/></Relationships>"""
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def saved(document: Any) -> bytes:
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def zipped(body: str, *, before: str = "", more: dict[str, bytes] | None = None) -> bytes:
+    """The least that is a DOCX, its body written by hand."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", TYPES)
+        archive.writestr("_rels/.rels", RELATIONS)
+        archive.writestr("word/document.xml", f"{before}<w:document {W}><w:body>{body}</w:body></w:document>")
+        for name, data in (more or {}).items():
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def paragraph(text: str) -> str:
+    return f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def parts(found: Extraction) -> list[tuple[str, str]]:
+    return [(block.kind, found.text[block.start_char : block.end_char]) for block in found.blocks]
+
+
+def report() -> Any:
+    document = docx.Document()
+    document.core_properties.title, document.core_properties.author = "Yearly report", "Ann Lee"
+    document.core_properties.created = datetime(2024, 3, 2, 10, tzinfo=UTC)
+    document.sections[0].header.paragraphs[0].text = "Confidential header"
+    document.add_heading("The year", 0)
+    document.add_heading("Results", 1)
+    document.add_paragraph("It was a good year.")
+    document.add_paragraph("Sales", style="List Bullet")
+    document.add_paragraph("abroad", style="List Bullet 2")
+    document.add_heading("Figures", 2)
+    table = document.add_table(3, 3)
+    for row, cells in enumerate([("Region", "Town", "Sold"), ("South", "Rome", "3"), ("", "Bari", "4")]):
+        for column, text in enumerate(cells):
+            table.cell(row, column).text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    document.add_paragraph("First step", style="List Number")
+    document.add_paragraph("Second step", style="List Number")
+    document.add_paragraph("The end.")
+    return document
+
+
+def test_a_report_is_read_in_order() -> None:
+    found = read_docx(saved(report()))
+    assert found.text == (
+        "The year\n\nResults\n\nIt was a good year.\n\n- Sales\n  - abroad\n\nFigures\n\n"
+        "Region | Town | Sold\nSouth | Rome | 3\nSouth | Bari | 4\n\n"
+        "1. First step\n2. Second step\n\nThe end."
+    )
+    assert [heading.level for heading in found.headings] == [1, 1, 2]
+    assert found.headings[1] == Heading(1, "Results", found.text.index("Results"))
+    assert [kind for kind, _ in parts(found)] == ["list", "table", "list"]
+    assert (found.title, found.metadata["author"]) == ("Yearly report", "Ann Lee")
+    assert found.metadata["created"] == "2024-03-02T10:00:00+00:00"
+
+
+def test_a_heading_is_known_by_its_outline_level_whatever_its_style_is_called() -> None:
+    document = docx.Document()
+    style = document.styles.add_style("Kapitelkopf", 1)
+    style.element.get_or_add_pPr().append(parse_xml(f'<w:outlineLvl {nsdecls("w")} w:val="1"/>'))
+    document.add_paragraph("Über Zellen", style="Kapitelkopf")
+    derived = document.styles.add_style("Wie eine Überschrift", 1)
+    derived.base_style = document.styles["Heading 3"]
+    document.add_paragraph("Darunter", style="Wie eine Überschrift")
+    document.add_paragraph("Text.")
+    found = read_docx(saved(document))
+    assert [(heading.level, heading.title) for heading in found.headings] == [
+        (2, "Über Zellen"),
+        (3, "Darunter"),
+    ]
+
+
+def test_revisions_are_read_as_if_accepted() -> None:
+    body = (
+        '<w:p><w:r><w:t xml:space="preserve">The price is </w:t></w:r>'
+        "<w:del><w:r><w:delText>nine</w:delText></w:r></w:del><w:ins><w:r><w:t>ten</w:t></w:r></w:ins>"
+        "<w:moveFrom><w:r><w:t>gone</w:t></w:r></w:moveFrom></w:p>"
+        "<w:sdt><w:sdtContent>" + paragraph("In a content control.") + "</w:sdtContent></w:sdt>"
+    )
+    assert read_docx(zipped(body)).text == "The price is ten\n\nIn a content control."
+
+
+def test_links_and_fields_give_the_text_that_is_shown() -> None:
+    body = (
+        "<w:p><w:hyperlink><w:r><w:t>the site</w:t></w:r></w:hyperlink>"
+        "<w:r><w:instrText>PAGEREF _Toc</w:instrText></w:r>"
+        "<w:fldSimple><w:r><w:t>, 2024</w:t></w:r></w:fldSimple>"
+        "<w:r><w:noBreakHyphen/><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p>"
+    )
+    assert read_docx(zipped(body)).text == "the site, 2024-a b\nc"
+
+
+def test_a_text_box_is_read_once_after_its_paragraph() -> None:
+    box = f"<w:txbxContent>{paragraph('In the box.')}</w:txbxContent>"
+    body = (
+        '<w:p><w:r><mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        f"<mc:Choice>{box}</mc:Choice><mc:Fallback><w:pict>{box}</w:pict></mc:Fallback></mc:AlternateContent>"
+        "</w:r><w:r><w:t>Around it.</w:t></w:r></w:p>"
+    )
+    assert read_docx(zipped(body)).text == "Around it.\n\nIn the box."
+
+
+def test_tables_in_tables_and_lines_in_cells_stay_in_their_row() -> None:
+    document = docx.Document()
+    table = document.add_table(2, 2)
+    table.cell(0, 0).text, table.cell(0, 1).text, table.cell(1, 0).text = "Name", "Parts", "Cell"
+    table.cell(1, 1).text = "wall\nnucleus"
+    table.cell(1, 1).add_table(1, 2).cell(0, 0).text = "inner"
+    assert read_docx(saved(document)).text == "Name | Parts\nCell | wall nucleus inner"
+
+
+def test_a_frame_of_one_column_is_text() -> None:
+    document = docx.Document()
+    frame = document.add_table(1, 1)
+    frame.cell(0, 0).text = "A long paragraph in a frame."
+    found = read_docx(saved(document))
+    assert (found.text, found.blocks) == ("A long paragraph in a frame.", ())
+
+
+def test_lists_count_by_themselves_and_start_again() -> None:
+    document = docx.Document()
+    numbering = document.part.numbering_part.element
+    numbering.insert(0, parse_xml(
+        f'<w:abstractNum {nsdecls("w")} w:abstractNumId="90">'
+        '<w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl>'
+        '<w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/></w:lvl></w:abstractNum>'
+    ))  # fmt: skip
+    for number in ("91", "92"):
+        numbering.append(parse_xml(
+            f'<w:num {nsdecls("w")} w:numId="{number}"><w:abstractNumId w:val="90"/></w:num>'
+        ))  # fmt: skip
+    for number, level in [("91", 0), ("91", 1), ("91", 0), ("91", 1), ("92", 0)]:
+        item = document.add_paragraph("item")
+        item._p.get_or_add_pPr().append(parse_xml(
+            f'<w:numPr {nsdecls("w")}><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>'
+        ))  # fmt: skip
+    assert read_docx(saved(document)).text == "1. item\n  1. item\n2. item\n  1. item\n1. item"
+
+
+def test_code_keeps_its_lines() -> None:
+    document = docx.Document()
+    document.styles.add_style("Source Code", 1)
+    for line in ("def f(x):", "    return 1"):
+        document.add_paragraph(line, style="Source Code")
+    assert parts(read_docx(saved(document))) == [("code", "def f(x):\n    return 1")]
+
+
+def test_no_entity_is_looked_up() -> None:
+    evil = '<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+    assert read_docx(zipped(paragraph("Before &x;after"), before=evil)).text == "Before after"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        zipped(paragraph("<broken")),
+        zipped("<w:sdt>" * 5_000 + "</w:sdt>" * 5_000),
+        zipped(paragraph("fine"))[:-40],
+        zipped(paragraph("&l9;"), before='<!DOCTYPE d [<!ENTITY l0 "lol">' + "".join(
+            f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10)) + "]>"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_says_so(data: bytes) -> None:
+    with pytest.raises(Unreadable, match=r"damaged|no extractable text"):
+        read_docx(data)
+
+
+def test_a_bomb_is_refused_by_its_table_of_contents() -> None:
+    with pytest.raises(Unreadable, match="limits of time and memory"):
+        read_docx(zipped(paragraph("Small."), more={"word/media/image.xml": b" " * 150_000_000}))
+
+
+def test_an_empty_document_says_so() -> None:
+    with pytest.raises(Unreadable, match="no extractable text"):
+        read_docx(saved(docx.Document()))

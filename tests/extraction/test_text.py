@@ -1,0 +1,64 @@
+"""Plain text: the encoding is found, the text is cleaned, and stays what it was."""
+
+import time
+
+import pytest
+
+from documents.extractors.failures import Unreadable
+from documents.extractors.text import read_text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Plain words.", "ascii"),
+        ("Grüße aus Köln, 20 €.", "utf-8"),
+        ("Grüße aus Köln.", "utf-8-sig"),
+        ("Grüße aus Köln.", "utf-16"),
+        ("Grüße aus Köln.", "utf-32"),
+        ("Le café est fermé à Noël, déjà été.", "cp1252"),
+        ("café", "cp1252"),
+        ("He said “it’s fine” – and left.", "cp1252"),
+        ("Zażółć gęślą jaźń, proszę państwa o ciszę.", "cp1250"),
+        ("Привет, мир. Это простой текст для проверки.", "cp1251"),
+        ("Привет, мир. Это простой текст для проверки.", "koi8-r"),
+        ("Καλημέρα κόσμε, αυτό είναι ένα κείμενο.", "cp1253"),
+        ("これは日本語のテキストです。文字コードを確認します。", "cp932"),
+        ("これは日本語のテキストです。文字コードを確認します。", "euc_jp"),
+        ("这是一个中文文本，用于测试编码。", "gb18030"),
+        ("이것은 한국어 텍스트입니다. 인코딩 확인.", "euc_kr"),
+    ],
+)
+def test_the_encoding_is_found(text: str, encoding: str) -> None:
+    found = read_text(text.encode(encoding))
+    assert (found.text, found.source, found.headings, found.blocks) == (text, "TEXT", (), ())
+
+
+def test_a_few_broken_bytes_lose_a_few_letters() -> None:
+    found = read_text("Grüße aus Köln und überall. ".encode() * 20 + b"\xff Ende.")
+    assert found.text.endswith("Grüße aus Köln und überall. \ufffd Ende.")
+    assert found.warnings == ("Some characters of the file could not be decoded.",)
+
+
+def test_what_cannot_be_stored_or_seen_goes() -> None:
+    text = "a\u202eb\u202c\r\nc\u200bd\x07\n\n\n\n\ne\ufeff"
+    assert read_text(text.encode()).text == "ab\ncd\n\ne"
+
+
+@pytest.mark.parametrize("data", [b"", b" \n\t ", "\u200b\u2060".encode(), "\ufeff".encode("utf-16")])
+def test_a_blank_file_says_so(data: bytes) -> None:
+    with pytest.raises(Unreadable, match="no extractable text"):
+        read_text(data)
+
+
+@pytest.mark.parametrize("data", [b"PK\x00\x01", b"\x00" * 99, b"\x01\x02\x03 some words"])
+def test_binary_data_is_no_text(data: bytes) -> None:
+    with pytest.raises(Unreadable, match="no text in any known encoding"):
+        read_text(data)
+
+
+@pytest.mark.parametrize("piece", [b"a", b"word ", b"\n", b" \n", b"caf\xe9 ", b".\r\n"])
+def test_large_files_take_linear_time(piece: bytes) -> None:
+    started = time.process_time()
+    read_text(b"x" + piece * (2_000_000 // len(piece)))
+    assert time.process_time() - started < 3
