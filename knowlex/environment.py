@@ -60,6 +60,8 @@ class Environment(BaseSettings):
     knowlex_url_allowed_hosts: Annotated[str, AfterValidator(values.host_list)] = ""
 
     knowlex_pdf_reader: Literal["auto", "pypdf", "pdfium"] = "auto"
+    knowlex_ocr: Literal["auto", "on", "off"] = "auto"
+    knowlex_ocr_languages: str = Field(default="", pattern=r"^([\w/-]+(\+[\w/-]+)*)?$")
     knowlex_extractor_processes: Processes = 2
     knowlex_chunk_tokens: Annotated[int, Field(ge=50, le=500)] = 300
     knowlex_chunk_overlap: Annotated[int, Field(ge=0, le=250)] = 50

@@ -195,7 +195,12 @@ CHUNKING = ChunkingSettings(size=ENV.knowlex_chunk_tokens, overlap=ENV.knowlex_c
 KNOWLEX: dict[str, dict[str, Any]] = {
     "EXTRACTOR": {
         "class": "documents.extractors.sandbox.SandboxedExtractor",
-        "options": {"pdf_reader": ENV.knowlex_pdf_reader, "processes": ENV.knowlex_extractor_processes},
+        "options": {
+            "pdf_reader": ENV.knowlex_pdf_reader,
+            "processes": ENV.knowlex_extractor_processes,
+            "ocr": ENV.knowlex_ocr,
+            "ocr_languages": ENV.knowlex_ocr_languages,
+        },
     },
     "TOKENIZER": {"class": "documents.tokens.WordPieceCounter"},
     "CHUNKER_FIXED": {"class": "documents.chunkers.fixed.FixedChunker"},

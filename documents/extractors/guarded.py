@@ -8,6 +8,7 @@ from types import FrameType
 from typing import TypeVar
 
 from documents.extractors.failures import PasswordNeeded, Unreadable
+from documents.extractors.looks import RawPage
 from documents.extractors.pages import OpenReader, PdfReader, ReaderName
 
 T = TypeVar("T")
@@ -35,11 +36,9 @@ class GuardedReader:
         reader = self._opened()
         return reader.page_count if reader else 0
 
-    def text(self, page_index: int) -> str:
-        """The raw text, "" where the page fails or has none."""
-        reader = self._opened()
-        found = self._guard(lambda: reader.text(page_index)) if reader else None
-        return found or ""
+    def page(self, page_index: int) -> RawPage:
+        """An empty one where the page fails."""
+        return self.ask(lambda reader: reader.page(page_index)) or RawPage()
 
     def ask(self, question: Callable[[PdfReader], T]) -> T | None:
         reader = self._opened()

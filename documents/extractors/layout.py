@@ -6,10 +6,13 @@ lines of their own.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from documents.extractors.cleaning import clean_label
 
 _ITEM = re.compile(r"[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s")
 _FIGURE = re.compile(r"[-–—+$€£(]*(?:\d[\d.,]*[%)\]]*|[$€£—–-])")
+_FIGURE_OR_DASH = re.compile(r"[\d$€£—–-]")
 _LETTER = re.compile(r"[^\W\d_]")
 _CJK = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _NEIGHBOURS = 4  # lines looked at on each side to learn the width of the column
@@ -18,8 +21,16 @@ _NARROW = 50
 _ENDS = (".", "!", "?", ":", ";", "。", "！", "？", "：", "”", '"')
 
 
-def paragraphs(page: str) -> str:
-    """The page with wrapped lines joined; a blank line parts paragraphs, a line end short lines."""
+def line_key(line: str) -> str:
+    """How a line is known again after cleaning."""
+    return " ".join(line.split()) if line.isascii() else clean_label(line)
+
+
+def paragraphs(page: str, apart: Mapping[str, int] | None = None) -> str:
+    """The page with wrapped lines joined; a blank line parts paragraphs, a line end short lines.
+
+    apart: keys of lines that are no part of a paragraph; those of equal number are one heading.
+    """
     lines = [line for line in page.split("\n") if line.strip()]
     if not lines:
         return ""
@@ -29,12 +40,23 @@ def paragraphs(page: str) -> str:
     for index in range(1, len(lines)):
         above, below = lines[index - 1], lines[index].strip()
         wrapped = tells_wraps and above.endswith(" ")
-        if not wrapped and _is_heading(above.strip(), below, lines[index + 1 : index + 2], widths[index]):
+        parted = _parted(above, below, apart) if apart else None
+        if parted is not None:
+            parts.append(parted)
+        elif not wrapped and _is_heading(above.strip(), below, lines[index + 1 : index + 2], widths[index]):
             parts.append("\n\n")
         else:
             parts.append(_joint(above, below, width=widths[index - 1], wrapped=wrapped))
         parts.append(below)
     return "".join(parts)
+
+
+def _parted(above: str, below: str, apart: Mapping[str, int]) -> str | None:
+    """What stands between two lines of which one is apart; None if neither is."""
+    first, second = apart.get(line_key(above)), apart.get(line_key(below))
+    if first is None and second is None:
+        return None
+    return " " if first == second else "\n\n"
 
 
 def _widths(lines: Sequence[str]) -> list[int]:
@@ -48,9 +70,9 @@ def _joint(above: str, below: str, *, width: int, wrapped: bool) -> str:
     above = above.strip()
     if _ITEM.match(below):
         return "\n"
-    above_tabular = _is_tabular(above)
+    above_tabular = is_tabular(above)
     goes_on = not above_tabular and below[0].islower() and not above.endswith(_ENDS)
-    tabular = above_tabular or _is_tabular(below)
+    tabular = above_tabular or is_tabular(below)
     if goes_on or (not tabular and (wrapped or _is_full(above, below, width))):
         return "" if _CJK.match(above[-1]) and _CJK.match(below) else " "
     return "\n" if tabular or len(above) < _NARROW else "\n\n"
@@ -70,8 +92,10 @@ def _is_full(above: str, below: str, width: int) -> bool:
     return len(above) + first_word >= _FULL * width and width >= _NARROW // 2
 
 
-def _is_tabular(line: str) -> bool:
+def is_tabular(line: str) -> bool:
     """A row of figures (at least two, a third of its words), or a line without any letter."""
+    if not _FIGURE_OR_DASH.search(line):
+        return _LETTER.search(line) is None
     words = line.split()
     figures = sum(_FIGURE.fullmatch(word) is not None for word in words) if len(words) < 60 else 0
     return figures >= max(2.0, len(words) / 3) or _LETTER.search(line) is None

@@ -12,13 +12,14 @@ WALL_S = 60.0
 PATIENT_WALL_S = 900.0  # a child that waits for its pages to be recognised uses no CPU meanwhile
 BRIEF_USER_S = 0.5  # of CPU in user mode: enough for some 100 pages
 BRIEF_WALL_S = 20.0
+DRAW_WALL_S = 20.0  # one page, for text recognition
 MEMORY_BYTES = 1024**3
 _CPU_FLOOR_S = 5
 _BYTES_PER_CPU_S = 100_000  # PDFium reads a megabyte of an ordinary PDF in about a second
 
 READERS = ("auto", "pdfium", "pypdf")
 _SOURCES: tuple[Source, ...] = ("PDF", "MARKDOWN", "HTML", "DOCX", "TEXT")
-_PACKED = struct.Struct("!4B")
+_PACKED = struct.Struct("!4BI")
 JOB_BYTES = _PACKED.size
 
 
@@ -27,6 +28,7 @@ class Job:
     """How to read a file; travels to the nursery as JOB_BYTES bytes.
 
     named: what the file's name says. brief: within BRIEF_USER_S. patient: see TextExtractor.
+    draw: the 1-based page of which only a picture is wanted; 0 to read the file.
     """
 
     pdf_reader: str
@@ -34,17 +36,20 @@ class Job:
     sources: AbstractSet[Source] = UPLOAD_SOURCES
     brief: bool = False
     patient: bool = False
+    draw: int = 0
 
     def to_bytes(self) -> bytes:
         taken = sum(1 << place for place, source in enumerate(_SOURCES) if source in self.sources)
         flags = self.brief + 2 * self.patient
-        return _PACKED.pack(READERS.index(self.pdf_reader), NAME_KINDS.index(self.named), taken, flags)
+        return _PACKED.pack(
+            READERS.index(self.pdf_reader), NAME_KINDS.index(self.named), taken, flags, self.draw
+        )
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "Job":
-        reader, named, taken, flags = _PACKED.unpack(packed)
+        reader, named, taken, flags, draw = _PACKED.unpack(packed)
         sources = frozenset(source for place, source in enumerate(_SOURCES) if taken & 1 << place)
-        return cls(READERS[reader], NAME_KINDS[named], sources, bool(flags & 1), bool(flags & 2))
+        return cls(READERS[reader], NAME_KINDS[named], sources, bool(flags & 1), bool(flags & 2), draw)
 
     @property
     def wall_s(self) -> float:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from documents.extractors.looks import RawPage
+
 ReaderName = Literal["pdfium", "pypdf"]
 
 MAX_PAGES = 10_000
@@ -27,8 +29,8 @@ class PdfReader(Protocol):
 
     page_count: int
 
-    def text(self, page_index: int) -> str:
-        """The raw text of a page, uncleaned."""
+    def page(self, page_index: int) -> RawPage:
+        """The raw text of a page, and how it looks."""
         ...
 
     def outline(self) -> list[OutlineEntry]:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
-from documents.extractors.cleaning import clean_page, has_text
+from documents.extractors.arrangement import Arrangement, arrange
+from documents.extractors.cleaning import has_text
 from documents.extractors.failures import (
     BROKEN_PDF,
     NO_TEXT,
@@ -12,15 +13,14 @@ from documents.extractors.failures import (
     PasswordNeeded,
     Unreadable,
 )
-from documents.extractors.frames import Report, Silent
+from documents.extractors.frames import PagePicture, Report, Silent
 from documents.extractors.guarded import GuardedReader
-from documents.extractors.layout import paragraphs
+from documents.extractors.looks import RawPage
 from documents.extractors.metadata import pdf_metadata
-from documents.extractors.outline import place_headings
 from documents.extractors.pages import MAX_PAGES, MAX_TEXT_BYTES
 from documents.extractors.pdfium import PdfiumReader
 from documents.extractors.pypdf import PypdfReader
-from documents.extractors.quality import badness, reads_well
+from documents.extractors.quality import badness, doubts, reads_well
 from documents.types import ExtractedPage, Extraction, ReadBy
 
 NO_LIMIT = 1e6  # seconds: the process's own limit decides
@@ -31,25 +31,32 @@ MAX_MISSES = 3  # pages in a row on which the cover found nothing either: the pa
 def read_pdf(data: bytes, *, reader: str, report: Report | None = None) -> Extraction:
     """reader: "pdfium", "pypdf", or "auto" for PDFium with pypdf where PDFium fails.
 
-    Raises Unreadable.
+    A page that is a picture has the warning "image_only" and no text. Raises Unreadable, also where there
+    is neither text nor picture.
     """
     main, cover = _main_and_cover(_readers(data, reader))
     if main.page_count() > MAX_PAGES:
         raise Unreadable(TOO_MANY_PAGES)
-    texts, read_by = _read_pages(main, cover, report or Silent())
-    if not any(has_text(text) for text in texts):
-        raise Unreadable(NO_TEXT)
-    starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
+    pages, readers = _read_pages(main, cover, report or Silent())
     title, metadata = pdf_metadata(main.ask(lambda opened: opened.metadata()) or {})
-    entries = main.ask(lambda opened: opened.outline()) or []
+    arranged = arrange(pages, main.ask(lambda opened: opened.outline()) or [])
+    texts = arranged.texts
+    if not any(has_text(text) for text in texts) and not any(page.pictures for page in pages):
+        raise Unreadable(NO_TEXT)
     return Extraction(
         source="PDF",
         text="\n".join(texts),
-        pages=_pages(texts, starts, read_by, main.name),
-        headings=place_headings(entries, texts, starts),
-        title=title,
+        pages=_pages(pages, arranged, readers, main.name),
+        headings=arranged.headings,
+        blocks=arranged.blocks,
+        title=title or arranged.title,
         metadata=metadata,
     )
+
+
+def draw_page(data: bytes, number: int) -> PagePicture:
+    """Page `number` (1-based), for text recognition. Raises Unreadable, and what PDFium raises."""
+    return PdfiumReader(data).picture(number - 1)
 
 
 def _readers(data: bytes, reader: str) -> list[GuardedReader]:
@@ -73,38 +80,43 @@ def _main_and_cover(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, Gu
 
 def _read_pages(
     main: GuardedReader, cover: GuardedReader | None, report: Report
-) -> tuple[list[str], list[ReadBy]]:
-    texts: list[str] = []
-    read_by: list[ReadBy] = []
-    size = misses = 0
+) -> tuple[list[RawPage], list[ReadBy]]:
+    pages: list[RawPage] = []
+    readers: list[ReadBy] = []
+    size = misses = pictures = 0
     for page_index in range(main.page_count()):
         name: ReadBy = main.name
-        raw = main.text(page_index)
-        if cover and misses < MAX_MISSES and not reads_well(raw):
-            other = cover.text(page_index)
-            misses = 0 if other.strip() else misses + 1
-            if badness(other) < 0.8 * badness(raw):
-                name, raw = cover.name, other
-        text = paragraphs(clean_page(raw))
-        size += len(text.encode())
+        page = main.page(page_index)
+        if cover and misses < MAX_MISSES and not reads_well(page.text):
+            other = cover.page(page_index)
+            misses = 0 if other.text.strip() else misses + 1
+            if badness(other.text) < 0.8 * badness(page.text):
+                name, page = cover.name, other
+        size += len(page.text.encode("utf-8", "replace"))
         if size > MAX_TEXT_BYTES:
             raise Unreadable(TOO_MUCH_TEXT)
-        texts.append(text)
-        read_by.append(name if text else "none")
-        report.progress(page_index + 1, main.page_count())
-    return texts, read_by
+        pages.append(page)
+        readers.append(name)
+        pictures += page.pictures  # these are not done before they are recognised, or given up
+        report.progress(page_index + 1 - pictures, main.page_count())
+    return pages, readers
 
 
 def _pages(
-    texts: Sequence[str], starts: Sequence[int], read_by: Sequence[ReadBy], main: ReadBy
+    pages: Sequence[RawPage], arranged: Arrangement, readers: Sequence[ReadBy], main: ReadBy
 ) -> tuple[ExtractedPage, ...]:
+    starts = accumulate((len(text) + 1 for text in arranged.texts), initial=0)
     return tuple(
-        ExtractedPage(number, start, start + len(text), name, _warnings(name, main))
-        for number, (text, start, name) in enumerate(zip(texts, starts, read_by, strict=True), 1)
+        ExtractedPage(
+            number, start, start + len(text), name if text else "none", _warnings(page, text, name, main)
+        )
+        for number, (page, text, name, start) in enumerate(
+            zip(pages, arranged.texts, readers, starts, strict=False), 1
+        )
     )
 
 
-def _warnings(name: ReadBy, main: ReadBy) -> tuple[str, ...]:
-    if name == "none":
-        return ("no_text",)
-    return () if name == main else ("fallback",)
+def _warnings(page: RawPage, text: str, name: ReadBy, main: ReadBy) -> tuple[str, ...]:
+    if not text:
+        return ("image_only" if page.pictures else "no_text",)
+    return (*(() if name == main else ("fallback",)), *doubts(page.text))

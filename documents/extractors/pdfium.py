@@ -6,7 +6,11 @@ import pypdfium2
 from pypdfium2 import raw
 
 from documents.extractors.failures import TOO_MUCH_TEXT, PasswordNeeded, Unreadable
+from documents.extractors.frames import PagePicture
+from documents.extractors.geometry import line_looks
+from documents.extractors.looks import RawPage
 from documents.extractors.pages import MAX_OUTLINE_DEPTH, MAX_OUTLINE_ENTRIES, MAX_TEXT_BYTES, OutlineEntry
+from documents.extractors.pictures import grey_picture, shows_something
 
 
 class PdfiumReader:
@@ -20,16 +24,23 @@ class PdfiumReader:
             raise
         self.page_count = len(self._document)
 
-    def text(self, page_index: int) -> str:
+    def page(self, page_index: int) -> RawPage:
         page = self._document[page_index]
         text_page = page.get_textpage()
         try:
             if text_page.count_chars() > MAX_TEXT_BYTES:
                 raise Unreadable(TOO_MUCH_TEXT)
-            return str(text_page.get_text_range())
+            text = str(text_page.get_text_range())
+            if not text.strip():
+                return RawPage(text, pictures=shows_something(page))
+            return RawPage(text, line_looks(text_page, text), page.get_height())
         finally:
             text_page.close()
             page.close()
+
+    def picture(self, page_index: int) -> PagePicture:
+        """The page in grey, for text recognition. Raises Unreadable where there is none."""
+        return grey_picture(self._document[page_index], page_index + 1)
 
     def outline(self) -> list[OutlineEntry]:
         """PDFium's iterator remembers what it has seen, so a circular outline ends."""

@@ -7,6 +7,7 @@ from typing import Any
 import pypdf
 
 from documents.extractors.failures import PasswordNeeded
+from documents.extractors.looks import RawPage
 from documents.extractors.pages import MAX_OUTLINE_DEPTH, MAX_OUTLINE_ENTRIES, OutlineEntry
 
 
@@ -19,8 +20,8 @@ class PypdfReader:
             raise PasswordNeeded
         self.page_count = len(self._reader.pages)
 
-    def text(self, page_index: int) -> str:
-        return self._reader.pages[page_index].extract_text()
+    def page(self, page_index: int) -> RawPage:
+        return RawPage(self._reader.pages[page_index].extract_text())
 
     def outline(self) -> list[OutlineEntry]:
         entries: list[OutlineEntry] = []

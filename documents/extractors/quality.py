@@ -25,5 +25,14 @@ def badness(text: str) -> float:
     return lost + long_words + (few_spaces if few_spaces > 1.0 else 0.0)
 
 
+def doubts(text: str) -> tuple[str, ...]:
+    """Words of PAGE_WARNINGS for a text that was kept for want of a better one."""
+    if not text.strip():
+        return ()
+    if not text.isascii() and 20 * len(_MEANINGLESS.findall(text)) / len(text) > 1.0:
+        return ("garbled",)
+    return () if reads_well(text) else ("glued",)
+
+
 def reads_well(text: str) -> bool:
     return badness(text) <= 1.0

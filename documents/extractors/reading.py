@@ -14,8 +14,11 @@ def read_document(data: bytes, job: Job, report: Report | None = None) -> Extrac
     report = report or Silent()
     source = source_of(data, job.named, job.sources)
     if source == "PDF":
-        from documents.extractors.pdf import read_pdf
+        from documents.extractors.pdf import draw_page, read_pdf
 
+        if job.draw:
+            report.picture(draw_page(data, job.draw))
+            return Extraction("PDF", "", ())
         return read_pdf(data, reader=job.pdf_reader, report=report)
     extraction = _read_other(data, job, source)
     report.progress(1, 1)

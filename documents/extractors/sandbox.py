@@ -2,22 +2,28 @@
 
 import logging
 import os
+import re
 import time
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
+from documents.extractors.cleaning import has_text
+from documents.extractors.failures import NO_TEXT, OUT_OF_LIMITS, Unreadable
+from documents.extractors.frames import PagePicture
 from documents.extractors.kinds import PDF_MAGIC_WITHIN, name_kind, opens_as_pdf
-from documents.extractors.limits import BRIEF_WALL_S, READERS, Job
+from documents.extractors.limits import BRIEF_WALL_S, DRAW_WALL_S, READERS, Job
 from documents.extractors.listening import Listener
+from documents.extractors.ocr import pages_to_recognise
 from documents.extractors.owner import Nursery, NurseryGone
+from documents.extractors.scans import OCR_MODES, OcrMode, OnPage, Scans
 from documents.extractors.turns import Turns
 from documents.extractors.wire import BrokenResult, NeverStarted, unpack
 from documents.protocols import OnProgress
-from documents.types import UPLOAD_SOURCES, Extraction, Source
+from documents.types import UPLOAD_SOURCES, Extraction, ReadingProgress, Source
 from knowlex.common.errors import DependencyUnavailable, UnreadableDocument
 
 log = logging.getLogger(__name__)
@@ -31,17 +37,29 @@ class SandboxedExtractor:
     Every file is first tried briefly. What takes longer starts again in a slow lane that leaves one process
     free (if there are two), so that a handful of bombs does not keep ordinary files waiting.
     pdf_reader: "auto", "pdfium" or "pypdf". wait_s: how long a file waits for a free process.
+    ocr: "auto", "on" or "off"; ocr_languages: of Tesseract, such as "eng+deu", "" for what is installed.
     """
 
-    def __init__(self, *, pdf_reader: str = "auto", processes: int = 2, wait_s: float = 30.0) -> None:
+    def __init__(
+        self,
+        *,
+        pdf_reader: str = "auto",
+        processes: int = 2,
+        wait_s: float = 30.0,
+        ocr: OcrMode = "auto",
+        ocr_languages: str = "",
+    ) -> None:
         if pdf_reader not in READERS:
             raise ValueError(f"pdf_reader must be one of {', '.join(READERS)}.")
+        if ocr not in OCR_MODES:
+            raise ValueError(f"ocr must be one of {', '.join(OCR_MODES)}.")
         if processes < 1:
             raise ValueError("processes must be at least 1.")
         self._pdf_reader, self._wait_s = pdf_reader, wait_s
         self._free = Turns(processes)
         self._slow_lane = Turns(max(1, processes - 1))
         self._nursery = Nursery()
+        self._scans = Scans(ocr, tuple(re.findall(r"[\w/-]+", ocr_languages)), Turns(1))
 
     def extract(
         self,
@@ -53,15 +71,34 @@ class SandboxedExtractor:
         patient: bool = False,
     ) -> Extraction:
         job = Job(self._pdf_reader, name_kind(filename), sources, patient=patient)
-        listener = Listener(on_progress)
         try:
-            with self._turn(self._free), suppress(BrokenResult):
-                brief = replace(job, brief=True)
-                return self._result(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
-            with self._turn(self._slow_lane), self._turn(self._free):
-                return self._patiently(path, job, listener)
+            found = self._read(path, job, Listener(on_progress))
+            found = self._scans.complete(
+                found,
+                partial(self._draw, path),
+                patient=patient,
+                on_page=_counting(found, on_progress),
+            )
+            if not has_text(found.text):
+                raise Unreadable(NO_TEXT)
         except Unreadable as exc:
             raise UnreadableDocument(str(exc)) from None
+        return found
+
+    def _read(self, path: Path, job: Job, listener: Listener) -> Extraction:
+        with self._turn(self._free), suppress(BrokenResult):
+            brief = replace(job, brief=True)
+            return self._result(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
+        with self._turn(self._slow_lane), self._turn(self._free):
+            return self._patiently(path, job, listener)
+
+    def _draw(self, path: Path, page: int) -> PagePicture | None:
+        """In a jailed process of its own: a page that cannot be drawn costs no other page."""
+        pictures: list[PagePicture] = []
+        job = Job("pdfium", draw=page)
+        with suppress(BrokenResult, Unreadable, DependencyUnavailable), self._turn(self._free):
+            self._result(path, job, time.monotonic() + DRAW_WALL_S, Listener(None, pictures.append))
+        return pictures[0] if pictures and pictures[0].number == page else None
 
     @contextmanager
     def _turn(self, lane: Turns) -> Iterator[None]:
@@ -114,6 +151,18 @@ class SandboxedExtractor:
         finally:
             os.close(write_end)
         return read_end
+
+
+def _counting(extraction: Extraction, on_progress: OnProgress | None) -> OnPage:
+    """The pages that are pictures come after all others."""
+    total = len(extraction.pages)
+    others = total - len(pages_to_recognise(extraction))
+
+    def on_page(pictures_done: int) -> None:
+        if on_progress:
+            on_progress(ReadingProgress(others + pictures_done, total))
+
+    return on_page
 
 
 def _cannot_read() -> DependencyUnavailable:

@@ -92,3 +92,13 @@ def nul_in_text() -> bytes:
     tree = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
     content = stream(b"BT /F 9 Tf 9 9 Td (Hallo, cbd!) Tj ET")
     return file_of(CATALOG, tree, page(4, 5), content, font, stream(table))
+
+
+def picture_page(*, width: int, height: int) -> bytes:
+    """A page of any size that holds an image of one pixel."""
+    box = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents 4 0 R " % (width, height)
+    resources = b"/Resources << /XObject << /I 5 0 R >> >> >>"
+    image = b"/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8"
+    tree = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
+    drawn = stream(b"%d 0 0 %d 0 0 cm /I Do" % (width, height))
+    return file_of(CATALOG, tree, box + resources, drawn, stream(b"\x00", image))

@@ -12,19 +12,19 @@ def make_pdf(*pages: str, title: str = "", outline: Sequence[tuple[str, int]] = 
 
     outline: (heading, 1-based page) for each bookmark. Characters beyond Latin-1 become "?".
     """
-    objects = _Objects()
+    objects = Objects()
     catalog, tree, font, info = (objects.reserve() for _ in range(4))
     numbers = [_add_page(objects, text, tree, font) for text in pages]
     kids = " ".join(f"{number} 0 R" for number in numbers)
     objects.put(tree, f"<< /Type /Pages /Kids [{kids}] /Count {len(numbers)} >>")
     objects.put(font, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>")
-    objects.put(info, f"<< /Title ({_escaped(title)}) >>" if title else "<< >>")
+    objects.put(info, f"<< /Title ({escaped(title)}) >>" if title else "<< >>")
     marks = f" /Outlines {_add_outline(objects, outline, numbers)} 0 R" if outline else ""
     objects.put(catalog, f"<< /Type /Catalog /Pages {tree} 0 R{marks} >>")
     return objects.file(catalog, info)
 
 
-class _Objects:
+class Objects:
     """The numbered objects of one file; numbers are 1-based."""
 
     def __init__(self) -> None:
@@ -55,11 +55,11 @@ class _Objects:
         return bytes(out + f"startxref\n{table}\n%%EOF\n".encode())
 
 
-def _add_page(objects: _Objects, text: str, tree: int, font: int) -> int:
+def _add_page(objects: Objects, text: str, tree: int, font: int) -> int:
     lines = [line for part in text.split("\n") for line in textwrap.wrap(part, LINE_CHARS) or [""]]
     if len(lines) > LINES_PER_PAGE:
         raise ValueError(f"{len(lines)} lines do not fit on one page")
-    shown = "".join(f"({_escaped(line)}) Tj T*\n" for line in lines) if text else ""
+    shown = "".join(f"({escaped(line)}) Tj T*\n" for line in lines) if text else ""
     stream = f"BT /F1 10 Tf 13 TL 50 780 Td\n{shown}ET".encode("latin-1", "replace").decode("latin-1")
     content = objects.add(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
     return objects.add(
@@ -68,7 +68,7 @@ def _add_page(objects: _Objects, text: str, tree: int, font: int) -> int:
     )
 
 
-def _add_outline(objects: _Objects, outline: Sequence[tuple[str, int]], pages: Sequence[int]) -> int:
+def _add_outline(objects: Objects, outline: Sequence[tuple[str, int]], pages: Sequence[int]) -> int:
     root = objects.reserve()
     items = [objects.reserve() for _ in outline]
     for place, (heading, page) in enumerate(outline):
@@ -77,7 +77,7 @@ def _add_outline(objects: _Objects, outline: Sequence[tuple[str, int]], pages: S
         target = f"[{pages[page - 1]} 0 R /Fit]"
         objects.put(
             items[place],
-            f"<< /Title ({_escaped(heading)}) /Parent {root} 0 R{before}{after} /Dest {target} >>",
+            f"<< /Title ({escaped(heading)}) /Parent {root} 0 R{before}{after} /Dest {target} >>",
         )
     objects.put(
         root, f"<< /Type /Outlines /First {items[0]} 0 R /Last {items[-1]} 0 R /Count {len(items)} >>"
@@ -85,5 +85,5 @@ def _add_outline(objects: _Objects, outline: Sequence[tuple[str, int]], pages: S
     return root
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     return text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")

@@ -1,0 +1,111 @@
+"""Reads the pages of an extraction that are pictures, one after the other, within a budget."""
+
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from documents.extractors.cleaning import clean_page, has_text
+from documents.extractors.frames import PagePicture
+from documents.extractors.layout import paragraphs
+from documents.extractors.pages import MAX_TEXT_BYTES
+from documents.extractors.tesseract import Tesseract
+from documents.types import ExtractedPage, Extraction
+
+Draw = Callable[[int], PagePicture | None]  # a 1-based page -> its picture, None if it cannot be drawn
+UNREAD = "image_only"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What recognition may take of a file: seconds by the clock, and pages."""
+
+    seconds: float
+    pages: int
+
+
+BRIEF = Budget(20.0, 20)  # somebody waits for the answer
+PATIENT = Budget(600.0, 500)
+
+
+def pages_to_recognise(extraction: Extraction) -> list[int]:
+    return [page.number for page in extraction.pages if UNREAD in page.warnings]
+
+
+def recognise(
+    pages: Sequence[int], draw: Draw, tesseract: Tesseract, budget: Budget, done: Callable[[], None]
+) -> Iterator[tuple[int, str]]:
+    """(page, its text) for each page that could be read; `done` is called after every page.
+
+    A page where nothing was found is told too, with "": it holds a picture, but no text.
+    """
+    deadline = time.monotonic() + budget.seconds
+    for number in pages[: budget.pages]:
+        if time.monotonic() >= deadline:
+            return
+        picture = draw(number)
+        left_s = deadline - time.monotonic()
+        text = tesseract.read(picture, timeout_s=left_s) if picture and left_s > 0 else None
+        if text is not None:
+            yield number, _cleaned(text)
+        done()
+
+
+def with_texts(extraction: Extraction, texts: Mapping[int, str]) -> Extraction:
+    """The extraction with these pages' texts in their places; all offsets behind them move.
+
+    texts: by page, which had none. A blank one leaves the page without text: there is nothing on it to read.
+    """
+    contents = _bounded(
+        [texts.get(p.number) or extraction.text[p.start_char : p.end_char] for p in extraction.pages]
+    )
+    starts = list(accumulate((len(text) + 1 for text in contents), initial=0))
+    shift = _Shift(extraction.pages, starts)
+    return replace(
+        extraction,
+        text="\n".join(contents),
+        pages=tuple(
+            _page(page, start, text, texts)
+            for page, start, text in zip(extraction.pages, starts, contents, strict=False)
+        ),
+        headings=tuple(replace(h, start_char=shift(h.start_char)) for h in extraction.headings),
+        blocks=tuple(
+            replace(b, start_char=shift(b.start_char), end_char=shift(b.end_char)) for b in extraction.blocks
+        ),
+    )
+
+
+def _page(page: ExtractedPage, start: int, text: str, texts: Mapping[int, str]) -> ExtractedPage:
+    moved = replace(page, start_char=start, end_char=start + len(text))
+    if page.number not in texts or (texts[page.number] and not text):
+        return moved
+    return replace(moved, read_by="ocr" if text else "none", warnings=("ocr",) if text else ("no_text",))
+
+
+def _bounded(texts: list[str]) -> list[str]:
+    """Pages that would make the text larger than a document may be stay unread."""
+    size, kept = 0, []
+    for text in texts:
+        size += len(text.encode())
+        kept.append(text if size <= MAX_TEXT_BYTES else "")
+    return kept
+
+
+class _Shift:
+    """Offsets in the old text -> in the new one. Places lie in pages that have kept their text."""
+
+    def __init__(self, pages: Sequence[ExtractedPage], starts: Sequence[int]) -> None:
+        self._old = [page.start_char for page in pages]
+        self._new = starts
+
+    def __call__(self, place: int) -> int:
+        page = max(0, bisect_right(self._old, place) - 1)
+        return place - self._old[page] + self._new[page]
+
+
+def _cleaned(text: str) -> str:
+    """Tesseract parts paragraphs by blank lines; their lines are joined as those of any page."""
+    parts = (paragraphs(clean_page(part)) for part in text.split("\n\n"))
+    cleaned = "\n\n".join(part for part in parts if part)
+    return cleaned if has_text(cleaned) else ""

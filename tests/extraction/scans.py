@@ -1,0 +1,22 @@
+"""Pictures of pages: PDFium draws a page of text, and the drawing becomes a page of its own."""
+
+from collections.abc import Sequence
+
+from documents.extractors.pdf import draw_page
+from tests.support.typeset import Picture, Words, column, typeset
+
+LETTER = (
+    "The lighthouse keeper counted forty ships in the harbour.",
+    "Each of them carried salt, timber and a barrel of apples.",
+)
+BLANK = Picture(8, 8, b"\xff" * 64)
+
+
+def scanned(*lines: str) -> Picture:
+    """Lines of text as a picture at 300 dpi."""
+    return photographed(column(*lines, size=14, leading=20))
+
+
+def photographed(page: Sequence[Words]) -> Picture:
+    drawn = draw_page(typeset(page), 1)
+    return Picture(drawn.width, drawn.height, drawn.grey)

@@ -1,0 +1,89 @@
+"""Headings and titles of PDFs without an outline, told by how their lines look."""
+
+from documents.extractors.pdf import read_pdf
+from documents.types import Extraction
+from tests.support.typeset import Words, column, typeset
+
+PROSE = [
+    "The keeper walked up the stairs every evening and lit the",
+    "lamp, and every morning he walked down again to sleep. He",
+    "had done so for twenty years and saw no reason to stop.",
+]
+
+
+def read(*pages: list[Words], title: str = "") -> Extraction:
+    return read_pdf(typeset(*pages, title=title), reader="auto")
+
+
+def headings(found: Extraction) -> list[tuple[int, str]]:
+    """(level, the line of the text at which it points)"""
+    return [(h.level, found.text[h.start_char :].split("\n")[0]) for h in found.headings]
+
+
+def chapter(number: int, *sections: str) -> list[Words]:
+    parts: list[Words | str] = [Words(f"Chapter {number}: Of Lamps", 30, size=20, bold=True), *PROSE]
+    for section in sections:
+        parts += [Words(section, 10, size=14), *PROSE]
+    return column(*parts)
+
+
+def test_larger_letters_are_headings_and_their_size_is_the_level():
+    found = read(chapter(1, "1.1 Oil", "1.2 Wicks"), chapter(2, "2.1 Glass"))
+    assert headings(found) == [
+        (1, "Chapter 1: Of Lamps"),
+        (2, "1.1 Oil"),
+        (2, "1.2 Wicks"),
+        (1, "Chapter 2: Of Lamps"),
+        (2, "2.1 Glass"),
+    ]
+    assert found.title == ""
+
+
+def test_bold_lines_that_stand_alone_are_headings():
+    page = column(
+        *PROSE, Words("The Lamp", 10, bold=True), *PROSE, Words("The Stairs", 10, bold=True), *PROSE
+    )
+    assert headings(read(page)) == [(1, "The Lamp"), (1, "The Stairs")]
+
+
+def test_the_largest_first_line_is_the_title():
+    page = column(
+        Words("Letters from a Lighthouse", 20, size=24), *PROSE, Words("Notes", 10, size=14), *PROSE
+    )
+    found = read(page)
+    assert found.title == "Letters from a Lighthouse"
+    assert headings(found) == [(1, "Letters from a Lighthouse"), (2, "Notes")]
+    assert read(page, title="Its own").title == "Its own"
+
+
+def test_a_heading_over_two_lines_is_one():
+    page = column(Words("A Very Long History of the Lamps", 0, size=20), *PROSE, *PROSE)
+    below = [Words(words.text, words.y - 30) for words in page[1:]]
+    found = read([page[0], Words("and the Stairs", 716, size=20), *below])
+    assert headings(found) == [(1, "A Very Long History of the Lamps and the Stairs")]
+
+
+def test_what_is_no_heading():
+    """A label beside a figure, a caption, a sum in bold, a quotation in large letters."""
+    page = column(
+        *PROSE, Words("Total 1,200 1,300", 10, bold=True), *PROSE,
+        Words("Figure 3 The lamp", 10, bold=True), *PROSE,
+        Words("He said that it was late.", 10, size=14), *PROSE,
+    )  # fmt: skip
+    beside = [Words("Lamp", 200, bold=True), Words("left behind", 200, x=300)]
+    assert headings(read([*page, *beside])) == []
+
+
+def test_running_heads_and_page_numbers_are_no_headings_and_no_part_of_a_paragraph():
+    pages = [
+        [Words("THE LIGHTHOUSE", 760, size=14, bold=True), *column(*PROSE, top=700), Words(f"Page {n}", 30)]
+        for n in range(1, 7)
+    ]
+    found = read(*pages)
+    assert headings(found) == []
+    first = found.text[: found.pages[0].end_char]
+    assert first.split("\n\n") == ["THE LIGHTHOUSE", " ".join(PROSE), "Page 1"]
+
+
+def test_a_text_of_one_size_has_no_headings():
+    assert headings(read(column(*PROSE, *PROSE))) == []

@@ -1,0 +1,181 @@
+"""Pages that are pictures: read by text recognition where it is there, and else said to be unread."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from documents.extractors import ocr, tesseract
+from documents.extractors.ocr import Budget
+from documents.extractors.sandbox import SandboxedExtractor
+from documents.types import Extraction, ReadingProgress
+from knowlex.common.errors import UnreadableDocument
+from tests.extraction import hostile
+from tests.extraction.scans import BLANK, LETTER, scanned
+from tests.support.typeset import Words, column, typeset
+
+Read = Callable[..., Extraction]
+needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
+
+
+@pytest.fixture(scope="module")
+def extractor() -> SandboxedExtractor:
+    return SandboxedExtractor(processes=2)
+
+
+@pytest.fixture
+def read(extractor: SandboxedExtractor, tmp_path: Path) -> Read:
+    def extract(data: bytes, *, by: SandboxedExtractor | None = None, **options: object) -> Extraction:
+        path = tmp_path / "scan.pdf"
+        path.write_bytes(data)
+        return (by or extractor).extract(path, filename="scan.pdf", **options)  # type: ignore[arg-type]
+
+    return extract
+
+
+@pytest.fixture
+def no_tesseract(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+TYPED = column("This page has letters of its own.")
+
+
+@needs_tesseract
+def test_a_scanned_page_is_read(read: Read) -> None:
+    told: list[ReadingProgress] = []
+    found = read(typeset(TYPED, scanned(*LETTER), TYPED), on_progress=told.append)
+    texts = [found.text[page.start_char : page.end_char] for page in found.pages]
+    assert texts[0] == texts[2] == "This page has letters of its own."
+    assert " ".join(texts[1].split()) == " ".join(LETTER)
+    assert found.text == "\n".join(texts)
+    assert [(page.read_by, page.warnings) for page in found.pages] == [
+        ("pdfium", ()),
+        ("ocr", ("ocr",)),
+        ("pdfium", ()),
+    ]
+    assert found.warnings == (
+        "Page 2 was read from a picture by text recognition (OCR), which makes mistakes.",
+    )
+    assert told[-1] == ReadingProgress(3, 3)
+
+
+@needs_tesseract
+def test_a_document_of_scans_alone_is_read(read: Read) -> None:
+    assert "forty ships" in read(typeset(scanned(*LETTER)), patient=True).text
+
+
+@needs_tesseract
+def test_a_picture_without_letters_holds_no_text(read: Read) -> None:
+    found = read(typeset(TYPED, BLANK))
+    assert (found.pages[1].read_by, found.pages[1].warnings) == ("none", ("no_text",))
+    assert found.warnings == ()
+
+
+@needs_tesseract
+def test_headings_behind_a_recognised_page_keep_their_places(read: Read) -> None:
+    chapter = column(
+        *["Plain words fill the line up to its end here."] * 3, Words("Second Part", 20, size=18)
+    )
+    first = column(Words("First Part", 20, size=18), *["Plain words fill the line up to its end here."] * 3)
+    found = read(typeset(first, scanned(*LETTER), chapter))
+    assert [found.text[h.start_char :].split("\n")[0] for h in found.headings] == [
+        "First Part",
+        "Second Part",
+    ]
+
+
+def test_without_tesseract_the_document_says_which_pages_are_unread(read: Read, no_tesseract: None) -> None:
+    found = read(typeset(BLANK, TYPED, BLANK, BLANK))
+    assert found.text.strip() == "This page has letters of its own."
+    assert [page.warnings for page in found.pages] == [("image_only",), (), ("image_only",), ("image_only",)]
+    assert found.warnings == (
+        "Pages 1 and 3-4 are unread: they are pictures, and text recognition (Tesseract) is not installed.",
+    )
+
+
+def test_text_recognition_can_be_turned_off(read: Read) -> None:
+    found = read(typeset(TYPED, BLANK), by=SandboxedExtractor(processes=1, ocr="off"))
+    assert found.warnings == ("Page 2 is unread: it is a picture, and text recognition (OCR) is turned off.",)
+
+
+def test_a_document_of_unread_pictures_alone_is_unreadable(read: Read, no_tesseract: None) -> None:
+    with pytest.raises(UnreadableDocument, match="no extractable text"):
+        read(typeset(BLANK, BLANK))
+
+
+def test_a_blank_page_is_no_picture(read: Read) -> None:
+    found = read(typeset(TYPED, []))
+    assert (found.pages[1].warnings, found.warnings) == (("no_text",), ())
+
+
+class FakeTesseract:
+    """The program's place is taken by a script, so that the budget can be tested without the real one."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.script = folder / "tesseract"
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    def does(self, commands: str) -> None:
+        listing = 'if [ "$1" = --list-langs ]; then echo "Languages (2):"; echo deu; echo eng; exit; fi'
+        self.script.write_text(f"#!/bin/sh\n{listing}\n{commands}\n")
+        self.script.chmod(0o755)
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeTesseract:
+    return FakeTesseract(tmp_path, monkeypatch)
+
+
+def test_what_the_budget_leaves_unread_is_said(
+    read: Read, program: FakeTesseract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.does("cat > /dev/null; echo Recognised.")
+    monkeypatch.setattr("documents.extractors.scans.BRIEF", Budget(600, pages=2))
+    found = read(typeset(*[BLANK] * 4))
+    assert [page.read_by for page in found.pages] == ["ocr", "ocr", "none", "none"]
+    assert found.warnings[0].startswith("Pages 3-4 are unread: they are pictures, and an upload has no time")
+
+
+@pytest.mark.parametrize("commands", ["exit 1", "kill -9 $$", "exec sleep 60"])
+def test_a_page_that_cannot_be_recognised_costs_no_other(
+    read: Read, program: FakeTesseract, monkeypatch: pytest.MonkeyPatch, commands: str
+) -> None:
+    program.does(commands)
+    monkeypatch.setattr(tesseract, "PAGE_S", 1.0)
+    found = read(typeset(TYPED, BLANK))
+    assert found.text.strip() == "This page has letters of its own."
+    assert found.warnings == ("Page 2 is unread: it is a picture, and text recognition failed.",)
+
+
+def test_the_program_gets_no_secrets_and_its_languages(
+    read: Read, program: FakeTesseract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    program.does('cat > /dev/null; echo "arguments: $*"; env; ulimit -f')
+    text = read(typeset(BLANK)).text
+    assert "eng+deu" in text
+    assert "secret" not in text
+    assert "OMP_THREAD_LIMIT=1" in text
+
+
+def test_pictures_of_any_size_are_bounded(read: Read, program: FakeTesseract) -> None:
+    program.does("head -c 40 | tr '\\n' ' ' | cut -d' ' -f2,3")
+    wide = hostile.picture_page(width=14_400, height=2)
+    width, height = read(wide).text.split()
+    assert int(width) * int(height) < 10_000_000
+    assert int(width) <= 12_001
+
+
+def test_only_pages_in_the_budget_are_drawn() -> None:
+    drawn: list[int] = []
+
+    def draw(page: int) -> None:
+        drawn.append(page)
+
+    program = tesseract.Tesseract("/nowhere/tesseract", ("eng",))
+    texts = ocr.recognise(range(1, 10_001), draw, program, Budget(60, pages=500), lambda: None)
+    assert list(texts) == []
+    assert len(drawn) == 500
