@@ -36,18 +36,18 @@ def identify(serve: Serve) -> Serve:
             return await serve(request)
         if _is_open(request.path_info):
             return await serve(request)
-        holder = None
+        found = None
         try:
-            holder = await doorkeeper.holder_of(_sent_key(request), peer_address(request))
-            request.access = holder.access  # type: ignore[attr-defined]
-            request.rate_client = f"key:{holder.access.key_id}"  # type: ignore[attr-defined]
+            found = await doorkeeper.key_of(_sent_key(request), peer_address(request))
+            request.access = found.access  # type: ignore[attr-defined]
+            request.rate_client = f"key:{found.access.key_id}"  # type: ignore[attr-defined]
         except KnowlexError as exc:
             request.refused = exc  # type: ignore[attr-defined]
         try:
             return await serve(request)
         finally:
-            if holder is not None and holder.unnoted:
-                _note_use(holder.access)
+            if found is not None and found.unnoted:
+                _note_use(found.access)
 
     return middleware
 
@@ -76,8 +76,8 @@ def _is_open(path: str) -> bool:
 
 
 def _needed_scope(request: HttpRequest) -> str:
-    reads = request.method in SAFE_METHODS or request.path_info in settings.READING_PATHS
-    return "read" if reads else "write"
+    asks = request.method == "POST" and request.path_info in settings.READING_PATHS
+    return "read" if asks or request.method in SAFE_METHODS else "write"
 
 
 def _sent_key(request: HttpRequest) -> str:

@@ -1,53 +1,83 @@
 """Checks keys without asking the database about each wrong one, however many come."""
 
+import asyncio
 import time
 from collections.abc import Callable
 
 from documents import keys
-from documents.keys import KeyHolder
-from knowlex.common.errors import RateLimited, Unauthorized
+from documents.keys import LiveKey
+from knowlex.common.errors import DatabaseUnavailable, Unauthorized
 from knowlex.common.ratelimit import LocalWindows
 
 REMEMBERED = 10_000  # digests of wrong keys, and of right ones
 WRONG_S = 5.0  # so long a wrong key is known to be wrong: one that is put right works that late
 RIGHT_S = 600.0
-GUESSES, GUESS_WINDOW_S = (
-    300,
-    60,
-)  # wrong keys of an address, after which keys not seen before are not looked up
+GUESSES, GUESS_WINDOW_S = 100, 60  # wrong keys of an address, after which keys not seen before have to wait:
+PACE_S = 0.2
+LIMIT_S = 4.8  # for an answer, with the database gone
 
 
 class Doorkeeper:
     """Of one process. Keys themselves are not remembered, only their digests.
 
-    A key that was right is looked up each time: revoked, it is refused at once.
+    A key that was right is looked up each time: revoked, it is refused at once. Nobody is locked out for
+    others' guesses, which may come from the same address: a new key only waits a moment.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._wrong, self._right = _Recent(WRONG_S, clock), _Recent(RIGHT_S, clock)
         self._guesses = LocalWindows()
+        self._lookups = _Lookups()
 
-    async def holder_of(self, key: str, address: str) -> KeyHolder:
-        """Raises Unauthorized, RateLimited (too many wrong keys from here), DatabaseUnavailable."""
-        if not keys.is_well_formed(key):
+    async def key_of(self, text: str, address: str) -> LiveKey:
+        """Raises Unauthorized; DatabaseUnavailable within 5 s."""
+        prefix, digest = keys.prefix_of(text), keys.digest(text)
+        if prefix is None or digest in self._wrong:
             raise Unauthorized(keys.REFUSED)
-        digest = keys.digest(key)
-        if digest in self._wrong:
-            raise Unauthorized(keys.REFUSED)
-        if digest not in self._right:
-            self._check_guesses(address)
-        holder = await keys.authenticate(key)
-        if holder is None:
+        if digest not in self._right and self._guesses.so_far(address)[0] >= GUESSES:
+            await asyncio.sleep(PACE_S)
+        key = await self._lookups.find(prefix)
+        if key is None or not key.is_opened_by(text):
             self._wrong.add(digest)
             self._guesses.count(address, GUESS_WINDOW_S)
             raise Unauthorized(keys.REFUSED)
         self._right.add(digest)
-        return holder
+        return key
 
-    def _check_guesses(self, address: str) -> None:
-        count, left_s = self._guesses.so_far(address)
-        if count >= GUESSES:
-            raise RateLimited("Too many wrong API keys, try again later.", retry_after_s=int(left_s) + 1)
+
+class _Lookups:
+    """One statement at a time; whoever comes meanwhile shares the next one, a crowd in all."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, asyncio.Future[LiveKey | None]] = {}
+        self._running: asyncio.Task[None] | None = None
+
+    async def find(self, prefix: str) -> LiveKey | None:
+        found = self._waiting.setdefault(prefix, asyncio.get_running_loop().create_future())
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._run())
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                return await asyncio.shield(found)
+        except TimeoutError:
+            raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
+
+    async def _run(self) -> None:
+        while self._waiting:
+            asked, self._waiting = self._waiting, {}
+            try:
+                live = await keys.live_keys(list(asked))
+            except Exception as exc:  # noqa: BLE001 (told to all who wait, who raise it)
+                _fail(asked, exc)
+            else:
+                for prefix, future in asked.items():
+                    future.set_result(live.get(prefix))
+
+
+def _fail(asked: dict[str, asyncio.Future[LiveKey | None]], exc: Exception) -> None:
+    for future in asked.values():
+        future.set_exception(exc)
+        future.exception()  # looked at: those who waited may all have left
 
 
 class _Recent:

@@ -1,0 +1,198 @@
+"""Every route of the URL conf: without a key, beyond the key's scope, and with another collection's key."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from knowlex.common.ids import new_id
+from tests.keys.making import as_key, make_key
+from tests.keys.routes import CHANGING, METHODS, Route, Side, all_routes
+from tests.support.api import assert_problem, embed, ingest
+from tests.support.stack import Stack
+
+ROUTES = all_routes()
+READING = ("/query", "/api/v1/rag/query", "/api/v1/rag/ask", "/api/v1/embeddings/search")
+ITEM = """
+    INSERT INTO documents_ingestitem (id, job_id, collection_id, position, source_type, source_url, filename,
+        title, metadata, file, checksum, status, stage, attempts, pages_total, pages_done, chunks_made,
+        warnings, error_code, error, created_at)
+    VALUES (%s, %s, %s, 0, 'text', '', %s, '', '{}', '', '', 'failed', 'ended', 1, 0, 0, 0, '[]',
+        'UNPROCESSABLE', %s, now())
+"""
+JOB = """
+    INSERT INTO documents_ingestjob (id, collection_id, settings, origin, created_at)
+    VALUES (%s, %s, '{}', 'api', now())
+"""
+COLLECTION = """
+    INSERT INTO documents_collection (id, name, description, settings, created_at)
+    VALUES (%s, %s, %s, '{}', now())
+"""
+
+
+def make_side(stack: Stack, name: str, marker: str) -> Side:
+    """A collection with an embedded document, one that waits for `generate`, and a job that failed."""
+    collection_id, job_id = new_id(), new_id()
+    stack.sql(COLLECTION, collection_id, name, f"About {marker}")
+    with as_key(stack, make_key(stack, collections=[name])) as client:
+        text = (
+            f"# Vault {marker}\n\nThe secret word of the vault is {marker}. Nobody else knows it.\n".encode()
+        )
+        document_id = ingest(client, text, f"{marker}.md", collection=name)["documentId"]
+        embed(client)
+        ingest(client, text + b"More.\n", f"{marker}2.md", collection=name)
+    stack.sql(JOB, job_id, collection_id)
+    stack.sql(ITEM, new_id(), job_id, collection_id, f"{marker}3.md", f"No text in {marker}.")
+    return Side(name, marker, str(collection_id), document_id, str(job_id))
+
+
+@pytest.fixture
+def sides(keyed: Stack) -> tuple[Side, Side]:
+    """(ours, theirs)"""
+    return make_side(keyed, "ours", "Quellenwort"), make_side(keyed, "theirs", "Zanzibarum")
+
+
+@pytest.fixture
+def ours(keyed: Stack, sides: tuple[Side, Side]) -> Iterator[httpx.Client]:
+    """May do everything in the collection `ours`."""
+    with as_key(keyed, make_key(keyed, "admin", collections=["ours"])) as client:
+        yield client
+
+
+def everything(stack: Stack, side: Side) -> dict[str, list[str]]:
+    """All rows of the side's collection, to be the same afterwards."""
+    own = f"collection_id = '{side.collection_id}'"
+    documents = f"SELECT id FROM documents_document WHERE {own}"
+    chunks = f"SELECT id FROM documents_chunk WHERE document_id IN ({documents})"
+    tables = {
+        "documents_collection": f"id = '{side.collection_id}'",
+        "documents_document": own,
+        "documents_page": f"document_id IN ({documents})",
+        "documents_chunk": f"document_id IN ({documents})",
+        "documents_ingestjob": own,
+        "documents_ingestitem": own,
+        "embeddings_embedding": own,
+        "embeddings_embeddingrequest": f"chunk_id IN ({chunks})",
+    }
+    return {
+        table: sorted(str(row) for row in stack.sql(f"SELECT to_jsonb(t) FROM {table} t WHERE {where}"))
+        for table, where in tables.items()
+    }
+
+
+def send(client: httpx.Client, method: str, route: Route, side: Side) -> httpx.Response:
+    return client.request(method, route.filled(side), **route.request(method, side))
+
+
+def test_the_walk_finds_the_routes():
+    paths = {route.path for route in ROUTES}
+
+    assert {"/api/v1/documents", "/api/v1/documents/<documentId>", "/query", "/v1/collections"} <= paths
+    assert not {"/health", "/api/docs"} & paths
+
+
+def test_without_a_key_every_method_of_every_route_is_refused(keyed: Stack):
+    nobody = Side("default", "", *(str(new_id()) for _ in range(3)))
+
+    for route in ROUTES:
+        for method in METHODS:
+            reply = keyed.client.request(method, route.filled(nobody))
+            assert reply.status_code == 401, f"{method} {route.path}"
+            if method != "HEAD":
+                assert_problem(reply, 401, "UNAUTHORIZED")
+
+
+def test_a_read_key_changes_nothing_by_any_route(keyed: Stack, sides: tuple[Side, Side]):
+    before = everything(keyed, sides[0])
+    reader = as_key(keyed, make_key(keyed, "read"))
+
+    for route in ROUTES:
+        for method in CHANGING:
+            if not (method == "POST" and route.path in READING):
+                sent = route.request(method, sides[0]) if method in route.methods else {}
+                reply = reader.request(method, route.filled(sides[0]), **sent)
+                assert_problem(reply, 403, "FORBIDDEN")
+    assert everything(keyed, sides[0]) == before
+
+
+def test_a_write_key_changes_and_deletes_no_collection(keyed: Stack, sides: tuple[Side, Side]):
+    writer = as_key(keyed, make_key(keyed, "write"))
+
+    for route in ROUTES:
+        for method in {"PUT", "PATCH", "DELETE"} & set(route.methods):
+            if route.parameters == ["collection_id"]:
+                assert_problem(send(writer, method, route, sides[0]), 403, "FORBIDDEN")
+
+
+def test_another_collections_key_reaches_nothing_by_any_route(
+    keyed: Stack, sides: tuple[Side, Side], ours: httpx.Client
+):
+    """Named: 403. Ids: 404. And no answer holds a word of it, whatever its status."""
+    theirs = sides[1]
+    before = everything(keyed, theirs)
+
+    for route in ROUTES:
+        for method in sorted(set(route.methods) - {"HEAD", "OPTIONS"}):
+            reply = send(ours, method, route, theirs)
+            assert theirs.marker not in reply.text, f"{method} {route.path}: {reply.text[:300]}"
+            if route.parameters or route.names_collection(method):
+                expected = 403 if route.names_collection(method) else 404
+                assert reply.status_code == expected, f"{method} {route.path}: {reply.text[:300]}"
+
+    assert everything(keyed, theirs) == before
+
+
+def test_no_list_shows_a_word_of_another_collection(sides: tuple[Side, Side], ours: httpx.Client):
+    """However it is named, and whatever a parameter is called: with a name that no list knows, too."""
+    theirs = sides[1]
+    named = [(name, value) for name in ("collection", "collection_id") for value in (theirs.name, theirs.ids[
+        "collection_id"])]  # fmt: skip
+    ways = [{}, {"q": theirs.marker}, *({name: value} for name, value in named)]
+    for route in ROUTES:
+        if "GET" in route.methods and not route.parameters:
+            for params in ways:
+                reply = ours.get(route.path, params=params)
+                assert theirs.marker not in reply.text, f"{route.path} {params}: {reply.text[:300]}"
+                assert theirs.document_id not in reply.text, f"{route.path} {params}: {reply.text[:300]}"
+                assert theirs.job_id not in reply.text, f"{route.path} {params}: {reply.text[:300]}"
+
+
+def test_the_same_requests_do_reach_it_with_a_key_of_its_own(keyed: Stack, sides: tuple[Side, Side]):
+    """So that the refusals above are the key's, and not those of requests that were wrong anyway."""
+    theirs = sides[1]
+    client = as_key(keyed, make_key(keyed, "admin", collections=["theirs"]))
+
+    for route in ROUTES:
+        if "GET" in route.methods and route.parameters:
+            reply = send(client, "GET", route, theirs)
+            assert reply.status_code == 200, f"{route.path}: {reply.text[:300]}"
+        if "POST" in route.methods and route.path in READING:
+            reply = send(client, "POST", route, theirs)
+            assert reply.status_code == 200
+            assert theirs.marker in reply.text, f"{route.path}: {reply.text[:300]}"
+
+
+def test_a_bound_key_that_names_nothing_means_default_and_may_not(ours: httpx.Client):
+    bodies = {
+        "/api/v1/rag/ask": {"query": "What?"},
+        "/query": {"query": "What?"},
+        "/api/v1/rag/query": {"question": "What?"},
+    }
+    for path, body in bodies.items():
+        assert_problem(ours.post(path, json=body), 403, "FORBIDDEN")
+    headers = {"Content-Type": "text/plain"}
+    assert_problem(
+        ours.post("/api/v1/embeddings/search", content=b"What?", headers=headers), 403, "FORBIDDEN"
+    )
+    assert_problem(ours.get("/api/v1/documents"), 403, "FORBIDDEN")
+    assert_problem(ours.post("/api/v1/documents", files={"file": ("a.md", b"# A\n\nB.")}), 403, "FORBIDDEN")
+
+
+def test_generate_embeds_in_the_keys_collections_only(
+    keyed: Stack, sides: tuple[Side, Side], ours: httpx.Client
+):
+    before = everything(keyed, sides[1])
+
+    assert embed(ours) == 1
+    assert embed(ours) == 0
+    assert everything(keyed, sides[1]) == before
