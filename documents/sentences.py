@@ -21,6 +21,7 @@ _ITEM = re.compile(r"\s*+(?:[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,
 _TABULAR = re.compile(
     r"(?:\d[\d.,%)]*+|[$€£—–])\s++[$€£(+–—-]*+\d[\d.,%)]*+\s*+\Z"
 )  # two figures at a line's end
+_DEFINITION = re.compile(r"[ \t]{0,3}:[ \t]+\S")
 _LOOK = 48  # characters looked at on each side of a mark
 _NARROW = 50  # a line shorter than this may be a heading or a cell rather than wrapped prose
 
@@ -107,6 +108,8 @@ def _number_ends(before: str, number: str, following: str) -> bool:
 def _line_ends(text: str, line_start: int, newline: int) -> bool:
     """Whether a single line end is more than the wrapping of a paragraph."""
     after = text[newline + 1 : newline + 1 + _LOOK * 2]
+    if _DEFINITION.match(after):  # Markdown's "term", and on the next line ": what it means"
+        return False
     if _ITEM.match(after) or text[line_start : line_start + 8].lstrip().startswith(("#", "|")):
         return True
     line, after = text[max(line_start, newline - _LOOK) : newline].strip(), after.lstrip().partition("\n")[0]

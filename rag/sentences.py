@@ -21,12 +21,13 @@ _MEASURE = re.compile(
     r"|hot|cold|strong|expensive)\b",
     re.IGNORECASE,
 )
+_DEFINITION = re.compile(r"\S\n[ \t]{0,3}:[ \t]+\S")  # Markdown's "term", and a line below ": what it means"
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`content[start:end]` and its distinct lexemes. complete: it ends as a statement does.
+    """`content[start:end]` and its distinct lexemes. complete: it ends as a statement does or defines a term.
 
     A heading, a cell of a table and a question are not complete: they hold the words of a question, never its
     answer.
@@ -117,7 +118,8 @@ def words_of(text: str) -> frozenset[str]:
 
 def _sentence(content: str, start: int, end: int) -> Sentence:
     text = content[start:end]
-    complete = text.rstrip("\"'”’»)]」』）*_").endswith(_STATEMENT_ENDS)
+    ended = text.rstrip("\"'”’»)]」』）*_").endswith(_STATEMENT_ENDS)
+    complete = ended or _DEFINITION.search(text) is not None
     return Sentence(start, end, frozenset(lexemes(text)), complete)
 
 

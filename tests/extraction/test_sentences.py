@@ -80,3 +80,8 @@ def test_the_work_is_linear_in_the_text(unit: str) -> None:
 
     small = min(cpu(100_000) for _ in range(3))
     assert cpu(800_000) < 30 * small + 0.2  # a quadratic routine would need 64 times as much
+
+
+def test_a_definition_stays_with_its_term() -> None:
+    text = "anaphase\n: stage in which sister chromatids part\n\ncell plate\n: wall between new cells"
+    assert sentences(text) == text.split("\n\n")
