@@ -54,9 +54,16 @@ def store(*, lease: UUID, model_id: int, chunks: Sequence[HeldChunk], vectors: S
     execute(_LOCK_DOCUMENTS, [list(vector_of)])
     run_of = dict(execute(_RELEASE, [lease, list(vector_of)]))
     held = [chunk for chunk in chunks if chunk.chunk_id in run_of]
-    ids = [chunk.chunk_id for chunk in held]
-    inserted = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(vector_of[id_]) for id_ in ids]])
-    words = [lexemes(chunk.content) for chunk in held]
+    inserted = insert(model_id=model_id, chunks=held, vectors=[vector_of[chunk.chunk_id] for chunk in held])
+    count_on_runs("embedded", (run_of[chunk_id] for chunk_id in inserted))
+    return len(inserted)
+
+
+def insert(*, model_id: int, chunks: Sequence[HeldChunk], vectors: Sequence[Vector]) -> list[UUID]:
+    """Vectors and words of chunks that are there and have none yet; their ids. In a transaction."""
+    ids = [chunk.chunk_id for chunk in chunks]
+    inserted = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(vector) for vector in vectors]])
+    words = [lexemes(chunk.content) for chunk in chunks]
     execute(
         _INSERT_WORDS,
         [
@@ -65,5 +72,4 @@ def store(*, lease: UUID, model_id: int, chunks: Sequence[HeldChunk], vectors: S
             [sparse_text(term_weights(found)) for found in words],
         ],
     )
-    count_on_runs("embedded", (run_of[chunk_id] for (chunk_id,) in inserted))
-    return len(inserted)
+    return [chunk_id for (chunk_id,) in inserted]

@@ -40,13 +40,14 @@ def findings() -> Iterator[Finding]:
     for row in _rows():
         document_id, source, page_count, numbers, starts, texts = row[:6]
         texts = texts or []
-        if not _follow(page_count, numbers or [], starts or [], texts):
+        if not pages_follow(page_count, numbers or [], starts or [], texts):
             pages.add(document_id)
         text = "\n".join(texts)
         chunks = list(zip(*(column or [] for column in row[6:]), strict=True))
         if any(text[start:end] != content or not content for start, end, content, _, _ in chunks):
             offsets.add(document_id)
-        if not all(_on_pages(source, starts or [], chunk) for chunk in chunks):
+        spans = ((start, end, first, last) for start, end, _, first, last in chunks)
+        if not all(on_pages(source, starts or [], *span) for span in spans):
             chunk_pages.add(document_id)
     yield from (tally.finding() for tally in (pages, offsets, chunk_pages))
 
@@ -58,7 +59,7 @@ def _rows() -> Iterator[tuple[Any, ...]]:
             yield from rows
 
 
-def _follow(page_count: int, numbers: list[int], starts: list[int], texts: list[str]) -> bool:
+def pages_follow(page_count: int, numbers: list[int], starts: list[int], texts: list[str]) -> bool:
     """Pages 1..n, each beginning one newline after the end of the one before."""
     place, expected = 0, list[int]()
     for text in texts:
@@ -67,9 +68,13 @@ def _follow(page_count: int, numbers: list[int], starts: list[int], texts: list[
     return numbers == list(range(1, page_count + 1)) and starts == expected
 
 
-def _on_pages(source: str, starts: list[int], chunk: tuple[int, int, str, int | None, int | None]) -> bool:
-    """Only a PDF has pages that a reader knows; a chunk begins and ends on its own."""
-    start, end, _, first, last = chunk
+def on_pages(
+    source: str, starts: list[int], start: int, end: int, first: int | None, last: int | None
+) -> bool:
+    """Only a PDF has pages that a reader knows; a chunk begins on its first page and ends on its last.
+
+    starts: of the pages. start, end: the chunk's offsets.
+    """
     if source != "PDF":
         return first is None and last is None
     if first is None or last is None or not 1 <= first <= last <= len(starts):

@@ -1,0 +1,151 @@
+"""A collection into a file: one snapshot of the database, one document in memory at a time."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+from uuid import UUID
+
+import numpy as np
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from documents.models import Chunk, Collection, Document, Page
+from embeddings.models import EmbeddingModel
+from embeddings.queue import execute
+from embeddings.transfer import shapes
+from embeddings.transfer.archive import PIECE, ArchiveWriter
+from knowlex.common.errors import StorageUnavailable
+
+_PASSES = 5
+_VECTORS = """
+    SELECT c.chunk_index, vector_send(e.vector) FROM embeddings_embedding e
+    JOIN documents_chunk c ON c.id = e.chunk_id
+    WHERE c.document_id = %s AND e.model_id = %s ORDER BY c.chunk_index
+"""
+_MODELS = """
+    SELECT id FROM embeddings_embeddingmodel m WHERE EXISTS
+        (SELECT FROM embeddings_embedding e WHERE e.model_id = m.id AND e.collection_id = %s) ORDER BY id
+"""
+_HEADER = 4  # bytes before the numbers in pgvector's binary form: dimensions, unused
+
+
+@dataclass(slots=True)
+class Exported:
+    """deleted: documents that were deleted while their turn came."""
+
+    documents: int = 0
+    chunks: int = 0
+    vectors: int = 0
+    deleted: int = 0
+
+
+def export_collection(collection: Collection, file: IO[bytes]) -> Exported:
+    """Write the collection as it is at one moment; what is not stored yet, or fails, is left out.
+
+    A document that is replaced meanwhile is exported as it is then, at the end. Raises StorageUnavailable if
+    a stored file is missing or damaged, OSError if `file` cannot be written.
+    """
+    archive, done = ArchiveWriter(file), Exported()
+    left = _one_snapshot(collection, archive, done, None)
+    for _ in range(_PASSES):
+        if left:
+            left = _one_snapshot(collection, archive, done, left)
+    if left:
+        raise StorageUnavailable(f"The stored file of document {left[0]} is missing; see manage.py sanity.")
+    archive.add("end.json", shapes.as_json(shapes.End(documents=done.documents)))
+    archive.close()
+    return done
+
+
+def _one_snapshot(
+    collection: Collection, archive: ArchiveWriter, done: Exported, only: list[UUID] | None
+) -> list[UUID]:
+    """All documents (or only these); returns those whose file has gone since, for another look."""
+    with transaction.atomic():
+        execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        models = list(
+            EmbeddingModel.objects.filter(id__in=[row[0] for row in execute(_MODELS, [collection.id])])
+        )
+        rows = Document.objects.current().in_collection(collection.id).order_by("created_at", "id")
+        if only is None:
+            archive.add("manifest.json", shapes.as_json(_manifest(collection, models)))
+        else:
+            rows = rows.filter(id__in=only)
+            done.deleted += len(only) - rows.count()
+        found = rows.iterator(chunk_size=20)
+        return [document.id for document in found if not _export(document, models, archive, done)]
+
+
+def _manifest(collection: Collection, models: list[EmbeddingModel]) -> shapes.Manifest:
+    names = ("name", "provider", "dimensions", "active", "calibration")
+    described = Collection.objects.filter(id=collection.id).values("name", "description", "settings").get()
+    return shapes.Manifest(
+        exported_at=timezone.now(),
+        collection=shapes.CollectionShape(**described),
+        models=[shapes.ModelShape(**{name: getattr(model, name) for name in names}) for model in models],
+    )
+
+
+def _export(document: Document, models: list[EmbeddingModel], archive: ArchiveWriter, done: Exported) -> bool:
+    """False if its file is gone: the document was deleted or replaced after the snapshot."""
+    try:
+        original = default_storage.open(str(document.file.name))
+    except FileNotFoundError:
+        return False
+    with original:
+        done.documents += 1
+        folder = f"documents/{done.documents:06d}"
+        described = _described(document)
+        vectors = [_vectors(document, model) for model in models]
+        described.vectors = [
+            shapes.VectorsShape(model=place, chunks=indexes)
+            for place, (indexes, _) in enumerate(vectors)
+            if indexes
+        ]
+        archive.add(f"{folder}/document.json", shapes.as_json(described))
+        for place, (indexes, content) in enumerate(vectors):
+            if indexes:
+                archive.add(f"{folder}/vectors-{place}.f32", content)
+                done.vectors += len(indexes)
+        pieces = _checked(document, original)
+        archive.add_pieces(f"{folder}/original", document.size_bytes, pieces)
+        done.chunks += len(described.chunks)
+    return True
+
+
+def _described(document: Document) -> shapes.DocumentShape:
+    pages = Page.objects.filter(document=document).order_by("number")
+    chunks = Chunk.objects.of_document(document.id)
+    return shapes.described(
+        document,
+        pages=[
+            shapes.PageShape.model_construct(**row) for row in pages.values(*shapes.PageShape.model_fields)
+        ],
+        chunks=[
+            shapes.ChunkShape.model_construct(**row) for row in chunks.values(*shapes.ChunkShape.model_fields)
+        ],
+    )
+
+
+def _vectors(document: Document, model: EmbeddingModel) -> tuple[list[int], bytes]:
+    """(indexes of the chunks that have one, their numbers)."""
+    rows = execute(_VECTORS, [document.id, model.pk])
+    content = b"".join(np.frombuffer(row[1], ">f4", offset=_HEADER).astype("<f4").tobytes() for row in rows)
+    return [row[0] for row in rows], content
+
+
+def _checked(document: Document, original: IO[bytes]) -> Iterator[bytes]:
+    """The file's blocks. Raises StorageUnavailable if it is not what was uploaded."""
+    left, digest = document.size_bytes, hashlib.sha256()
+    while block := original.read(PIECE):
+        left -= len(block)
+        digest.update(block)
+        if left < 0:
+            break
+        yield block
+    if left or digest.hexdigest() != document.checksum:
+        raise StorageUnavailable(
+            f"The stored file of document {document.id} is damaged; see manage.py sanity."
+        )

@@ -1,0 +1,181 @@
+"""What the JSON members of an export hold, and whether it fits together."""
+
+import json
+import re
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+import numpy as np
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from documents.models import Document
+from documents.types import ChunkType, ReadBy, Source
+from embeddings.sanity.texts import on_pages, pages_follow
+from embeddings.types import Vector
+from knowlex.common.errors import InvalidInput
+
+MAX_JSON = 128 * 2**20
+_Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+_Text = Annotated[str, Field(max_length=2**26)]
+_Line = Annotated[str, Field(max_length=255)]
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class ModelShape(_Shape):
+    """dimensions: 0 where no vector has told yet. calibration: weights of relevance, or None."""
+
+    name: _Line
+    provider: _Line
+    dimensions: Annotated[int, Field(ge=0, le=16000)]
+    active: bool
+    calibration: dict[str, float] | None = None
+
+
+class CollectionShape(_Shape):
+    name: _Line
+    description: _Text = ""
+    settings: dict[str, Any] = {}
+
+
+class Manifest(_Shape):
+    format: Literal["knowlex-collection"] = "knowlex-collection"
+    version: Literal[1] = 1
+    exported_at: AwareDatetime
+    collection: CollectionShape
+    models: Annotated[list[ModelShape], Field(max_length=100)]
+
+
+class PageShape(_Shape):
+    number: _Count
+    start_char: _Count
+    text: _Text
+    read_by: ReadBy
+    warnings: list[_Line] = []
+
+
+class ChunkShape(_Shape):
+    id: UUID
+    chunk_index: _Count
+    content: Annotated[str, Field(min_length=1, max_length=2**24)]
+    start_char: _Count
+    end_char: _Count
+    token_count: _Count
+    page_number: _Count | None
+    last_page: _Count | None
+    chapter: _Text = ""
+    section: _Text = ""
+    headers: list[_Text] = []
+    chunk_type: ChunkType = "paragraph"
+
+
+class VectorsShape(_Shape):
+    """model: its place in the manifest's list. chunks: the indexes of those that have a vector, in order."""
+
+    model: _Count
+    chunks: list[_Count]
+
+
+class DocumentShape(_Shape):
+    id: UUID
+    source: Source
+    source_url: _Text = ""
+    original_filename: _Line
+    title: Annotated[str, Field(max_length=512)] = ""
+    checksum: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    size_bytes: Annotated[int, Field(ge=1)]
+    metadata: dict[str, Any] = {}
+    permissions: dict[str, Any] = {}
+    warnings: list[_Text] = []
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    pages: list[PageShape]
+    chunks: Annotated[list[ChunkShape], Field(min_length=1)]
+    vectors: Annotated[list[VectorsShape], Field(max_length=100)] = []
+
+    def check(self) -> Self:
+        """Raises ValueError where pages, chunks and vectors contradict each other."""
+        starts = [page.start_char for page in self.pages]
+        texts = [page.text for page in self.pages]
+        if not pages_follow(len(texts), [page.number for page in self.pages], starts, texts):
+            raise ValueError("its pages do not follow each other")
+        text = "\n".join(texts)
+        for place, chunk in enumerate(self.chunks):
+            if chunk.chunk_index != place or text[chunk.start_char : chunk.end_char] != chunk.content:
+                raise ValueError(f"chunk {place} is not the text that its offsets name")
+            span = (chunk.start_char, chunk.end_char, chunk.page_number, chunk.last_page)
+            if not on_pages(self.source, starts, *span):
+                raise ValueError(f"chunk {place} is on other pages than it says")
+        if len({chunk.id for chunk in self.chunks}) != len(self.chunks):
+            raise ValueError("two of its chunks have the same id")
+        for vectors in self.vectors:
+            if vectors.chunks != sorted(set(vectors.chunks)) or max(vectors.chunks, default=0) >= len(
+                self.chunks
+            ):
+                raise ValueError("its vectors are of chunks that it does not have")
+        return self
+
+
+class End(_Shape):
+    documents: _Count
+
+
+def as_json(shape: BaseModel) -> bytes:
+    return shape.model_dump_json().encode()
+
+
+def parsed(content: bytes, shape: type[BaseModel], name: str) -> Any:
+    """Raises InvalidInput naming the member and what is wrong with it."""
+    try:
+        found = json.loads(content, parse_constant=_no_number)
+        _check_storable(found)
+        if shape is Manifest and not (isinstance(found, dict) and "format" in found):
+            raise ValueError("it is of another format")
+        return shape.model_validate(found)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        raise unsound(name, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except (ValueError, RecursionError) as exc:
+        raise unsound(name, "it cannot be read" if isinstance(exc, RecursionError) else str(exc)) from None
+
+
+def unsound(name: str, why: str) -> InvalidInput:
+    return InvalidInput(f"{name} in the file cannot be taken: {why[:300]}.")
+
+
+def matrix(content: bytes, rows: int, dimensions: int, name: str) -> list[Vector]:
+    """The vectors of a member. Raises InvalidInput: another size, or a value that no vector may have."""
+    if len(content) != rows * dimensions * 4 or not dimensions:
+        raise unsound(name, f"it does not hold {rows} vectors of {dimensions} numbers")
+    found = np.frombuffer(content, "<f4").reshape(rows, dimensions).astype(np.float32)
+    if not np.isfinite(found).all() or not found.any(axis=1).all():
+        raise unsound(name, "it holds a vector that is zero or not finite")
+    return list(found)
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"it holds {text}, which is no number")
+
+
+def _check_storable(value: Any) -> None:
+    if isinstance(value, str):
+        if _UNSTORABLE.search(value):
+            raise ValueError("it holds a character that cannot be stored")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_storable(key)
+            _check_storable(item)
+    elif isinstance(value, list):
+        for item in value:
+            _check_storable(item)
+
+
+def described(document: Document, *, pages: list[PageShape], chunks: list[ChunkShape]) -> DocumentShape:
+    """The row as the export has it; its vectors are added by the caller."""
+    names = ("id", "source", "source_url", "original_filename", "title", "checksum", "size_bytes", "metadata")
+    more = ("permissions", "warnings", "created_at", "updated_at")
+    values = {name: getattr(document, name) for name in (*names, *more)}
+    return DocumentShape.model_construct(**values, pages=pages, chunks=chunks, vectors=[])
