@@ -9,6 +9,7 @@ from django.urls import reverse
 from documents.models import Document, IngestItem
 from embeddings.admin.progress import embedded_of_job, items_of
 from embeddings.admin.words import duration, state_of
+from knowlex.common.liveness import count_alive_now
 
 ITEMS_A_PAGE = 100
 OPEN = (IngestItem.Status.PENDING, IngestItem.Status.PROCESSING)
@@ -65,7 +66,9 @@ def _line(item: Any, documents: set[UUID]) -> dict[str, Any]:
 def _state(item: Any) -> str:
     if item.deleted_at is not None:
         return "deleted"
-    return "stalled" if item.stalled else str(item.status)
+    if item.stalled or (item.neglected and not count_alive_now()):
+        return "stalled"
+    return str(item.status)
 
 
 def _completed(item: Any) -> bool:

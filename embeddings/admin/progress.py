@@ -1,5 +1,6 @@
 """How far ingest jobs are, as the admin shows it: one statement for a list, four for a job's page."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -23,19 +24,24 @@ from django.db.models.functions import Coalesce, JSONObject, Now
 from documents.models import IngestItem, IngestJob
 from embeddings.admin.state import per_document
 from embeddings.models import Embedding
+from embeddings.reports import STALLED_AFTER_S
 
 COMPLETED, FAILED = Q(status=IngestItem.Status.COMPLETED), Q(status=IngestItem.Status.FAILED)
 ENDED = COMPLETED | FAILED
 STALLED = ~ENDED & Q(
     lease__isnull=False, leased_until__lt=Now()
 )  # who had it in hand is gone, and nobody has taken it over yet
-_NONE = {"total": 0, "ended": 0, "failed": 0, "started": 0, "stalled": 0, "last_end": None}
+NEGLECTED = (  # nobody has it in hand; whether that is wrong is known once the workers are counted
+    ~ENDED & Q(lease__isnull=True) & Q(waiting_since__lt=Now() - timedelta(seconds=STALLED_AFTER_S))
+)
+_SINCE = {"waiting_since": Coalesce("started_at", "created_at")}
+_NONE = {"total": 0, "ended": 0, "failed": 0, "started": 0, "stalled": 0, "neglected": 0, "last_end": None}
 _NONE |= {"pages_total": 0, "pages_done": 0, "chunks_made": 0}
 
 
 def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
-    """Adds `progress`, a dict: total, ended, failed, started, stalled (numbers of documents), pages_total,
-    pages_done, chunks_made, last_end (ISO 8601, or None).
+    """Adds `progress`, a dict: total, ended, failed, started, stalled, neglected (all numbers of documents),
+    pages_total, pages_done, chunks_made, last_end (ISO 8601, or None).
     """
     summary = JSONObject(
         total=Count("id"),
@@ -43,13 +49,14 @@ def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
         failed=Count("id", filter=FAILED),
         started=Count("id", filter=~Q(status=IngestItem.Status.PENDING)),
         stalled=Count("id", filter=STALLED),
+        neglected=Count("id", filter=NEGLECTED),
         pages_total=Sum("pages_total"),
         pages_done=Sum("pages_done"),
         chunks_made=Sum("chunks_made"),
         last_end=Max("ended_at"),
     )
     items = IngestItem.objects.filter(job=OuterRef("pk")).order_by().values("job")
-    counted = Subquery(items.annotate(summary=summary).values("summary"))
+    counted = Subquery(items.alias(**_SINCE).annotate(summary=summary).values("summary"))
     return jobs.annotate(progress=Coalesce(counted, Value(_NONE, summary.output_field)))
 
 
@@ -62,7 +69,7 @@ def embedded_of_job(job_id: UUID) -> int:
 
 
 def items_of(job_id: UUID, *, first: int, limit: int) -> list[Any]:
-    """The job's documents from position `first` on, each with `embedded` and `stalled`."""
+    """The job's documents from position `first` on, each with `embedded`, `stalled` and `neglected`."""
     vectors = per_document(Embedding.objects.filter(model__active=True))
     embedded = Case(
         When(COMPLETED, then=F("chunks_made")),
@@ -70,6 +77,9 @@ def items_of(job_id: UUID, *, first: int, limit: int) -> list[Any]:
         default=0,
         output_field=IntegerField(),
     )
-    stalled = Case(When(STALLED, then=True), default=False, output_field=BooleanField())
+    flags = {
+        name: Case(When(which, then=True), default=False, output_field=BooleanField())
+        for name, which in {"stalled": STALLED, "neglected": NEGLECTED}.items()
+    }
     rows = IngestItem.objects.filter(job_id=job_id).order_by("position").defer("metadata")
-    return list(rows.annotate(embedded=embedded, stalled=stalled)[first : first + limit])
+    return list(rows.alias(**_SINCE).annotate(embedded=embedded, **flags)[first : first + limit])

@@ -6,15 +6,16 @@ from typing import Any
 from django.utils import timezone
 
 from documents.admin.words import counted
+from knowlex.common.liveness import count_alive_now
 
 
 def state_of(progress: dict[str, Any]) -> str:
     """Of a job, from `with_progress`: completed (some of it may have failed), failed (all of it), stalled
-    (who had a document in hand is gone), processing or pending.
+    (who had a document in hand is gone, or it waits and no worker is alive), processing or pending.
     """
     if progress["ended"] == progress["total"]:
         return "failed" if progress["total"] and progress["failed"] == progress["total"] else "completed"
-    if progress["stalled"]:
+    if progress["stalled"] or (progress["neglected"] and not count_alive_now()):
         return "stalled"
     return "processing" if progress["started"] else "pending"
 

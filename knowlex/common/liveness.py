@@ -5,6 +5,8 @@ Celery's own way, a broadcast that waits for answers, takes a second and misses 
 
 import logging
 import threading
+import time
+from collections.abc import Iterable
 from typing import Any
 
 import redis
@@ -36,6 +38,7 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], now - tonumber(ARGV[1]), '+inf')
 """
 _lock = threading.Lock()
 _client: Any = None
+_counted: tuple[float, int] = (-EVERY_S - 1, 0)  # when, and how many
 
 
 def beat(worker_id: str, processes: int) -> bool:
@@ -44,9 +47,7 @@ def beat(worker_id: str, processes: int) -> bool:
     try:
         with _lock:
             if _client is None:
-                _client = redis.Redis.from_url(
-                    settings.REDIS_URL, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S
-                )
+                _client = _connect_blocking()
             _client.eval(_BEAT, 1, KEY, f"{worker_id}={processes}")
     except (RedisError, OSError) as exc:
         log.debug("heartbeat not heard", extra={"error": type(exc).__name__})
@@ -64,10 +65,35 @@ def silence(worker_id: str, processes: int) -> None:
         log.debug("end of worker not heard", extra={"error": type(exc).__name__})
 
 
+def count_alive_now() -> int:
+    """`count_alive` for a thread: Valkey is asked once in EVERY_S, however many rows want to know."""
+    global _client, _counted
+    with _lock:
+        if time.monotonic() - _counted[0] > EVERY_S:
+            try:
+                if _client is None:
+                    _client = _connect_blocking()
+                members = _client.eval(_ALIVE, 1, KEY, ALIVE_S)
+            except (RedisError, OSError) as exc:
+                log.debug("workers not counted", extra={"error": type(exc).__name__})
+                members = []
+            _counted = time.monotonic(), _sum(members)
+        return _counted[1]
+
+
+def _connect_blocking() -> redis.Redis:
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S
+    )
+
+
+def _sum(members: Iterable[bytes]) -> int:
+    return sum(int(bytes(member).rpartition(b"=")[2]) for member in members)
+
+
 async def alive(client: redis.asyncio.Redis) -> int:
     """Worker processes that were heard of within ALIVE_S. Raises RedisError, OSError."""
-    members = await client.eval(_ALIVE, 1, KEY, ALIVE_S)
-    return sum(int(bytes(member).rpartition(b"=")[2]) for member in members)
+    return _sum(await client.eval(_ALIVE, 1, KEY, ALIVE_S))
 
 
 async def count_alive() -> int:

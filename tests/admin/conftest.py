@@ -6,11 +6,18 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from documents.models import Chunk, Collection, Document, IngestItem, IngestJob, Page
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
+
+
+@pytest.fixture
+def admin_user(db: None) -> User:
+    """Without a password, whose hash costs more than a test; `admin_client` needs none."""
+    return User.objects.create(username="admin", is_staff=True, is_superuser=True)
 
 
 @pytest.fixture

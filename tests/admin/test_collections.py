@@ -8,7 +8,7 @@ from django.test import Client
 
 from documents.models import Collection, Document
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 LIST = "/admin/documents/collection/"
 FORM = {
     "name": "papers",

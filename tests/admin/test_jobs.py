@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from documents.models import Collection, Document, IngestItem, IngestJob
 from embeddings import ingestion, services
+from knowlex.common import liveness
 from tests.admin.conftest import COMPLETED, FAILED
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 LIST = "/admin/documents/ingestjob/"
 
 
@@ -75,6 +76,20 @@ def test_who_died_with_a_document_in_hand_leaves_it_stalled(
 
     assert data["state"] == "stalled"
     assert [item["state"] for item in data["items"]] == ["stalled", "processing", "pending"]
+
+
+def test_what_waits_long_is_stalled_only_while_no_worker_is_alive(
+    admin_client: Client, make_job: Callable[..., IngestJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = make_job({})
+    job.items.update(created_at=timezone.now() - timedelta(minutes=1))
+    monkeypatch.setattr(liveness, "_counted", (0.0, 0))
+    assert progress(admin_client, job)["items"][0]["state"] == "stalled"
+
+    liveness.beat("here", 1)
+    monkeypatch.setattr(liveness, "_counted", (0.0, 0))
+    assert progress(admin_client, job)["items"][0]["state"] == "pending"
+    liveness.silence("here", 1)
 
 
 def test_progress_is_for_staff_only(client: Client, make_job: Callable[..., IngestJob]) -> None:
