@@ -1,10 +1,8 @@
 """Sentences, kept together as long as they speak of the same."""
 
-from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +14,8 @@ from documents.protocols import SentenceEmbedder, TokenCounter
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
 from knowlex.common.components import component
 
-BATCH = 256  # sentences whose vectors are held at once
+BATCH = 128  # pairs of sentences whose vectors are held at once
+PASSES = 4
 TELLING_TOKENS = (
     5  # a "sentence" of fewer stays with the one before: it costs a run of the model, and says nothing
 )
@@ -42,36 +41,70 @@ class SemanticChunker:
         sizes = sizes_of(settings, overlapping=False)
         _check(settings)
         reading = Reading(extraction, self._tokenizer)
-        cut = pieces(reading.material, sizes)
-        parts = list(cut)
-        drops = self._drops(parts, extraction.text, settings)
-        packer = _SemanticPacker(reading, replace(sizes, tiny=0), drops, settings.min_size)
-        return reading.drafts(packer.pack(parts), most=sizes.most)
-
-    def _drops(self, parts: Sequence[Piece], text: str, settings: ChunkingSettings) -> set[int]:
-        """Where each sentence begins that is too unlike the one before it."""
-        telling = [part for part in parts if part.tokens >= TELLING_TOKENS and not part.goes_on]
-        vectors = self._vectors([text[part.start : part.end] for part in telling])
-        return {
-            part.start
-            for part, (before, after) in zip(telling[1:], pairwise(vectors), strict=True)
-            if float(np.vdot(before, after)) < settings.similarity_threshold
-        }
-
-    def _vectors(self, sentences: Sequence[str]) -> Iterator[Any]:
+        parts = list(pieces(reading.material, sizes))
         embedder = self._embedder or component("SENTENCE_EMBEDDER", SentenceEmbedder)
-        for start in range(0, len(sentences), BATCH):
-            yield from embedder.embed(sentences[start : start + BATCH])
+        drops = _Drops(parts, extraction.text, embedder, settings.similarity_threshold)
+        for asking in range(PASSES):
+            packer = _SemanticPacker(reading, replace(sizes, tiny=0), drops, settings.min_size)
+            groups = packer.pack(parts)
+            if drops.as_supposed(everywhere=asking == PASSES - 2):
+                break
+        return reading.drafts(groups, most=sizes.most)
+
+
+class _Drops:
+    """Where a sentence begins that is too unlike the one before it.
+
+    Most neighbours are, so that is supposed of those that nobody has looked at; two vectors are asked for
+    only where a chunk might end, which is at two sentences of five.
+    """
+
+    def __init__(
+        self, parts: Sequence[Piece], text: str, embedder: SentenceEmbedder, threshold: float
+    ) -> None:
+        telling = [part for part in parts if part.tokens >= TELLING_TOKENS and not part.goes_on]
+        self._before = {two.start: (one, two) for one, two in pairwise(telling)}
+        self._text, self._embedder, self._threshold = text, embedder, threshold
+        self._known: dict[int, bool] = {}
+        self._supposed: list[int] = []
+
+    def at(self, start: int) -> bool:
+        if start not in self._before:
+            return False
+        if start not in self._known:
+            self._supposed.append(start)
+        return self._known.get(start, True)
+
+    def as_supposed(self, *, everywhere: bool) -> bool:
+        """Looks at what was supposed since the last call; False if any of that was wrong.
+
+        everywhere: then look at all the others too, so that nothing will have to be supposed again.
+        """
+        looked_at, self._supposed = self._supposed, []
+        self._look_at(looked_at)
+        right = all(self._known[start] for start in looked_at)
+        if everywhere and not right:
+            self._look_at([start for start in self._before if start not in self._known])
+        return right
+
+    def _look_at(self, places: Sequence[int]) -> None:
+        for first in range(0, len(places), BATCH):
+            some = places[first : first + BATCH]
+            pairs = [self._text[piece.start : piece.end] for start in some for piece in self._before[start]]
+            vectors = iter(self._embedder.embed(pairs))
+            for start, one, two in zip(some, vectors, vectors, strict=True):
+                self._known[start] = float(np.vdot(one, two)) < self._threshold
 
 
 class _SemanticPacker(Packer):
-    def __init__(self, reading: Reading, sizes: Sizes, drops: AbstractSet[int], min_size: int) -> None:
+    def __init__(self, reading: Reading, sizes: Sizes, drops: _Drops, min_size: int) -> None:
         super().__init__(reading.material.contents, sizes, reading.page_of)
         self._drops, self._min_size = drops, min_size
 
     def is_full(self, current: Group, piece: Piece) -> bool:
-        dropped = piece.start in self._drops and current.tokens >= self._min_size
-        return dropped or self.overflows(current, piece)
+        if self.overflows(current, piece):
+            return True
+        return current.tokens >= self._min_size and self._drops.at(piece.start)
 
 
 def _check(settings: ChunkingSettings) -> None:

@@ -1,12 +1,15 @@
 """What the three ways of splitting do with the same text: windows, breaks at drops, blocks left whole."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
-from documents.chunkers.semantic import BATCH, TELLING_TOKENS, SemanticChunker
+from documents.chunkers import semantic
+from documents.chunkers.semantic import BATCH, SemanticChunker
 from documents.types import STRATEGIES, Block, ChunkDraft, ChunkingSettings, Extraction, Heading, Strategy
 from tests.extraction.chunkers import CHUNKERS, COUNTER, LetterEmbedder, block, check, markdown, pdf
 
@@ -71,14 +74,32 @@ def test_no_similarity_is_too_low_for_a_threshold_of_minus_one() -> None:
     assert len(chunks) == 1
 
 
-def test_sentences_are_embedded_in_batches_and_scraps_together() -> None:
-    embedder = LetterEmbedder()
-    chunker = SemanticChunker(tokenizer=COUNTER, embedder=embedder)
-    chunker.split(markdown(about("A", BATCH + 10)), ChunkingSettings("semantic"))
-    assert embedder.calls == [BATCH, 10]
-    embedder.calls.clear()
-    chunker.split(markdown("No! Yes! " * 2_000), ChunkingSettings("semantic"))
-    assert sum(embedder.calls) <= len(COUNTER.spans("No! Yes! " * 2_000)) / TELLING_TOKENS
+class CountingEmbedder(LetterEmbedder):
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def embed(self, texts: Sequence[str]) -> list[np.ndarray]:
+        self.calls.append(len(texts))
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize("letters", ["ABCD", "A", "AAAAAAAAAAAAB"])
+def test_only_sentences_where_a_chunk_may_end_are_embedded_in_batches(letters: str) -> None:
+    embedder = CountingEmbedder()
+    text = " ".join(about(letter, 1) for letter in letters * (3_000 // len(letters)))
+    chunks = SemanticChunker(tokenizer=COUNTER, embedder=embedder).split(
+        markdown(text), ChunkingSettings("semantic", min_size=100, size=512)
+    )
+    assert max(embedder.calls) <= 2 * BATCH
+    assert len(embedder.calls) <= 60
+    assert sum(embedder.calls) <= (2 * len(chunks) if letters == "ABCD" else 6_500)
+
+
+def test_what_is_supposed_of_sentences_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = " ".join(about("AAAABAACAAAAAAAB"[n * n % 16], 1) for n in range(600))
+    chunks = split(markdown(text), "semantic", size=200)
+    monkeypatch.setattr(semantic, "PASSES", 600)  # one sentence after the other
+    assert split(markdown(text), "semantic", size=200) == chunks
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
