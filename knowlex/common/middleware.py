@@ -80,6 +80,8 @@ def _log_access(request: HttpRequest, status: int, duration_ms: float) -> None:
         "duration_ms": round(duration_ms, 1),
         "peer": request.META.get("REMOTE_ADDR", ""),
     }
+    if who := getattr(request, "rate_client", ""):
+        fields["client"] = who  # the key's id; the key itself is never logged
     access_log.info("request", extra=fields)
 
 

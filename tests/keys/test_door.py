@@ -146,6 +146,8 @@ def test_keys_stand_in_no_log_and_no_table(keyed: Stack) -> None:
     as_key(keyed, key).get(DOCUMENTS)
     as_key(keyed, WRONG).get(f"{DOCUMENTS}/{UNKNOWN_ID}")
 
+    (row,) = keyed.sql("SELECT id FROM documents_apikey")
+    assert f"key:{row['id']}" in keyed.log("web"), "who asked can be told afterwards"
     assert key[12:] not in keyed.log("web")
     assert WRONG[12:] not in keyed.log("web")
     assert key[12:] not in str(keyed.sql("SELECT * FROM documents_apikey"))
