@@ -67,6 +67,11 @@ def as_names(chunking: ChunkingSettings) -> dict[str, Any]:
     return {name: getattr(chunking, attribute) for name, attribute in _ATTRIBUTES.items()}
 
 
+def named_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a job's stored chunking, which is written as ChunkingSettings' own fields."""
+    return as_names(ChunkingSettings(**stored)) if stored else {}
+
+
 def embedding_model() -> str:
     """The configured one: what all collections are embedded with."""
     return str(settings.KNOWLEX["EMBEDDER"]["options"]["model_name"])

@@ -198,7 +198,7 @@ _STATS = """
         WHERE collection_id = %(collection)s AND replaces_id IS NULL)
     SELECT (SELECT count(*) FROM stored) AS documents,
         (SELECT coalesce(sum(chunk_count), 0) FROM stored) AS chunks,
-        c.tokens, c.bytes + p.bytes + (SELECT coalesce(sum(size_bytes), 0) FROM stored) AS bytes,
+        c.tokens, c.bytes + p.bytes + (SELECT coalesce(sum(size_bytes), 0)::bigint FROM stored) AS bytes,
         (SELECT coalesce(jsonb_object_agg(status, n), '{}') FROM (SELECT status, count(*) AS n
             FROM documents_entry WHERE collection_id = %(collection)s GROUP BY status) s) AS by_status,
         (SELECT coalesce(jsonb_object_agg(lower(source), n), '{}') FROM (SELECT source, count(*) AS n

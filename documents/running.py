@@ -140,6 +140,7 @@ class _Run:
             checksum=item.checksum,
             size_bytes=item.size_bytes,
             file=item.file,
+            created_at=item.created_at,  # so that no list is reordered when the document is there
         )
         storing.write(document, extraction, drafts, last=lambda: self._hand_over(document))
 

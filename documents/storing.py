@@ -53,6 +53,7 @@ def described(extraction: Extraction, drafts: list[ChunkDraft], **fields: Any) -
         chunk_count=len(drafts),
         metadata=metadata,
         warnings=list(extraction.warnings),
+        permissions=fields["collection"].settings.get("default_permissions", {}),
         **fields,
     )
 

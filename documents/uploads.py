@@ -40,15 +40,25 @@ def received_upload(request: HttpRequest) -> Iterator[ReceivedUpload]:
     Raises UnsupportedMediaType (not multipart), InvalidInput (malformed, unfinished, no or several files),
     PayloadTooLarge as soon as the file is over the limit, StorageUnavailable.
     """
+    with received_uploads(request, max_files=1) as (files, fields):
+        if len(files) != 1 or FILE_FIELD in fields:
+            raise InvalidInput(f"The form must have one file, in the part '{FILE_FIELD}'.", field=FILE_FIELD)
+        ((filename, upload),) = files
+        yield ReceivedUpload(upload, filename, fields)
+
+
+@contextmanager
+def received_uploads(
+    request: HttpRequest, *, max_files: int
+) -> Iterator[tuple[list[tuple[str, StagedUpload]], QueryDict]]:
+    """The same for a form with several parts `file`: (cleaned name, staged file) of each, and the fields."""
     content_type = request.META.get("CONTENT_TYPE", "")
     if content_type.split(";")[0].strip().lower() != MEDIA_TYPE:
         raise UnsupportedMediaType(f"The request must be {MEDIA_TYPE}.")
     with ExitStack() as stack:
-        handler = StagingHandler(stack)
+        handler = StagingHandler(stack, max_files)
         fields = _parse(request, MEDIA_TYPE + content_type.strip()[len(MEDIA_TYPE) :], handler)
-        if handler.upload is None or FILE_FIELD in fields:
-            raise InvalidInput(f"The form must have one file, in the part '{FILE_FIELD}'.", field=FILE_FIELD)
-        yield ReceivedUpload(handler.upload, handler.filename, fields)
+        yield handler.uploads, fields
 
 
 class StagingHandler(FileUploadHandler):
@@ -56,20 +66,22 @@ class StagingHandler(FileUploadHandler):
 
     chunk_size = 256 * 1024
 
-    def __init__(self, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, max_files: int) -> None:
         super().__init__()
-        self._stack = stack
+        self._stack, self._max_files = stack, max_files
         self._staging: Staging | None = None
-        self.upload: StagedUpload | None = None
-        self.filename = ""
+        self._filename = ""
+        self.uploads: list[tuple[str, StagedUpload]] = []
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
+        self._staging = None
         if field_name != FILE_FIELD:
             raise SkipFile
-        if self._staging is not None:
-            raise InvalidInput(f"The form has more than one part '{FILE_FIELD}'.", field=FILE_FIELD)
+        if len(self.uploads) == self._max_files:
+            rule = "one part" if self._max_files == 1 else f"{self._max_files} parts"
+            raise InvalidInput(f"The form has more than {rule} '{FILE_FIELD}'.", field=FILE_FIELD)
         self._staging = self._stack.enter_context(Staging(max_bytes=settings.MAX_UPLOAD_BYTES))
-        self.filename = file_name
+        self._filename = file_name
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         if self._staging is not None:
@@ -78,7 +90,7 @@ class StagingHandler(FileUploadHandler):
     def file_complete(self, file_size: int) -> None:
         """Only called when the delimiter after the file was seen."""
         if self._staging is not None:
-            self.upload = self._staging.finish()
+            self.uploads.append((self._filename, self._staging.finish()))
 
 
 class _Tail(io.BufferedIOBase):

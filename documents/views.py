@@ -4,6 +4,8 @@ A new document goes to the collection `default`, or to the one that `collection`
 or a query parameter) names; the list shows `default`, or the one named. Ids are looked up in all collections.
 """
 
+from uuid import UUID
+
 from django.http import QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -13,15 +15,25 @@ from rest_framework.serializers import ListSerializer
 from rest_framework.views import APIView
 
 from documents import services
-from documents.access import access_of
+from documents.access import Access, access_of
+from documents.idempotency import (
+    KEY_HEADER,
+    REPLAYED_HEADER,
+    Claim,
+    Reply,
+    answer_once,
+    checked_key,
+    fingerprint,
+)
 from documents.page_report import page_report
 from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, PageOutput, UploadInput
-from documents.uploads import received_upload
-from knowlex.common.errors import InvalidInput
+from documents.uploads import ReceivedUpload, received_upload
+from knowlex.common.errors import Duplicate, InvalidInput
 from knowlex.common.fields import int_parameter
 from knowlex.common.ids import parse_id
 
 MAX_LIMIT, MAX_OFFSET = 1000, 1_000_000_000
+UPLOAD_LOCK_S = 300.0  # longer than any upload is worked on
 COLLECTION = OpenApiParameter("collection", str, description="Name or id; `default` unless given.")
 LIMIT = OpenApiParameter("limit", int, description=f"At most so many, 1 to {MAX_LIMIT}; all unless given.")
 OFFSET = OpenApiParameter("offset", int, description="Leave out so many of the newest first.")
@@ -62,16 +74,35 @@ class DocumentListView(APIView):
     def post(self, request: Request) -> Response:
         """The text is extracted and split, and stored with the file; it is not embedded."""
         access = access_of(request)
+        access.require("write")
+        key = checked_key(request.headers.get(KEY_HEADER))
         with received_upload(request._request) as form:
             named = _one_collection(form.fields, request.query_params)
-            document = services.ingest_document(
+            reply = answer_once(
+                key,
+                lambda claim: self._ingest(form, named, access, claim),
                 access=access,
-                upload=form.upload,
-                filename=form.filename,
-                collection=services.resolve_collection(named, access=access),
+                asked=fingerprint("POST", request.path, named, form.filename, form.upload.checksum),
+                lock_s=UPLOAD_LOCK_S,
+                in_transaction=False,
             )
-        headers = {"Location": f"{request.path}/{document.id}"}
-        return Response(IngestOutput(document).data, status=201, headers=headers)
+        headers = {"Location": reply.location}
+        if reply.replayed:
+            headers[REPLAYED_HEADER] = "true"
+        return Response(reply.body, status=reply.status, headers=headers)
+
+    def _ingest(self, form: ReceivedUpload, named: str | None, access: Access, claim: Claim | None) -> Reply:
+        collection = services.resolve_collection(named, access=access)
+        try:
+            document = services.ingest_document(
+                access=access, upload=form.upload, filename=form.filename, collection=collection
+            )
+        except Duplicate as exc:
+            known = services.get_document(UUID(exc.details["documentId"]), access=access)
+            if claim is None or not claim.may_have_made(known.created_at):
+                raise
+            document = known
+        return Reply(201, IngestOutput(document).data, f"/api/v1/documents/{document.id}")
 
     @extend_schema(
         tags=["documents"],

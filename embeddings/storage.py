@@ -1,10 +1,10 @@
-"""How much room vectors take."""
+"""What is there of vectors: how much room they take, and of which model a chunk's is."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
-from django.db import connection
-
-from knowlex.common.database import with_retries
+from embeddings.models import Embedding
+from knowlex.common.database import execute, with_retries
 
 _BYTES = """
     SELECT (SELECT coalesce(sum(pg_column_size(vector)), 0) FROM embeddings_embedding
@@ -18,9 +18,10 @@ _BYTES = """
 def vector_bytes(collection_id: UUID) -> int:
     """Of all models' vectors of the collection, and of its rows of the lexical index."""
 
-    def read() -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(_BYTES, {"collection": collection_id})
-            return int(cursor.fetchone()[0])
+    return int(with_retries(lambda: execute(_BYTES, {"collection": collection_id}))[0][0])
 
-    return with_retries(read)
+
+def embedded_by(chunk_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Chunk -> the active model's name, for those that have its vector; in one statement."""
+    rows = Embedding.objects.filter(chunk_id__in=chunk_ids, model__active=True)
+    return dict(with_retries(lambda: list(rows.values_list("chunk_id", "model__name"))))

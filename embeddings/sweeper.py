@@ -10,6 +10,7 @@ from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
+from documents.idempotency import forget_expired
 from documents.jobs import forget_finished_jobs
 from documents.services import sweep_orphan_files
 from embeddings import indexes, lexeme_counts, services, tasks
@@ -66,6 +67,7 @@ def _do_chores() -> None:
     try:
         forget_finished_jobs()
         sweep_orphan_files()
+        forget_expired()
         services.forget_old_runs()
         indexes.ensure_index()
     except Exception:  # tried again in five minutes

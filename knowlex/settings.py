@@ -113,8 +113,15 @@ DATABASES = {"default": {**DATABASE, "OPTIONS": DATABASE_OPTIONS}}
 
 MAX_UPLOAD_BYTES = ENV.knowlex_max_upload_mb * 1024 * 1024
 MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-UPLOAD_PATHS = ["/api/v1/documents", "/admin/documents/document/add/"]
 UPLOAD_BODY_BYTES = MAX_UPLOAD_BYTES + MAX_BODY_BYTES  # with the form around; the file is counted apart
+# In base64 a file is longer by a third; there is room for the largest one with others, or for one too large.
+INGEST_BODY_BYTES = 8 * MAX_UPLOAD_BYTES // 3 + 4 * MAX_BODY_BYTES
+LARGE_BODIES = [
+    ("POST", "/api/v1/documents", UPLOAD_BODY_BYTES),
+    ("POST", "/admin/documents/document/add/", UPLOAD_BODY_BYTES),
+    ("POST", "/v1/ingest", INGEST_BODY_BYTES),
+    ("PUT", "/v1/documents/[^/]+", INGEST_BODY_BYTES),
+]
 URL_INGEST = ENV.knowlex_url_ingest == "on"
 URL_ALLOWED_HOSTS = [host.strip() for host in ENV.knowlex_url_allowed_hosts.split(",") if host.strip()]
 CLIENT_PATIENCE_S = 15.0  # for a request's headers, and for each next piece of its body

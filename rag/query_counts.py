@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import psycopg
-from django.db import connection
 
 from knowlex.common.async_db import fetch_all
-from knowlex.common.database import with_retries
+from knowlex.common.database import execute, with_retries
 from knowlex.common.errors import DatabaseUnavailable
 from knowlex.common.per_loop import PerLoop
 
@@ -81,9 +80,4 @@ query_counts: PerLoop[QueryCounts] = PerLoop(QueryCounts)
 def questions_of_month(collection_id: UUID) -> int:
     """Questions that read the collection today and on the 29 days before (UTC)."""
 
-    def read() -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(_OF_MONTH, [collection_id])
-            return int(cursor.fetchone()[0])
-
-    return with_retries(read)
+    return int(with_retries(lambda: execute(_OF_MONTH, [collection_id]))[0][0])

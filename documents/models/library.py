@@ -6,6 +6,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Value
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from documents.querysets.library import (
     ChunkQuerySet,
@@ -93,7 +94,7 @@ class Document(models.Model):
     metadata = models.JSONField(blank=True, default=dict)
     permissions = models.JSONField(blank=True, default=dict, db_default=Value({}, models.JSONField()))
     warnings = models.JSONField(blank=True, default=list)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True, db_default=Now())
 
     objects = DocumentQuerySet.as_manager()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
+from django.apps import apps
 from django.db import models
 from django.db.models.functions import Coalesce, Length
 
@@ -31,8 +32,8 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
 
     def with_counts(self) -> Self:
         """Adds `document_count` and `chunk_count`, of stored documents, in the same statement."""
-        documents: Any = self.model._meta.get_field("documents").related_model
-        stored = documents.objects.current()
+        documents: Any = apps.get_model("documents", "Document").objects
+        stored = documents.current()
         of_each = stored.filter(collection=models.OuterRef("pk")).order_by().values("collection")
         counts = {"document_count": models.Count("*"), "chunk_count": models.Sum("chunk_count")}
         return self.annotate(
@@ -139,3 +140,18 @@ class DocumentEntryQuerySet(models.QuerySet["DocumentEntry"]):
     def allowed_to(self, access: Access) -> Self:
         """Those in collections that the caller may use."""
         return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
+
+    def with_origin(self) -> Self:
+        """Adds `source_type`, `replacing` and `size`, in the same statement."""
+        items: Any = apps.get_model("documents", "IngestItem").objects
+        own = items.filter(id=models.OuterRef("id")).values("source_type")
+        newer = items.filter(replaces=models.OuterRef("id"), status__in=("pending", "processing"))
+        return self.annotate(
+            source_type=models.Subquery(own),
+            replacing=models.Exists(newer),
+            size=Coalesce("size_bytes", 0),
+        )
+
+    def holding(self, text: str) -> Self:
+        """Those whose title or file name holds the text, whatever the case."""
+        return self.filter(models.Q(title__icontains=text) | models.Q(original_filename__icontains=text))

@@ -66,6 +66,17 @@ class Duplicate(KnowlexError):
     code = "DUPLICATE"
 
 
+class Conflict(KnowlexError):
+    """An equal request is under way."""
+
+    status = 409
+    code = "CONFLICT"
+
+    def __init__(self, message: str, *, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class PayloadTooLarge(KnowlexError):
     status = 413
     code = "PAYLOAD_TOO_LARGE"
@@ -78,6 +89,13 @@ class UnsupportedMediaType(KnowlexError):
 
 class UnreadableDocument(KnowlexError):
     """Text cannot be extracted: not a document, encrypted, broken, without text, past a limit."""
+
+    status = 422
+    code = "UNPROCESSABLE"
+
+
+class KeyReused(KnowlexError):
+    """An Idempotency-Key came again with another request."""
 
     status = 422
     code = "UNPROCESSABLE"

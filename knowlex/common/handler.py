@@ -1,5 +1,6 @@
 """Serving one request: resolve, read the body within limits, run the view where its kind belongs, respond."""
 
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
@@ -17,6 +18,7 @@ from django.utils.module_loading import import_string
 from knowlex.common.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
 from knowlex.common.errors import InvalidInput
 from knowlex.common.http import problem_response
+from knowlex.common.methods import chosen
 from knowlex.common.middleware import Serve
 from knowlex.common.sync_views import SyncHandler, ThreadPool
 
@@ -43,9 +45,14 @@ class KnowlexRequest(ASGIRequest):
 
     async def load_body(self) -> None:
         """Raises PayloadTooLarge, RequestTimeout, ClientGone."""
-        is_upload = self.method == "POST" and self.path_info in settings.UPLOAD_PATHS
-        limit = settings.UPLOAD_BODY_BYTES if is_upload else settings.MAX_BODY_BYTES
-        self._stream = await self.incoming.read(limit, Path(settings.SPOOL_DIR))
+        self._stream = await self.incoming.read(self._body_limit(), Path(settings.SPOOL_DIR))
+
+    def _body_limit(self) -> int:
+        """In bytes: of the first row of settings.LARGE_BODIES that fits, else of any other request."""
+        for method, path, limit in settings.LARGE_BODIES:
+            if self.method == method and re.fullmatch(path, self.path_info):
+                return int(limit)
+        return int(settings.MAX_BODY_BYTES)
 
 
 class Handler:
@@ -87,6 +94,7 @@ class Handler:
             await request.load_body()
             return await self._threads.run(partial(self._sync.serve_with_middleware, request))
         match = request.resolver_match = get_resolver().resolve(request.path_info)
+        match.func = chosen(match.func, request.method)
         await request.load_body()
         if not iscoroutinefunction(match.func):
             return await self._threads.run(partial(self._sync.serve_plain, request))

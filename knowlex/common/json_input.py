@@ -21,7 +21,7 @@ def json_object(request: HttpRequest) -> dict[str, Any]:
     """
     if not request.body and not request.content_type:
         raise InvalidInput("Request body is empty; a JSON object is required.")
-    _check_content_type(request)
+    check_content_type(request)
     value = parse_json(request.body)
     if not isinstance(value, dict):
         raise InvalidInput("Request body must be a JSON object.")
@@ -48,7 +48,8 @@ def parse_json(raw: bytes) -> Any:
     return value
 
 
-def _check_content_type(request: HttpRequest) -> None:
+def check_content_type(request: HttpRequest) -> None:
+    """Raises UnsupportedMediaType."""
     if request.content_type != "application/json":
         raise UnsupportedMediaType("Content-Type must be application/json.")
     charset = (request.content_params or {}).get("charset", "utf-8")

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from knowlex.common.errors import MethodNotAllowed
@@ -15,23 +14,24 @@ View = Callable[..., Any]
 def methods(**views: View) -> View:
     """`methods(GET=show, DELETE=remove)`: HEAD goes with GET, OPTIONS tells what there is, others get 405.
 
-    Views that block run on the server's threads, coroutine views on its loop; a route has one kind only.
+    Each may be a coroutine or not: `chosen` picks it before it is run where its kind belongs.
     """
     if "GET" in views:
         views = {**views, "HEAD": views["GET"]}
     allowed = [*views, "OPTIONS"]
 
     def route(request: HttpRequest, /, **parameters: str) -> HttpResponseBase:
-        view = views.get(request.method or "")
-        return cast(HttpResponseBase, view(request, **parameters)) if view else _other(request, allowed)
+        return _other(request, allowed)
 
-    async def async_route(request: HttpRequest, /, **parameters: str) -> HttpResponseBase:
-        view = views.get(request.method or "")
-        return cast(HttpResponseBase, await view(request, **parameters)) if view else _other(request, allowed)
-
-    found: Any = async_route if all(iscoroutinefunction(view) for view in views.values()) else route
-    found.allowed_methods = allowed
+    found: Any = route
+    found.allowed_methods, found.by_method = allowed, views
     return cast(View, found)
+
+
+def chosen(view: View, method: str | None) -> View:
+    """The view of this method, where the route was made by `methods`; else the route's view itself."""
+    views: dict[str | None, View] = getattr(view, "by_method", {})
+    return views.get(method, view)
 
 
 def _other(request: HttpRequest, allowed: list[str]) -> HttpResponse:

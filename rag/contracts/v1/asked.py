@@ -2,11 +2,18 @@
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
+from django.http import HttpResponse
+
+from documents.idempotency import REPLAYED_HEADER, Reply
 from knowlex.common.errors import InvalidInput
-from knowlex.common.fields import check_storable
+from knowlex.common.fields import check_storable, int_parameter
+from knowlex.common.http import json_response
+from knowlex.common.ids import parse_id
 
 MAX_SEARCH_CHARS = 255
+MAX_WAIT_S = 60
 
 
 def search_text(parameters: Mapping[str, Any]) -> str:
@@ -25,3 +32,30 @@ def choice(parameters: Mapping[str, Any], name: str, choices: tuple[str, ...]) -
         if parameters[name].lower() == option.lower():
             return option
     raise InvalidInput(f"{name} must be one of {', '.join(choices)}.", field=name)
+
+
+def wait_seconds(parameters: Mapping[str, Any]) -> float:
+    """The parameter `wait`: how long to wait for an end, 0 unless given. Raises InvalidInput."""
+    return float(int_parameter(parameters.get("wait"), "wait", low=0, high=MAX_WAIT_S, default=0))
+
+
+def optional_id(parameters: Mapping[str, Any], name: str) -> UUID | None:
+    return parse_id(parameters[name], field=name) if parameters.get(name) else None
+
+
+def settings_field(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The object `settings`, {} without one. Raises InvalidInput."""
+    settings = body.get("settings", {})
+    if not isinstance(settings, dict):
+        raise InvalidInput("settings must be an object.", field="settings")
+    return settings
+
+
+def answer(reply: Reply) -> HttpResponse:
+    """With the headers that tell where to look, and whether the answer was given before."""
+    response = json_response(reply.body, reply.status)
+    if reply.location:
+        response["Location"] = reply.location
+    if reply.replayed:
+        response[REPLAYED_HEADER] = "true"
+    return response

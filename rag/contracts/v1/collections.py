@@ -6,12 +6,13 @@ from django.http import HttpRequest, HttpResponse
 
 from documents import collections
 from documents.access import access_of
+from embeddings import ingestion
 from knowlex.common.errors import InvalidInput
 from knowlex.common.fields import check_storable
 from knowlex.common.http import json_object, json_response, utc_timestamp
 from knowlex.common.ids import parse_id
 from knowlex.common.paging import next_cursor, page_asked
-from rag.contracts.v1.asked import search_text
+from rag.contracts.v1.asked import search_text, settings_field
 from rag.statistics import collection_statistics
 
 SORTS = ("name", "created_at")
@@ -24,7 +25,7 @@ def create(request: HttpRequest) -> HttpResponse:
         access=access_of(request),
         name=_text(body, "name") or "",
         description=_description(body),
-        settings=_settings(body),
+        settings=settings_field(body),
     )
     response = json_response(_body(made), 201)
     response["Location"] = f"/v1/collections/{made.id}"
@@ -62,6 +63,19 @@ def change(request: HttpRequest, collection_id: str) -> HttpResponse:
     return json_response(_body(changed))
 
 
+def remove(request: HttpRequest, collection_id: str) -> HttpResponse:
+    id_ = parse_id(collection_id, field="collection_id")
+    receipt = ingestion.delete_collection(id_, access=access_of(request))
+    body = {
+        "deleted": True,
+        "documents_removed": receipt.documents,
+        "pages_removed": receipt.pages,
+        "chunks_removed": receipt.chunks,
+        "vectors_removed": receipt.vectors,
+    }
+    return json_response(body)
+
+
 def stats(request: HttpRequest, collection_id: str) -> HttpResponse:
     id_ = parse_id(collection_id, field="collection_id")
     found = collection_statistics(id_, access=access_of(request))
@@ -88,13 +102,6 @@ def _body(collection: Any) -> dict[str, Any]:
         "chunk_count": collection.chunk_count,
         "created_at": utc_timestamp(collection.created_at),
     }
-
-
-def _settings(body: dict[str, Any]) -> dict[str, Any]:
-    settings = body.get("settings", {})
-    if not isinstance(settings, dict):
-        raise InvalidInput("settings must be an object.", field="settings")
-    return settings
 
 
 def _text(body: dict[str, Any], name: str) -> str:

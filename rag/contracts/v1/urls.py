@@ -3,15 +3,24 @@
 from django.urls import path
 
 from knowlex.common.methods import methods
-from rag.contracts.v1 import collections
+from rag.contracts.v1 import collections, documents, ingest
 
 _COLLECTION = "v1/collections/<str:collection_id>"
+_DOCUMENT = "v1/documents/<str:document_id>"
 
 urlpatterns = [
     path("v1/collections", methods(GET=collections.index, POST=collections.create)),
     path(
         _COLLECTION,
-        methods(GET=collections.show, PATCH=collections.change),
+        methods(GET=collections.show, PATCH=collections.change, DELETE=collections.remove),
     ),
     path(f"{_COLLECTION}/stats", methods(GET=collections.stats)),
+    path("v1/ingest", methods(GET=ingest.index, POST=ingest.create)),
+    path("v1/ingest/<str:job_id>", methods(GET=ingest.show)),
+    path("v1/ingest/<str:job_id>/retry", methods(POST=ingest.retry)),
+    path("v1/documents", methods(GET=documents.index)),
+    path(_DOCUMENT, methods(GET=documents.show, PUT=documents.replace, DELETE=documents.remove)),
+    path(f"{_DOCUMENT}/retry", methods(POST=documents.retry)),
+    path(f"{_DOCUMENT}/chunks", methods(GET=documents.chunks)),
+    path(f"{_DOCUMENT}/pages", methods(GET=documents.pages)),
 ]

@@ -1,0 +1,80 @@
+"""Lists of documents, stored or on their way, and of a document's chunks. No HTTP in here."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from documents.access import Access
+from documents.models import Chunk, Document, DocumentEntry, IngestItem
+from knowlex.common.database import execute, with_retries
+from knowlex.common.errors import NotFound
+from knowlex.common.paging import After, Page, paged
+
+SORTS = ("created_at", "updated_at", "title", "size")
+STATUSES = tuple(Document.Status.values)
+TYPES = tuple(Document.Source.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the list is to show. status, type: "" for any. q: text that title or file name must hold."""
+
+    collection_id: UUID | None = None
+    job_id: UUID | None = None
+    status: str = ""
+    type: str = ""
+    q: str = ""
+
+
+def list_documents(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[DocumentEntry], After | None]:
+    """One page of the documents that the caller may see, in one statement.
+
+    Each has `source_type` (file, url, text; None where no job brought it), `size` and `replacing`: a new
+    version is in the making.
+    """
+    rows = DocumentEntry.objects.allowed_to(access).with_origin()
+    for name, value in (
+        ("collection_id", wanted.collection_id),
+        ("job_id", wanted.job_id),
+        ("status", wanted.status),
+        ("source", wanted.type),
+    ):
+        if value:
+            rows = rows.filter(**{name: value})
+    return with_retries(lambda: paged(rows.holding(wanted.q) if wanted.q else rows, page))
+
+
+def get_document(document_id: UUID, *, access: Access) -> DocumentEntry:
+    """A document in whatever state, as in a list. Raises NotFound."""
+    rows = DocumentEntry.objects.allowed_to(access).with_origin()
+    entry = with_retries(rows.filter(id=document_id).first)
+    if entry is None:
+        raise _unknown(document_id)
+    return entry
+
+
+def document_text(document_id: UUID, *, max_chars: int) -> str | None:
+    """The document's whole text; None if it is longer, or not stored yet."""
+    rows = with_retries(lambda: execute(_TEXT, {"document": document_id, "limit": max_chars}))
+    text: str | None = rows[0][0]
+    return text
+
+
+def list_chunks(document_id: UUID, *, access: Access, page: Page) -> tuple[list[Chunk], After | None]:
+    """One page of a document's chunks, in reading order; none while it waits or is read. Raises NotFound."""
+    get_document(document_id, access=access)
+    return with_retries(lambda: paged(Chunk.objects.filter(document_id=document_id), page))
+
+
+def job_documents(job_id: UUID) -> list[IngestItem]:
+    """What a job that was just made has, in the order of the request."""
+    return with_retries(lambda: list(IngestItem.objects.filter(job=job_id).order_by("position")))
+
+
+def _unknown(document_id: UUID) -> NotFound:
+    return NotFound(f"Document not found: {document_id}")
+
+
+_TEXT = """
+    SELECT CASE WHEN sum(length(text) + 1) - 1 <= %(limit)s THEN string_agg(text, E'\\n' ORDER BY number) END
+    FROM documents_page WHERE document_id = %(document)s
+"""
