@@ -50,6 +50,8 @@ class CollectionForm(forms.ModelForm[Collection]):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         given = {name: cleaned[name] for name in self.declared_fields if cleaned.get(name) is not None}
+        if "default_permissions" in cleaned:
+            given["default_permissions"] = cleaned["default_permissions"] or {}
         cleaned["given"] = given
         try:
             base = NEW_COLLECTION if self.instance._state.adding else chunking_settings(self.instance)

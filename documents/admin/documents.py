@@ -81,7 +81,12 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        extra = {"show_save": False, "show_save_and_continue": False, **(extra_context or {})}
+        extra = {
+            "show_save": False,
+            "show_save_and_continue": False,
+            "show_save_and_add_another": False,
+            **(extra_context or {}),
+        }
         if (document_id := _as_id(object_id)) and self.get_object(request, object_id):
             extra["report"] = _lines(page_report(document_id, access=FULL))
         return super().change_view(request, object_id, form_url, extra)
