@@ -42,8 +42,10 @@ class FilesField(forms.FileField):
 class UploadForm(forms.Form):
     collection = forms.ModelChoiceField(Collection.objects.all(), empty_label=None)
     documents = FilesField(
-        help_text="PDF, Markdown, HTML, DOCX or plain text; several at once, up to 100. They are read and "
-        "embedded in the background: the next page shows how far they are."
+        help_text="PDF, Markdown, HTML, DOCX or plain text, at most "
+        f"{settings.MAX_UPLOAD_BYTES // 2**20} MB each; several at once, up to 100 files of "
+        f"{4 * settings.MAX_UPLOAD_BYTES // 2**20} MB together. They are read and embedded in the "
+        "background: the next page shows how far they are."
     )
 
     def create_job(self) -> IngestJob:

@@ -116,9 +116,11 @@ MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 UPLOAD_BODY_BYTES = MAX_UPLOAD_BYTES + MAX_BODY_BYTES  # with the form around; the file is counted apart
 # In base64 a file is longer by a third; there is room for the largest one with others, or for one too large.
 INGEST_BODY_BYTES = 8 * MAX_UPLOAD_BYTES // 3 + 4 * MAX_BODY_BYTES
+FORM_BODY_BYTES = 4 * MAX_UPLOAD_BYTES + MAX_BODY_BYTES  # several files in the admin
 LARGE_BODIES = [
     ("POST", "/api/v1/documents", UPLOAD_BODY_BYTES),
-    ("POST", "/admin/documents/document/add/", UPLOAD_BODY_BYTES),
+    ("POST", "/admin/documents/document/add/", FORM_BODY_BYTES),
+    ("POST", "/admin/documents/document/[^/]+/replace/", UPLOAD_BODY_BYTES),
     ("POST", "/v1/ingest", INGEST_BODY_BYTES),
     ("PUT", "/v1/documents/[^/]+", INGEST_BODY_BYTES),
 ]
