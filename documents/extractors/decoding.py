@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from itertools import pairwise
 
 import charset_normalizer
 
@@ -40,6 +41,7 @@ _GUESSED = [
     "euc_jp", "gb18030", "big5", "euc_kr", "cp874"
 ]
 # fmt: on
+_CYRILLIC = ("cp1251", "koi8_r")
 _WESTERN = frozenset("àâäáãåæçèéêëìíîïñòóôöõøùúûüœßÀÂÄÁÃÅÆÇÈÉÊËÍÎÏÑÓÔÖÕØÙÚÛÜŒ“”‘’„‚–—…•€£§©®°«»¿¡·´µ½\xa0™")
 
 
@@ -111,7 +113,15 @@ def _guessed(data: bytes) -> str:
     best = charset_normalizer.from_bytes(sample, cp_isolation=_GUESSED).best()
     if best is None:
         raise NoText
-    return data.decode(best.encoding, "replace")
+    encoding = best.encoding
+    if encoding in _CYRILLIC:
+        encoding = min(_CYRILLIC, key=lambda name: _capitals_within(sample.decode(name, "replace")))
+    return data.decode(encoding, "replace")
+
+
+def _capitals_within(text: str) -> int:
+    """Capitals after small letters: each of the two encodings reads the other's letters in the wrong case."""
+    return sum(first.islower() and second.isupper() for first, second in pairwise(text))
 
 
 def _is_western(text: str) -> bool:
