@@ -12,6 +12,7 @@ from documents.extractors.looks import RawPage
 from documents.extractors.outline import place_headings
 from documents.extractors.pages import OutlineEntry
 from documents.extractors.running import running_lines
+from documents.extractors.tables import blocks_of, with_cells
 from documents.types import Block, Heading
 
 
@@ -32,7 +33,8 @@ def arrange(pages: Sequence[RawPage], outline: Sequence[OutlineEntry]) -> Arrang
     texts = _texts(pages, found, running)
     starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
     headings = _place(found, texts, starts) if found else place_headings(outline, texts, starts)
-    return Arrangement(texts, headings, title=title)
+    blocks = (block for text, start in zip(texts, starts, strict=True) for block in blocks_of(text, start))
+    return Arrangement(texts, headings, tuple(blocks), title)
 
 
 def _is_useful(outline: Sequence[OutlineEntry]) -> bool:
@@ -46,7 +48,9 @@ def _texts(pages: Sequence[RawPage], found: Sequence[FoundHeading], running: set
     apart: list[dict[str, int]] = [{} for _ in pages]
     for number, heading in enumerate(found):
         apart[heading.page_index] |= dict.fromkeys(heading.lines, number)
-    return [paragraphs(clean_page(page.text), alone | own) for page, own in zip(pages, apart, strict=True)]
+    return [
+        paragraphs(clean_page(with_cells(page)), alone | own) for page, own in zip(pages, apart, strict=True)
+    ]
 
 
 def _place(found: Sequence[FoundHeading], texts: Sequence[str], starts: Sequence[int]) -> tuple[Heading, ...]:

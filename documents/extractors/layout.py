@@ -13,6 +13,7 @@ from documents.extractors.cleaning import clean_label
 _ITEM = re.compile(r"[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s")
 _FIGURE = re.compile(r"[-–—+$€£(]*(?:\d[\d.,]*[%)\]]*|[$€£—–-])")
 _FIGURE_OR_DASH = re.compile(r"[\d$€£—–-]")
+CELLS = " | "  # between the cells of a row
 _LETTER = re.compile(r"[^\W\d_]")
 _CJK = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _NEIGHBOURS = 4  # lines looked at on each side to learn the width of the column
@@ -94,8 +95,15 @@ def _is_full(above: str, below: str, width: int) -> bool:
 
 def is_tabular(line: str) -> bool:
     """A row of figures (at least two, a third of its words), or a line without any letter."""
+    if CELLS in line:
+        return True
     if not _FIGURE_OR_DASH.search(line):
         return _LETTER.search(line) is None
     words = line.split()
     figures = sum(_FIGURE.fullmatch(word) is not None for word in words) if len(words) < 60 else 0
     return figures >= max(2.0, len(words) / 3) or _LETTER.search(line) is None
+
+
+def is_item(line: str) -> bool:
+    """Whether a line opens an item of a list."""
+    return _ITEM.match(line) is not None

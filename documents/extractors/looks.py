@@ -5,14 +5,27 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """A wide space. place: in the line, as it is in the text. left, right: where it begins and ends."""
+
+    place: int
+    left: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
-    """size: of the letters as printed, in points. left, right, baseline: on the page, from its lower left."""
+    """size: of the letters as printed, in points. left, right, baseline: on the page, from its lower left.
+
+    gaps: between what may be the cells of a row, in order; () for a line of plain text.
+    """
 
     size: float
     bold: bool
     left: float
     right: float
     baseline: float
+    gaps: tuple[Gap, ...] = ()
 
     def beside(self, other: "Look | None") -> bool:
         """Whether the two stand on one height, as the cells of a row do, or the lines of two columns."""

@@ -1,12 +1,13 @@
 """Reads the pages of an extraction that are pictures, one after the other, within a budget."""
 
+import re
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from documents.extractors.cleaning import clean_page, has_text
+from documents.extractors.cleaning import clean_page
 from documents.extractors.frames import PagePicture
 from documents.extractors.layout import paragraphs
 from documents.extractors.pages import MAX_TEXT_BYTES
@@ -14,6 +15,8 @@ from documents.extractors.tesseract import Tesseract
 from documents.types import ExtractedPage, Extraction
 
 Draw = Callable[[int], PagePicture | None]  # a 1-based page -> its picture, None if it cannot be drawn
+_WORD = re.compile(r"\w{2,}|[\u2e80-\u9fff]")
+_FEWEST_WORDS = 2  # a single one is what Tesseract sees in a drawing or a stain
 UNREAD = "image_only"
 
 
@@ -108,4 +111,4 @@ def _cleaned(text: str) -> str:
     """Tesseract parts paragraphs by blank lines; their lines are joined as those of any page."""
     parts = (paragraphs(clean_page(part)) for part in text.split("\n\n"))
     cleaned = "\n\n".join(part for part in parts if part)
-    return cleaned if has_text(cleaned) else ""
+    return cleaned if len(_WORD.findall(cleaned)) >= _FEWEST_WORDS else ""
