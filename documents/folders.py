@@ -1,0 +1,74 @@
+"""Files below folders, in order, one at a time: neither loops nor pipes nor what is hidden. Plain Python."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """problem: why it cannot be taken, "" if it can."""
+
+    path: Path
+    problem: str = ""
+
+
+def candidates(paths: Iterable[Path], *, include: Sequence[str] = ()) -> Iterator[Candidate]:
+    """Named files as they are; of folders, all files below, by name, hidden ones left out.
+
+    include: only names, or paths below the folder, that match one of these (`*.pdf`, `2024/*`); files that
+    are named themselves are always taken. A folder that is reached twice, by links, is read once.
+    """
+    seen: set[tuple[int, int]] = set()
+    for path in paths:
+        try:
+            mode = path.stat().st_mode
+        except OSError as exc:
+            yield Candidate(path, _told(exc))
+            continue
+        if stat.S_ISDIR(mode):
+            yield from _below(path, path, include, seen)
+        else:
+            yield Candidate(path, "" if stat.S_ISREG(mode) else "It is not a file.")
+
+
+def _below(
+    folder: Path, root: Path, include: Sequence[str], seen: set[tuple[int, int]]
+) -> Iterator[Candidate]:
+    try:
+        found = folder.stat()
+        if (found.st_dev, found.st_ino) in seen:
+            return
+        seen.add((found.st_dev, found.st_ino))
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+    except OSError as exc:
+        yield Candidate(folder, _told(exc))
+        return
+    for name in names:
+        yield from _one(folder / name, root, include, seen)
+
+
+def _one(path: Path, root: Path, include: Sequence[str], seen: set[tuple[int, int]]) -> Iterator[Candidate]:
+    try:
+        mode = path.stat().st_mode
+    except OSError as exc:  # a link to nowhere, or to itself
+        if _wanted(path, root, include):
+            yield Candidate(path, _told(exc))
+        return
+    if stat.S_ISDIR(mode):
+        yield from _below(path, root, include, seen)
+    elif stat.S_ISREG(mode) and _wanted(path, root, include):
+        yield Candidate(path)
+
+
+def _wanted(path: Path, root: Path, include: Sequence[str]) -> bool:
+    below = str(path.relative_to(root))
+    return not include or any(fnmatch(path.name, glob) or fnmatch(below, glob) for glob in include)
+
+
+def _told(exc: OSError) -> str:
+    return f"It cannot be read: {exc.strerror or type(exc).__name__}."

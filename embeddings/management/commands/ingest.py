@@ -1,0 +1,150 @@
+"""`manage.py ingest PATH…`: files and folders into a collection, with a progress bar."""
+
+import json
+import logging
+import sys
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from documents.access import FULL
+from documents.collections import chunking_settings, create_collection, named_collection
+from documents.folders import candidates
+from documents.models import Collection
+from documents.types import STRATEGIES
+from embeddings.bulk import BulkIngest, FileResult
+from embeddings.management.display import Display
+from embeddings.tasks import enqueue_ingest
+from knowlex.common.errors import BrokerUnavailable, KnowlexError, NotFound
+
+LISTED = 20  # files that were taken, and duplicates, are named only if there are so few
+
+
+class Command(BaseCommand):
+    help = (
+        "Reads files, and all files below folders (hidden ones left out), into a collection. Goes on after a "
+        "failure; exits with 1 if anything failed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+        parser.add_argument("--collection", default="default", metavar="NAME", help="its name or id")
+        parser.add_argument("--create", action="store_true", help="make the collection if it is not there")
+        parser.add_argument(
+            "--include",
+            action="append",
+            default=[],
+            metavar="GLOB",
+            help="in folders, only such files: '*.pdf'",
+        )
+        parser.add_argument("--chunking-strategy", choices=STRATEGIES)
+        parser.add_argument("--chunk-size", type=int, metavar="TOKENS")
+        parser.add_argument("--chunk-overlap", type=int, metavar="TOKENS")
+        parser.add_argument("--no-wait", action="store_true", help="leave the jobs to the workers at once")
+        parser.add_argument(
+            "--json", action="store_true", dest="as_json", help="print one JSON object at the end"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        logging.disable(logging.INFO)  # what workers log would run through the progress bar
+        try:
+            results, jobs = self._ingest(**options)
+        except KnowlexError as exc:
+            raise CommandError(exc.message) from exc
+        finally:
+            logging.disable(logging.NOTSET)
+        self._tell(results, jobs, as_json=options["as_json"], waited=not options["no_wait"])
+        if any(result.outcome == "failed" for result in results):
+            sys.exit(1)
+
+    def _ingest(self, **options: Any) -> tuple[list[FileResult], list[str]]:
+        collection = self._collection(options["collection"], create=options["create"])
+        names = ("chunking_strategy", "chunk_size", "chunk_overlap")
+        chosen = {name: options[name] for name in names if options[name] is not None}
+        chunking = chunking_settings(collection, chosen)
+        paths, include = options["paths"], options["include"]
+        total = sum(1 for _ in candidates(paths, include=include))
+        if not total:
+            raise CommandError("There are no files to ingest at these paths.")
+        results: list[FileResult] = []
+        jobs: list[str] = []
+        with (
+            Display(self.stderr, total) as display,
+            BulkIngest(collection, chunking, _enqueue, display.alone) as bulk,
+        ):
+            try:
+                for found in _steps(
+                    bulk, candidates(paths, include=include), jobs, wait=not options["no_wait"]
+                ):
+                    results += found
+                    display.show(bulk.numbers, found)
+            except KeyboardInterrupt:
+                self.stderr.write(
+                    f"Interrupted. {len(bulk.open)} job(s) are on record and go on as soon as workers run: "
+                    f"{', '.join(map(str, bulk.open)) or 'none'}. Files that follow were not taken."
+                )
+                sys.exit(130)
+        return results, jobs
+
+    def _collection(self, name: str, *, create: bool) -> Collection:
+        try:
+            return named_collection(name, access=FULL)
+        except NotFound:
+            if create:
+                return create_collection(access=FULL, name=name)
+            raise CommandError(f"There is no collection {name!r}; --create makes it.") from None
+
+    def _tell(self, results: list[FileResult], jobs: list[str], *, as_json: bool, waited: bool) -> None:
+        counts = Counter(str(result.outcome) for result in results)
+        if as_json:
+            files = [_as_json(result) for result in results]
+            told = {name: counts[name] for name in ("taken", "duplicate", "failed")}
+            self.stdout.write(json.dumps({**told, "jobs": jobs, "files": files}, indent=2, default=str))
+            return
+        if not waited:
+            self.stdout.write(f"{len(jobs)} job(s) are on record for the workers: {', '.join(jobs)}")
+        for outcome, words in (("taken", "taken"), ("duplicate", "there already"), ("failed", "failed")):
+            if waited or counts[outcome]:
+                self.stdout.write(f"{counts[outcome]} {words}")
+                self._list([result for result in results if result.outcome == outcome])
+
+    def _list(self, results: list[FileResult]) -> None:
+        """Failures always, each with its reason, and whatever has warnings."""
+        for result in results:
+            words = result.reason or " ".join(result.warnings)
+            if words or len(results) <= LISTED:
+                self.stdout.write(f"  {result.path}{f': {words}' if words else ''}")
+
+
+def _steps(bulk: BulkIngest, files: Any, jobs: list[str], *, wait: bool) -> Iterator[list[FileResult]]:
+    for found in bulk.submit(files):
+        if isinstance(found, FileResult):
+            yield [found]
+        else:
+            jobs.append(str(found))
+            yield []
+            if wait:
+                yield from bulk.wait(for_room=True)
+    if wait:
+        yield from bulk.wait()
+
+
+def _enqueue(documents: int) -> None:
+    try:
+        enqueue_ingest(documents)
+    except BrokerUnavailable:
+        logging.getLogger(__name__).warning("the broker is down; the sweep will find the work")
+
+
+def _as_json(result: FileResult) -> dict[str, Any]:
+    return {
+        "path": result.path,
+        "outcome": result.outcome,
+        "document_id": result.document_id,
+        "reason": result.reason,
+        "warnings": list(result.warnings),
+    }
