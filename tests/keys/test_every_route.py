@@ -145,9 +145,9 @@ def test_another_collections_key_reaches_nothing_by_any_route(
 def test_no_list_shows_a_word_of_another_collection(sides: tuple[Side, Side], ours: httpx.Client):
     """However it is named, and whatever a parameter is called: with a name that no list knows, too."""
     theirs = sides[1]
-    named = [(name, value) for name in ("collection", "collection_id") for value in (theirs.name, theirs.ids[
-        "collection_id"])]  # fmt: skip
-    ways = [{}, {"q": theirs.marker}, *({name: value} for name, value in named)]
+    named = [("collection", theirs.name), ("collection", theirs.collection_id)]
+    named += [("collection_id", theirs.collection_id), ("job_id", theirs.job_id), ("q", theirs.marker)]
+    ways = [{}, *({name: value} for name, value in named)]
     for route in ROUTES:
         if "GET" in route.methods and not route.parameters:
             for params in ways:
@@ -155,6 +155,32 @@ def test_no_list_shows_a_word_of_another_collection(sides: tuple[Side, Side], ou
                 assert theirs.marker not in reply.text, f"{route.path} {params}: {reply.text[:300]}"
                 assert theirs.document_id not in reply.text, f"{route.path} {params}: {reply.text[:300]}"
                 assert theirs.job_id not in reply.text, f"{route.path} {params}: {reply.text[:300]}"
+
+
+def test_lists_show_what_is_the_keys_own(sides: tuple[Side, Side], ours: httpx.Client):
+    """So that the silence above is not that of empty lists."""
+    for path in ("/v1/documents", "/v1/collections", "/v1/ingest"):
+        reply = ours.get(path)
+        assert (reply.status_code, sides[0].collection_id in reply.text) == (200, True), reply.text
+    counted = ours.get("/v1/collections").json()["collections"]
+    assert [(one["name"], one["document_count"]) for one in counted] == [("ours", 2)]
+
+
+def test_a_repeated_request_is_another_one_for_another_key(
+    keyed: Stack, sides: tuple[Side, Side], ours: httpx.Client
+):
+    """Nobody is told what somebody else was answered who chose the same Idempotency-Key."""
+    headers = {"Idempotency-Key": "same"}
+    theirs = as_key(keyed, make_key(keyed, "write", collections=["theirs"]))
+    source = {"type": "text", "content": "Something new."}
+    body = {"collection_id": sides[1].collection_id, "documents": [{"source": source}]}
+    job = theirs.post("/v1/ingest", json=body, headers=headers)
+    assert job.status_code in (200, 202), job.text
+
+    reply = ours.post("/v1/ingest", json=body, headers=headers)
+
+    assert_problem(reply, 403, "FORBIDDEN")
+    assert job.json()["job_id"] not in reply.text
 
 
 def test_the_same_requests_do_reach_it_with_a_key_of_its_own(keyed: Stack, sides: tuple[Side, Side]):
