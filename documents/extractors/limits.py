@@ -9,7 +9,7 @@ from documents.types import UPLOAD_SOURCES, Source
 
 MAX_CPU_S = 60
 WALL_S = 60.0
-PATIENT_WALL_S = 900.0  # a child that waits for its pages to be recognised uses no CPU meanwhile
+PATIENT_WALL_S = 240.0  # nobody waits, and the machine may be busy; the limit of CPU is the same
 BRIEF_USER_S = 0.5  # of CPU in user mode: enough for some 100 pages
 BRIEF_WALL_S = 20.0
 DRAW_WALL_S = 20.0  # one page, for text recognition

@@ -2,7 +2,8 @@
 
 Importing the PDF libraries takes 0.3 s of CPU, as much as reading 80 pages; here it is done once. This
 process imports no Django, has no secrets in its environment, and ends with its owner or after a while without
-work. A job comes over the socket on standard input: a few bytes and two descriptors, the file and a pipe.
+work. A job comes over the socket on standard input: a few bytes and three descriptors, which are the file,
+the pipe to answer on, and a leash, at whose closing the child is killed.
 """
 
 import gc
@@ -13,6 +14,7 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 
 from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
 from documents.extractors.frames import PipeReport, Report
@@ -31,47 +33,60 @@ def main(idle_s: float) -> None:
     control = socket.socket(fileno=0)
     warm_up()
     gc.freeze()  # shared pages stay shared in the children
-    children: dict[int, float] = {}
+    children: list[_Child] = []
     idle_since = time.monotonic()
     while children or time.monotonic() - idle_since < idle_s:
-        readable, _, _ = select.select([control], [], [], _POLL_S)
-        if readable and not _take(control, children):
+        heard: list[socket.socket | int] = [control, *(child.leash for child in children)]
+        readable, _, _ = select.select(heard, [], [], _POLL_S)
+        if control in readable and not _take(control, children):
             break
-        _end_overdue(children)
+        children = [child for child in children if not _has_ended(child, left=child.leash in readable)]
         if children:
             idle_since = time.monotonic()
-    _end_overdue(children, at=float("inf"))
+    for child in children:
+        _has_ended(child, left=True)
 
 
-def _take(control: socket.socket, children: dict[int, float]) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """deadline: should it have got rid of its own timer. leash: readable once nobody waits for its answer."""
+
+    pid: int
+    deadline: float
+    leash: int
+
+
+def _take(control: socket.socket, children: list[_Child]) -> bool:
     """Start the next job. False when the owner has gone."""
-    packed, descriptors, _, _ = socket.recv_fds(control, JOB_BYTES, 2)
+    packed, descriptors, _, _ = socket.recv_fds(control, JOB_BYTES, 3)
     if not packed:
         return False
-    if len(descriptors) == 2:
+    if len(descriptors) == 3:
         job = Job.from_bytes(packed)
-        if job.sources - UPLOAD_SOURCES and not opens_as_pdf(os.pread(descriptors[0], PDF_MAGIC_WITHIN, 0)):
+        source, target, leash = descriptors
+        if job.sources - UPLOAD_SOURCES and not opens_as_pdf(os.pread(source, PDF_MAGIC_WITHIN, 0)):
             warm_up_the_rest()
         pid = os.fork()
         if pid == 0:
-            _run(job, *descriptors)
-        children[pid] = time.monotonic() + job.wall_s + 1  # should the child have got rid of its own timer
+            _run(job, source, target)
+        children.append(_Child(pid, time.monotonic() + job.wall_s + 1, leash))
+        descriptors = [source, target]
     for descriptor in descriptors:
         os.close(descriptor)
     return True
 
 
-def _end_overdue(children: dict[int, float], *, at: float | None = None) -> None:
-    """Reap what has ended; kill, with all its group, what has outlived its time."""
-    for pid, deadline in list(children.items()):
-        if os.waitpid(pid, os.WNOHANG)[0]:
-            del children[pid]
-        elif (at or time.monotonic()) > deadline:
-            with suppress(ProcessLookupError):  # a child that ends this moment
-                os.killpg(pid, signal.SIGKILL)
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            del children[pid]
+def _has_ended(child: _Child, *, left: bool) -> bool:
+    """Reap it if it has ended; kill it, with all its group, if it was left or has outlived its time."""
+    if not os.waitpid(child.pid, os.WNOHANG)[0]:
+        if not left and time.monotonic() <= child.deadline:
+            return False
+        with suppress(ProcessLookupError):  # it ends this moment, or has not made its group yet
+            os.killpg(child.pid, signal.SIGKILL)
+        os.kill(child.pid, signal.SIGKILL)
+        os.waitpid(child.pid, 0)
+    os.close(child.leash)
+    return True
 
 
 def _run(job: Job, source: int, target: int) -> None:

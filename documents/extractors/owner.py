@@ -27,16 +27,17 @@ class Nursery:
         self._control: socket.socket | None = None
         self._owner = 0
 
-    def start(self, job: Job, source: int, target: int) -> None:
-        """Pass both descriptors to a new jailed child; the caller keeps and closes its own copies.
+    def start(self, job: Job, source: int, target: int, leash: int) -> None:
+        """Pass the descriptors to a new jailed child; the caller keeps and closes its own copies.
 
+        leash: the reading end of a pipe; when the other end closes the child is killed.
         A nursery that has left for want of work refuses the job and is replaced. Raises NurseryGone.
         """
         with self._lock:
             for _ in range(3):
                 control = self._running()
                 try:
-                    socket.send_fds(control, [job.to_bytes()], [source, target])
+                    socket.send_fds(control, [job.to_bytes()], [source, target, leash])
                 except OSError:
                     self._forget()
                 else:

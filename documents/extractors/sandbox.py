@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -127,30 +127,34 @@ class SandboxedExtractor:
 
     def _result(self, path: Path, job: Job, deadline: float, listener: Listener) -> Extraction:
         for _ in range(_STARTS):
-            read_end = self._start(path, job)
-            try:
-                return unpack(listener.hear(read_end, deadline))
-            except NeverStarted:
-                continue
-            finally:
-                os.close(read_end)
+            with self._child(path, job) as said:
+                try:
+                    return unpack(listener.hear(said, deadline))
+                except NeverStarted:
+                    continue
         raise _cannot_read()
 
-    def _start(self, path: Path, job: Job) -> int:
-        """The descriptor on which the new child will be heard."""
-        try:
-            read_end, write_end = os.pipe()
-        except OSError as exc:
-            raise _cannot_read() from exc
-        try:
-            with path.open("rb") as source:
-                self._nursery.start(job, source.fileno(), write_end)
-        except (NurseryGone, OSError) as exc:  # no process, no descriptor, or the file cannot be opened
-            os.close(read_end)
-            raise _cannot_read() from exc
-        finally:
-            os.close(write_end)
-        return read_end
+    @contextmanager
+    def _child(self, path: Path, job: Job) -> Iterator[int]:
+        """The descriptor on which a new child is heard. A child that is left before its end is killed."""
+        with ExitStack() as ours:
+            try:
+                with ExitStack() as theirs:
+                    said, target = _pipe(reader=ours, writer=theirs)
+                    leash, _ = _pipe(reader=theirs, writer=ours)
+                    source = theirs.enter_context(path.open("rb"))
+                    self._nursery.start(job, source.fileno(), target, leash)
+            except (NurseryGone, OSError) as exc:  # no process, no descriptor, or the file cannot be opened
+                raise _cannot_read() from exc
+            yield said
+
+
+def _pipe(*, reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """Each end is closed by its own stack."""
+    read_end, write_end = os.pipe()
+    reader.callback(os.close, read_end)
+    writer.callback(os.close, write_end)
+    return read_end, write_end
 
 
 def _counting(extraction: Extraction, on_progress: OnProgress | None) -> OnPage:

@@ -13,7 +13,8 @@ import psutil
 import pypdf
 import pytest
 
-from documents.extractors import owner
+from documents.extractors import frames, owner
+from documents.extractors.limits import Job
 from documents.extractors.listening import Listener
 from documents.extractors.sandbox import SandboxedExtractor
 from documents.types import Extraction, ReadingProgress
@@ -295,3 +296,17 @@ def test_what_a_progress_callback_raises_ends_the_reading(
     with pytest.raises(ConnectionError, match="deleted meanwhile"):
         extractor.extract(path, filename="good.pdf", on_progress=cancelled)
     assert extractor.extract(path, filename="good.pdf").text == "A few words."
+
+
+def test_a_child_that_nobody_waits_for_is_ended_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.pdf"
+    path.write_bytes(hostile.forms_in_forms())
+    lone = SandboxedExtractor(pdf_reader="pdfium", processes=1)
+    with lone._child(path, Job("pdfium")) as said:
+        assert os.read(said, 1) == frames.STARTED
+        nursery = lone._nursery._process
+        assert nursery is not None
+        victim = psutil.Process(nursery.pid).children()[0]
+    wait_until(lambda: not psutil.pid_exists(victim.pid), what="the child to be killed and reaped")
+    path.write_bytes(make_pdf("Still here."))
+    assert lone.extract(path, filename="good.pdf").text == "Still here."
