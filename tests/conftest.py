@@ -35,6 +35,10 @@ MakeStack = Callable[..., Stack]
 _numbers = count()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--chaos-seed", default="1", help="what strikes when in tests/faults/test_chaos.py")
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """The cluster of the test run; started once, when the first test needs it."""

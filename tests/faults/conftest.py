@@ -6,11 +6,21 @@ from typing import Any
 
 import pytest
 
+from tests.support import environment
 from tests.support.api import ingest
+from tests.support.postgres import Postgres
 from tests.support.stack import Stack
 from tests.support.texts import facts_pdf
 
 Background = Callable[..., "Future[Any]"]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Postgres]:
+    """A PostgreSQL that may crash: no other test's database lies in it."""
+    own = Postgres(environment.FOLDER / "own")
+    yield own
+    own.stop(crash=True)
 
 
 @pytest.fixture

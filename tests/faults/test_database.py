@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import wait
 
 import httpx
@@ -12,7 +12,6 @@ import pytest
 from tests.conftest import provider_env
 from tests.faults.conftest import Background
 from tests.provider import Provider
-from tests.support import environment
 from tests.support.api import ask, assert_problem, embed, generate, ingest, query, together, upload
 from tests.support.invariants import (
     assert_asked_once,
@@ -27,13 +26,6 @@ from tests.support.texts import facts_pdf, question
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Postgres]:
-    own = Postgres(environment.FOLDER / "own")
-    yield own
-    own.stop(crash=True)
 
 
 @pytest.fixture
