@@ -20,6 +20,7 @@ BLOCK_CHARS = 16_384
 _PUNCTUATION, _IDEOGRAPHS = r"!-/:-@\[-`{-~", "\u3400-\u4dbf\u4e00-\u9fff"
 # No token reaches over a space, a line's end, one of ASCII's signs or a Chinese character.
 _RUN = re.compile(rf"([{_PUNCTUATION}]+|[{_IDEOGRAPHS}]+)|[^ \n{_PUNCTUATION}{_IDEOGRAPHS}]+")
+_LONGEST_WORD = 100  # letters; a longer one is unknown to the model, one token
 _LONGEST_KEPT, _WORDS_KEPT = 40, 30_000  # some 6 MB
 
 
@@ -30,7 +31,7 @@ def load_tokenizer() -> Tokenizer:
     """
     vocabulary = {token: number for number, token in enumerate(read_vocabulary())}
     unknown = "[UNK]"
-    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token=unknown, max_input_chars_per_word=100))
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token=unknown, max_input_chars_per_word=_LONGEST_WORD))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
     tokenizer.post_processor = BertProcessing(("[SEP]", vocabulary["[SEP]"]), ("[CLS]", vocabulary["[CLS]"]))
@@ -90,6 +91,8 @@ class WordPieceCounter:
         return found
 
     def _offsets(self, word: str) -> Offsets:
+        if len(word) > _LONGEST_WORD and word.isascii() and word.isalnum():
+            return ((0, len(word)),)
         if len(word) > _LONGEST_KEPT:
             return self._long(word)
         if word.isascii() and self._tokenizer.token_to_id(word.lower()) is not None:
