@@ -1,12 +1,13 @@
 """`manage.py check`: whether documents can be read, split and kept with these settings."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.common.components import component
@@ -46,3 +47,15 @@ def media_folder_can_be_written(
         return []
     message = f"MEDIA_ROOT (files in KNOWLEX_DATA_DIR) cannot be written: {existing}"
     return [Error(message, hint="Set KNOWLEX_DATA_DIR to a folder of your own.", id="documents.E002")]
+
+
+@register
+def text_recognition_is_there(app_configs: Sequence[Any] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """KNOWLEX_OCR=on means that somebody counts on it; "auto" takes what is there."""
+    wanted = settings.KNOWLEX["EXTRACTOR"].get("options", {}).get("ocr") == "on"
+    if not wanted or shutil.which("tesseract"):
+        return []
+    message = "KNOWLEX_OCR is on, but there is no program `tesseract` on the PATH."
+    return [
+        Warning(message, hint="Install Tesseract: pages that are pictures stay unread.", id="documents.W001")
+    ]

@@ -8,7 +8,12 @@ from django.conf import LazySettings
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
-from documents.checks import PARTS, media_folder_can_be_written, parts_can_be_built
+from documents.checks import (
+    PARTS,
+    media_folder_can_be_written,
+    parts_can_be_built,
+    text_recognition_is_there,
+)
 
 
 def test_shipped_settings_are_fine() -> None:
@@ -55,3 +60,14 @@ def test_media_folder_below_a_file_is_refused(settings: LazySettings, tmp_path: 
 
     assert problem.id == "documents.E002"
     assert "KNOWLEX_DATA_DIR" in problem.msg
+
+
+def test_counting_on_text_recognition_that_is_missing_is_a_warning(
+    settings: LazySettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert text_recognition_is_there() == []
+    spec = settings.KNOWLEX["EXTRACTOR"] | {"options": {"ocr": "on"}}
+    settings.KNOWLEX = settings.KNOWLEX | {"EXTRACTOR": spec}
+    (warning,) = text_recognition_is_there()
+    assert "KNOWLEX_OCR is on" in warning.msg

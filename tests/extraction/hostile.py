@@ -102,3 +102,16 @@ def picture_page(*, width: int, height: int) -> bytes:
     tree = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
     drawn = stream(b"%d 0 0 %d 0 0 cm /I Do" % (width, height))
     return file_of(CATALOG, tree, box + resources, drawn, stream(b"\x00", image))
+
+
+def garbled_page(plain: bytes) -> bytes:
+    """Two pages: `plain`, and one whose letters are said to be private ones."""
+    table = (
+        b"/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange "
+        b"1 beginbfrange <61> <7A> <E000> endbfrange endcmap end"
+    )
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 8 0 R >>"
+    tree = b"<< /Type /Pages /Kids [3 0 R 6 0 R] /Count 2 >>"
+    text = stream(b"BT /F 9 Tf 9 9 Td (" + plain + b") Tj ET")
+    lost = stream(b"BT /F 9 Tf 9 9 Td (nobody can tell what this page says in its private letters) Tj ET")
+    return file_of(CATALOG, tree, page(4, 5), text, FONT, page(7, 9), lost, stream(table), font)
