@@ -57,3 +57,41 @@ def test_a_rule_at_the_start_is_no_front_matter() -> None:
 def test_what_is_not_utf8_text_is_refused(data: bytes) -> None:
     with pytest.raises(Unreadable):
         read_markdown(data)
+
+
+def test_lists_tables_and_code_are_blocks_of_the_source() -> None:
+    source = "# A\n\n- one\n  - two\n\n  more\n\nText.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    source += "\n```py\nx = 1\n```\n\n    y\n"
+    found = read_markdown(source.encode())
+    assert [(block.kind, found.text[block.start_char : block.end_char]) for block in found.blocks] == [
+        ("list", "- one\n  - two\n\n  more"),
+        ("table", "| a | b |\n|---|---|\n| 1 | 2 |"),
+        ("code", "```py\nx = 1\n```"),
+        ("code", "y"),
+    ]
+
+
+def test_front_matter_is_yaml() -> None:
+    fields = "title: No\nauthors: [Ann Lee, Bob]\ndate: 2024-03-02\ntags:\n  - x\n  - y\ndraft: true\n"
+    fields += "summary: >\n  Two\n  lines"
+    found = read_markdown(f"---\n{fields}\n---\nText.".encode())
+    assert (found.title, found.text) == ("No", "Text.")
+    assert found.metadata == {
+        "author": "Ann Lee, Bob",
+        "date": "2024-03-02",
+        "tags": "x, y",
+        "description": "Two lines",
+    }
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "title: A: B",
+        "title: A: B\n\tbad: [",
+        "a: &a [x]\nb: [*a, *a]\ntitle: 'A: B'",
+        "title: A: B\na: " + "[" * 9_999,
+    ],
+)
+def test_front_matter_that_is_no_sane_yaml_is_read_by_line(fields: str) -> None:
+    assert read_markdown(f"---\n{fields}\n---\nText.".encode()).title == "A: B"
