@@ -37,6 +37,9 @@ UPLOAD_LOCK_S = 300.0  # longer than any upload is worked on
 COLLECTION = OpenApiParameter("collection", str, description="Name or id; `default` unless given.")
 LIMIT = OpenApiParameter("limit", int, description=f"At most so many, 1 to {MAX_LIMIT}; all unless given.")
 OFFSET = OpenApiParameter("offset", int, description="Leave out so many of the newest first.")
+IDEMPOTENCY_KEY = OpenApiParameter(
+    KEY_HEADER, str, OpenApiParameter.HEADER, description="With it the request may be repeated for 24 hours."
+)
 DOCUMENT_ID = OpenApiParameter("documentId", OpenApiTypes.UUID, OpenApiParameter.PATH)
 
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
@@ -48,7 +51,7 @@ REASONS = {
     409: "Already ingested; `details.documentId` is the first document's id",
     413: "The file exceeds 50 MB",
     415: "Not multipart/form-data",
-    422: "Text cannot be extracted",
+    422: "Text cannot be extracted, or the Idempotency-Key was used for another request",
     429: "Too many requests",
     500: "Unexpected",
     503: "Database not reachable, or too busy",
@@ -67,7 +70,7 @@ class DocumentListView(APIView):
         tags=["documents"],
         operation_id="uploadDocument",
         summary="Upload and ingest a document",
-        parameters=[COLLECTION],
+        parameters=[COLLECTION, IDEMPOTENCY_KEY],
         request={"multipart/form-data": UploadInput},
         responses={201: IngestOutput, **problems(400, 403, 404, 408, 409, 413, 415, 422, 507)},
     )

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver
 
-MODULES = ("knowlex.common.schema", "embeddings.schema", "rag.contracts.schema")
+MODULES = ("knowlex.common.schema", "embeddings.schema", "rag.contracts.schema", "rag.contracts.v1.openapi")
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 NOT_API = ("admin", "static")
 FRONT_DOOR = "/"  # for browsers only
@@ -48,9 +48,9 @@ def add_plain_views(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def _add_common_failures(paths: dict[str, Any]) -> None:
-    """What the edges answer to any request under /api and /query, where the route does not say it itself."""
+    """What the edges answer to any request of the API, where the route does not say it itself."""
     for path, item in paths.items():
-        if path.startswith(("/api/v1/", "/query")):
+        if path.startswith(("/api/v1/", "/query", "/v1/")):
             for method, operation in item.items():
                 failures = ANY_CALL if method == "get" else ANY_CALL | A_CHANGE
                 failures = failures | A_BODY if "requestBody" in operation else failures

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import httpx
 import psutil
+import psycopg
 
 from knowlex.embedded import paths
 from knowlex.embedded.valkey import EmbeddedValkey
@@ -224,6 +225,14 @@ class Stack:
     def sql(self, query: str, *params: object) -> list[dict[str, Any]]:
         return self.postgres.execute(query, *params, database=self.database)
 
+    def _truncated(self) -> bool:
+        """False if a worker that is at the rest of the last test's work was in the way."""
+        try:
+            self.sql(f"TRUNCATE {DOCUMENT_TABLES}, {EMBEDDING_TABLES}")
+        except psycopg.errors.DeadlockDetected:
+            return False
+        return True
+
     def count(self, table: str, condition: str = "true") -> int:
         return int(self.sql(f"SELECT count(*) AS n FROM {table} WHERE {condition}")[0]["n"])
 
@@ -232,7 +241,7 @@ class Stack:
 
     def clean(self) -> None:
         """No documents, no work, no files; the collection `default` stays."""
-        self.sql(f"TRUNCATE {DOCUMENT_TABLES}, {EMBEDDING_TABLES}")
+        wait_until(self._truncated, what="the workers to leave the tables alone")
         self.sql("DELETE FROM documents_collection WHERE name <> 'default'")
         for file in self.stored_files():
             file.unlink(missing_ok=True)

@@ -1,0 +1,44 @@
+"""/api/schema describes the Platform API as it is."""
+
+from typing import Any
+
+import httpx
+
+from tests.platform.talk import collection, ingested, text
+
+
+def fits(value: Any, schema: dict[str, Any], schemas: dict[str, Any], place: str = "body") -> None:
+    """The keys and kinds of a body are those that the schema names, no more and no fewer."""
+    if "$ref" in schema:
+        return fits(value, schemas[schema["$ref"].rsplit("/", 1)[1]], schemas, place)
+    if value is None:
+        assert schema.get("nullable"), place
+    elif schema["type"] == "object" and "properties" in schema:
+        assert set(schema.get("required", ())) <= set(value) <= set(schema["properties"]), place
+        for name, item in value.items():
+            fits(item, schema["properties"][name], schemas, f"{place}.{name}")
+    elif schema["type"] == "array":
+        for item in value:
+            fits(item, schema["items"], schemas, f"{place}[]")
+    else:
+        kinds = {"string": str, "integer": int, "number": int | float, "boolean": bool, "object": dict}
+        assert isinstance(value, kinds[schema["type"]]), place
+    return None
+
+
+def test_answers_are_as_described(client: httpx.Client):
+    schema = client.get("/api/schema").json()
+    manuals = collection(client)
+    job = ingested(client, text("# Lamps\n\nThe lamp is green.", "lamps.md"), to=manuals)
+    ids = {
+        "collection_id": manuals,
+        "job_id": job["job_id"],
+        "document_id": job["documents"][0]["id"],
+    }
+
+    described = {path: item for path, item in schema["paths"].items() if path.startswith("/v1/")}
+    assert len(described) >= 11
+    for path, item in described.items():
+        if "get" in item:
+            answer = item["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+            fits(client.get(path.format(**ids)).json(), answer, schema["components"]["schemas"], path)
