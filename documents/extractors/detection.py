@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from documents.extractors.cleaning import clean_label
 from documents.extractors.layout import is_tabular, line_key
 from documents.extractors.looks import Look, RawPage
-from documents.extractors.pages import MAX_TITLE
+from documents.extractors.pages import MAX_OUTLINE_ENTRIES, MAX_TITLE
 
 _LARGER = 1.15  # times the size of the body's letters
 _FAR = 1.25  # times the usual distance of lines
@@ -72,7 +72,7 @@ def find_headings(pages: Sequence[RawPage], running: Collection[str]) -> tuple[l
         runs = [run for run in runs if run[0].look.size >= _LARGER * body.size]
     if _letters(runs) > _MOST_SHARE * body.letters:
         return [], ""
-    headings, title = _with_levels(runs, body)
+    headings, title = _with_levels(runs[:MAX_OUTLINE_ENTRIES], body)
     return (headings, title) if title or len(headings) > 1 else ([], "")
 
 
