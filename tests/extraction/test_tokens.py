@@ -29,7 +29,10 @@ def test_a_text_of_many_blocks_has_the_tokens_of_one_pass() -> None:
 @settings(max_examples=300, deadline=None)
 @given(
     st.text(
-        st.one_of(st.sampled_from("ab Z.,\n\t中é\u0301ß[#\u200b\x1c\u00a0。ﬁ가าİ"), st.characters()),
+        st.one_of(
+            st.sampled_from("ab Z.,\n\t中é\u0301ß[#\u200b\x1c\u00a0。ﬁ가าİ"),
+            st.characters(exclude_categories=["Cs"]),
+        ),
         max_size=200,
     )
 )
