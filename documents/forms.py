@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.conf import settings
@@ -13,7 +12,7 @@ from documents import jobs
 from documents.access import FULL
 from documents.collections import chunking_settings
 from documents.jobs import NewDocument
-from documents.models import Collection, IngestJob
+from documents.models import Collection, Document, IngestJob
 from documents.storage import Staging
 from documents.uploads import clean_filename
 from knowlex.common.errors import PayloadTooLarge
@@ -68,13 +67,12 @@ class ReplaceForm(forms.Form):
         help_text="Until the new version is read and embedded, the old one answers; if it fails, that stays.",
     )
 
-    def replace(self, document_id: UUID) -> IngestJob | None:
-        """None for the same bytes. Raises NotFound, StorageUnavailable, DatabaseUnavailable."""
+    def replace(self, document: Document) -> IngestJob | None:
+        """None for the same bytes. Raises NotFound, Duplicate, PayloadTooLarge, StorageUnavailable."""
         with ExitStack() as stack:
             new = _staged(self.cleaned_data["file"], stack)
-            if new.error:
-                raise new.error
-            return jobs.replace_document(document_id, access=FULL, new=new, origin=ORIGIN)
+            chunking = chunking_settings(document.collection)
+            return jobs.replace_document(document.pk, access=FULL, new=new, chunking=chunking, origin=ORIGIN)
 
 
 def _staged(file: UploadedFile[Any], stack: ExitStack) -> NewDocument:

@@ -1,5 +1,6 @@
 """The requests that bring documents: as JSON, as a form with files, or as bare bytes; staged on disk."""
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -130,6 +131,10 @@ def _settings(body: Mapping[str, Any]) -> Mapping[str, Any]:
     settings = body.get("settings", {})
     if not isinstance(settings, dict):
         raise InvalidInput("settings must be an object.", field="settings")
+    try:
+        json.dumps(settings)
+    except TypeError:  # it holds a LongString
+        raise InvalidInput("settings holds a string that is too long.", field="settings") from None
     return settings
 
 

@@ -53,8 +53,17 @@ def replace_document(
     job = new_job(document.collection, access, chunking or settings.CHUNKING, origin)
     item = new_item(job, 0, new)
     item.replaces = document
+    _keep_words(item, document.id)
     keep_files([item], [new], write=lambda: with_retries(lambda: _take_on(document, job, item)))
     return job
+
+
+def _keep_words(item: IngestItem, document_id: UUID) -> None:
+    """What was said about the document holds for its new version too, unless something else is said."""
+    said = IngestItem.objects.of_document(document_id).exclude(status="failed").order_by("-created_at")
+    if not item.metadata:
+        item.metadata = with_retries(said.values_list("metadata", flat=True).first) or {}
+        item.title = item.title or str(item.metadata.get("title", ""))[:512]
 
 
 def _is_known(document: Document, checksum: str) -> bool:

@@ -50,7 +50,7 @@ class UploadViews(admin.ModelAdmin[Document]):
         form = ReplaceForm(request.POST if posted else None, request.FILES if posted else None)
         if posted and form.is_valid():
             try:
-                job = form.replace(document_id)
+                job = form.replace(document)
             except KnowlexError as exc:
                 form.add_error("file", exc.message)
             else:

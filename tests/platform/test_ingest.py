@@ -311,3 +311,30 @@ def test_what_failed_can_be_retried(client: httpx.Client):
     assert (reply.status_code, reply.json()["documents_retried"]) == (202, 1)
     assert ended(client, job)["status"] == "completed"
     assert client.post(f"/v1/ingest/{job}/retry").json()["documents_retried"] == 0
+
+
+@pytest.mark.parametrize("name", ["chunk_size", "chunking_strategy"])
+def test_a_setting_of_100_000_letters_is_refused(client: httpx.Client, name: str):
+    reply = post(client, text("Bees live in hives."), settings={name: "x" * 100_000})
+
+    assert_problem(reply, 400, "VALIDATION_ERROR", field="settings")
+
+
+@pytest.mark.parametrize("query", ["collection=%00", "collection=", "collection_id="])
+def test_a_list_of_a_collection_that_cannot_be_named_so_is_refused(client: httpx.Client, query: str):
+    for path in ("/v1/ingest", "/v1/documents"):
+        assert_problem(client.get(f"{path}?{query}"), 400, "VALIDATION_ERROR", field="collection")
+
+
+def test_what_was_said_about_a_document_holds_for_its_next_version(client: httpx.Client):
+    id_ = stored(client, text("Bees live in hives.", title="Bees", topic="nature"))
+    url = f"/v1/documents/{id_}"
+
+    second = client.put(url, json={"source": {"type": "text", "content": "Wasps live in nests."}}).json()
+    assert ended(client, second["job_id"])["status"] == "completed"
+    document = client.get(url).json()
+    assert (document["title"], document["metadata"]["topic"]) == ("Bees", "nature")
+
+    third = client.put(url, json=text("Ants live in hills.", topic="ants")).json()
+    assert ended(client, third["job_id"])["status"] == "completed"
+    assert client.get(url).json()["metadata"] == {"topic": "ants"}

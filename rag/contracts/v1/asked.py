@@ -39,6 +39,14 @@ def wait_seconds(parameters: Mapping[str, Any]) -> float:
     return float(int_parameter(parameters.get("wait"), "wait", low=0, high=MAX_WAIT_S, default=0))
 
 
+def named_in(parameters: Mapping[str, Any]) -> str | None:
+    """The name or id of a collection, in either parameter. Raises InvalidInput."""
+    named = parameters.get("collection", parameters.get("collection_id"))
+    if named == "":
+        raise InvalidInput("collection must not be empty.", field="collection")
+    return None if named is None else check_storable(named, "collection")
+
+
 def optional_id(parameters: Mapping[str, Any], name: str) -> UUID | None:
     return parse_id(parameters[name], field=name) if parameters.get(name) else None
 

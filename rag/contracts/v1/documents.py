@@ -16,7 +16,7 @@ from embeddings.storage import embedded_by
 from knowlex.common.http import json_response, utc_timestamp
 from knowlex.common.ids import parse_id
 from knowlex.common.paging import next_cursor, page_asked
-from rag.contracts.v1.asked import answer, choice, optional_id, search_text
+from rag.contracts.v1.asked import answer, choice, named_in, optional_id, search_text
 from rag.contracts.v1.taking import take_replacement, tell_workers
 
 LOCK_S = 120.0
@@ -29,7 +29,7 @@ ENDED = ("completed", "failed")
 def index(request: HttpRequest) -> HttpResponse:
     access, asked = access_of(request), request.GET
     page = page_asked(asked, of="documents", sorts=listing.SORTS, default="-created_at")
-    named = asked.get("collection", asked.get("collection_id"))
+    named = named_in(asked)
     wanted = Wanted(
         collection_id=None if named is None else named_collection(named, access=access).id,
         job_id=optional_id(asked, "job_id"),

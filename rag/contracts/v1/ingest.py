@@ -14,7 +14,7 @@ from knowlex.common.errors import InvalidInput
 from knowlex.common.http import json_response, utc_timestamp
 from knowlex.common.ids import parse_id
 from knowlex.common.paging import next_cursor, page_asked
-from rag.contracts.v1.asked import answer, choice, wait_seconds
+from rag.contracts.v1.asked import answer, choice, named_in, wait_seconds
 from rag.contracts.v1.taking import take_job, tell_workers
 from rag.services import resolve_collections
 
@@ -47,7 +47,7 @@ async def index(request: HttpRequest) -> HttpResponse:
     )
     if not page.descending:
         raise InvalidInput("Jobs are listed newest first: sort must be -created_at.", field="sort")
-    named = request.GET.get("collection")
+    named = named_in(request.GET)
     ids = await resolve_collections([named], access=access) if named else ()
     found, after = await ingestion.job_list(
         access=access,
