@@ -22,7 +22,10 @@ def assert_documents_whole(stack: Stack) -> None:
         """
     )
     assert wrong == []
-    doubled = "SELECT checksum FROM documents_document GROUP BY collection_id, checksum HAVING count(*) > 1"
+    doubled = (
+        "SELECT checksum FROM documents_document WHERE replaces_id IS NULL "
+        "GROUP BY collection_id, checksum HAVING count(*) > 1"
+    )
     assert stack.sql(doubled) == []
     for table in ("documents_chunk", "documents_page"):
         orphans = "document_id NOT IN (SELECT id FROM documents_document)"
@@ -35,6 +38,39 @@ def assert_documents_whole(stack: Stack) -> None:
 def assert_settled(stack: Stack) -> None:
     """I9: nothing waits, nothing is leased."""
     assert stack.count("embeddings_embeddingrequest", "failed_at IS NULL") == 0
+
+
+def assert_jobs_settled(stack: Stack) -> None:
+    """Every document of every job has ended, is held by nobody, and says as much as its document does."""
+    assert (
+        stack.count("documents_ingestitem", "status IN ('pending', 'processing') OR lease IS NOT NULL") == 0
+    )
+    assert stack.count("documents_ingestitem", "(status = 'failed') <> (error <> '')") == 0
+    assert stack.count("documents_document", "status = 'processing'") == 0
+    completed_without = """
+        status = 'completed' AND EXISTS (
+            SELECT FROM documents_chunk c WHERE c.document_id = documents_document.id
+            AND NOT EXISTS (SELECT FROM embeddings_embedding e WHERE e.chunk_id = c.id))
+    """
+    assert stack.count("documents_document", completed_without) == 0
+
+
+def assert_words_counted(stack: Stack) -> None:
+    """In each collection each word is counted in as many chunks as it stands in."""
+    wrong = stack.sql(
+        """
+        SELECT * FROM (
+            SELECT l.collection_id, w.lexeme, count(*) AS n
+            FROM embeddings_lexicalentry l, unnest(tsvector_to_array(l.lexemes) || ARRAY['']) AS w (lexeme)
+            GROUP BY 1, 2
+        ) real FULL JOIN (
+            SELECT collection_id, lexeme, sum(chunks) AS n FROM embeddings_lexemecount
+            GROUP BY 1, 2 HAVING sum(chunks) <> 0
+        ) counted USING (collection_id, lexeme)
+        WHERE real.n IS DISTINCT FROM counted.n LIMIT 5
+        """
+    )
+    assert wrong == []
 
 
 def assert_embedded_once(stack: Stack, *, but: int = 0) -> None:
