@@ -62,6 +62,12 @@ def merged(base: ChunkingSettings, given: Mapping[str, Any]) -> ChunkingSettings
     return ChunkingSettings(**values)
 
 
+def own_chunking(stored: Mapping[str, Any]) -> ChunkingSettings:
+    """By a collection's settings; what is missing there is the server's default."""
+    own = {name: value for name, value in stored.items() if name in CHUNKING_NAMES}
+    return merged(settings.CHUNKING, own) if own else settings.CHUNKING
+
+
 def as_names(chunking: ChunkingSettings) -> dict[str, Any]:
     """The other way round: under the names that clients use."""
     return {name: getattr(chunking, attribute) for name, attribute in _ATTRIBUTES.items()}

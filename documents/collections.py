@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings as server
 from django.db import IntegrityError, connection, transaction
 
 from documents.access import Access
@@ -19,6 +18,7 @@ from documents.collection_settings import (
     checked,
     embedding_model,
     merged,
+    own_chunking,
 )
 from documents.models import DEFAULT_COLLECTION, Collection
 from documents.services import resolve_collection
@@ -97,8 +97,7 @@ def chunking_settings(collection: Collection, overrides: Mapping[str, Any] | Non
 
     Raises InvalidInput naming the setting and its limit.
     """
-    own = {name: value for name, value in collection.settings.items() if name in CHUNKING_NAMES}
-    base = merged(server.CHUNKING, own) if own else server.CHUNKING
+    base = own_chunking(collection.settings)
     return merged(base, checked(overrides or {}, CHUNKING_NAMES))
 
 

@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
 from documents import storage, storing
 from documents.access import Access
+from documents.collection_settings import own_chunking
 from documents.intake import NewDocument, insert, keep_files, new_item, new_job, refusal
 from documents.models import Document, IngestItem, IngestJob
 from documents.types import ChunkingSettings
@@ -50,7 +50,7 @@ def replace_document(
     checksum = new.upload.checksum if new.upload else ""
     if _is_known(document, checksum):
         return None
-    job = new_job(document.collection, access, chunking or settings.CHUNKING, origin)
+    job = new_job(document.collection, access, chunking or own_chunking(document.collection.settings), origin)
     item = new_item(job, 0, new)
     item.replaces = document
     _keep_words(item, document.id)

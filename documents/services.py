@@ -3,11 +3,11 @@
 from pathlib import PurePath
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
 from documents import deletion, storage, storing
 from documents.access import Access
+from documents.collection_settings import own_chunking
 from documents.flights import SingleFlight
 from documents.models import DEFAULT_COLLECTION, Chunk, Collection, Document
 from documents.storage import StagedUpload
@@ -82,7 +82,7 @@ def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Docu
     if known is not None:
         raise storing.duplicate(known)
     extraction = storing.read(upload.path, filename=filename, sources=UPLOAD_SOURCES)
-    drafts = storing.split(extraction, settings.CHUNKING)
+    drafts = storing.split(extraction, own_chunking(collection.settings))
     document = storing.described(
         extraction,
         drafts,
