@@ -51,6 +51,6 @@ async def test_a_search_with_another_model_than_the_stored_one_is_refused(transa
     configure(model_name="another")
     try:
         with pytest.raises(RetrievalFailed, match="another embedding model"):
-            await search("a question", collection=None, limit=5)
+            await search("a question", access=FULL, collection=None, limit=5)
     finally:
         await async_db.close_pool()

@@ -68,11 +68,11 @@ async def test_a_search_by_index_finds_as_many_rows_as_there_are(add_document, m
     monkeypatch.setattr(search, "EXACT_BELOW", 0)
     try:
         for collection, expected in (("default", 50), ("small", 5)):
-            ids = await search._collection_ids(collection)
+            ids = await search._collection_ids(collection, FULL)
             model = await search.search_model(ids)
             assert model is not None
             assert model.indexed
-            hits = await search.search("ships on the water", collection=collection, limit=50)
+            hits = await search.search("ships on the water", access=FULL, collection=collection, limit=50)
             assert len(hits) == expected
             assert [hit.distance for hit in hits] == sorted(hit.distance for hit in hits)
         plan = await async_db.fetch_all(
