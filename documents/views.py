@@ -101,10 +101,11 @@ class DocumentListView(APIView):
                 access=access, upload=form.upload, filename=form.filename, collection=collection
             )
         except Duplicate as exc:
-            known = services.get_document(UUID(exc.details["documentId"]), access=access)
-            if claim is None or not claim.may_have_made(known.created_at):
+            if claim is None or not claim.taken_over:
                 raise
-            document = known
+            document = services.get_document(UUID(exc.details["documentId"]), access=access)
+            if not claim.may_have_made(document.created_at):
+                raise
         return Reply(201, IngestOutput(document).data, f"/api/v1/documents/{document.id}")
 
     @extend_schema(
