@@ -1,16 +1,18 @@
 """What a request may cost: statements, memory, and who may send it."""
 
 import base64
+from datetime import timedelta
 
 import psutil
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from documents import collections, listing
+from documents import collections, idempotency, listing
 from documents.access import FULL
 from documents.collections import create_collection
-from documents.models import Collection, IngestItem, IngestJob
+from documents.models import Collection, IdempotencyRecord, IngestItem, IngestJob
 from knowlex.common.paging import Page
 from tests.conftest import MakeStack
 from tests.platform.talk import accepted, ended, post, stored, text
@@ -37,6 +39,16 @@ def test_lists_take_one_statement_whatever_their_length(rows: int):
     assert statements(lambda: collections.list_collections(access=FULL, page=Page(sort="name"))) == 1
     wanted = listing.Wanted()
     assert statements(lambda: listing.list_documents(access=FULL, page=Page(), wanted=wanted)) == 1
+
+
+@pytest.mark.django_db
+def test_old_records_of_repeatable_requests_are_forgotten():
+    old = IdempotencyRecord.objects.create(key="old", fingerprint="x")
+    IdempotencyRecord.objects.create(key="new", fingerprint="x")
+    IdempotencyRecord.objects.filter(id=old.id).update(created_at=timezone.now() - timedelta(hours=25))
+
+    assert idempotency.forget_expired() == 1
+    assert IdempotencyRecord.objects.get().key == "new"
 
 
 def test_a_document_that_is_too_large_fails_alone_and_memory_stays(make_stack: MakeStack):

@@ -3,6 +3,7 @@
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from threading import BoundedSemaphore
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from knowlex.common.errors import BrokerUnavailable, InvalidInput, NotFound
 
 log = logging.getLogger(__name__)
 _hints = ThreadPoolExecutor(2, "ingest-hints")
+_room = BoundedSemaphore(8)
 
 
 def take_job(brought: Brought, *, access: Access) -> Reply:
@@ -52,8 +54,12 @@ def take_replacement(document_id: UUID, brought: Brought, *, access: Access) -> 
 
 
 def tell_workers(documents: int) -> None:
-    """In the background: the work is on record, and a broker that hangs is no reason to wait."""
-    _hints.submit(copy_context().run, _tell, documents)
+    """In the background: the work is on record, and a broker that hangs is no reason to wait.
+
+    With many hints under way there is none for these; the sweep tells the workers.
+    """
+    if documents and _room.acquire(blocking=False):
+        _hints.submit(copy_context().run, _tell, documents)
 
 
 def _tell(documents: int) -> None:
@@ -61,6 +67,8 @@ def _tell(documents: int) -> None:
         tasks.enqueue_ingest(documents)
     except BrokerUnavailable:
         log.warning("the broker is down; the sweep will queue the work")
+    finally:
+        _room.release()
 
 
 def _collection(name_or_id: str | None, access: Access) -> Any:
