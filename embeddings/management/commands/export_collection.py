@@ -49,6 +49,7 @@ def _target(name: str, *, force: bool) -> Iterator[IO[bytes]]:
     if name == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
+        _end_output()
         return
     path = Path(name)
     if path.exists() and not force:
@@ -67,3 +68,12 @@ def _target(name: str, *, force: bool) -> Iterator[IO[bytes]]:
     finally:
         with suppress(FileNotFoundError):
             part.unlink()
+
+
+def _end_output() -> None:
+    """Whoever reads the pipe sees its end now: an import there may use the database that this process runs,
+    which waits for it before it stops.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
