@@ -95,4 +95,6 @@ def forget_finished_jobs() -> int:
     jobs = IngestJob.objects.ended()
     well = jobs.without_failures().filter(created_at__lt=now - KEPT_WELL)
     count = with_retries(lambda: well.delete()[0])
-    return count + with_retries(lambda: jobs.filter(created_at__lt=now - KEPT_FAILED).delete()[0])
+    count += with_retries(lambda: jobs.filter(created_at__lt=now - KEPT_FAILED).delete()[0])
+    with_retries(lambda: Document.objects.forgotten_versions().delete())
+    return count

@@ -156,7 +156,7 @@ class _Run:
         )
 
     def _try_later(self, exc: DependencyUnavailable) -> None:
-        if self.item.attempts + 1 >= items.MAX_ATTEMPTS:
+        if self.item.attempts >= items.MAX_ATTEMPTS:
             self._fail(exc.code, exc.message)
         else:
             self._end(lambda: items.rest(self.item, self.lease))

@@ -1,6 +1,7 @@
 """A new version that is whole takes over in one transaction: a search sees the old or the new, never none.
 
 The document keeps its id and the day it came; pages, chunks and vectors of the new version are moved to it.
+Whoever sends a new version without metadata keeps the old one's.
 """
 
 import logging
@@ -31,8 +32,10 @@ _TAKE_OVER = (
        SET source = n.source, source_url = n.source_url, original_filename = n.original_filename,
            title = n.title, checksum = n.checksum, size_bytes = n.size_bytes, file = n.file,
            page_count = n.page_count, chunk_count = n.chunk_count, warnings = n.warnings,
-           metadata = n.metadata, status = 'completed', updated_at = clock_timestamp()
-       FROM documents_document n WHERE d.id = %(old)s AND n.id = %(new)s""",
+           metadata = CASE WHEN i.metadata = '{}' THEN d.metadata || n.metadata ELSE n.metadata END,
+           status = 'completed', updated_at = clock_timestamp()
+       FROM documents_document n LEFT JOIN documents_ingestitem i ON i.id = n.id
+       WHERE d.id = %(old)s AND n.id = %(new)s""",
     "DELETE FROM documents_document WHERE id = %(new)s",
     """UPDATE documents_ingestitem SET status = 'completed', stage = 'ended', error = '', error_code = '',
            ended_at = clock_timestamp() WHERE id = %(new)s AND deleted_at IS NULL""",

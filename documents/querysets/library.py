@@ -57,6 +57,13 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         """Those in collections that the caller may use."""
         return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
 
+    def forgotten_versions(self) -> Self:
+        """New versions that did not take over and of which no job tells any more."""
+        told = self.model._meta.apps.get_model("documents", "IngestItem").objects
+        return self.filter(replaces__isnull=False).exclude(
+            models.Exists(told.filter(id=models.OuterRef("id")))
+        )
+
     def in_collection(self, collection_id: UUID) -> Self:
         return self.filter(collection_id=collection_id)
 

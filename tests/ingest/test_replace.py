@@ -51,7 +51,7 @@ def test_the_old_version_answers_until_the_new_one_is_embedded(
     engine: Engine, provider_server: Stack, provider: Provider
 ):
     client = provider_server.client
-    (old,) = engine.ingest(document(OLD, "old.pdf"))
+    (old,) = engine.ingest(document(OLD, "old.pdf", metadata={"shelf": "7"}))
     before = client.get(f"/api/v1/documents/{old}").json()
     provider.hold(on="embeddings", contains=fact(303)[:40])
     job = replace(engine, old, NEW, "new.pdf")
@@ -76,6 +76,8 @@ def test_the_old_version_answers_until_the_new_one_is_embedded(
     after = client.get(f"/api/v1/documents/{old}").json()
     changed = {name for name in after if after[name] != before[name]}
     assert changed == {"originalFilename", "checksum", "sizeBytes"}
+    kept = provider_server.sql("SELECT metadata FROM documents_document")[0]["metadata"]
+    assert kept["shelf"] == "7"
     settled(provider_server)
 
 
