@@ -20,7 +20,7 @@ class FixedChunker:
     """Chunker that cuts windows of `size` tokens, each repeating the last `overlap` of the one before.
 
     Cuts are between words; in code and tables between lines. Windows begin anew at pages, chapters and
-    sections, and at code and tables of some size.
+    sections, and at code and tables.
     """
 
     def __init__(self, *, tokenizer: TokenCounter | None = None) -> None:

@@ -23,7 +23,7 @@ class Piece:
 
     bare: nothing but the heading that opens it. goes_on: within the sentence of the piece before.
     block: which list, table or code it belongs to, by its place among the blocks; PROSE for none, or for one
-    that is too small to stand apart.
+    that does not stand apart.
     """
 
     start: int
@@ -84,7 +84,12 @@ class Material:
         ]
 
     def stands_apart(self, block: Block, sizes: Sizes) -> bool:
-        """Whether it is too large to be mixed with the prose around it, to which a list belongs longer."""
+        """Whether it is never mixed with the prose around it: code always, a list only if it is long.
+
+        What looks like a table in a PDF may be a line or two of spaced prose.
+        """
+        if block.kind == "code" or (block.kind == "table" and not self.pages):
+            return True
         enough = sizes.target // 2 if block.kind == "list" else sizes.tiny
         return self.ruler.tokens(block.start_char, block.end_char) >= enough
 

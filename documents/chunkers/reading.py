@@ -88,7 +88,7 @@ class Reading:
         return self.material.ruler.tokens(start, end)
 
     def _type_of(self, start: int, end: int) -> ChunkType:
-        """The kind of most of the text, in tokens; a paragraph where none has more than half."""
+        """The kind of most of the text, headings apart, in tokens; a paragraph where none has over half."""
         held: dict[ChunkType, int] = {}
         blocks = self.material.blocks
         index = max(0, bisect_right(self._block_starts, start) - 1)
@@ -97,5 +97,13 @@ class Reading:
             first, last = max(start, block.start_char), min(end, block.end_char)
             held[block.kind] = held.get(block.kind, 0) + max(0, self.material.ruler.tokens(first, last))
             index += 1
-        half = self.material.ruler.tokens(start, end) / 2
+        half = (self.material.ruler.tokens(start, end) - self._heading_tokens(start, end)) / 2
         return next((kind for kind, tokens in held.items() if tokens > half), "paragraph")
+
+    def _heading_tokens(self, start: int, end: int) -> int:
+        """In the lines that begin with a heading."""
+        text, tokens = self.material.text, 0
+        for place in self.material.contents.between(start - 1, end):
+            stop = text.find("\n", place.start_char, end)
+            tokens += self.material.ruler.tokens(place.start_char, end if stop < 0 else stop)
+        return tokens

@@ -122,6 +122,23 @@ def test_code_stands_alone_and_whole(strategy: Strategy) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_line_of_code_and_a_table_of_two_rows_stand_alone_too(strategy: Strategy) -> None:
+    code, table = "```\nx = 1\n```", "| a | b |\n|---|---|\n| 1 | 2 |"
+    text = "\n\n".join((about("A", 2), code, about("A", 2), table, about("A", 2)))
+    chunks = split(markdown(text, blocks=(block(text, code, "code"), block(text, table, "table"))), strategy)
+    assert [chunk.chunk_type for chunk in chunks] == ["paragraph", "code", "paragraph", "table", "paragraph"]
+    assert (chunks[1].content, chunks[3].content) == (code, table)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_heading_does_not_count_against_the_list_below_it(strategy: Strategy) -> None:
+    text = "## What there is to buy today\n\n- milk\n- eggs"
+    items = block(text, "- milk\n- eggs", "list")
+    (chunk,) = split(markdown(text, Heading(2, "What there is to buy today", 0), blocks=(items,)), strategy)
+    assert chunk.chunk_type == "list"
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_heading_goes_with_the_code_below_it(strategy: Strategy) -> None:
     text = f"{about('A', 8)}\n\n## Setup\n\n{CODE}"
     heading = Heading(2, "Setup", text.index("## Setup"))
@@ -139,15 +156,6 @@ def test_a_long_table_is_cut_between_rows(strategy: Strategy) -> None:
     assert len(tables) > 2
     assert {line for chunk in tables for line in chunk.content.split("\n")} == set(ROWS)
     assert not any("|" in chunk.content for chunk in chunks if chunk.chunk_type == "paragraph")
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_line_of_code_stays_in_the_prose_around_it_uncut(strategy: Strategy) -> None:
-    code = "```\nmake all\n```"
-    text = f"{about('A', 6)}\n\n{code}\n\n{about('A', 6)}"
-    chunks = split(markdown(text, blocks=(block(text, code, "code"),)), strategy, size=80, overlap=10)
-    assert {chunk.chunk_type for chunk in chunks} == {"paragraph"}
-    assert all("make all" not in chunk.content or code in chunk.content for chunk in chunks)
 
 
 @pytest.mark.parametrize("options", [{"size": 513}, {"size": 19}, {"overlap": -1}, {"overlap": 151}])
