@@ -44,21 +44,38 @@ class GraphEmbedder:
         self._tokenizer.enable_truncation(512)
         self._tokenizer.enable_padding()
         self._counter = Tokenizer.from_file(str(tokenizer_file))
+        self.one_text_ids: Callable[[str], list[int]] | None = None
         self.model_s = 0.0
 
     def __call__(self, texts: Sequence[str]) -> Any:
+        if self.one_text_ids and len(texts) == 1:
+            ids = self._np.array([self.one_text_ids(texts[0])], dtype="int64")
+            mean = self._run(ids, self._np.ones_like(ids))[0].mean(axis=0)
+            return [mean / self._np.linalg.norm(mean)]
         encodings = self._tokenizer.encode_batch(list(texts))
         ids = self._np.array([encoding.ids for encoding in encodings], dtype="int64")
         mask = self._np.array([encoding.attention_mask for encoding in encodings], dtype="int64")
+        sums = (self._run(ids, mask) * mask[:, :, None]).sum(axis=1)
+        return sums / self._np.linalg.norm(sums, axis=1, keepdims=True)
+
+    def _run(self, ids: Any, mask: Any) -> Any:
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": self._np.zeros_like(ids)}
         began = time.process_time()
         hidden = self._session.run(None, {name: given[name] for name in self._inputs})[0]
         self.model_s += time.process_time() - began
-        sums = (hidden * mask[:, :, None]).sum(axis=1)
-        return sums / self._np.linalg.norm(sums, axis=1, keepdims=True)
+        return hidden
 
     def count(self, text: str) -> int:
         return len(self._counter.encode(text, add_special_tokens=False).ids)
+
+
+def _own_ids() -> Callable[[str], list[int]]:
+    """As Knowlex's embedder makes them."""
+    from documents.tokens import WordPieceCounter
+
+    words = WordPieceCounter()
+    first, last = words.special
+    return lambda text: [first, *words.ids(text, 510), last]
 
 
 def sentence_transformers(folder: Path) -> Callable[[Sequence[str]], Any]:
@@ -80,6 +97,8 @@ def measure(engine: str, embedder: str, folder: Path, models: Path) -> dict[str,
         without=["SkipLayerNormFusion"] if embedder == "own" else [],
     )
     embed = sentence_transformers(models / "transformers") if embedder == "recommended" else graph
+    if engine == "knowlex":
+        graph.one_text_ids = _own_ids()
     ingest = ENGINES[engine](embed, graph.count)
     paths = sorted(folder.glob("*.pdf"))
     ingest(min(paths, key=lambda path: path.stat().st_size))

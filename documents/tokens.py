@@ -14,6 +14,7 @@ from tokenizers.processors import BertProcessing
 from documents.vocabulary import read_vocabulary
 
 Offsets = tuple[tuple[int, int], ...]
+Ids = tuple[int, ...]
 
 # Of a run without white space: the tokenizer's own result costs 200 bytes a token, and other threads wait.
 BLOCK_CHARS = 16_384
@@ -21,7 +22,7 @@ _PUNCTUATION, _IDEOGRAPHS = r"!-/:-@\[-`{-~", "\u3400-\u4dbf\u4e00-\u9fff"
 # No token reaches over a space, a line's end, one of ASCII's signs or a Chinese character.
 _RUN = re.compile(rf"([{_PUNCTUATION}]+|[{_IDEOGRAPHS}]+)|[^ \n{_PUNCTUATION}{_IDEOGRAPHS}]+")
 _LONGEST_WORD = 100  # letters; a longer one is unknown to the model, one token
-_LONGEST_KEPT, _WORDS_KEPT = 40, 30_000  # some 6 MB
+_LONGEST_KEPT, _WORDS_KEPT = 40, 30_000  # some 9 MB
 
 
 def load_tokenizer() -> Tokenizer:
@@ -69,7 +70,9 @@ class WordPieceCounter:
 
     def __init__(self) -> None:
         self._tokenizer = load_tokenizer()
-        self._known: dict[str, Offsets] = {}
+        self._known: dict[str, tuple[Offsets, Ids]] = {}
+        self._unknown = self._tokenizer.token_to_id("[UNK]") or 0
+        self.special: tuple[int, int] = self._id("[CLS]"), self._id("[SEP]")  # stand around every text
 
     def spans(self, text: str) -> TokenSpans:
         """Offsets of every token in order; a run of over 100 letters is one token, as for the model."""
@@ -82,31 +85,50 @@ class WordPieceCounter:
                 found.ends.extend(range(start + 1, end + 1))
                 continue
             word = run.group()
-            offsets = known.get(word)
-            if offsets is None:
-                offsets = self._offsets(word)
-            for first, last in offsets:
+            for first, last in (known.get(word) or self._tokens(word))[0]:
                 add_start(start + first)
                 add_end(start + last)
         return found
 
-    def _offsets(self, word: str) -> Offsets:
+    def ids(self, text: str, most: int) -> list[int]:
+        """The first `most` tokens as the model knows them, without special ones."""
+        found: list[int] = []
+        known = self._known
+        for run in _RUN.finditer(text):
+            word = run.group()
+            if run.lastindex:
+                found.extend(map(self._id, word))
+            else:
+                found.extend((known.get(word) or self._tokens(word))[1])
+            if len(found) >= most:
+                break
+        return found[:most]
+
+    def _id(self, token: str) -> int:
+        found = self._tokenizer.token_to_id(token)
+        return self._unknown if found is None else found
+
+    def _tokens(self, word: str) -> tuple[Offsets, Ids]:
         if len(word) > _LONGEST_WORD and word.isascii() and word.isalnum():
-            return ((0, len(word)),)
+            return ((0, len(word)),), (self._unknown,)
         if len(word) > _LONGEST_KEPT:
             return self._long(word)
-        if word.isascii() and self._tokenizer.token_to_id(word.lower()) is not None:
-            offsets: Offsets = ((0, len(word)),)
+        plain = self._tokenizer.token_to_id(word.lower()) if word.isascii() else None
+        if plain is not None:
+            tokens: tuple[Offsets, Ids] = ((0, len(word)),), (plain,)
         else:
-            offsets = tuple(self._tokenizer.encode(word, add_special_tokens=False).offsets)
+            encoding = self._tokenizer.encode(word, add_special_tokens=False)
+            tokens = tuple(encoding.offsets), tuple(encoding.ids)
         if len(self._known) >= _WORDS_KEPT:
             self._known.clear()
-        self._known[word] = offsets
-        return offsets
+        self._known[word] = tokens
+        return tokens
 
-    def _long(self, run: str) -> Offsets:
-        found: list[tuple[int, int]] = []
+    def _long(self, run: str) -> tuple[Offsets, Ids]:
+        offsets: list[tuple[int, int]] = []
+        ids: list[int] = []
         for start in range(0, len(run), BLOCK_CHARS):
             encoding = self._tokenizer.encode(run[start : start + BLOCK_CHARS], add_special_tokens=False)
-            found += [(start + first, start + last) for first, last in encoding.offsets]
-        return tuple(found)
+            offsets += [(start + first, start + last) for first, last in encoding.offsets]
+            ids += encoding.ids
+        return tuple(offsets), tuple(ids)

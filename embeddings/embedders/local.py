@@ -10,9 +10,8 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf, RuntimeException
-from tokenizers import Tokenizer
 
-from documents.tokens import load_tokenizer
+from documents.tokens import WordPieceCounter
 from embeddings.embedders.build import MODEL_NAME, ensure_model
 from embeddings.embedders.graph import SLOW_FUSIONS
 from embeddings.types import Vector
@@ -71,8 +70,8 @@ class _Model:
     """Tokenizer and session of one process; safe for several threads."""
 
     def __init__(self, models_dir: Path) -> None:
-        self._tokenizer: Tokenizer = load_tokenizer()
-        self._cls, self._sep = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        self._tokenizer = WordPieceCounter()
+        self._cls, self._sep = self._tokenizer.special
         try:
             path = ensure_model(models_dir)
             self._session = open_session(path)
@@ -88,7 +87,7 @@ class _Model:
 
     def token_vectors(self, text: str) -> NDArray[np.float32]:
         """(tokens, 384): the last layer, those of [CLS] and [SEP] included."""
-        words = self._tokenizer.encode(text, add_special_tokens=False).ids[: MAX_TOKENS - 2]
+        words = self._tokenizer.ids(text, MAX_TOKENS - 2)
         ids = np.array([[self._cls, *words, self._sep]], dtype=np.int64)
         try:
             (hidden,) = self._session.run(None, {"input_ids": ids})

@@ -37,8 +37,10 @@ def test_a_text_of_many_blocks_has_the_tokens_of_one_pass() -> None:
     )
 )
 def test_any_text_has_the_tokens_of_one_pass(text: str) -> None:
-    whole = TOKENIZER.encode(text, add_special_tokens=False).offsets
-    assert list(COUNTER.spans(text)) == whole
+    whole = TOKENIZER.encode(text, add_special_tokens=False)
+    assert list(COUNTER.spans(text)) == whole.offsets
+    assert COUNTER.ids(text, 1000) == whole.ids
+    assert COUNTER.ids(text, 7) == whole.ids[:7]
 
 
 def test_spans_can_be_sliced_and_counted() -> None:
