@@ -10,7 +10,7 @@ from documents.access import FULL
 from documents.admin import CollectionAdmin
 from documents.models import DEFAULT_COLLECTION, Collection, Document
 from embeddings import ingestion
-from embeddings.admin.progress import ENDED
+from embeddings.admin.progress import not_stored
 from embeddings.admin.receipts import DeletingWithReceipt
 from embeddings.models import Embedding
 
@@ -41,9 +41,10 @@ class EmbeddedCollectionAdmin(DeletingWithReceipt, CollectionAdmin):
             .filter(collection=collection)
             .aggregate(pages=Sum("page_count", default=0), chunks=Sum("chunk_count", default=0))
         )
+        waiting = not_stored(collection.ingest_items.all())
         counts = {
             "documents": collection.documents.current().count(),
-            "documents that wait or are being read": collection.ingest_items.exclude(ENDED).count(),
+            "documents that are not stored (waiting, being read or failed)": waiting.count(),
             **sums,
             "vectors": Embedding.objects.filter(collection_id=collection.pk).count(),
         }

@@ -12,10 +12,10 @@ from django.urls import URLPattern, path, reverse
 
 from documents.access import FULL
 from documents.admin.words import counted
-from documents.models import IngestItem, IngestJob
+from documents.models import Document, IngestItem, IngestJob
 from embeddings import ingestion
 from embeddings.admin.job_page import ITEMS_A_PAGE, job_page
-from embeddings.admin.progress import COMPLETED
+from embeddings.admin.progress import not_stored
 from embeddings.admin.waking import wake_workers
 from embeddings.admin.words import receipt_text
 from knowlex.common.errors import KnowlexError
@@ -87,7 +87,7 @@ class JobViews(admin.ModelAdmin[IngestJob]):
 
     def delete_model(self, request: HttpRequest, obj: IngestJob) -> None:
         """The record of the job, and those of its documents that are not stored; stored ones stay."""
-        rest = IngestItem.objects.filter(~COMPLETED, job=obj, replaces=None, deleted_at=None)
+        rest = not_stored(IngestItem.objects.filter(job=obj))
         ingestion.delete_documents(list(rest.values_list("id", flat=True)), access=FULL)
         IngestJob.objects.filter(pk=obj.pk).delete()
 
@@ -98,9 +98,9 @@ class JobViews(admin.ModelAdmin[IngestJob]):
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """For the confirmation page: counts, not a list of thousands of rows."""
         items = IngestItem.objects.filter(job__in=list(objs))
-        stored = items.filter(COMPLETED, deleted_at=None).count()
+        stored = Document.objects.current().filter(pk__in=items.values("pk")).count()
         lines = [f"{counted(stored, 'stored document')} will stay."]
-        if rest := items.filter(~COMPLETED, deleted_at=None).count():
+        if rest := not_stored(items).count():
             lines.append(f"{counted(rest, 'document')} that failed or are not stored yet will be given up.")
         return lines, {"jobs": len(objs)}, set(), []
 

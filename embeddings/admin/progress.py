@@ -8,6 +8,7 @@ from django.db.models import (
     BooleanField,
     Case,
     Count,
+    Exists,
     F,
     IntegerField,
     Max,
@@ -21,7 +22,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, JSONObject, Now
 
-from documents.models import IngestItem, IngestJob
+from documents.models import Document, IngestItem, IngestJob
 from embeddings.admin.state import per_document
 from embeddings.models import Embedding
 from embeddings.reports import STALLED_AFTER_S
@@ -35,6 +36,7 @@ NEGLECTED = (  # nobody has it in hand; whether that is wrong is known once the 
     ~ENDED & Q(lease__isnull=True) & Q(waiting_since__lt=Now() - timedelta(seconds=STALLED_AFTER_S))
 )
 _SINCE = {"waiting_since": Coalesce("started_at", "created_at")}
+_STORED = Document.objects.filter(pk=OuterRef("pk"))
 _NONE = {"total": 0, "ended": 0, "failed": 0, "started": 0, "stalled": 0, "neglected": 0, "last_end": None}
 _NONE |= {"pages_total": 0, "pages_done": 0, "chunks_made": 0}
 
@@ -58,6 +60,11 @@ def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
     items = IngestItem.objects.filter(job=OuterRef("pk")).order_by().values("job")
     counted = Subquery(items.alias(**_SINCE).annotate(summary=summary).values("summary"))
     return jobs.annotate(progress=Coalesce(counted, Value(_NONE, summary.output_field)))
+
+
+def not_stored(items: QuerySet[Any]) -> QuerySet[Any]:
+    """Of new documents: those that wait, are being read or failed. What is only being embedded is stored."""
+    return items.filter(~COMPLETED, ~Exists(_STORED), replaces=None, deleted_at=None)
 
 
 def embedded_of_job(job_id: UUID) -> int:

@@ -160,12 +160,14 @@ def test_deleting_a_job_gives_up_what_is_not_stored_and_keeps_what_is(
     admin_client: Client, make_job: Callable[..., IngestJob], make_document: Callable[..., Document]
 ) -> None:
     document = make_document("stored.pdf", embedded=1)
-    job = make_job({**COMPLETED, "id": document.pk}, {}, FAILED)
+    embedding = make_document("embedding.pdf", pending=1)
+    under_way = {"id": embedding.pk, "status": "processing", "stage": "embedding"}
+    job = make_job({**COMPLETED, "id": document.pk}, {}, FAILED, under_way)
 
     question = admin_client.get(f"{LIST}{job.pk}/delete/").content.decode()
     admin_client.post(f"{LIST}{job.pk}/delete/", {"post": "yes"})
 
-    assert "1 stored document will stay." in question
+    assert "2 stored documents will stay." in question
     assert not IngestJob.objects.exists()
     assert not IngestItem.objects.exists()
-    assert Document.objects.get() == document
+    assert set(Document.objects.all()) == {document, embedding}
