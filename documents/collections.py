@@ -1,13 +1,11 @@
 """What can be done with collections. No HTTP in here."""
 
-import json
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from documents.access import Access
 from documents.collection_settings import (
@@ -21,12 +19,11 @@ from documents.collection_settings import (
     own_chunking,
 )
 from documents.models import DEFAULT_COLLECTION, Collection
-from documents.services import resolve_collection
 from documents.types import ChunkingSettings
 from documents.uploads import BIDI_CONTROLS
 from knowlex.common.database import with_retries
 from knowlex.common.errors import Duplicate, Forbidden, InvalidInput, NotFound
-from knowlex.common.fields import is_blank
+from knowlex.common.fields import check_storable, is_blank
 from knowlex.common.paging import After, Page, paged
 
 MAX_NAME_CHARS = 255
@@ -60,8 +57,18 @@ def get_collection(collection_id: UUID, *, access: Access) -> Collection:
 
 
 def named_collection(name_or_id: str | None, *, access: Access) -> Collection:
-    """The one that a request names; None means `default`. Raises NotFound, Forbidden, InvalidInput."""
-    return resolve_collection(name_or_id, access=access)
+    """The collection with this name or id; None means `default`.
+
+    Raises NotFound, Forbidden (not the caller's to use), InvalidInput (empty).
+    """
+    collection = default_collection() if name_or_id in (None, DEFAULT_COLLECTION) else _named(str(name_or_id))
+    access.require_collection(collection.id)
+    return collection
+
+
+def default_collection() -> Collection:
+    """It always exists: one that was deleted is made again."""
+    return with_retries(lambda: Collection.objects.get_or_create(name=DEFAULT_COLLECTION)[0])
 
 
 def list_collections(*, access: Access, page: Page, q: str = "") -> tuple[list[Collection], After | None]:
@@ -110,31 +117,6 @@ def effective_settings(collection: Collection) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionCounts:
-    """bytes: of stored files and of the text of pages and chunks. by_status: waiting and failed ones too."""
-
-    documents: int
-    chunks: int
-    tokens: int
-    bytes: int
-    by_status: dict[str, int]
-    by_type: dict[str, int]
-
-
-def collection_stats(collection_id: UUID, *, access: Access) -> CollectionCounts:
-    """In one statement. Raises NotFound, Forbidden."""
-    get_collection(collection_id, access=access)
-
-    def read() -> dict[str, Any]:
-        with connection.cursor() as cursor:
-            cursor.execute(_STATS, {"collection": collection_id})
-            row = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
-        return row | {name: json.loads(row[name]) for name in ("by_status", "by_type")}  # Django leaves text
-
-    return CollectionCounts(**with_retries(read))
-
-
 def checked_name(name: str) -> str:
     """The name without white space around it. Raises InvalidInput.
 
@@ -148,6 +130,16 @@ def checked_name(name: str) -> str:
     if _is_uuid(name):
         raise InvalidInput("name must not look like a UUID.", field="name")
     return name
+
+
+def _named(name_or_id: str) -> Collection:
+    if not name_or_id:
+        raise InvalidInput("collection must not be empty.", field="collection")
+    check_storable(name_or_id, "collection")
+    found = with_retries(Collection.objects.named(name_or_id).first)
+    if found is None:
+        raise NotFound("Collection not found.", details={"field": "collection"})
+    return found
 
 
 def _complete(base: ChunkingSettings, given: dict[str, Any]) -> dict[str, Any]:
@@ -190,20 +182,3 @@ def _is_uuid(text: str) -> bool:
 
 def _unknown(collection_id: UUID) -> NotFound:
     return NotFound(f"Collection not found: {collection_id}")
-
-
-_STATS = """
-    WITH stored AS (SELECT id, source, size_bytes, chunk_count FROM documents_document
-        WHERE collection_id = %(collection)s AND replaces_id IS NULL)
-    SELECT (SELECT count(*) FROM stored) AS documents,
-        (SELECT coalesce(sum(chunk_count), 0) FROM stored) AS chunks,
-        c.tokens, c.bytes + p.bytes + (SELECT coalesce(sum(size_bytes), 0)::bigint FROM stored) AS bytes,
-        (SELECT coalesce(jsonb_object_agg(status, n), '{}') FROM (SELECT status, count(*) AS n
-            FROM documents_entry WHERE collection_id = %(collection)s GROUP BY status) s) AS by_status,
-        (SELECT coalesce(jsonb_object_agg(lower(source), n), '{}') FROM (SELECT source, count(*) AS n
-            FROM stored GROUP BY source) t) AS by_type
-    FROM (SELECT coalesce(sum(token_count), 0) AS tokens, coalesce(sum(pg_column_size(content)), 0) AS bytes
-            FROM documents_chunk WHERE document_id IN (SELECT id FROM stored)) c,
-        (SELECT coalesce(sum(pg_column_size(text)), 0) AS bytes
-            FROM documents_page WHERE document_id IN (SELECT id FROM stored)) p
-"""

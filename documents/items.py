@@ -6,7 +6,6 @@ Locks are taken in one order: documents by id, then items.
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -151,10 +150,6 @@ def expire() -> None:
 def due_count() -> int:
     """Items that wait and that nobody holds."""
     return int(execute(_DUE)[0][0])
-
-
-def ids_of(rows: Sequence[tuple[Any, ...]]) -> list[UUID]:
-    return [row[0] for row in rows]
 
 
 def _held(statement: str, item: IngestItem, lease: UUID, **values: Any) -> None:

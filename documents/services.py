@@ -9,52 +9,13 @@ from documents import deletion, storage, storing
 from documents.access import Access
 from documents.collection_settings import own_chunking
 from documents.flights import SingleFlight
-from documents.models import DEFAULT_COLLECTION, Chunk, Collection, Document
+from documents.models import Chunk, Collection, Document
 from documents.storage import StagedUpload
-from documents.sweep import sweep_orphan_files
 from documents.types import UPLOAD_SOURCES
 from knowlex.common.database import release_connection, with_retries
 from knowlex.common.errors import InvalidInput, NotFound
-from knowlex.common.fields import check_storable
 
-__all__ = [
-    "default_collection_id",
-    "delete_document",
-    "document_chunks",
-    "get_document",
-    "ingest_document",
-    "list_documents",
-    "resolve_collection",
-    "sweep_orphan_files",
-]
 _flights: SingleFlight[Document] = SingleFlight()
-
-
-def default_collection_id() -> UUID:
-    """The collection `default` always exists: one that was deleted is made again."""
-    return with_retries(lambda: Collection.objects.get_or_create(name=DEFAULT_COLLECTION)[0].id)
-
-
-def resolve_collection(name_or_id: str | None, *, access: Access) -> Collection:
-    """The collection with this name or id; None means `default`.
-
-    Raises NotFound, Forbidden (not the caller's to use), InvalidInput (empty).
-    """
-    collection = _named_collection(name_or_id)
-    access.require_collection(collection.id)
-    return collection
-
-
-def _named_collection(name_or_id: str | None) -> Collection:
-    if name_or_id is None or name_or_id == DEFAULT_COLLECTION:
-        return with_retries(lambda: Collection.objects.get_or_create(name=DEFAULT_COLLECTION)[0])
-    if not name_or_id:
-        raise InvalidInput("collection must not be empty.", field="collection")
-    check_storable(name_or_id, "collection")
-    found = with_retries(Collection.objects.named(name_or_id).first)
-    if found is None:
-        raise NotFound("Collection not found.", details={"field": "collection"})
-    return found
 
 
 def ingest_document(

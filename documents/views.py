@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from documents import services
 from documents.access import Access, access_of
+from documents.collections import named_collection
 from documents.idempotency import (
     KEY_HEADER,
     REPLAYED_HEADER,
@@ -95,7 +96,7 @@ class DocumentListView(APIView):
         return Response(reply.body, status=reply.status, headers=headers)
 
     def _ingest(self, form: ReceivedUpload, named: str | None, access: Access, claim: Claim | None) -> Reply:
-        collection = services.resolve_collection(named, access=access)
+        collection = named_collection(named, access=access)
         try:
             document = services.ingest_document(
                 access=access, upload=form.upload, filename=form.filename, collection=collection
@@ -118,7 +119,7 @@ class DocumentListView(APIView):
     def get(self, request: Request) -> Response:
         parameters, access = request.query_params, access_of(request)
         documents = services.list_documents(
-            services.resolve_collection(_one_collection(parameters), access=access),
+            named_collection(_one_collection(parameters), access=access),
             access=access,
             limit=int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=0) or None,
             offset=int_parameter(parameters.get("offset"), "offset", low=0, high=MAX_OFFSET, default=0),

@@ -12,7 +12,7 @@ from django.db import connection
 
 from documents.idempotency import forget_expired
 from documents.jobs import forget_finished_jobs
-from documents.services import sweep_orphan_files
+from documents.sweep import sweep_orphan_files
 from embeddings import indexes, lexeme_counts, services, tasks
 from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
 

@@ -31,10 +31,8 @@ def embed_batch(batch_id: str) -> int:
 def ingest_next() -> None:
     """Read the most urgent document of all jobs. Safe to deliver twice, late, or without need."""
     batches = ingestion.run_next()
-    try:
+    with sweep_may_do_it():
         enqueue(batches)
-    except BrokerUnavailable:
-        log.warning("the broker is down; the sweep will queue the work")
 
 
 def enqueue(batch_ids: Sequence[UUID]) -> None:
@@ -69,11 +67,18 @@ def request_and_enqueue(document_id: UUID | None = None) -> int:
     A broker that is down delays the work until the sweep finds it, and is no error.
     """
     requested = services.request_embeddings(document_id, access=FULL)
-    try:
+    with sweep_may_do_it():
         enqueue(requested.batches)
+    return requested.requested
+
+
+@contextmanager
+def sweep_may_do_it() -> Iterator[None]:
+    """Around a hint that may be lost: the work is on record, and the workers' sweep finds it."""
+    try:
+        yield
     except BrokerUnavailable:
         log.warning("the broker is down; the sweep will queue the work")
-    return requested.requested
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from documents.access import Access
-from documents.collections import CollectionCounts, collection_stats
+from documents.collection_statistics import CollectionCounts, collection_stats
 from embeddings.storage import vector_bytes
 from rag.query_counts import questions_of_month
 

@@ -13,7 +13,8 @@ from django.utils.html import format_html
 from documents.access import FULL
 from documents.admin.collection_form import CollectionForm
 from documents.collection_settings import embedding_model
-from documents.collections import change_collection, collection_stats, create_collection
+from documents.collection_statistics import collection_stats
+from documents.collections import change_collection, create_collection
 from documents.models import DEFAULT_COLLECTION, Collection
 
 

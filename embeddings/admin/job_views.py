@@ -16,8 +16,8 @@ from documents.models import Document, IngestItem, IngestJob
 from embeddings import ingestion
 from embeddings.admin.job_page import ITEMS_A_PAGE, job_page
 from embeddings.admin.progress import not_stored
-from embeddings.admin.waking import wake_workers
 from embeddings.admin.words import receipt_text
+from embeddings.tasks import enqueue_ingest, sweep_may_do_it
 from knowlex.common.errors import KnowlexError
 
 
@@ -105,7 +105,8 @@ class JobViews(admin.ModelAdmin[IngestJob]):
         return lines, {"jobs": len(objs)}, set(), []
 
     def tell_retried(self, request: HttpRequest, count: int) -> None:
-        wake_workers(count)
+        with sweep_may_do_it():
+            enqueue_ingest(count)
         if count:
             self.message_user(request, f"{counted(count, 'document')} will be tried again.", messages.SUCCESS)
         else:

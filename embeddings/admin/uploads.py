@@ -10,10 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from documents import services
+from documents.collections import default_collection
 from documents.forms import ReplaceForm, UploadForm
 from documents.models import Document, IngestJob
-from embeddings.admin.waking import wake_workers
+from embeddings.tasks import enqueue_ingest, sweep_may_do_it
 from knowlex.common.errors import KnowlexError
 
 
@@ -31,7 +31,7 @@ class UploadViews(admin.ModelAdmin[Document]):
         form = UploadForm(
             request.POST if request.method == "POST" else None,
             request.FILES if request.method == "POST" else None,
-            initial={"collection": request.GET.get("collection") or services.default_collection_id()},
+            initial={"collection": request.GET.get("collection") or default_collection().id},
         )
         if request.method == "POST" and form.is_valid():
             try:
@@ -68,7 +68,8 @@ class UploadViews(admin.ModelAdmin[Document]):
         return super().change_view(request, object_id, form_url, {**extra, **(extra_context or {})})
 
     def _to_job(self, job: IngestJob) -> HttpResponse:
-        wake_workers(job.items.count())
+        with sweep_may_do_it():
+            enqueue_ingest(job.items.count())
         return HttpResponseRedirect(reverse("admin:documents_ingestjob_change", args=[job.pk]))
 
     def _form_page(self, request: HttpRequest, form: Form, title: str, button: str) -> HttpResponse:

@@ -5,6 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SAMPLE = 10
+EMBED = "POST /api/v1/embeddings/generate embeds what has no vector."
+# Of the chunk c: its vector of the active model, and its place in the queue.
+VECTOR = "FROM embeddings_embedding e WHERE e.chunk_id = c.id AND e.model_id = %(model)s"
+WAITING = (
+    "FROM embeddings_embeddingrequest q WHERE q.chunk_id = c.id AND q.model_id = %(model)s AND q.failed_at"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from knowlex.common.fields import int_field, question_field, text_field
 from knowlex.common.http import allow, json_object, json_response
 from rag import services
 from rag.citations import renumber
+from rag.contracts.metadata import answer_metadata
 from rag.types import Answer, Passage
-from rag.unread import UnreadPart, unread_parts
 
 DEFAULT_TOP_K = 5
 NOT_ENOUGH = "I don't have enough information to answer that."
@@ -38,14 +38,7 @@ def _body(answer: Answer) -> dict[str, Any]:
         "query": answer.question.text,
         "answer": renumber(answer.text, places) if answer.answered else NOT_ENOUGH,
         "sourceChunks": [_chunk(passage) for _, passage in by_distance] if answer.answered else [],
-        "metadata": {
-            "answerSynthesized": answer.answered,
-            "chunksRetrieved": answer.retrieved,
-            "relevance": answer.confidence,
-            "model": answer.usage.model,
-            "stageTimesMs": answer.stage_ms,
-            "warnings": [_warning(part) for part in unread_parts(answer)],
-        },
+        "metadata": answer_metadata(answer),
     }
 
 
@@ -59,13 +52,4 @@ def _chunk(passage: Passage) -> dict[str, Any]:
         "title": passage.title,
         "pageNumber": passage.page_number,
         "relevance": passage.relevance,
-    }
-
-
-def _warning(part: UnreadPart) -> dict[str, Any]:
-    return {
-        "documentId": part.document_id,
-        "title": part.title,
-        "message": part.message,
-        "unreadPages": part.pages,
     }

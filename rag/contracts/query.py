@@ -11,10 +11,10 @@ from knowlex.common.fields import QUESTION_RULE, int_field, question_field, text
 from knowlex.common.http import allow, json_object, json_response
 from rag import services
 from rag.citations import claim, renumber, without_markers
+from rag.contracts.metadata import answer_metadata
 from rag.plain_text import plain_text
 from rag.snippets import snippet
 from rag.types import Answer, Passage
-from rag.unread import UnreadPart, unread_parts
 
 DEFAULT_SOURCES = {"query": 10, "question": 5}
 NOT_ENOUGH = "I don't have enough information to answer that."
@@ -50,7 +50,11 @@ def _question_name(body: dict[str, Any]) -> str:
 
 def _query_body(answer: Answer, started: float) -> dict[str, Any]:
     text, documents = _numbered_by_document(answer) if answer.answered else (NOT_ENOUGH, [])
-    return {"answer": text, "citedDocuments": documents, "metadata": _metadata(answer, started)}
+    metadata = {
+        "processingTimeMs": round((time.perf_counter() - started) * 1000),
+        **answer_metadata(answer),
+    }
+    return {"answer": text, "citedDocuments": documents, "metadata": metadata}
 
 
 def _numbered_by_document(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
@@ -90,24 +94,3 @@ def _book_body(answer: Answer) -> dict[str, Any]:
 
 def _place(passage: Passage) -> tuple[str, str, str]:
     return passage.document_name, passage.chapter, passage.section
-
-
-def _metadata(answer: Answer, started: float) -> dict[str, Any]:
-    return {
-        "processingTimeMs": round((time.perf_counter() - started) * 1000),
-        "answerSynthesized": answer.answered,
-        "chunksRetrieved": answer.retrieved,
-        "relevance": answer.confidence,
-        "model": answer.usage.model,
-        "stageTimesMs": answer.stage_ms,
-        "warnings": [_warning(part) for part in unread_parts(answer)],
-    }
-
-
-def _warning(part: UnreadPart) -> dict[str, Any]:
-    return {
-        "documentId": part.document_id,
-        "title": part.title,
-        "message": part.message,
-        "unreadPages": part.pages,
-    }

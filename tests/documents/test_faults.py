@@ -58,7 +58,7 @@ def age(path: Path) -> None:
 
 def sweep(stack: Stack) -> None:
     """As the worker does now and then."""
-    stack.manage("shell", "-v0", "-c", "from documents.services import sweep_orphan_files as s; s()")
+    stack.manage("shell", "-v0", "-c", "from documents.sweep import sweep_orphan_files as s; s()")
 
 
 def test_failure_in_the_middle_of_the_rows_leaves_nothing(stack: Stack) -> None:

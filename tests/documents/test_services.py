@@ -9,6 +9,7 @@ from django.db.models import Model
 
 from documents import services
 from documents.access import FULL
+from documents.collections import default_collection, named_collection
 from documents.models import Chunk, Collection, Document
 from knowlex.common.database import release_connection, with_retries
 from knowlex.common.errors import DatabaseUnavailable, InvalidInput, NotFound
@@ -39,7 +40,7 @@ def add_chunks(document: Document, number: int) -> list[Chunk]:
 def test_listing_takes_one_query_however_many_there_are(
     number: int, django_assert_num_queries: CountQueries
 ) -> None:
-    collection = services.resolve_collection(None, access=FULL)
+    collection = named_collection(None, access=FULL)
     add_documents(number, collection)
 
     with django_assert_num_queries(1):
@@ -53,7 +54,7 @@ def test_listing_takes_one_query_however_many_there_are(
 def test_chunks_take_one_query_however_many_there_are(
     number: int, django_assert_num_queries: CountQueries
 ) -> None:
-    (document,) = add_documents(1, services.resolve_collection(None, access=FULL))
+    (document,) = add_documents(1, named_collection(None, access=FULL))
     add_chunks(document, number)
 
     with django_assert_num_queries(1):
@@ -63,7 +64,7 @@ def test_chunks_take_one_query_however_many_there_are(
 def test_deletion_takes_as_many_statements_whatever_is_below(
     django_assert_num_queries: CountQueries,
 ) -> None:
-    (document,) = add_documents(1, services.resolve_collection(None, access=FULL))
+    (document,) = add_documents(1, named_collection(None, access=FULL))
     add_chunks(document, 50)
 
     with django_assert_num_queries(7 + 2):  # and a savepoint with its release, in a test's transaction
@@ -75,9 +76,9 @@ def test_deletion_takes_as_many_statements_whatever_is_below(
 def test_collection_is_found_by_name_and_by_id() -> None:
     law = Collection.objects.create(name="law")
 
-    assert services.resolve_collection("law", access=FULL) == law
-    assert services.resolve_collection(str(law.id), access=FULL) == law
-    assert services.resolve_collection("default", access=FULL).id == services.default_collection_id()
+    assert named_collection("law", access=FULL) == law
+    assert named_collection(str(law.id), access=FULL) == law
+    assert named_collection("default", access=FULL).id == default_collection().id
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_collection_is_found_by_name_and_by_id() -> None:
 )
 def test_collection_that_cannot_be_is_refused(name: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        services.resolve_collection(name, access=FULL)
+        named_collection(name, access=FULL)
 
 
 @pytest.mark.parametrize(
@@ -132,11 +133,11 @@ def test_there_is_no_second_try_within_somebody_elses_transaction() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_released_connection_is_closed_and_comes_back_by_itself() -> None:
-    services.default_collection_id()
+    default_collection()
     release_connection()
     assert connection.connection is None
 
-    assert services.resolve_collection(None, access=FULL).name == "default"
+    assert named_collection(None, access=FULL).name == "default"
 
 
 @pytest.mark.parametrize(

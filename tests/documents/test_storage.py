@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import storage
-from documents.services import sweep_orphan_files
+from documents.sweep import sweep_orphan_files
 from documents.uploads import MAX_FILENAME, clean_filename
 from knowlex.common.errors import PayloadTooLarge
 from tests.documents.http import UNKNOWN_ID

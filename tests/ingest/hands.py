@@ -20,8 +20,8 @@ from django.conf import settings  # noqa: E402
 
 from documents import jobs  # noqa: E402
 from documents.access import FULL  # noqa: E402
+from documents.collections import named_collection  # noqa: E402
 from documents.models import Collection  # noqa: E402
-from documents.services import resolve_collection  # noqa: E402
 from documents.storage import StagedUpload, Staging  # noqa: E402
 from documents.types import ChunkingSettings  # noqa: E402
 from embeddings import ingestion, tasks  # noqa: E402
@@ -55,7 +55,7 @@ def create(documents: list[dict[str, Any]], chunking: dict[str, Any], collection
     with ExitStack() as stack:
         job = jobs.create_job(
             access=FULL,
-            collection=resolve_collection(collection, access=FULL),
+            collection=named_collection(collection, access=FULL),
             documents=[_new(stack, fields) for fields in documents],
             chunking=_chunking(chunking),
         )

@@ -8,8 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from documents import keys, services
+from documents import keys
 from documents.access import FULL, SCOPES
+from documents.collections import named_collection
 from documents.models import Collection
 from knowlex.common.errors import KnowlexError, NotFound
 
@@ -55,7 +56,7 @@ def _collections(names: list[str]) -> list[Collection]:
     found = {}
     for name in names:
         try:
-            collection = services.resolve_collection(name, access=FULL)
+            collection = named_collection(name, access=FULL)
         except NotFound as exc:
             raise CommandError(f"There is no collection {name!r}.") from exc
         found[collection.id] = collection

@@ -18,8 +18,8 @@ from documents.models import Collection
 from documents.types import STRATEGIES
 from embeddings.bulk import BulkIngest, FileResult
 from embeddings.management.display import Display
-from embeddings.tasks import enqueue_ingest
-from knowlex.common.errors import BrokerUnavailable, KnowlexError, NotFound
+from embeddings.tasks import enqueue_ingest, sweep_may_do_it
+from knowlex.common.errors import KnowlexError, NotFound
 
 LISTED = 20  # files that were taken, and duplicates, are named only if there are so few
 
@@ -134,10 +134,8 @@ def _steps(bulk: BulkIngest, files: Any, jobs: list[str], *, wait: bool) -> Iter
 
 
 def _enqueue(documents: int) -> None:
-    try:
+    with sweep_may_do_it():
         enqueue_ingest(documents)
-    except BrokerUnavailable:
-        logging.getLogger(__name__).warning("the broker is down; the sweep will find the work")
 
 
 def _as_json(result: FileResult) -> dict[str, Any]:

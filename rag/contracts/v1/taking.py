@@ -1,6 +1,5 @@
 """Taking documents on as jobs, once for each Idempotency-Key; and telling the workers."""
 
-import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from threading import BoundedSemaphore
@@ -13,9 +12,8 @@ from documents.collections import chunking_settings, get_collection, named_colle
 from documents.idempotency import Reply
 from documents.incoming_jobs import Brought
 from embeddings import tasks
-from knowlex.common.errors import BrokerUnavailable, InvalidInput, NotFound
+from knowlex.common.errors import InvalidInput, NotFound
 
-log = logging.getLogger(__name__)
 _hints = ThreadPoolExecutor(2, "ingest-hints")
 _room = BoundedSemaphore(8)
 
@@ -64,9 +62,8 @@ def tell_workers(documents: int) -> None:
 
 def _tell(documents: int) -> None:
     try:
-        tasks.enqueue_ingest(documents)
-    except BrokerUnavailable:
-        log.warning("the broker is down; the sweep will queue the work")
+        with tasks.sweep_may_do_it():
+            tasks.enqueue_ingest(documents)
     finally:
         _room.release()
 
