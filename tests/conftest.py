@@ -134,7 +134,10 @@ def provider_server(_provider_stack: Stack, provider: Provider) -> Stack:
 
 @pytest.fixture
 def make_stack(postgres: Postgres) -> Iterator[MakeStack]:
-    """`make_stack(workers=2, KNOWLEX_…="…")`: a stack for this test alone; it costs some seconds."""
+    """`make_stack(workers=2, KNOWLEX_…="…")`: a stack for this test alone; it costs some seconds.
+
+    workers=0: nobody works there, which is cheaper.
+    """
     with ExitStack() as running:
 
         def make(*, workers: int = 2, cluster: Postgres | None = None, **env: str) -> Stack:

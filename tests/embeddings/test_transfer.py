@@ -57,7 +57,7 @@ def test_answers_are_the_same_in_another_collection_and_on_an_empty_server(
     server.manage("export_collection", "default", str(file))
     server.manage("import_collection", str(file), "--collection", "copy")
     again = server.manage("import_collection", str(file), "--collection", "copy")
-    empty = make_stack(workers=1)
+    empty = make_stack(workers=0)
     empty.manage("import_collection", str(file))
 
     assert answers(server.client, "copy") == expected

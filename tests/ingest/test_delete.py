@@ -37,12 +37,11 @@ def test_a_stored_document_goes_with_a_receipt(engine: Engine, provider_server: 
 
 
 def test_a_document_that_waits_goes_and_is_not_read(engine: Engine, provider_server: Stack):
-    provider_server.kill_worker()
-    job = engine.create(document(facts_pdf(5)), document(facts_pdf(5, first=50), "more.pdf"))
-    first, second = (item["id"] for item in engine.look(job)["items"])
-    receipt = engine.call("delete", document=first)
+    with provider_server.paused_worker():
+        job = engine.create(document(facts_pdf(5)), document(facts_pdf(5, first=50), "more.pdf"))
+        first, second = (item["id"] for item in engine.look(job)["items"])
+        receipt = engine.call("delete", document=first)
     assert (receipt["documents"], receipt["chunks"]) == (1, 0)
-    provider_server.start_worker()
     report = engine.ended(job)
     assert [item["status"] for item in report["items"]] == ["failed", "completed"]
     assert (report["items"][0]["error_code"], report["items"][0]["deleted"]) == ("DELETED", True)

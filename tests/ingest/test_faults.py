@@ -3,6 +3,8 @@
 import os
 import random
 import signal
+from functools import cache
+from typing import Any
 
 import psutil
 import pytest
@@ -19,6 +21,14 @@ from tests.support.invariants import (
 from tests.support.stack import Stack
 from tests.support.texts import fact, facts_pdf
 from tests.support.waiting import wait_until
+
+FEW_CHUNKS = {"size": 500}  # so that long reading is followed by little embedding
+
+
+@cache
+def long_document() -> dict[str, Any]:
+    """Is being read for some seconds."""
+    return document(facts_pdf(3000), "long.pdf")
 
 
 def all_well(stack: Stack) -> None:
@@ -38,10 +48,16 @@ def kill_children(stack: Stack) -> None:
         child.kill()
 
 
+def let_leases_end(stack: Stack) -> None:
+    """As if 15 s had gone by."""
+    stack.sql("UPDATE documents_ingestitem SET leased_until = now() WHERE lease IS NOT NULL")
+
+
 def test_a_worker_killed_while_it_reads_costs_nothing(engine: Engine, provider_server: Stack):
-    job = engine.create(document(facts_pdf(3000), "long.pdf"))
+    job = engine.create(long_document(), **FEW_CHUNKS)
     wait_leased(provider_server)
     kill_children(provider_server)
+    let_leases_end(provider_server)
     assert engine.ended(job)["items"][0]["attempts"] == 2
     all_well(provider_server)
 
@@ -49,10 +65,11 @@ def test_a_worker_killed_while_it_reads_costs_nothing(engine: Engine, provider_s
 def test_all_workers_killed_is_told_as_stalled_and_ends_when_one_is_back(
     engine: Engine, provider_server: Stack
 ):
-    job = engine.create(document(facts_pdf(3000), "long.pdf"), document("# Two\n\nShort.", "two.md"))
+    job = engine.create(long_document(), document("# Two\n\nShort.", "two.md"), **FEW_CHUNKS)
     wait_leased(provider_server)
     assert engine.look(job)["stalled"] is False
     provider_server.kill_worker()
+    let_leases_end(provider_server)
     wait_until(lambda: engine.look(job)["stalled"], 30, "the job to be called stalled")
     provider_server.start_worker()
     report = engine.ended(job)
@@ -62,12 +79,11 @@ def test_all_workers_killed_is_told_as_stalled_and_ends_when_one_is_back(
 
 def test_waiting_is_not_stalled_while_workers_live(engine: Engine, provider_server: Stack):
     """Work that is old, but in line; the same without workers."""
-    provider_server.kill_worker()
-    job = engine.create(document("# One\n\nShort.", "one.md"))
-    assert engine.look(job)["stalled"] is False
-    provider_server.sql("UPDATE documents_ingestitem SET created_at = created_at - interval '1 hour'")
-    wait_until(lambda: engine.look(job)["stalled"], 10, "the last worker's sign of life to be too old")
-    provider_server.start_worker()
+    with provider_server.paused_worker():
+        job = engine.create(document("# One\n\nShort.", "one.md"))
+        assert engine.look(job)["stalled"] is False
+        provider_server.sql("UPDATE documents_ingestitem SET created_at = created_at - interval '1 hour'")
+        wait_until(lambda: engine.look(job)["stalled"], 30, "the last worker's sign of life to be too old")
     assert engine.ended(job)["failed"] == 0
 
 
@@ -88,11 +104,11 @@ def test_a_worker_killed_while_it_embeds_costs_nothing(
 def test_a_document_that_kills_its_worker_each_time_is_given_up_with_a_reason(
     engine: Engine, provider_server: Stack
 ):
-    job = engine.create(document(facts_pdf(3000), "long.pdf"))
+    job = engine.create(long_document(), **FEW_CHUNKS)
     for _ in range(5):
         wait_leased(provider_server)
         kill_children(provider_server)
-        provider_server.sql("UPDATE documents_ingestitem SET leased_until = now() WHERE lease IS NOT NULL")
+        let_leases_end(provider_server)
         wait_until(lambda: provider_server.count("documents_ingestitem", "lease IS NOT NULL") == 0, 20)
     item = engine.ended(job)["items"][0]
     assert (item["status"], item["error_code"], item["attempts"]) == ("failed", "TIMEOUT", 5)

@@ -140,7 +140,7 @@ def test_an_upload_is_pending_until_it_is_embedded(provider_server: Stack):
 
 
 def test_early_documents_are_complete_while_late_ones_wait(engine: Engine, provider_server: Stack):
-    job = engine.create(*(document(f"# {n}\n\n{fact(n)}", f"{n}.md") for n in range(60)))
+    job = engine.create(*(document(f"# {n}\n\n{fact(n)}", f"{n}.md") for n in range(30)))
 
     def both() -> bool:
         stages = [item["stage"] for item in engine.look(job)["items"]]
@@ -151,10 +151,10 @@ def test_early_documents_are_complete_while_late_ones_wait(engine: Engine, provi
 
 
 def test_a_short_job_does_not_wait_for_a_long_one(engine: Engine):
-    long = engine.create(*(document(f"# {n}\n\n{fact(n)}", f"{n}.md") for n in range(60)))
+    long = engine.create(*(document(f"# {n}\n\n{fact(n)}", f"{n}.md") for n in range(30)))
     short = engine.create(document(f"# Short\n\n{fact(900)}", "short.md"))
     assert engine.ended(short)["status"] == "completed"
-    assert engine.look(long)["processed"] < 60
+    assert engine.look(long)["processed"] < 30
     engine.ended(long)
 
 

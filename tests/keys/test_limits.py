@@ -25,7 +25,7 @@ def wrong_key() -> str:
 def test_each_key_has_a_limit_of_its_own_and_wrong_ones_share_the_addresss(
     make_stack: Callable[..., Stack],
 ) -> None:
-    stack = make_stack(KNOWLEX_REQUIRE_API_KEY="true", KNOWLEX_RATE_LIMIT="6/hour", workers=1)
+    stack = make_stack(KNOWLEX_REQUIRE_API_KEY="true", KNOWLEX_RATE_LIMIT="6/hour", workers=0)
     first, second = as_key(stack, make_key(stack)), as_key(stack, make_key(stack))
 
     told = [first.get(DOCUMENTS) for _ in range(7)]

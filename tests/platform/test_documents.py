@@ -50,12 +50,10 @@ def test_a_document_is_described_in_full(client: httpx.Client):
 def test_what_waits_and_what_failed_is_listed_with_its_reason(server: Stack):
     client = server.client
     (bad,) = ingested(client, file(b"\x00\x01 rubbish", "x.bin"))["documents"]
-    server.kill_worker()
-    job = accepted(client, text("Words."))
-    (waiting,) = job["documents"]
-
-    found = {one["id"]: one["processing"] for one in client.get("/v1/documents").json()["documents"]}
-    server.ensure_running()
+    with server.paused_worker():
+        job = accepted(client, text("Words."))
+        (waiting,) = job["documents"]
+        found = {one["id"]: one["processing"] for one in client.get("/v1/documents").json()["documents"]}
     ended(client, job["job_id"])
 
     assert (found[waiting["id"]]["status"], found[waiting["id"]]["stage"]) == ("pending", "queued")
@@ -185,14 +183,12 @@ def test_new_bytes_take_the_old_ones_place(client: httpx.Client, sample_pdf):
 def test_the_old_version_answers_until_the_new_one_can(server: Stack):
     client = server.client
     one = stored(client, text("The lamp in the hall is green."))
-    server.kill_worker()
+    with server.paused_worker():
+        job = client.put(f"/v1/documents/{one}", json=text("The lamp in the hall is blue.")).json()["job_id"]
+        found = client.get(f"/v1/documents/{one}").json()
 
-    job = client.put(f"/v1/documents/{one}", json=text("The lamp in the hall is blue.")).json()["job_id"]
-
-    found = client.get(f"/v1/documents/{one}").json()
     assert (found["replacing"], found["processing"]["status"]) == (True, "completed")
     assert "green" in found["content"]
-    server.ensure_running()
     assert ended(client, job)["status"] == "completed"
     assert "blue" in client.get(f"/v1/documents/{one}").json()["content"]
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -235,13 +236,11 @@ def test_files_can_come_as_a_form(client: httpx.Client, sample_pdf):
 
 
 def test_waiting_ends_with_the_job_or_with_the_time(server: Stack):
-    server.kill_worker()
-    job = accepted(server.client, GOOD)["job_id"]
-
-    started = time.monotonic()
-    waiting = server.client.get(f"/v1/ingest/{job}", params={"wait": 1}).json()
-    waited = time.monotonic() - started
-    server.ensure_running()
+    with server.paused_worker():
+        job = accepted(server.client, GOOD)["job_id"]
+        started = time.monotonic()
+        waiting = server.client.get(f"/v1/ingest/{job}", params={"wait": 1}).json()
+        waited = time.monotonic() - started
 
     assert (waiting["status"], waiting["completed_at"]) == ("pending", None)
     assert 1 <= waited < 10
@@ -251,19 +250,17 @@ def test_waiting_ends_with_the_job_or_with_the_time(server: Stack):
 
 def test_waiting_holds_no_thread(server: Stack):
     """More wait than there are threads, and others are answered meanwhile."""
-    server.kill_worker()
-    job = accepted(server.client, GOOD)["job_id"]
     limits = httpx.Limits(max_connections=100)
-
-    with httpx.Client(base_url=server.url, timeout=60, limits=limits) as many:
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(60) as pool:
-            waiting = [pool.submit(many.get, f"/v1/ingest/{job}?wait=60") for _ in range(60)]
-            assert server.client.get("/v1/documents").status_code == 200
-            assert server.client.delete(f"/v1/documents/{first_document(server, job)}").status_code == 200
-            assert {reply.result().json()["status"] for reply in waiting} == {"failed"}
-    server.ensure_running()
+    with (
+        server.paused_worker(),
+        httpx.Client(base_url=server.url, timeout=90, limits=limits) as many,
+        ThreadPoolExecutor(60) as pool,
+    ):
+        job = accepted(server.client, GOOD)["job_id"]
+        waiting = [pool.submit(many.get, f"/v1/ingest/{job}?wait=60") for _ in range(60)]
+        assert server.client.get("/v1/documents").status_code == 200
+        assert server.client.delete(f"/v1/documents/{first_document(server, job)}").status_code == 200
+        assert {reply.result().json()["status"] for reply in waiting} == {"failed"}
 
 
 def first_document(server: Stack, job: str) -> str:

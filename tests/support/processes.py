@@ -54,6 +54,11 @@ def kill_group(process: Process | None) -> None:
         process.wait(10)
 
 
+def pause_group(process: Process, *, on: bool) -> None:
+    """Stop the process and everything it started where it is, or let it go on."""
+    os.killpg(process.pid, signal.SIGSTOP if on else signal.SIGCONT)
+
+
 def children(process: Process) -> list[psutil.Process]:
     """Direct children that live, Python's resource tracker left out."""
     found = psutil.Process(process.pid).children()

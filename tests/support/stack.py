@@ -5,7 +5,8 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -54,7 +55,7 @@ class Stack:
             "REDIS_URL": paths.redis_url(folder),
             "KNOWLEX_DATA_DIR": str(folder),
             "KNOWLEX_PORT": str(self.port),
-            "KNOWLEX_WORKERS": str(workers),
+            "KNOWLEX_WORKERS": str(max(1, workers)),
             "KNOWLEX_RATE_LIMIT": "1000000/min",
             **env,
         }
@@ -157,8 +158,8 @@ class Stack:
             self._wait_worker(ready)
 
     def _begin_worker(self) -> int | None:
-        """A pipe on which the worker says that it takes tasks; None if it runs already."""
-        if processes.runs(self.worker):
+        """A pipe on which the worker says that it takes tasks; None if it runs already, or is not wanted."""
+        if not self.workers or processes.runs(self.worker):
             return None
         self.worker, ready = self._worker_process("worker")
         return ready
@@ -201,6 +202,27 @@ class Stack:
     def kill_worker(self) -> None:
         processes.kill_group(self.worker)
         self.worker = None
+
+    @contextmanager
+    def paused_worker(self) -> Iterator[None]:
+        """Nobody works meanwhile; costs nothing, unlike a new worker. It holds no lock where it stands."""
+        assert self.worker is not None
+        wait_until(self._pause_between_transactions, what="a worker that is in no transaction")
+        try:
+            yield
+        finally:
+            processes.pause_group(self.worker, on=False)
+
+    def _pause_between_transactions(self) -> bool:
+        assert self.worker is not None
+        processes.pause_group(self.worker, on=True)
+        busy = self.sql(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid() AND state <> 'idle'"
+        )
+        if busy:
+            processes.pause_group(self.worker, on=False)
+        return not busy
 
     def worker_children(self) -> list[psutil.Process]:
         """The processes that run tasks."""
