@@ -18,7 +18,8 @@ _STATS = """
         (SELECT coalesce(sum(chunk_count), 0) FROM stored) AS chunks,
         c.tokens, c.bytes + p.bytes + (SELECT coalesce(sum(size_bytes), 0)::bigint FROM stored) AS bytes,
         (SELECT coalesce(jsonb_object_agg(status, n), '{}') FROM (SELECT status, count(*) AS n
-            FROM documents_entry WHERE collection_id = %(collection)s GROUP BY status) s) AS by_status,
+            FROM documents_entry WHERE collection_id = %(collection)s AND error_code <> 'DUPLICATE'
+            GROUP BY status) s) AS by_status,
         (SELECT coalesce(jsonb_object_agg(lower(source), n), '{}') FROM (SELECT source, count(*) AS n
             FROM stored GROUP BY source) t) AS by_type
     FROM (SELECT coalesce(sum(token_count), 0) AS tokens, coalesce(sum(pg_column_size(content)), 0) AS bytes

@@ -26,7 +26,7 @@ class Wanted:
 
 
 def list_documents(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[DocumentEntry], After | None]:
-    """One page of the documents that the caller may see, in one statement.
+    """One page of the documents that the caller may see, in one statement; duplicates only of a job.
 
     Each has `source_type` (file, url, text; None where no job brought it), `size` and `replacing`: a new
     version is in the making.
@@ -40,6 +40,8 @@ def list_documents(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[
     ):
         if value:
             rows = rows.filter(**{name: value})
+    if wanted.job_id is None:
+        rows = rows.worth_a_line()
     return with_retries(lambda: paged(rows.holding(wanted.q) if wanted.q else rows, page))
 
 

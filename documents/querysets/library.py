@@ -43,6 +43,10 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
             }
         )
 
+    def worth_a_line(self) -> Self:
+        """Without duplicates: the document is there already, and the job that brought it again tells so."""
+        return self.exclude(error_code="DUPLICATE")
+
     def holding(self, text: str) -> Self:
         """Those whose name or description holds the text, whatever the case."""
         return self.filter(models.Q(name__icontains=text) | models.Q(description__icontains=text))
@@ -158,6 +162,10 @@ class DocumentEntryQuerySet(models.QuerySet["DocumentEntry"]):
             replacing=models.Exists(newer),
             size=Coalesce("size_bytes", 0),
         )
+
+    def worth_a_line(self) -> Self:
+        """Without duplicates: the document is there already, and the job that brought it again tells so."""
+        return self.exclude(error_code="DUPLICATE")
 
     def holding(self, text: str) -> Self:
         """Those whose title or file name holds the text, whatever the case."""

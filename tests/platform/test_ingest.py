@@ -60,6 +60,12 @@ def test_one_text_twice_is_stored_once_and_a_job_of_failures_has_failed(client: 
     (again,) = job["documents"]
     assert (job["status"], again["status"], again["error_code"]) == ("failed", "failed", "DUPLICATE")
     assert (again["duplicate_of"], again["error"]) == (first, f"Document already ingested: {first}")
+    listed = client.get("/v1/documents").json()["documents"]
+    assert [document["id"] for document in listed] == [first]  # a duplicate is no document of its own
+    of_job = client.get("/v1/documents", params={"job_id": job["job_id"]}).json()["documents"]
+    assert [document["processing"]["error_code"] for document in of_job] == ["DUPLICATE"]
+    stats = client.get(f"/v1/collections/{listed[0]['collection_id']}/stats").json()
+    assert stats["documents_by_status"] == {"completed": 1}
 
 
 def test_the_jobs_settings_go_before_the_collections(client: httpx.Client):
