@@ -1,15 +1,16 @@
 """What jobs and replacements are taken on with: their rows, and their files at their places."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from documents import storage
+from documents import storage, storing
 from documents.access import Access
-from documents.models import Collection, IngestItem, IngestJob
+from documents.models import Collection, Document, IngestItem, IngestJob
 from documents.storage import StagedUpload
 from documents.types import ChunkingSettings
 from knowlex.common.database import with_retries
@@ -57,6 +58,7 @@ def new_item(job: IngestJob, position: int, new: NewDocument) -> IngestItem:
     if refused:
         item.status, item.stage, item.ended_at = item.Status.FAILED, item.Stage.ENDED, timezone.now()
         item.error_code, item.error = refused.code, refused.message
+        item.duplicate_of = refused.details.get("documentId")
     return item
 
 
@@ -76,6 +78,19 @@ def keep_files(
                 if item.file:
                     storage.remove(item.file)
         raise
+
+
+def refuse_known(collection_id: UUID, documents: Sequence[NewDocument]) -> list[NewDocument]:
+    """The same, those refused whose bytes the collection has already: their files are not even kept."""
+    sums = {new.upload.checksum for new in documents if new.upload and not new.error}
+    rows = Document.objects.current().filter(collection_id=collection_id, checksum__in=sums)
+    known = with_retries(lambda: dict(rows.values_list("checksum", "id"))) if sums else {}
+    return [
+        replace(new, error=storing.duplicate(known[new.upload.checksum]))
+        if new.upload and not new.error and new.upload.checksum in known
+        else new
+        for new in documents
+    ]
 
 
 def refusal(new: NewDocument) -> KnowlexError | None:

@@ -70,7 +70,11 @@ _END = """
     status = 'failed', stage = 'ended', ended_at = clock_timestamp(), lease = NULL, leased_until = NULL,
     error_code = %(code)s, error = %(error)s
 """
-_FAIL = f"UPDATE documents_ingestitem SET {_END}, duplicate_of = %(duplicate_of)s {_HELD}"
+# Nobody reads the bytes of a duplicate again, so its file goes; what its sender can send again, others keep.
+_FAIL = f"""
+    UPDATE documents_ingestitem SET {_END}, duplicate_of = %(duplicate_of)s,
+        file = CASE WHEN %(duplicate_of)s::uuid IS NULL THEN file ELSE '' END {_HELD}
+"""
 _REST = f"""
     UPDATE documents_ingestitem SET status = 'pending', stage = 'queued', lease = gen_random_uuid(),
         leased_until = clock_timestamp() + make_interval(secs => {REST_S}) {_HELD}

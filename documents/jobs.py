@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from documents.access import Access
-from documents.intake import NewDocument, insert, keep_files, new_item, new_job
+from documents.intake import NewDocument, insert, keep_files, new_item, new_job, refuse_known
 from documents.models import Collection, Document, IngestItem, IngestJob
 from documents.replacing import replace_document
 from documents.types import ChunkingSettings
@@ -27,6 +27,9 @@ __all__ = [
     "retry_document",
     "retry_job",
 ]
+SEND_AGAIN = (
+    "The document that had the same bytes is gone, and the file of a duplicate is not kept: send it again."
+)
 KEPT_WELL, KEPT_FAILED = timedelta(days=7), timedelta(days=30)
 
 
@@ -45,6 +48,7 @@ def create_job(
     access.require("write")
     access.require_collection(collection.id)
     job = new_job(collection, access, chunking, origin)
+    documents = refuse_known(collection.id, documents)
     items = [new_item(job, place, new) for place, new in enumerate(documents)]
     keep_files(items, documents, write=lambda: insert(job, items))
     return job
@@ -53,7 +57,8 @@ def create_job(
 def retry_job(job_id: UUID, *, access: Access) -> int:
     """Let the job's failed documents be tried again; returns how many. Raises NotFound, Forbidden.
 
-    Not those that were deleted, or replaced by a newer version, nor duplicates of what is still there.
+    Not those that were deleted, or replaced by a newer version, nor duplicates, whose files are not kept: if
+    what a duplicate equalled is gone, it says from now on that the file must be sent again.
     """
     access.require("write")
     if not with_retries(IngestJob.objects.allowed_to(access).filter(id=job_id).exists):
@@ -81,6 +86,7 @@ def _retry(items: Any) -> int:
     fresh = {"error": "", "error_code": "", "ended_at": None, "duplicate_of": None}
     count = again.filter(id__in=stored).update(status="processing", stage="embedding", **fresh)
     readable = again.exclude(id__in=stored).exclude(file="", source_url="")
+    again.orphaned_duplicates().update(error_code="NOT_FOUND", error=SEND_AGAIN, duplicate_of=None)
     return count + readable.update(
         status="pending", stage="queued", attempts=0, started_at=None, lease=None, leased_until=None, **fresh
     )

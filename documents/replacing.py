@@ -14,14 +14,16 @@ from knowlex.common.database import execute, with_retries
 from knowlex.common.errors import NotFound
 
 _LOCK = "SELECT id FROM documents_document WHERE id = %s AND replaces_id IS NULL FOR NO KEY UPDATE"
+# Failed ones too: a retry would let them take over from what is newer. Why they failed stays on record.
 _SUPERSEDE = """
     WITH gone AS (
         SELECT id, file FROM documents_ingestitem
-        WHERE replaces_id = %s AND status IN ('pending', 'processing') FOR UPDATE
+        WHERE replaces_id = %s AND status <> 'completed' AND error_code <> 'SUPERSEDED' ORDER BY id FOR UPDATE
     )
     UPDATE documents_ingestitem i
-    SET status = 'failed', stage = 'ended', ended_at = clock_timestamp(), lease = NULL, leased_until = NULL,
-        file = '', error_code = 'SUPERSEDED', error = 'A newer version of the document took its place.'
+    SET status = 'failed', stage = 'ended', ended_at = coalesce(i.ended_at, clock_timestamp()), lease = NULL,
+        leased_until = NULL, file = '', error_code = 'SUPERSEDED',
+        error = concat_ws(' ', 'A newer version of the document took its place.', nullif(i.error, ''))
     FROM gone WHERE i.id = gone.id RETURNING gone.file
 """
 

@@ -163,16 +163,22 @@ class _Run:
 
     def _fail(self, code: str, error: str, duplicate_of: object = None) -> None:
         known = UUID(str(duplicate_of)) if duplicate_of else None
-        self._end(lambda: items.fail(self.item, self.lease, code=code, error=error, duplicate_of=known))
+        ended = self._end(
+            lambda: items.fail(self.item, self.lease, code=code, error=error, duplicate_of=known)
+        )
+        if ended and known and self.item.file:
+            storage.remove(self.item.file)
 
-    def _end(self, work: Callable[[], None]) -> None:
+    def _end(self, work: Callable[[], None]) -> bool:
         """If it cannot be recorded now, the lease ends, and the document is read again."""
         try:
             self._record(work)
+            return True
         except LeaseLost:
             log.info("outcome of no interest: deleted or taken over", extra={"item": str(self.item.id)})
         except DatabaseUnavailable as exc:
             log.warning("outcome not recorded", extra={"item": str(self.item.id), "reason": exc.message})
+        return False
 
     def _record(self, work: Callable[[], None]) -> None:
         with_retries(work)

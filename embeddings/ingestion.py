@@ -33,10 +33,19 @@ __all__ = [
     "run_next",
     "wait_for_job",
 ]
-BATCH = 200
-_VECTORS = """
-    SELECT count(*) FROM embeddings_embedding e JOIN documents_chunk c ON c.id = e.chunk_id
-    WHERE c.document_id = ANY(%s)
+# Ahead of the chunks, whose deletion would take them one by one: then every chunk is counted out by itself,
+# and a long document leaves a row for each word of each chunk to be folded.
+_DELETE_WORDS = """
+    DELETE FROM embeddings_lexicalentry WHERE chunk_id IN (
+        SELECT id FROM documents_chunk WHERE document_id = ANY(%(versions)s))
+"""
+_DELETE_VECTORS = """
+    WITH gone AS (
+        DELETE FROM embeddings_embedding WHERE chunk_id IN (
+            SELECT id FROM documents_chunk WHERE document_id = ANY(%(versions)s))
+        RETURNING 1
+    )
+    SELECT count(*) FROM gone
 """
 
 
@@ -95,11 +104,11 @@ def delete_document(document_id: UUID, *, access: Access) -> Receipt:
 
 
 def delete_documents(document_ids: Sequence[UUID], *, access: Access) -> Receipt:
-    """Those that exist and may be used, 200 a transaction. Raises Forbidden."""
+    """Those that exist and may be used, some a transaction. Raises Forbidden."""
     access.require("write")
     receipt = Receipt()
-    for start in range(0, len(document_ids), BATCH):
-        receipt += _delete_some(document_ids[start : start + BATCH], access)
+    for some in with_retries(lambda: deletion.portions(document_ids)):
+        receipt += _delete_some(some, access)
     return receipt
 
 
@@ -110,7 +119,9 @@ def _delete_some(document_ids: Sequence[UUID], access: Access) -> Receipt:
 @transaction.atomic
 def _delete(document_ids: Sequence[UUID], access: Access) -> Receipt:
     found = deletion.lock(document_ids, access=access)
-    vectors = execute(_VECTORS, [deletion.versions(found)])[0][0]
+    versions = {"versions": deletion.versions(found)}
+    execute(_DELETE_WORDS, versions)
+    vectors = execute(_DELETE_VECTORS, versions)[0][0]
     gone = deletion.delete(found)
     return Receipt(len(gone.documents), gone.pages, gone.chunks, vectors, gone.documents)
 
@@ -118,21 +129,29 @@ def _delete(document_ids: Sequence[UUID], access: Access) -> Receipt:
 def delete_collection(collection_id: UUID, *, access: Access) -> Receipt:
     """With everything in it: documents, jobs, settings, keys' bindings.
 
+    First its documents, some a transaction, so that workers on other collections do not wait for thousands;
+    then, in one, the collection with what came meanwhile. If that breaks off, the collection is still there.
     Raises NotFound; Forbidden for `default`, for a collection that may not be used, and for lesser scopes.
     """
     access.require("admin")
     access.require_collection(collection_id)
-    return with_retries(lambda: _delete_collection(collection_id))
+    with_retries(lambda: _check_deletable(Collection.objects.filter(id=collection_id).first()))
+    receipt = delete_documents(with_retries(lambda: deletion.ids_in(collection_id)), access=FULL)
+    return receipt + with_retries(lambda: _delete_collection(collection_id))
 
 
-@transaction.atomic
-def _delete_collection(collection_id: UUID) -> Receipt:
-    collection = Collection.objects.select_for_update().filter(id=collection_id).first()
+def _check_deletable(collection: Collection | None) -> Collection:
     if collection is None:
         raise NotFound("Collection not found.", details={"field": "collection"})
     if collection.name == DEFAULT_COLLECTION:
         raise Forbidden("The collection `default` cannot be deleted.")
-    ids = deletion.ids_in(collection_id)
-    receipt = _delete(ids, FULL)
+    return collection
+
+
+@transaction.atomic
+def _delete_collection(collection_id: UUID) -> Receipt:
+    locked = Collection.objects.select_for_update().filter(id=collection_id)
+    collection = _check_deletable(locked.first())
+    receipt = _delete(deletion.ids_in(collection_id), FULL)
     collection.delete()
     return receipt

@@ -74,6 +74,13 @@ class EmbeddingRun(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
+        indexes = [
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(requested__gt=models.F("embedded") + models.F("failed")),
+                name="runs_open",
+            )
+        ]
 
 
 class EmbeddingRequest(models.Model):
@@ -86,7 +93,9 @@ class EmbeddingRequest(models.Model):
     chunk = models.ForeignKey(
         Chunk, models.DO_NOTHING, related_name="embedding_requests", db_constraint=False
     )
-    model = models.ForeignKey(EmbeddingModel, models.DO_NOTHING, related_name="requests", db_constraint=False)
+    model = models.ForeignKey(
+        EmbeddingModel, models.DO_NOTHING, related_name="requests", db_constraint=False, db_index=False
+    )
     run = models.ForeignKey(EmbeddingRun, models.DO_NOTHING, related_name="requests", db_constraint=False)
     batch = models.UUIDField(null=True)
     lease = models.UUIDField(null=True)
@@ -103,7 +112,7 @@ class EmbeddingRequest(models.Model):
         indexes = [
             models.Index(
                 fields=["leased_until"],
-                condition=models.Q(failed_at__isnull=True),
+                condition=models.Q(leased_until__isnull=False),
                 name="requests_due",
             ),
             models.Index(fields=["batch"], name="requests_by_batch"),

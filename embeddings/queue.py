@@ -14,6 +14,7 @@ from knowlex.common.database import execute as execute
 
 LEASE_S = 12
 MAX_ATTEMPTS = 5
+OLDEST_FIRST = 4  # of so many claims one goes to the run that has waited longest, the others to the shortest
 GAVE_UP = f"The worker ended without a result {MAX_ATTEMPTS} times while it had this text in hand."
 _CLAIM_LOCK, _SWEEP_LOCK, MODEL_LOCK, INDEX_LOCK, LEXEME_LOCK = range(0x6B780001, 0x6B780006)
 
@@ -51,13 +52,16 @@ _REQUEST = f"""
     RETURNING q.batch
 """
 _FREE = "q.failed_at IS NULL AND (q.lease IS NULL OR q.leased_until < clock_timestamp())"
+# Runs are looked through in their order until one has something free, however many wait.
 _CLAIM = f"""
     WITH next AS (
-        SELECT first.batch FROM embeddings_embeddingrun r, LATERAL (
-            SELECT q.id, q.batch FROM embeddings_embeddingrequest q
+        SELECT first.batch FROM (
+            SELECT * FROM embeddings_embeddingrun r WHERE requested > embedded + failed
+            ORDER BY {{order}} OFFSET 0
+        ) r, LATERAL (
+            SELECT q.batch FROM embeddings_embeddingrequest q
             WHERE q.run_id = r.id AND q.model_id = %(model)s AND {_FREE} ORDER BY q.id LIMIT 1
-        ) first
-        WHERE r.embedded + r.failed < r.requested ORDER BY r.requested, first.id LIMIT 1
+        ) first ORDER BY {{order}} LIMIT 1
     )
     UPDATE embeddings_embeddingrequest q
     SET lease = %(lease)s, leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}),
@@ -66,6 +70,8 @@ _CLAIM = f"""
     WHERE q.batch = next.batch AND q.model_id = %(model)s AND {_FREE} AND c.id = q.chunk_id
     RETURNING q.chunk_id, c.content
 """
+_CLAIM_SHORTEST = _CLAIM.format(order="r.requested, r.created_at, r.id")
+_CLAIM_OLDEST = _CLAIM.format(order="r.created_at, r.id")
 _FORGET_DONE = """
     DELETE FROM embeddings_embeddingrequest q USING embeddings_embedding e
     WHERE q.lease = %s AND e.chunk_id = q.chunk_id AND e.model_id = q.model_id RETURNING q.chunk_id
@@ -91,19 +97,21 @@ _FREE_EXPIRED = """
         batch = CASE WHEN attempts >= 2 THEN gen_random_uuid() ELSE batch END
     WHERE failed_at IS NULL AND leased_until < clock_timestamp()
 """
+# Which batch a hint names does not matter, since the most urgent one is claimed; how many there are does.
 _DUE = """
-    SELECT q.batch FROM embeddings_embeddingrequest q JOIN embeddings_embeddingrun r ON r.id = q.run_id
-    WHERE q.failed_at IS NULL AND q.lease IS NULL GROUP BY q.batch
-    ORDER BY min(r.requested), min(q.id) LIMIT 1000
+    SELECT DISTINCT batch FROM (
+        SELECT batch FROM embeddings_embeddingrequest WHERE failed_at IS NULL AND lease IS NULL
+        ORDER BY id LIMIT 10000
+    ) free LIMIT 1000
 """
 
-_SCOPE_END = """
-    SELECT coalesce((SELECT max(id) FROM embeddings_embeddingrequest), 0),
-        (SELECT q.batch FROM embeddings_embeddingrequest q JOIN documents_chunk c ON c.id = q.chunk_id
-         JOIN documents_document d ON d.id = c.document_id
-         WHERE q.model_id = %(model)s AND q.failed_at IS NULL
-           AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
-           AND (%(document)s::uuid IS NULL OR d.id = %(document)s) LIMIT 1)
+_LAST = "SELECT coalesce(max(id), 0) FROM embeddings_embeddingrequest"
+_WAITING = """
+    SELECT q.batch FROM embeddings_embeddingrequest q JOIN documents_chunk c ON c.id = q.chunk_id
+    JOIN documents_document d ON d.id = c.document_id
+    WHERE q.model_id = %(model)s AND q.failed_at IS NULL
+      AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+      AND (%(document)s::uuid IS NULL OR d.id = %(document)s) LIMIT 1
 """
 
 
@@ -131,12 +139,16 @@ def add_requests(
 
 
 def claim(*, model_id: int, lease: UUID) -> list[HeldChunk]:
-    """Take the most urgent free batch, of the shortest run first; [] if all work is done or in hands.
+    """Take the most urgent free batch; [] if all work is done or in hands.
 
-    Runs in the caller's transaction, one claim at a time: two workers never split a batch.
+    That is one of the shortest run, so small documents are done quickly; but in one claim of four of the
+    oldest (which one is left to the lease, a random number), so that a book goes on under however many small
+    ones that keep coming. Runs in the caller's transaction, one claim at a time: two workers never split a
+    batch.
     """
     lock(_CLAIM_LOCK)
-    rows = execute(_CLAIM, {"model": model_id, "lease": lease})
+    statement = _CLAIM_OLDEST if lease.int % OLDEST_FIRST == 0 else _CLAIM_SHORTEST
+    rows = execute(statement, {"model": model_id, "lease": lease})
     done = {row[0] for row in execute(_FORGET_DONE, [lease])} if rows else set()
     return [HeldChunk(chunk_id, content) for chunk_id, content in rows if chunk_id not in done]
 
@@ -157,7 +169,7 @@ def expire() -> None:
 
 
 def due_batches() -> list[UUID]:
-    """Batches that nobody holds, most urgent first; at most 1000."""
+    """Batches that nobody holds; at most 1000, of the 10,000 chunks that were asked for first."""
     return [row[0] for row in execute(_DUE)]
 
 
@@ -187,10 +199,14 @@ def try_sweep_lock() -> bool:
     return try_lock(_SWEEP_LOCK)
 
 
-def scope_end(
+def last_request() -> int:
+    """The highest id of all requests, 0 if there is none."""
+    return int(execute(_LAST)[0][0])
+
+
+def waiting_batch(
     *, model_id: int, document_id: UUID | None, collection_ids: list[UUID] | None
-) -> tuple[int, tuple[UUID, ...]]:
-    """(highest id of all requests, one waiting batch of the scope if there is any)."""
-    rows = execute(_SCOPE_END, {"model": model_id, "document": document_id, "allowed": collection_ids})
-    last, batch = rows[0]
-    return last, (batch,) if batch else ()
+) -> tuple[UUID, ...]:
+    """One batch of the scope that waits, or that somebody holds; () if there is none."""
+    rows = execute(_WAITING, {"model": model_id, "document": document_id, "allowed": collection_ids})
+    return tuple(row[0] for row in rows)

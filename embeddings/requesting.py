@@ -32,12 +32,12 @@ def _request(model_id: int, document_id: UUID | None, access: Access) -> Request
             )
             run.requested = sum(batches.values())
             run.save(update_fields=["requested"]) if batches else run.delete()
-            last, waiting = queue.scope_end(
+            last = queue.last_request()
+            # What another call asked for may lie there without anybody knowing: one hint harms nobody.
+            hints = tuple(batches) or queue.waiting_batch(
                 model_id=model_id, document_id=document_id, collection_ids=access.allowed
             )
     except IntegrityError as exc:
         raise OperationalError("a chunk was deleted meanwhile") from exc  # so try again
-    # What another call asked for may lie there without anybody knowing: one hint more harms nobody.
-    hints = tuple(batches) or waiting
     requested = sum(batches.values())
     return Requested(run_id, model_id, document_id, requested, hints, last, access.collection_ids)

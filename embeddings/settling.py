@@ -21,15 +21,27 @@ from knowlex.common.errors import EmbedderError
 
 AT_ONCE = 500
 
-_SETTLED = """
-    SELECT d.id FROM documents_document d
-    WHERE d.status = 'processing'
-      AND (%(chunks)s::uuid[] IS NULL
-           OR d.id IN (SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%(chunks)s)))
-      AND NOT EXISTS (SELECT FROM documents_chunk c JOIN embeddings_embeddingrequest q ON q.chunk_id = c.id
-                      WHERE c.document_id = d.id AND q.model_id = %(model)s AND q.failed_at IS NULL)
-    ORDER BY d.id LIMIT %(limit)s FOR NO KEY UPDATE OF d
+# From the last chunk on, since vectors come in the order of the chunks: a book's first look mostly tells. The
+# fences (OFFSET 0) keep this a walk along indexes: statistics of a queue are always out of date.
+_OPEN = """
+    SELECT 1 FROM (
+        SELECT id FROM documents_chunk WHERE document_id = d.id ORDER BY chunk_index DESC OFFSET 0
+    ) c, LATERAL (
+        SELECT FROM embeddings_embeddingrequest q
+        WHERE q.chunk_id = c.id AND q.model_id = %(model)s AND q.failed_at IS NULL OFFSET 0
+    ) q LIMIT 1
 """
+_SETTLED = f"""
+    SELECT d.id FROM documents_document d
+    WHERE d.status = 'processing' AND {{which}} AND ({_OPEN}) IS NULL
+    ORDER BY d.id LIMIT {AT_ONCE} FOR NO KEY UPDATE OF d
+"""
+_SETTLED_OF_CHUNKS = _SETTLED.format(
+    which="d.id = ANY(ARRAY(SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%(chunks)s)))"
+)
+_SETTLED_DOCUMENT = _SETTLED.format(which="d.id = %(document)s")
+# Of all documents: those that are being deleted or switched now are left to the next sweep.
+_SETTLED_OF_ALL = _SETTLED.format(which="true") + " SKIP LOCKED"
 _STATES = """
     SELECT d.id, d.replaces_id IS NOT NULL, count(*), count(*) FILTER (WHERE e.chunk_id IS NULL),
         count(*) FILTER (WHERE q.failed_at IS NOT NULL),
@@ -82,24 +94,28 @@ class _State:
         return f"{self.missing} of {self.chunks} chunks could not be embedded: {reason}."
 
 
-def settle(*, model_id: int, chunk_ids: Sequence[UUID] | None = None) -> list[UUID]:
-    """Record what has ended, of these chunks' documents or of all; replacements that are whole take over.
+def settle(*, model_id: int, chunk_ids: Sequence[UUID]) -> None:
+    """Record what has ended of these chunks' documents; replacements that are whole take over.
 
-    Returns documents of which vectors are missing that nobody is asked for. Raises DatabaseUnavailable.
+    Raises DatabaseUnavailable.
     """
-    scope = {"model": model_id, "chunks": None if chunk_ids is None else list(chunk_ids), "limit": AT_ONCE}
-    whole, unasked = with_retries(lambda: _settle(scope))
+    _end(_SETTLED_OF_CHUNKS, {"model": model_id, "chunks": list(chunk_ids)})
+
+
+def _end(settled: str, scope: Mapping[str, object]) -> list[UUID]:
+    """Returns documents of which vectors are missing that nobody is asked for."""
+    whole, unasked = with_retries(lambda: _settle(settled, scope))
     for version in whole:
         switching.switch(version)
     return unasked
 
 
 @transaction.atomic
-def _settle(scope: Mapping[str, object]) -> tuple[list[UUID], list[UUID]]:
-    documents = [row[0] for row in execute(_SETTLED, scope)]
+def _settle(settled: str, scope: Mapping[str, object]) -> tuple[list[UUID], list[UUID]]:
+    documents = [row[0] for row in execute(settled, scope)]
     if not documents:
         return [], []
-    states = [_State(*row) for row in execute(_STATES, {**scope, "documents": documents})]
+    states = [_State(*row) for row in execute(_STATES, {"model": scope["model"], "documents": documents})]
     done = [s.document_id for s in states if not s.missing and not s.is_replacement]
     if done:
         execute(_COMPLETE, {"documents": done})
@@ -122,7 +138,7 @@ def sweep() -> list[UUID]:
     """Settle all, and ask for what nobody asked for; returns the new batches. Raises DatabaseUnavailable."""
     model = active_model()
     with_retries(lambda: execute(_LOST))
-    unasked = settle(model_id=model.pk)
+    unasked = _end(_SETTLED_OF_ALL, {"model": model.pk})
     unasked += [row[0] for row in with_retries(lambda: execute(_UNASKED))]
     return [batch for document_id in unasked for batch in ask(document_id)]
 
@@ -151,7 +167,7 @@ def settle_one(document_id: UUID, model_id: int) -> None:
             [document_id],
         )
     )
-    settle(model_id=model_id)
+    _end(_SETTLED_DOCUMENT, {"model": model_id, "document": document_id})
 
 
 @transaction.atomic

@@ -19,7 +19,12 @@ _LOCK = """
     SELECT id FROM documents_document
     WHERE id IN (%(old)s, %(new)s) ORDER BY id FOR UPDATE
 """
+# Words and vectors go ahead of their chunks, whose deletion would take them one by one.
 _TAKE_OVER = (
+    """DELETE FROM embeddings_lexicalentry
+       WHERE chunk_id IN (SELECT id FROM documents_chunk WHERE document_id = %(old)s)""",
+    """DELETE FROM embeddings_embedding
+       WHERE chunk_id IN (SELECT id FROM documents_chunk WHERE document_id = %(old)s)""",
     "DELETE FROM documents_chunk WHERE document_id = %(old)s",
     "DELETE FROM documents_page WHERE document_id = %(old)s",
     "UPDATE documents_page SET document_id = %(old)s WHERE document_id = %(new)s",

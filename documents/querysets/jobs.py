@@ -48,6 +48,13 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
         rivals = self.model._default_manager.filter(replaces=models.OuterRef("replaces"), status__in=OPEN)
         return again.exclude(models.Exists(rivals))
 
+    def orphaned_duplicates(self) -> Self:
+        """Duplicates without a file, of documents that are gone."""
+        documents = self.model._meta.apps.get_model("documents", "Document").objects
+        known = documents.filter(id=models.OuterRef("duplicate_of"))
+        rows = self.filter(status="failed", error_code="DUPLICATE", file="", source_url="")
+        return rows.exclude(models.Exists(known))
+
 
 class IdempotencyQuerySet(models.QuerySet["IdempotencyRecord"]):
     pass

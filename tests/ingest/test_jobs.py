@@ -76,6 +76,27 @@ def test_each_document_ends_with_its_own_reason(engine: Engine, provider_server:
     assert_jobs_settled(provider_server)
 
 
+def test_the_file_of_a_duplicate_is_not_kept(engine: Engine, provider_server: Stack):
+    text = f"# One\n\n{fact(1)}"
+    (known,) = engine.ingest(document(text))
+    again = engine.create(document(text, "again.md"))  # known at once
+    twice = engine.create(
+        document(facts_pdf(3)), document(facts_pdf(3), "copy.pdf")
+    )  # known when one is read
+    assert engine.look(again)["items"][0]["duplicate_of"] == known
+    assert [item["error_code"] for item in engine.ended(twice)["items"]] == ["", "DUPLICATE"]
+    assert wait_until(lambda: len(provider_server.stored_files()) == 2)
+    assert provider_server.count("documents_ingestitem", "file <> ''") == 0
+
+    assert engine.call("retry_job", job=again) == 0
+    assert engine.look(again)["items"][0]["error_code"] == "DUPLICATE"
+    engine.call("delete", document=known)
+    assert engine.call("retry_job", job=again) == 0
+    item = engine.look(again)["items"][0]
+    assert (item["error_code"], item["duplicate_of"]) == ("NOT_FOUND", None)
+    assert item["error"].endswith("send it again.")
+
+
 def test_a_job_whose_documents_all_failed_has_failed(engine: Engine):
     report = engine.ended(engine.create(document(b"%PDF-1.4 broken", "broken.pdf")))
     assert (report["status"], report["processed"], report["failed"]) == ("failed", 1, 1)

@@ -142,6 +142,31 @@ def test_a_newer_version_supersedes_the_one_under_way(
     settled(provider_server)
 
 
+def test_a_version_that_failed_does_not_come_back_after_a_newer_one(
+    engine: Engine, provider_server: Stack, provider: Provider
+):
+    (old,) = engine.ingest(document(OLD))
+    unreadable = replace(engine, old, b"%PDF-1.4 broken")
+    assert unreadable
+    assert engine.ended(unreadable)["failed"] == 1
+    provider.rule("status", status=400, on="embeddings")
+    unembedded = replace(engine, old, NEW)
+    assert unembedded
+    assert engine.ended(unembedded)["failed"] == 1
+    provider.reset()
+    newest = replace(engine, old, NEWER)
+    assert newest
+    assert engine.ended(newest)["items"][0]["status"] == "completed"
+    for job, reason in ((unreadable, "PDF"), (unembedded, "could not be embedded")):
+        item = engine.look(job)["items"][0]
+        assert (item["status"], item["error_code"]) == ("failed", "SUPERSEDED")
+        assert reason in item["error"]
+        assert engine.call("retry_job", job=job) == 0
+    assert engine.call("retry_document", document=old) == 0
+    assert versions(provider_server) == ["c"]
+    settled(provider_server)
+
+
 def test_back_to_the_old_bytes_gives_the_version_under_way_up(
     engine: Engine, provider_server: Stack, provider: Provider
 ):

@@ -304,16 +304,18 @@ def test_jobs_are_listed_newest_first_by_status_and_collection(client: httpx.Cli
     assert_problem(client.get("/v1/ingest?collection=nobody"), 404)
 
 
-def test_what_failed_can_be_retried(client: httpx.Client):
+def test_the_file_of_a_duplicate_is_not_kept_and_a_retry_says_that_it_must_be_sent_again(
+    client: httpx.Client,
+):
     first = stored(client, text("Bees live in hives."))
     job = ingested(client, text("Bees live in hives.", "again.txt"))["job_id"]
     client.delete(f"/v1/documents/{first}")
 
     reply = client.post(f"/v1/ingest/{job}/retry")
 
-    assert (reply.status_code, reply.json()["documents_retried"]) == (202, 1)
-    assert ended(client, job)["status"] == "completed"
-    assert client.post(f"/v1/ingest/{job}/retry").json()["documents_retried"] == 0
+    assert (reply.status_code, reply.json()["documents_retried"]) == (200, 0)
+    assert "send it again" in client.get(f"/v1/ingest/{job}").text
+    assert ingested(client, text("Bees live in hives.", "again.txt"))["status"] == "completed"
 
 
 @pytest.mark.parametrize("name", ["chunk_size", "chunking_strategy"])
