@@ -38,6 +38,7 @@ def replace_document(
 ) -> IngestJob | None:
     """Take on a new version of a document, which answers as it was until the new one is embedded.
 
+    What is not sent with it, title and metadata, stays the document's (embeddings.switching).
     None: these are the bytes that it has already, or is to have; nothing is done. A version under way is
     superseded by a newer one. What is not stored (yet) is read anew from these bytes, in its own job.
     Raises NotFound, Forbidden, Duplicate (another document's bytes), StorageUnavailable, `new.error`.
@@ -55,17 +56,8 @@ def replace_document(
     job = new_job(document.collection, access, chunking or own_chunking(document.collection.settings), origin)
     item = new_item(job, 0, new)
     item.replaces = document
-    _keep_words(item, document.id)
     keep_files([item], [new], write=lambda: with_retries(lambda: _take_on(document, job, item)))
     return job
-
-
-def _keep_words(item: IngestItem, document_id: UUID) -> None:
-    """What was said about the document holds for its new version too, unless something else is said."""
-    said = IngestItem.objects.of_document(document_id).exclude(status="failed").order_by("-created_at")
-    if not item.metadata:
-        item.metadata = with_retries(said.values_list("metadata", flat=True).first) or {}
-        item.title = item.title or str(item.metadata.get("title", ""))[:512]
 
 
 def _is_known(document: Document, checksum: str) -> bool:

@@ -1,7 +1,7 @@
 """A new version that is whole takes over in one transaction: a search sees the old or the new, never none.
 
 The document keeps its id and the day it came; pages, chunks and vectors of the new version are moved to it.
-Whoever sends a new version without metadata keeps the old one's.
+What was not sent with the new version stays: metadata, and a title that was said and not found in the text.
 """
 
 import logging
@@ -35,7 +35,8 @@ _TAKE_OVER = (
        WHERE chunk_id IN (SELECT id FROM documents_chunk WHERE document_id = %(old)s)""",
     """UPDATE documents_document d
        SET source = n.source, source_url = n.source_url, original_filename = n.original_filename,
-           title = n.title, checksum = n.checksum, size_bytes = n.size_bytes, file = n.file,
+           title = CASE WHEN i.metadata = '{}' AND d.metadata ? 'title' THEN d.title ELSE n.title END,
+           checksum = n.checksum, size_bytes = n.size_bytes, file = n.file,
            page_count = n.page_count, chunk_count = n.chunk_count, warnings = n.warnings,
            metadata = CASE WHEN i.metadata = '{}' THEN d.metadata || n.metadata ELSE n.metadata END,
            status = 'completed', updated_at = clock_timestamp()

@@ -51,7 +51,7 @@ def test_the_old_version_answers_until_the_new_one_is_embedded(
     engine: Engine, provider_server: Stack, provider: Provider
 ):
     client = provider_server.client
-    (old,) = engine.ingest(document(OLD, "old.pdf", metadata={"shelf": "7"}))
+    (old,) = engine.ingest(document(OLD, "old.pdf", title="Old", metadata={"title": "Old", "shelf": "7"}))
     before = client.get(f"/api/v1/documents/{old}").json()
     provider.hold(on="embeddings", contains=fact(303)[:40])
     job = replace(engine, old, NEW, "new.pdf")
@@ -76,8 +76,8 @@ def test_the_old_version_answers_until_the_new_one_is_embedded(
     after = client.get(f"/api/v1/documents/{old}").json()
     changed = {name for name in after if after[name] != before[name]}
     assert changed == {"originalFilename", "checksum", "sizeBytes"}
-    kept = provider_server.sql("SELECT metadata FROM documents_document")[0]["metadata"]
-    assert kept["shelf"] == "7"
+    kept = provider_server.sql("SELECT title, metadata FROM documents_document")[0]
+    assert (kept["title"], kept["metadata"]["shelf"]) == ("Old", "7"), "what is not sent stays"
     settled(provider_server)
 
 
