@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+LEADS_OUT = "It is a link that leads out of the folder; name the file itself to take it."
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -60,9 +62,17 @@ def _one(path: Path, root: Path, include: Sequence[str], seen: set[tuple[int, in
             yield Candidate(path, _told(exc))
         return
     if stat.S_ISDIR(mode):
-        yield from _below(path, root, include, seen)
+        if _leads_out(path, root):
+            yield Candidate(path, LEADS_OUT)
+        else:
+            yield from _below(path, root, include, seen)
     elif stat.S_ISREG(mode) and _wanted(path, root, include):
-        yield Candidate(path)
+        yield Candidate(path, LEADS_OUT if _leads_out(path, root) else "")
+
+
+def _leads_out(path: Path, root: Path) -> bool:
+    """A link within a folder that others can write to must not bring in what only we can read."""
+    return path.is_symlink() and not path.resolve().is_relative_to(root.resolve())
 
 
 def _wanted(path: Path, root: Path, include: Sequence[str]) -> bool:

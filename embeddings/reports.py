@@ -23,7 +23,8 @@ _TALLY = """
     count(i.id) AS total, count(*) FILTER (WHERE i.status IN ('completed', 'failed')) AS processed,
     count(*) FILTER (WHERE i.status = 'failed') AS failed,
     count(*) FILTER (WHERE i.status = 'processing') AS running,
-    coalesce(sum(i.pages_total), 0) AS pages_total, coalesce(sum(i.pages_done), 0) AS pages_done,
+    coalesce(sum(CASE i.status WHEN 'failed' THEN i.pages_done ELSE i.pages_total END), 0) AS pages_total,
+    coalesce(sum(i.pages_done), 0) AS pages_done,
     coalesce(sum(i.chunks_made), 0) AS chunks_made, max(i.ended_at) AS last_ended_at,
     coalesce(sum(i.chunks_made) FILTER (WHERE i.status = 'completed'), 0)::bigint AS chunks_embedded
 """

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.folders import candidates
+from documents.folders import LEADS_OUT, Candidate, candidates
 
 
 def taken(*paths: Path, include: tuple[str, ...] = ()) -> list[str]:
@@ -53,3 +53,18 @@ def test_what_is_missing_or_no_file_is_told_and_a_pipe_never_opened(folder: Path
     assert "not a file" in problems(folder / "pipe")["pipe"]
     assert "No such file" in problems(folder / "missing.pdf")["missing.pdf"]
     assert "pipe" not in taken(folder)
+
+
+def test_a_link_that_leads_out_of_the_folder_is_told_and_not_followed(tmp_path: Path):
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "secret.txt").write_text("not for everybody")
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "file.txt").symlink_to(tmp_path / "private" / "secret.txt")
+    (tmp_path / "shared" / "folder").symlink_to(tmp_path / "private")
+
+    found = list(candidates([tmp_path / "shared"]))
+
+    assert [(one.path.name, one.problem) for one in found] == [("file.txt", LEADS_OUT), ("folder", LEADS_OUT)]
+    assert list(candidates([tmp_path / "shared" / "file.txt"])) == [
+        Candidate(tmp_path / "shared" / "file.txt")
+    ]

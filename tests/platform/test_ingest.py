@@ -343,3 +343,13 @@ def test_what_was_said_about_a_document_holds_for_its_next_version(client: httpx
     third = client.put(url, json=text("Ants live in hills.", topic="ants")).json()
     assert ended(client, third["job_id"])["status"] == "completed"
     assert client.get(url).json()["metadata"] == {"topic": "ants"}
+
+
+def test_pages_that_a_failure_left_unread_are_not_waited_for(client: httpx.Client, server: Stack):
+    job = ingested(client, text("Owls hunt at night."), text("Larks sing at dawn."))
+    server.sql(
+        "UPDATE documents_ingestitem SET status = 'failed', pages_total = 9, pages_done = 3 WHERE id = %s",
+        job["documents"][0]["id"],
+    )
+    progress = client.get(f"/v1/ingest/{job['job_id']}").json()["progress"]
+    assert progress["pages_extracted"] == progress["pages_total"] == 4
