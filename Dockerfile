@@ -12,6 +12,8 @@ RUN LOG_LEVEL=ERROR KNOWLEX_DATA_DIR=/tmp/build KNOWLEX_MODELS_DIR=/opt/models p
     && rm -rf /tmp/build && python -m compileall -q .
 
 FROM python:3.11-slim
+# Reads pages that are pictures; more languages: tesseract-ocr-deu and the like.
+RUN apt-get update && apt-get install -y --no-install-recommends tesseract-ocr && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --user-group --home-dir /app --shell /usr/sbin/nologin knowlex \
     && install -d -o knowlex -g knowlex -m 0700 /data
 COPY --from=build /opt/venv /opt/venv

@@ -260,7 +260,7 @@ def test_database_that_hangs_gives_503_in_time_also_on_open_connections(
     with hung(cluster):
         started = time.monotonic()
         responses = at_once(8, call)
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 8
     for response in responses:
         assert_problem(response, 503, "SERVICE_UNAVAILABLE")
 

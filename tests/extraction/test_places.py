@@ -122,7 +122,7 @@ def test_markdown(pieces: list[tuple[str, str, str]]) -> None:
     found = check(read_markdown, "\n".join(as_markdown(*piece) for piece in pieces).encode())
     for block in found.blocks if found else ():
         if block.kind == "list":
-            assert re.match(r"[-*+]|\d", found.text[block.start_char :])
+            assert re.match(r"[> ]*([-*+]|\d)", found.text[block.start_char :])
 
 
 @EXAMPLES
