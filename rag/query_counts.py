@@ -18,6 +18,7 @@ from knowlex.common.per_loop import PerLoop
 log = logging.getLogger(__name__)
 
 EVERY_S = 1.0
+FLUSH_S = 5.0
 MAX_WAITING = 10_000  # of (collection, day), while the database cannot be reached
 
 # A collection that was deleted meanwhile is left out; locked, so that it cannot go before the row is there.
@@ -40,6 +41,7 @@ class QueryCounts:
     def __init__(self) -> None:
         self._waiting: Counter[tuple[UUID, str]] = Counter()
         self._flushing: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
 
     def add(self, collection_ids: Iterable[UUID]) -> None:
         """A question was put to these collections."""
@@ -50,16 +52,17 @@ class QueryCounts:
             self._flushing = asyncio.create_task(self._flush_later())
 
     async def flush(self) -> None:
-        """Write what waits; it waits on if the database cannot be reached."""
-        taken, self._waiting = self._waiting, Counter()
-        if not taken:
-            return
-        ids, days = zip(*taken, strict=True)
-        try:
-            await fetch_all(f"{_ADD} RETURNING 1", [list(ids), list(days), list(taken.values())])
-        except (DatabaseUnavailable, psycopg.Error) as exc:
-            log.warning("questions not counted yet", extra={"error": type(exc).__name__})
-            self._waiting.update(taken)
+        """Write what waits; it waits on if the database cannot be reached. What is being written is, then."""
+        async with self._writing:
+            taken, self._waiting = self._waiting, Counter()
+            if not taken:
+                return
+            ids, days = zip(*taken, strict=True)
+            try:
+                await fetch_all(f"{_ADD} RETURNING 1", [list(ids), list(days), list(taken.values())])
+            except (DatabaseUnavailable, psycopg.Error) as exc:
+                log.warning("questions not counted yet", extra={"error": type(exc).__name__})
+                self._waiting.update(taken)
 
     async def close(self) -> None:
         if self._flushing is not None:
@@ -78,6 +81,14 @@ query_counts: PerLoop[QueryCounts] = PerLoop(QueryCounts)
 
 
 def questions_of_month(collection_id: UUID) -> int:
-    """Questions that read the collection today and on the 29 days before (UTC)."""
-
+    """Questions that read the collection today and on the 29 days before (UTC); not for an event loop."""
+    _flush_all()
     return int(with_retries(lambda: execute(_OF_MONTH, [collection_id]))[0][0])
+
+
+def _flush_all() -> None:
+    """From a thread: who reads a count after an answer finds its question in it."""
+    for loop, counts in query_counts.everywhere():
+        if loop.is_running():
+            with suppress(TimeoutError):
+                asyncio.run_coroutine_threadsafe(counts.flush(), loop).result(FLUSH_S)

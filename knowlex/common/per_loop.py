@@ -25,3 +25,7 @@ class PerLoop(Generic[T]):
     def take(self) -> T | None:
         """The running loop's instance, forgotten here; None if there was none."""
         return self._instances.pop(asyncio.get_running_loop(), None)
+
+    def everywhere(self) -> list[tuple[asyncio.AbstractEventLoop, T]]:
+        """The instances of all loops of this process; for other threads."""
+        return list(self._instances.items())

@@ -157,6 +157,14 @@ def test_pages_say_how_they_were_read(client: httpx.Client, sample_pdf):
     assert pages[0]["read_by"] in ("pdfium", "pypdf")
 
 
+def test_what_could_not_be_read_has_neither_chunks_nor_pages(client: httpx.Client):
+    (bad,) = ingested(client, file(b"\x00\x01\x02" * 99, "bad.bin"))["documents"]
+
+    for parts in ("chunks", "pages"):
+        reply = client.get(f"/v1/documents/{bad['id']}/{parts}")
+        assert (reply.status_code, reply.json()[parts]) == (200, [])
+
+
 def test_new_bytes_take_the_old_ones_place(client: httpx.Client, sample_pdf):
     one = stored(client, text("The lamp in the hall is green.", "lamp.txt"))
 

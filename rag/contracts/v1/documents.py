@@ -112,7 +112,7 @@ def pages(request: HttpRequest, document_id: str) -> HttpResponse:
             "read_by": page.read_by,
             "warnings": list(page.warnings),
         }
-        for page in page_report(id_, access=access_of(request))
+        for page in page_report(id_, access=access_of(request), in_any_state=True)
     ]
     return json_response({"document_id": id_, "pages": body})
 
