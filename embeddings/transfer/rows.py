@@ -1,0 +1,61 @@
+"""The rows of an imported document: whether its ids are free, and all of them in one transaction."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from documents.models import Chunk, Collection, Document, IngestItem, Page
+from embeddings import store
+from embeddings.models import EmbeddingModel
+from embeddings.transfer.shapes import DocumentShape
+from embeddings.types import HeldChunk, Vector
+
+ROWS_PER_INSERT = 500
+
+
+def new_row(described: DocumentShape, collection: Collection, *, complete: bool) -> Document:
+    values = described.model_dump(exclude={"pages", "chunks", "vectors", "created_at", "updated_at"})
+    return Document(
+        **values,
+        collection=collection,
+        page_count=len(described.pages),
+        chunk_count=len(described.chunks),
+        status=Document.Status.COMPLETED if complete else Document.Status.PENDING,
+    )
+
+
+def are_free(document_id: UUID, chunk_ids: Sequence[UUID]) -> bool:
+    """Neither the document's id nor a chunk's belongs to anything here, or ever did to a job's document."""
+    taken = (
+        Document.objects.filter(id=document_id).exists() or IngestItem.objects.filter(id=document_id).exists()
+    )
+    return not taken and not Chunk.objects.filter(id__in=chunk_ids).exists()
+
+
+@transaction.atomic
+def write(
+    document: Document,
+    described: DocumentShape,
+    ids: Sequence[UUID],
+    vectors: dict[int, Vector],
+    model: EmbeddingModel,
+) -> None:
+    document.save(force_insert=True)
+    moments = {"created_at": described.created_at, "updated_at": described.updated_at}
+    Document.objects.filter(id=document.id).update(**moments)  # saving sets both to now
+    pages = (Page(document=document, **page.model_dump()) for page in described.pages)
+    Page.objects.bulk_create(pages, batch_size=ROWS_PER_INSERT)
+    chunks = (
+        Chunk(id=id_, document=document, **chunk.model_dump(exclude={"id"}))
+        for id_, chunk in zip(ids, described.chunks, strict=True)
+    )
+    Chunk.objects.bulk_create(chunks, batch_size=ROWS_PER_INSERT)
+    for start in range(0, len(ids), ROWS_PER_INSERT):
+        some = [place for place in range(start, min(start + ROWS_PER_INSERT, len(ids))) if place in vectors]
+        held = [HeldChunk(ids[place], described.chunks[place].content) for place in some]
+        store.insert(model_id=model.pk, chunks=held, vectors=[vectors[place] for place in some])
+    if vectors:
+        EmbeddingModel.objects.filter(pk=model.pk, dimensions=0).update(
+            dimensions=len(next(iter(vectors.values())))
+        )
