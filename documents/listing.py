@@ -4,7 +4,16 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from documents.access import Access
-from documents.models import Chunk, Document, DocumentEntry, IngestItem
+from documents.models import (
+    Chunk,
+    Document,
+    DocumentEntry,
+    Entry,
+    IngestItem,
+    StoredEntry,
+    UnstoredEntry,
+)
+from documents.querysets.library import DocumentEntryQuerySet
 from knowlex.common.database import execute, with_retries
 from knowlex.common.errors import NotFound
 from knowlex.common.paging import After, Page, paged
@@ -25,13 +34,20 @@ class Wanted:
     q: str = ""
 
 
-def list_documents(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[DocumentEntry], After | None]:
+def list_documents(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[Entry], After | None]:
     """One page of the documents that the caller may see, in one statement; duplicates only of a job.
 
     Each has `source_type` (file, url, text; None where no job brought it), `size` and `replacing`: a new
     version is in the making.
     """
-    rows = DocumentEntry.objects.allowed_to(access).with_origin()
+    stored, unstored = (
+        _wanted(rows.allowed_to(access).with_origin(), wanted)
+        for rows in (StoredEntry.objects.all(), UnstoredEntry.objects.all())
+    )
+    return with_retries(lambda: paged(stored, page, unstored))
+
+
+def _wanted(rows: DocumentEntryQuerySet, wanted: Wanted) -> DocumentEntryQuerySet:
     for name, value in (
         ("collection_id", wanted.collection_id),
         ("job_id", wanted.job_id),
@@ -42,10 +58,10 @@ def list_documents(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[
             rows = rows.filter(**{name: value})
     if wanted.job_id is None:
         rows = rows.worth_a_line()
-    return with_retries(lambda: paged(rows.holding(wanted.q) if wanted.q else rows, page))
+    return rows.holding(wanted.q) if wanted.q else rows
 
 
-def get_document(document_id: UUID, *, access: Access) -> DocumentEntry:
+def get_document(document_id: UUID, *, access: Access) -> Entry:
     """A document in whatever state, as in a list. Raises NotFound."""
     rows = DocumentEntry.objects.allowed_to(access).with_origin()
     entry = with_retries(rows.filter(id=document_id).first)

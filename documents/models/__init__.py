@@ -13,7 +13,10 @@ from documents.models.library import (
     Collection,
     Document,
     DocumentEntry,
+    Entry,
     Page,
+    StoredEntry,
+    UnstoredEntry,
     stored_name,
 )
 
@@ -25,9 +28,12 @@ __all__ = [
     "Collection",
     "Document",
     "DocumentEntry",
+    "Entry",
     "IdempotencyRecord",
     "IngestItem",
     "IngestJob",
     "Page",
+    "StoredEntry",
+    "UnstoredEntry",
     "stored_name",
 ]

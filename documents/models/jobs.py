@@ -110,6 +110,12 @@ class IngestItem(models.Model):
                 name="items_open_by_checksum",
             ),
             models.Index(fields=["file"], name="items_by_file"),
+            models.Index(
+                fields=["created_at", "id"],
+                condition=models.Q(replaces__isnull=True, deleted_at__isnull=True)
+                & ~models.Q(status="completed"),
+                name="items_unstored",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Value
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from documents.querysets.library import (
@@ -17,6 +17,7 @@ from documents.querysets.library import (
 )
 from knowlex.common.ids import new_id
 
+_CURRENT = models.Q(replaces__isnull=True)
 DEFAULT_COLLECTION = "default"
 SUFFIXES = {"PDF": ".pdf", "MARKDOWN": ".md", "HTML": ".html", "DOCX": ".docx", "TEXT": ".txt"}
 
@@ -114,7 +115,14 @@ class Document(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["collection", "created_at"], name="documents_by_age"),
+            models.Index(fields=["collection", "created_at", "id"], name="documents_by_age"),
+            *(
+                models.Index(fields=[field, "id"], name=f"documents_by_{name}", condition=_CURRENT)
+                for field, name in (("created_at", "creation"), ("updated_at", "change"), ("title", "title"))
+            ),
+            models.Index(
+                Coalesce("size_bytes", 0), models.F("id"), name="documents_by_size", condition=_CURRENT
+            ),
             models.Index(fields=["file"], name="documents_by_file"),
             models.Index(fields=["id"], condition=models.Q(status="processing"), name="documents_processing"),
         ]
@@ -173,7 +181,7 @@ class Chunk(models.Model):
         return f"chunk {self.chunk_index}"
 
 
-class DocumentEntry(models.Model):
+class Entry(models.Model):
     """A line of the list of documents: a stored one, or one of a job that is not stored (yet). A view.
 
     error, error_code: why a job's document failed, "" otherwise. stage: as in IngestItem, "" without a job.
@@ -203,9 +211,32 @@ class DocumentEntry(models.Model):
     objects = DocumentEntryQuerySet.as_manager()
 
     class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.original_filename
+
+
+class DocumentEntry(Entry):
+    """Both kinds."""
+
+    class Meta:
         managed = False
         db_table = "documents_entry"
         ordering = ["-created_at", "-id"]
 
-    def __str__(self) -> str:
-        return self.original_filename
+
+class StoredEntry(Entry):
+    """Stored documents alone: a list reads them in the order of an index, which it cannot across both."""
+
+    class Meta:
+        managed = False
+        db_table = "documents_entry_stored"
+
+
+class UnstoredEntry(Entry):
+    """What waits, is being read, or has failed."""
+
+    class Meta:
+        managed = False
+        db_table = "documents_entry_unstored"

@@ -13,7 +13,7 @@ from documents.access import Access
 from documents.types import ChunkDraft, Extraction
 
 if TYPE_CHECKING:
-    from documents.models import Chunk, Collection, Document, DocumentEntry, Page  # noqa: F401
+    from documents.models import Chunk, Collection, Document, Page  # noqa: F401
 
 ROWS_PER_INSERT = 500
 
@@ -42,10 +42,6 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
                 for name, count in counts.items()
             }
         )
-
-    def worth_a_line(self) -> Self:
-        """Without duplicates: the document is there already, and the job that brought it again tells so."""
-        return self.exclude(error_code="DUPLICATE")
 
     def holding(self, text: str) -> Self:
         """Those whose name or description holds the text, whatever the case."""
@@ -147,7 +143,7 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
         return len(self.bulk_create(rows, batch_size=ROWS_PER_INSERT))
 
 
-class DocumentEntryQuerySet(models.QuerySet["DocumentEntry"]):
+class DocumentEntryQuerySet(models.QuerySet[Any]):
     def allowed_to(self, access: Access) -> Self:
         """Those in collections that the caller may use."""
         return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
@@ -155,7 +151,7 @@ class DocumentEntryQuerySet(models.QuerySet["DocumentEntry"]):
     def with_origin(self) -> Self:
         """Adds `source_type`, `replacing` and `size`, in the same statement."""
         items: Any = apps.get_model("documents", "IngestItem").objects
-        own = items.filter(id=models.OuterRef("id")).values("source_type")
+        own = items.filter(id=models.OuterRef("id")).order_by().values("source_type")
         newer = items.filter(replaces=models.OuterRef("id"), status__in=("pending", "processing"))
         return self.annotate(
             source_type=models.Subquery(own),

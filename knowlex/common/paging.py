@@ -58,16 +58,28 @@ def next_cursor(page: Page, after: After | None, *, of: str) -> str | None:
     return _signer(of).sign_object([page.sort, page.descending, kind, plain, str(id_)])
 
 
-def paged(rows: QuerySet[M], page: Page) -> tuple[list[M], After | None]:
-    """One page of the rows, and its last row's place if more come behind it. One statement."""
-    sign = "-" if page.descending else ""
-    if page.after is not None:
-        rows = rows.filter(_behind(page.sort, page.descending, page.after))
-    found = list(rows.order_by(sign + page.sort, sign + "id")[: page.limit + 1])
+def paged(rows: QuerySet[M], page: Page, *more: QuerySet[Any]) -> tuple[list[M], After | None]:
+    """One page of the rows, and its last row's place if more come behind it. One statement.
+
+    more: rows of the same columns that stand among them; an index can serve each by itself.
+    """
+    first, *others = (_part(some, page) for some in (rows, *more))
+    found = list(_cut(first.union(*others, all=True), page) if others else first)
     if len(found) <= page.limit:
         return found, None
     last = found[page.limit - 1]
     return found[: page.limit], (getattr(last, page.sort), cast(UUID, last.pk))
+
+
+def _part(rows: QuerySet[M], page: Page) -> QuerySet[M]:
+    if page.after is not None:
+        rows = rows.filter(_behind(page.sort, page.descending, page.after))
+    return _cut(rows, page)
+
+
+def _cut(rows: QuerySet[M], page: Page) -> QuerySet[M]:
+    sign = "-" if page.descending else ""
+    return rows.order_by(sign + page.sort, sign + "id")[: page.limit + 1]
 
 
 def _behind(sort: str, descending: bool, after: After) -> Q:
