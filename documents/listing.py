@@ -64,7 +64,7 @@ def _wanted(rows: DocumentEntryQuerySet, wanted: Wanted) -> DocumentEntryQuerySe
 def get_document(document_id: UUID, *, access: Access) -> Entry:
     """A document in whatever state, as in a list. Raises NotFound."""
     rows = DocumentEntry.objects.allowed_to(access).with_origin()
-    entry = with_retries(rows.filter(id=document_id).first)
+    entry: Entry | None = with_retries(rows.filter(id=document_id).first)
     if entry is None:
         raise _unknown(document_id)
     return entry
