@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -21,7 +20,8 @@ from documents.storage import Staging
 from documents.types import ChunkingSettings
 from documents.uploads import clean_filename
 from embeddings import ingestion, services
-from embeddings.reports import ItemReport, JobReport, job_report
+from embeddings.bulk_results import FileResult, Numbers, file_result, shown
+from embeddings.reports import JobReport, job_report
 from knowlex.common import liveness
 from knowlex.common.errors import DatabaseUnavailable, KnowlexError, PayloadTooLarge
 
@@ -29,37 +29,6 @@ DOCUMENTS_PER_JOB, BYTES_PER_JOB, OPEN_JOBS = 50, 256 * 2**20, 4
 BLOCK = 256 * 1024
 POLL_S, LOOK_FOR_WORKERS_S = 0.25, 1.0
 PATIENCE_S = 60.0  # with a database that is away
-
-Outcome = Literal["taken", "duplicate", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileResult:
-    """document_id: of the document that holds the bytes, None for a failure. reason: of a failure."""
-
-    path: str
-    outcome: Outcome
-    document_id: UUID | None = None
-    reason: str = ""
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """ended: files, failures and duplicates included."""
-
-    ended: int = 0
-    pages: int = 0
-    chunks: int = 0
-    embedded: int = 0
-
-    def plus(self, report: JobReport) -> "Numbers":
-        return Numbers(
-            self.ended + report.processed,
-            self.pages + report.pages_done,
-            self.chunks + report.chunks_made,
-            self.embedded + report.chunks_embedded,
-        )
 
 
 @dataclass(slots=True)
@@ -169,7 +138,7 @@ class BulkIngest:
             job.report = self._runner.run(job_report(job_id, access=FULL))
             if job.report.processed == job.report.total:
                 pairs = zip(job.paths, job.report.items, strict=True)
-                results += [_result(path, item) for path, item in pairs]
+                results += [file_result(path, item) for path, item in pairs]
                 self._done = self._done.plus(job.report)
                 del self.open[job_id]
         self.numbers = self._done
@@ -201,20 +170,6 @@ class BulkIngest:
         return True
 
 
-def shown(path: Path) -> str:
-    """As it can be printed: a name may hold any bytes, those that steer a terminal too."""
-    text = str(path).encode(errors="surrogateescape").decode(errors="replace")
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
-
-
 def _full(batch: list[NewDocument]) -> bool:
     size = sum(new.upload.size_bytes for new in batch if new.upload)
     return len(batch) >= DOCUMENTS_PER_JOB or size >= BYTES_PER_JOB
-
-
-def _result(path: Path, item: ItemReport) -> FileResult:
-    if item.status == "completed":
-        return FileResult(shown(path), "taken", item.id, warnings=tuple(item.warnings))
-    if item.error_code == "DUPLICATE":
-        return FileResult(shown(path), "duplicate", item.duplicate_of)
-    return FileResult(shown(path), "failed", reason=item.error)

@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from embeddings.bulk import FileResult, Numbers
+from embeddings.bulk_results import FileResult, Numbers
 
 LINE_EVERY_S = 5.0
 

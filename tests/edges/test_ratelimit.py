@@ -51,7 +51,7 @@ def test_whoever_waits_as_told_is_let_in(make_web: MakeWeb) -> None:
     started = time.monotonic()
     wait_until(lambda: web.client.post(PATH, json={}).status_code == 200, 3)
 
-    assert time.monotonic() - started <= int(refused.headers["Retry-After"]) + 0.5
+    assert time.monotonic() - started <= int(refused.headers["Retry-After"]) + 2
 
 
 def _refused(web: WebProcess) -> httpx.Response | None:

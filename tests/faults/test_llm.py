@@ -249,5 +249,5 @@ def test_a_model_that_takes_its_time_does_not_hold_up_others(towers: Stack, prov
         slow.post("/query", json={"query": QUESTION})
     started = time.monotonic()
     assert towers.client.get("/api/v1/documents").status_code == 200
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
     provider.release()

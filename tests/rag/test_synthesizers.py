@@ -121,7 +121,7 @@ async def test_a_wait_beyond_the_timeout_is_not_begun(connect: Connect, provider
     started = time.monotonic()
     with pytest.raises(SynthesisFailed) as failed:
         await asked(connect())
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
     assert getattr(failed.value, "retry_after_s", None) is None
 
 

@@ -16,7 +16,8 @@ from documents.collections import chunking_settings, create_collection, named_co
 from documents.folders import candidates
 from documents.models import Collection
 from documents.types import STRATEGIES
-from embeddings.bulk import BulkIngest, FileResult
+from embeddings.bulk import BulkIngest
+from embeddings.bulk_results import FileResult
 from embeddings.management.display import Display
 from embeddings.tasks import enqueue_ingest, sweep_may_do_it
 from knowlex.common.errors import KnowlexError, NotFound
