@@ -77,10 +77,13 @@ def document_text(document_id: UUID, *, max_chars: int) -> str | None:
     return text
 
 
-def list_chunks(document_id: UUID, *, access: Access, page: Page) -> tuple[list[Chunk], After | None]:
-    """One page of a document's chunks, in reading order; none while it waits or is read. Raises NotFound."""
-    get_document(document_id, access=access)
-    return with_retries(lambda: paged(Chunk.objects.filter(document_id=document_id), page))
+def list_chunks(document_id: UUID, *, access: Access, page: Page) -> tuple[Entry, list[Chunk], After | None]:
+    """The document and one page of its chunks, in reading order; none while it waits or is read.
+
+    Raises NotFound.
+    """
+    entry = get_document(document_id, access=access)
+    return entry, *with_retries(lambda: paged(Chunk.objects.filter(document_id=document_id), page))
 
 
 def job_documents(job_id: UUID) -> list[IngestItem]:

@@ -127,7 +127,7 @@ def test_unknown_and_malformed_ids(client: httpx.Client):
 
 
 def test_chunks_come_in_order_with_their_places(client: httpx.Client):
-    one = stored(client, text(LAMPS, "lamps.md"), settings={"chunk_size": 20})
+    one = stored(client, text(LAMPS, "lamps.md", tags=["hall"], headers=5), settings={"chunk_size": 20})
 
     first = client.get(f"/v1/documents/{one}/chunks", params={"limit": 1}).json()
     rest = client.get(f"/v1/documents/{one}/chunks", params={"cursor": first["next_cursor"]}).json()
@@ -145,6 +145,7 @@ def test_chunks_come_in_order_with_their_places(client: httpx.Client):
     last = chunks[-1]["metadata"]
     assert (last["section_title"], last["chunk_type"]) == ("Doors", "paragraph")
     assert last["headers"] == ["Lamps", "Doors"]
+    assert last["tags"] == ["hall"]  # the document's
 
 
 def test_pages_say_how_they_were_read(client: httpx.Client, sample_pdf):

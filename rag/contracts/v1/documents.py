@@ -94,10 +94,12 @@ def retry(request: HttpRequest, document_id: str) -> HttpResponse:
 def chunks(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
     page = page_asked(request.GET, of=f"chunks of {id_}", sorts=("chunk_index",), default="chunk_index")
-    found, after = listing.list_chunks(id_, access=access_of(request), page=page)
+    document, found, after = listing.list_chunks(id_, access=access_of(request), page=page)
     models = embedded_by([chunk.id for chunk in found])
     body = {
-        "chunks": [{**_chunk(chunk), "embedding_model": models.get(chunk.id)} for chunk in found],
+        "chunks": [
+            {**_chunk(chunk, document.metadata), "embedding_model": models.get(chunk.id)} for chunk in found
+        ],
         "next_cursor": next_cursor(page, after, of=f"chunks of {id_}"),
     }
     return json_response(body)
@@ -151,7 +153,8 @@ def _processing(entry: Any) -> dict[str, Any]:
     }
 
 
-def _chunk(chunk: Any) -> dict[str, Any]:
+def _chunk(chunk: Any, inherited: dict[str, Any]) -> dict[str, Any]:
+    """inherited: the document's metadata, which the chunk's own go before."""
     return {
         "id": chunk.id,
         "document_id": chunk.document_id,
@@ -165,6 +168,7 @@ def _chunk(chunk: Any) -> dict[str, Any]:
         },
         "token_count": chunk.token_count,
         "metadata": {
+            **inherited,
             "section_title": chunk.section or chunk.chapter or None,
             "chapter": chunk.chapter or None,
             "headers": chunk.headers,
