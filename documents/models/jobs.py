@@ -3,7 +3,7 @@
 from django.db import models
 
 from documents.models.library import Collection, Document, ProcessingStatus
-from documents.querysets.jobs import IdempotencyQuerySet, IngestItemQuerySet, IngestJobQuerySet
+from documents.querysets.jobs import IngestItemQuerySet, IngestJobQuerySet
 from knowlex.common.ids import new_id
 
 
@@ -137,8 +137,6 @@ class IdempotencyRecord(models.Model):
     body = models.JSONField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     locked_until = models.DateTimeField(null=True)
-
-    objects = IdempotencyQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["scope", "key"], name="idempotency_one_per_key")]

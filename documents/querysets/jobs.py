@@ -1,4 +1,4 @@
-"""Queries about ingest jobs, their documents, and requests that may be repeated."""
+"""Queries about ingest jobs and their documents."""
 
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
@@ -8,7 +8,7 @@ from django.db import models
 from documents.access import Access
 
 if TYPE_CHECKING:
-    from documents.models import IdempotencyRecord, IngestItem, IngestJob  # noqa: F401
+    from documents.models import IngestItem, IngestJob  # noqa: F401
 
 OPEN = ("pending", "processing")
 
@@ -54,7 +54,3 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
         known = documents.filter(id=models.OuterRef("duplicate_of"))
         rows = self.filter(status="failed", error_code="DUPLICATE", file="", source_url="")
         return rows.exclude(models.Exists(known))
-
-
-class IdempotencyQuerySet(models.QuerySet["IdempotencyRecord"]):
-    pass
