@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import storage
+from documents.models import Collection, IngestItem, IngestJob
 from documents.sweep import sweep_orphan_files
 from documents.uploads import MAX_FILENAME, clean_filename
 from knowlex.common.errors import PayloadTooLarge
@@ -67,6 +68,22 @@ def test_sweep_takes_what_is_old_unlocked_and_without_a_row(media: Path) -> None
         assert len(files(media)) == 2
 
     assert files(media) == ["documents/not-ours.txt"]
+
+
+@pytest.mark.django_db
+def test_sweep_keeps_the_file_of_a_document_that_waits_until_its_job_is_forgotten(media: Path) -> None:
+    collection, _ = Collection.objects.get_or_create(name="default")
+    job = IngestJob.objects.create(collection=collection)
+    name = f"documents/{UNKNOWN_ID}.pdf"
+    IngestItem.objects.create(
+        id=UNKNOWN_ID, job=job, collection=collection, position=0, filename="a.pdf", file=name
+    )
+    old(media / name)
+
+    assert sweep_orphan_files() == 0
+    job.delete()
+    assert sweep_orphan_files() == 1
+    assert files(media) == []
 
 
 @pytest.mark.django_db

@@ -1,5 +1,7 @@
 """The work queue in PostgreSQL: who gets what, what becomes of leases, what is stored."""
 
+import json
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -10,7 +12,7 @@ from django.utils import timezone
 
 from documents.access import FULL
 from documents.models import Chunk, Document
-from embeddings import queue, services
+from embeddings import queue, services, settling
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
 from embeddings.store import store, vector_text
 from knowlex.common.errors import NotFound
@@ -92,7 +94,7 @@ def test_the_shortest_run_is_served_first(add_document):
     take()
     small = add_document(texts(2, "a note"))
     services.request_embeddings(small, access=FULL)
-    assert set(take()) == set(Chunk.objects.filter(document_id=small).values_list("id", flat=True))
+    assert set(take(UUID(int=1))) == set(Chunk.objects.filter(document_id=small).values_list("id", flat=True))
 
 
 def test_one_call_for_all_takes_the_first_chunks_of_every_document_first(add_document):
@@ -257,3 +259,40 @@ def test_nine_digits_bring_a_float32_back_exactly():
     with connection.cursor() as cursor:
         cursor.execute("SELECT (%s::vector)::float4[]", [vector_text(vector)])
         assert np.array_equal(np.array(cursor.fetchone()[0], dtype=np.float32), vector)
+
+
+def test_a_book_gets_one_claim_of_four_however_many_small_documents_keep_coming(add_document):
+    book = add_document(texts(100, "page"))
+    services.request_embeddings(book, access=FULL)
+    of_book = set(Chunk.objects.filter(document=book).values_list("id", flat=True))
+    turns = []
+    for number in range(12):
+        small = add_document(texts(2, f"note {number}"))
+        services.request_embeddings(small, access=FULL)
+        turns.append(set(take(UUID(int=number + 1))) <= of_book)
+    assert turns == [False, False, False, True] * 3
+
+
+def test_looking_for_what_has_ended_does_not_slow_down_with_the_square_of_what_waits(add_document):
+    """With statistics from when the queue was empty, as they are when thousands come at once."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE embeddings_embeddingrequest, documents_chunk, documents_document")
+    for number in range(60):
+        services.request_embeddings(add_document(texts(40, f"{number}")), access=FULL)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {settling._SETTLED_OF_ALL}",
+            {"model": services.active_model().pk},
+        )
+        plan = cursor.fetchone()[0]
+    assert rows_read(plan) < 60 * 40 * 3
+
+
+def rows_read(plan: Any) -> float:
+    """All rows that any part of the plan gave, in all its runs."""
+    if isinstance(plan, str):
+        plan = json.loads(plan)
+    if isinstance(plan, list):
+        return sum(rows_read(part) for part in plan)
+    own = plan.get("Actual Rows", 0) * plan.get("Actual Loops", 1)
+    return own + rows_read(plan.get("Plans", [])) + (rows_read(plan["Plan"]) if "Plan" in plan else 0)
