@@ -5,11 +5,13 @@ import os
 import resource
 import signal
 
+from documents.extractors.syscalls import allow_only_needed
+
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 
 
 def lock_in(*, cpu_s: int, user_s: float, wall_s: float, memory_bytes: int) -> None:
-    """From here on: no file can be opened or written, no socket made, no program started.
+    """From here on: no file can be opened, written or deleted, no socket made, no process started or ended.
 
     The kernel ends the process when its time is up, whatever native code it is in. user_s: CPU in user mode,
     finer than cpu_s; 0 for no such limit.
@@ -27,6 +29,7 @@ def lock_in(*, cpu_s: int, user_s: float, wall_s: float, memory_bytes: int) -> N
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, wall_s)
     signal.setitimer(signal.ITIMER_VIRTUAL, user_s)
+    allow_only_needed()
 
 
 def _end_with_parent() -> None:
