@@ -141,14 +141,17 @@ def test_no_marker_without_a_source_reaches_a_client(books: Books, said: str):
 FAULTS = ["html", "empty", "null", "list", "cut", "half", "reset", "close", "bad_utf8"]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_broken_chat_model_is_told_and_the_next_question_works(books: Books, fault: str):
-    rule = books.provider.rule(fault, on="chat", times=9)
-    outcomes = together([lambda face=face: face(books.client, QUESTION) for face in FACES])
-    assert_problem(outcomes[0], 500, "SYNTHESIS_FAILED")
-    assert_problem(outcomes[1], 503, "SYNTHESIS_FAILED")
-    assert_problem(outcomes[2], 503, "SYNTHESIS_FAILED")
-    assert rule.used == 9
+def test_a_broken_chat_model_is_told_and_the_next_question_works(books: Books):
+    """All faults at once, each for its own question: each takes the 3 s of its tries."""
+    asked = {fault: f"{QUESTION} Or of fault {fault}?" for fault in FAULTS}
+    rules = [books.provider.rule(fault, on="chat", contains=asked[fault]) for fault in FAULTS]
+    calls = [(face, text) for text in asked.values() for face in FACES]
+    outcomes = together([lambda face=face, text=text: face(books.client, text) for face, text in calls])
+    for place in range(0, len(outcomes), 3):
+        assert_problem(outcomes[place], 500, "SYNTHESIS_FAILED")
+        assert_problem(outcomes[place + 1], 503, "SYNTHESIS_FAILED")
+        assert_problem(outcomes[place + 2], 503, "SYNTHESIS_FAILED")
+    assert [rule.used for rule in rules] == [9] * len(FAULTS)
     assert ask(books.client, QUESTION).status_code == 200
 
 
