@@ -30,9 +30,14 @@ def is_blank(text: str) -> bool:
     )
 
 
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL can: without U+0000 and lone surrogates."""
+    return not _UNSTORABLE.search(text)
+
+
 def check_storable(text: str, field: str | None) -> str:
     """The text itself. Raises InvalidInput on U+0000 and lone surrogates, which PostgreSQL cannot store."""
-    if _UNSTORABLE.search(text):
+    if not is_storable(text):
         raise InvalidInput(f"{field or 'Text'} holds a character that cannot be stored.", field=field)
     return text
 

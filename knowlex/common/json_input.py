@@ -7,9 +7,10 @@ from typing import Any, NoReturn
 from django.http import HttpRequest
 
 from knowlex.common.errors import InvalidInput, UnsupportedMediaType
-from knowlex.common.fields import check_storable
+from knowlex.common.fields import check_storable, is_storable
 
 MAX_DEPTH = 100
+MAX_PATH_CHARS = 300
 NOT_JSON = "Request body is not valid JSON."
 
 
@@ -76,7 +77,8 @@ def _check_values(value: Any) -> None:
         below: list[tuple[Any, str | None]] = []
         for item, field in level:
             if isinstance(item, str):
-                check_storable(item, field)
+                if not is_storable(item):
+                    check_storable(item, _place_of_unstorable(value))
             elif isinstance(item, list):
                 below.extend((element, field) for element in item)
             elif isinstance(item, dict):
@@ -87,3 +89,19 @@ def _check_values(value: Any) -> None:
             return
         level = below
     raise InvalidInput("Request body is nested too deeply.", field=field)
+
+
+def _place_of_unstorable(value: Any, path: str = "", depth: int = 0) -> str | None:
+    """Where the first such string is, as `documents[0].metadata.author`; walked only once there is one."""
+    if isinstance(value, str):
+        return None if is_storable(value) else path[:MAX_PATH_CHARS]
+    if depth > MAX_DEPTH or not isinstance(value, list | dict):
+        return None
+    dot = "." if path else ""
+    steps = (
+        ((f"{dot}{key}", element) for key, element in value.items())
+        if isinstance(value, dict)
+        else ((f"[{place}]", element) for place, element in enumerate(value))
+    )
+    places = (_place_of_unstorable(element, path + step, depth + 1) for step, element in steps)
+    return next((place for place in places if place is not None), None)

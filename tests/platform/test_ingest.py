@@ -131,6 +131,8 @@ HERE = {"collection_id": "default"}
             {**HERE, "documents": [{**GOOD, "metadata": {"a": "x" * 17_000}}]},
             "documents[0].metadata",
         ),
+        ({**HERE, "documents": [GOOD, text("a\0b")]}, "documents[1].source.content"),
+        ({**HERE, "documents": [{**GOOD, "metadata": {"a": ["\0"]}}]}, "documents[0].metadata.a[0]"),
         (
             {**HERE, "documents": [{**GOOD, "metadata": {"title": 5}}]},
             "documents[0].metadata.title",
