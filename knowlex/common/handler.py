@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +16,7 @@ from django.urls import get_resolver
 from django.utils.module_loading import import_string
 
 from knowlex.common.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
+from knowlex.common.crowding import Uploads
 from knowlex.common.errors import InvalidInput
 from knowlex.common.http import problem_response
 from knowlex.common.methods import chosen
@@ -47,6 +48,17 @@ class KnowlexRequest(ASGIRequest):
         """Raises PayloadTooLarge, RequestTimeout, ClientGone."""
         self._stream = await self.incoming.read(self._body_limit(), Path(settings.SPOOL_DIR))
 
+    @property
+    def is_upload(self) -> bool:
+        """Whether it may bring more than others; how much it does bring is another question."""
+        return self._body_limit() > settings.MAX_BODY_BYTES
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its body is that of an upload, or may be: the client does not say."""
+        declared = self.incoming.declared
+        return self.is_upload and (declared is None or declared > settings.MAX_BODY_BYTES)
+
     def _body_limit(self) -> int:
         """In bytes: of the first row of settings.LARGE_BODIES that fits, else of any other request."""
         for method, path, limit in settings.LARGE_BODIES:
@@ -61,6 +73,7 @@ class Handler:
     def __init__(self) -> None:
         self._threads = ThreadPool()
         self._sync = SyncHandler()
+        self._uploads = Uploads()
         serve: Serve = self._view
         for dotted in reversed(settings.EDGE_MIDDLEWARE):
             serve = import_string(dotted)(serve)
@@ -90,16 +103,26 @@ class Handler:
         if request.malformed:
             raise InvalidInput(request.malformed)
         request.get_host()  # raises DisallowedHost
+        async with self._uploads.received() if request.is_large else nullcontext():
+            return await self._resolved(request)
+
+    async def _resolved(self, request: KnowlexRequest) -> HttpResponseBase:
         if request.path_info.startswith(WITH_DJANGO_MIDDLEWARE):
             await request.load_body()
-            return await self._threads.run(partial(self._sync.serve_with_middleware, request))
+            return await self._in_thread(request, self._sync.serve_with_middleware)
         match = request.resolver_match = get_resolver().resolve(request.path_info)
         match.func = chosen(match.func, request.method)
         await request.load_body()
         if not iscoroutinefunction(match.func):
-            return await self._threads.run(partial(self._sync.serve_plain, request))
+            return await self._in_thread(request, self._sync.serve_plain)
         async with cancelled_when_gone(request.incoming):
             return cast(HttpResponseBase, await match.func(request, *match.args, **match.kwargs))
+
+    async def _in_thread(
+        self, request: KnowlexRequest, serve: Callable[[KnowlexRequest], HttpResponseBase]
+    ) -> HttpResponseBase:
+        async with self._uploads.served() if request.is_upload else nullcontext():
+            return await self._threads.run(partial(serve, request))
 
     async def _respond(self, incoming: RequestBody, response: HttpResponseBase, send: Send) -> None:
         """A response that was made before the whole body came closes the connection behind it."""
