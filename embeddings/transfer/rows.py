@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from documents.models import Chunk, Collection, Document, IngestItem, Page
+from documents.uploads import clean_filename
 from embeddings import store
 from embeddings.models import EmbeddingModel
 from embeddings.transfer.shapes import DocumentShape
@@ -15,7 +16,9 @@ ROWS_PER_INSERT = 500
 
 
 def new_row(described: DocumentShape, collection: Collection, *, complete: bool) -> Document:
+    """Its name as that of an upload: a file that somebody else wrote may call it as it likes."""
     values = described.model_dump(exclude={"pages", "chunks", "vectors", "created_at", "updated_at"})
+    values["original_filename"] = clean_filename(described.original_filename)
     return Document(
         **values,
         collection=collection,

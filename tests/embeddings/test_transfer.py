@@ -328,3 +328,13 @@ def test_members_and_packing_that_would_eat_memory_are_refused(library: Collecti
     for junk in (b"", b"\x1f\x8b", b"\x1f\x8b" + b"x" * 600, b"%PDF-1.7" * 200):
         with pytest.raises(InvalidInput):
             taken(junk)
+
+
+def test_a_name_in_a_file_becomes_one_as_of_an_upload(library: Collection):
+    name = "../../etc/evil\r\nX: \u202efdp.pdf"
+    spoiled = changed(BOOK, lambda document: {**document, "original_filename": name})
+
+    taken(packed(spoiled(members(exported(library)))))
+
+    names = Document.objects.filter(collection__name="copy").values_list("original_filename", flat=True)
+    assert "evilX: fdp.pdf" in names
