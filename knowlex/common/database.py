@@ -17,8 +17,9 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 TRANSIENT = (OperationalError, InterfaceError)  # connection lost, deadlock, serialization, no connection free
-# No try is begun later than this; a try that cannot connect takes at most 3 s more: 503 within 5 s.
-_RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=2.0)
+# No try is begun later than this; a try that cannot connect takes at most 3 s more: 503 within 5 s, with half
+# a second to spare for a busy machine.
+_RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=1.5)
 
 
 def with_retries(work: Callable[[], T]) -> T:
