@@ -27,7 +27,8 @@ from knowlex.common.errors import DatabaseUnavailable, KnowlexError, PayloadTooL
 
 DOCUMENTS_PER_JOB, BYTES_PER_JOB, OPEN_JOBS = 50, 256 * 2**20, 4
 BLOCK = 256 * 1024
-POLL_S, LOOK_FOR_WORKERS_S = 0.25, 1.0
+POLL_S, MAX_POLL_S, LOOK_FOR_WORKERS_S = 0.25, 2.0, 1.0
+POLL_SHARE = 1 / 20  # of the time at most is spent on looking: each look counts all vectors of the open jobs
 PATIENCE_S = 60.0  # with a database that is away
 
 
@@ -121,16 +122,19 @@ class BulkIngest:
 
     def wait(self, *, for_room: bool = False) -> Iterator[list[FileResult]]:
         """The results of jobs that have ended, [] in between, until all have (or there is room for one)."""
-        since = time.monotonic()
+        since, took = time.monotonic(), 0.0
         while len(self.open) >= (OPEN_JOBS if for_room else 1):
+            looked_at = time.monotonic()
             try:
-                yield self._look()
+                results = self._look()
                 since = time.monotonic()
+                took = since - looked_at
+                yield results
             except DatabaseUnavailable:
                 if time.monotonic() - since > PATIENCE_S:
                     raise
             if not (self._nobody_works() and self._work_here()):
-                time.sleep(POLL_S)
+                time.sleep(min(MAX_POLL_S, max(POLL_S, took / POLL_SHARE)))
 
     def _look(self) -> list[FileResult]:
         results: list[FileResult] = []
