@@ -39,8 +39,9 @@ def all_well(stack: Stack) -> None:
     assert_jobs_settled(stack)
 
 
-def wait_leased(stack: Stack) -> None:
-    wait_until(lambda: stack.count("documents_ingestitem", "lease IS NOT NULL") > 0, 20, "a lease")
+def wait_leased(stack: Stack, attempt: int = 1) -> None:
+    held = f"lease IS NOT NULL AND attempts = {attempt}"
+    wait_until(lambda: stack.count("documents_ingestitem", held) > 0, 20, "a lease")
 
 
 def kill_children(stack: Stack) -> None:
@@ -105,11 +106,10 @@ def test_a_document_that_kills_its_worker_each_time_is_given_up_with_a_reason(
     engine: Engine, provider_server: Stack
 ):
     job = engine.create(long_document(), **FEW_CHUNKS)
-    for _ in range(5):
-        wait_leased(provider_server)
+    for attempt in range(1, 6):
+        wait_leased(provider_server, attempt)
         kill_children(provider_server)
         let_leases_end(provider_server)
-        wait_until(lambda: provider_server.count("documents_ingestitem", "lease IS NOT NULL") == 0, 20)
     item = engine.ended(job)["items"][0]
     assert (item["status"], item["error_code"], item["attempts"]) == ("failed", "TIMEOUT", 5)
     assert engine.call("retry_job", job=job) == 1
