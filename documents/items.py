@@ -19,7 +19,10 @@ GAVE_UP = f"The worker ended {MAX_ATTEMPTS} times without a result while it had 
 _CLAIM_LOCK = 0x6B780101
 
 _WAITS = "i.status IN ('pending', 'processing') AND i.stage <> 'embedding'"
-_FREE = f"{_WAITS} AND (i.lease IS NULL OR i.leased_until < clock_timestamp())"
+# What has ended its worker too often is not taken over: the sweep gives it up.
+_FREE = f"""
+    {_WAITS} AND (i.lease IS NULL OR (i.leased_until < clock_timestamp() AND i.attempts < {MAX_ATTEMPTS}))
+"""
 # Equal bytes are read once: whoever comes second waits, and is then told that it is a duplicate.
 _TWIN = """
     EXISTS (SELECT FROM documents_ingestitem t

@@ -51,7 +51,11 @@ _REQUEST = f"""
         WHERE q.failed_at IS NOT NULL
     RETURNING q.batch
 """
-_FREE = "q.failed_at IS NULL AND (q.lease IS NULL OR q.leased_until < clock_timestamp())"
+# What has ended its worker too often is not taken over: the sweep gives it up.
+_FREE = f"""
+    q.failed_at IS NULL
+    AND (q.lease IS NULL OR (q.leased_until < clock_timestamp() AND q.attempts < {MAX_ATTEMPTS}))
+"""
 # Runs are looked through in their order until one has something free, however many wait.
 _CLAIM = f"""
     WITH next AS (
