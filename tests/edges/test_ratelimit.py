@@ -59,6 +59,7 @@ def _refused(web: WebProcess) -> httpx.Response | None:
     return response if response.status_code == 429 else None
 
 
+@pytest.mark.slow
 def test_two_processes_and_a_crowd_share_one_limit(make_web: MakeWeb) -> None:
     first, second = make_web(KNOWLEX_RATE_LIMIT="50/day"), make_web(KNOWLEX_RATE_LIMIT="50/day")
     left = int(first.client.post(PATH, json={}).headers["X-RateLimit-Remaining"])

@@ -57,6 +57,7 @@ def test_a_folder_is_taken_and_what_failed_is_told_with_its_reason(server: Stack
     assert server.manage("sanity").endswith("All is well.\n")
 
 
+@pytest.mark.slow
 def test_what_is_there_already_is_no_failure(server: Stack, folder: Path):
     papers = [folder / "facts.pdf", folder / "notes"]
     assert ingest(server, *papers).returncode == 0
@@ -77,6 +78,7 @@ def test_without_workers_the_work_is_done_by_the_command_itself(server: Stack, f
     assert server.count("embeddings_embedding") == server.count("documents_chunk") > 0
 
 
+@pytest.mark.slow
 def test_many_files_go_in_jobs_of_bounded_size(server: Stack, tmp_path: Path):
     for n in range(60):
         (tmp_path / f"{n:02}.md").write_bytes(markdown(f"Note {n}", [("One", f"This is note number {n}.")]))

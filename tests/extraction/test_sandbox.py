@@ -160,7 +160,9 @@ def test_harmless_oddities_do_not_lose_the_text(read: Read) -> None:
     assert len(read(hostile.circular_outline()).headings) == 1
 
 
-@pytest.mark.parametrize("bomb", [hostile.long_string, hostile.forms_in_forms])
+@pytest.mark.parametrize(
+    "bomb", [hostile.long_string, pytest.param(hostile.forms_in_forms, marks=pytest.mark.slow)]
+)
 def test_a_bomb_ends_within_its_limits(read: Read, bomb: Callable[[], bytes]) -> None:
     """If PDFium's process ends quickly, pypdf may find time to read the harmless part of it."""
     data = bomb()

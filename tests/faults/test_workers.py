@@ -47,6 +47,7 @@ def test_f1_a_killed_child_delays_its_batch_and_nothing_else(
     assert_all_well(provider_server, provider, beyond=IN_FLIGHT)
 
 
+@pytest.mark.slow
 def test_f2_a_killed_worker_group_goes_on_within_30_s_of_its_restart(
     provider_server: Stack, provider: Provider, background: Background, many_batches: int
 ):
@@ -79,6 +80,7 @@ def test_f3_a_second_worker_takes_over_from_a_dead_one(
         processes.terminate(second)
 
 
+@pytest.mark.slow
 def test_f4_sigterm_lets_the_running_batches_end_and_nothing_is_done_twice(
     provider_server: Stack, provider: Provider, background: Background, many_batches: int
 ):

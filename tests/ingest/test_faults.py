@@ -63,6 +63,7 @@ def test_a_worker_killed_while_it_reads_costs_nothing(engine: Engine, provider_s
     all_well(provider_server)
 
 
+@pytest.mark.slow
 def test_all_workers_killed_is_told_as_stalled_and_ends_when_one_is_back(
     engine: Engine, provider_server: Stack
 ):

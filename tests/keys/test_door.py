@@ -153,6 +153,7 @@ def test_keys_stand_in_no_log_and_no_table(keyed: Stack) -> None:
     assert key[12:] not in str(keyed.sql("SELECT * FROM documents_apikey"))
 
 
+@pytest.mark.slow
 def test_with_the_database_away_nobody_is_let_in(make_stack: Callable[..., Stack]) -> None:
     stack = make_stack(KNOWLEX_REQUIRE_API_KEY="true", workers=0)
     client = as_key(stack, make_key(stack))

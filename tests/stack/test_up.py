@@ -109,6 +109,7 @@ def test_a_port_in_use_is_told_before_anything_is_started(tmp_path: Path) -> Non
     assert not (tmp_path / "data" / "postgres").exists()
 
 
+@pytest.mark.slow
 def test_an_address_that_others_can_reach_asks_for_keys_and_tells_how_to_make_one(tmp_path: Path) -> None:
     up = Up.start(tmp_path / "data", "--host", "0.0.0.0", "--workers", "1")
     try:
