@@ -63,9 +63,10 @@ _DELETE = "DELETE FROM documents_document WHERE id = ANY(%(ids)s)"
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """How much went; `documents` are those that were there, stored or not."""
+    """How much went; `documents` are those that were there, `stored` says how many of them were stored."""
 
     documents: tuple[UUID, ...] = ()
+    stored: int = 0
     pages: int = 0
     chunks: int = 0
 
@@ -112,4 +113,5 @@ def delete(document_ids: Sequence[UUID]) -> Gone:
     files = [file for _, file in rows] + [file for (file,) in execute(_END_ITEMS, ids) if file]
     execute(_DELETE, ids)
     transaction.on_commit(lambda: storage.remove_all(files))
-    return Gone(tuple(document_ids), pages, chunks)
+    stored = len({row[0] for row in rows} & set(document_ids))
+    return Gone(tuple(document_ids), stored, pages, chunks)

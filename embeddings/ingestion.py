@@ -51,9 +51,10 @@ _DELETE_VECTORS = """
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was deleted."""
+    """What was deleted. stored: of the documents, without those that waited, were read or had failed."""
 
     documents: int = 0
+    stored: int = 0
     pages: int = 0
     chunks: int = 0
     vectors: int = 0
@@ -62,6 +63,7 @@ class Receipt:
     def __add__(self, other: "Receipt") -> "Receipt":
         return Receipt(
             self.documents + other.documents,
+            self.stored + other.stored,
             self.pages + other.pages,
             self.chunks + other.chunks,
             self.vectors + other.vectors,
@@ -123,7 +125,7 @@ def _delete(document_ids: Sequence[UUID], access: Access) -> Receipt:
     execute(_DELETE_WORDS, versions)
     vectors = execute(_DELETE_VECTORS, versions)[0][0]
     gone = deletion.delete(found)
-    return Receipt(len(gone.documents), gone.pages, gone.chunks, vectors, gone.documents)
+    return Receipt(len(gone.documents), gone.stored, gone.pages, gone.chunks, vectors, gone.documents)
 
 
 def delete_collection(collection_id: UUID, *, access: Access) -> Receipt:

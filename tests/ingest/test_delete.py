@@ -28,7 +28,7 @@ def test_a_stored_document_goes_with_a_receipt(engine: Engine, provider_server: 
     chunks = provider_server.count("documents_chunk", f"document_id = '{gone}'")
     receipt = engine.call("delete", document=gone)
     assert receipt == {
-        "documents": 1, "pages": 2, "chunks": chunks, "vectors": chunks, "document_ids": [gone],
+        "documents": 1, "stored": 1, "pages": 2, "chunks": chunks, "vectors": chunks, "document_ids": [gone],
     }  # fmt: skip
     assert {hit["documentId"] for hit in search(provider_server.client, fact(303)).json()} == {kept}
     with pytest.raises(Refused, match="NOT_FOUND"):
@@ -41,7 +41,7 @@ def test_a_document_that_waits_goes_and_is_not_read(engine: Engine, provider_ser
         job = engine.create(document(facts_pdf(5)), document(facts_pdf(5, first=50), "more.pdf"))
         first, second = (item["id"] for item in engine.look(job)["items"])
         receipt = engine.call("delete", document=first)
-    assert (receipt["documents"], receipt["chunks"]) == (1, 0)
+    assert (receipt["documents"], receipt["stored"], receipt["chunks"]) == (1, 0, 0)
     report = engine.ended(job)
     assert [item["status"] for item in report["items"]] == ["failed", "completed"]
     assert (report["items"][0]["error_code"], report["items"][0]["deleted"]) == ("DELETED", True)

@@ -254,6 +254,7 @@ def test_deleting_a_collection_takes_all_that_is_in_it(server: Stack):
     client = server.client
     manuals = collection(client)
     stored(client, text(LAMPS, "lamps.md"), to=manuals)
+    ingested(client, text(LAMPS, "again.md"), to=manuals)  # a duplicate: never stored, so not counted
 
     receipt = client.delete(f"/v1/collections/{manuals}").json()
 

@@ -68,7 +68,7 @@ def remove(request: HttpRequest, collection_id: str) -> HttpResponse:
     receipt = ingestion.delete_collection(id_, access=access_of(request))
     body = {
         "deleted": True,
-        "documents_removed": receipt.documents,
+        "documents_removed": receipt.stored,
         "pages_removed": receipt.pages,
         "chunks_removed": receipt.chunks,
         "vectors_removed": receipt.vectors,
