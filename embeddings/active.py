@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
+from django.utils import timezone
 
 from embeddings import queue
 from embeddings.models import EmbeddingModel
@@ -68,9 +69,10 @@ def _activate(embedder: Embedder) -> EmbeddingModel:
         name=embedder.model_name,
         defaults={"provider": provider(), "dimensions": embedder.dimensions or 0},
     )
-    model.active = True
+    model.active = model.wanted = True
+    model.activated_at = model.activated_at or timezone.now()
     model.dimensions = model.dimensions or embedder.dimensions or 0
-    model.save(update_fields=["active", "dimensions"])
+    model.save(update_fields=["active", "wanted", "activated_at", "dimensions"])
     return model
 
 

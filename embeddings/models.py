@@ -1,9 +1,10 @@
 """Tables of the embeddings app. Foreign keys cascade in the database; see documents.models."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
-from pgvector.django import SparseVectorField, VectorField
+from pgvector.django import HalfVectorField, SparseVectorField, VectorField
 
 from documents.models import Chunk
 from embeddings.lexical import SPARSE_DIMENSIONS
@@ -18,14 +19,21 @@ from knowlex.common.ids import new_id
 class EmbeddingModel(models.Model):
     """A model whose vectors are stored. Several can live side by side; exactly one is active.
 
-    calibration: weights of its relevance model; null means the model-free default.
+    options: what its embedder is built with, besides provider, name and dimensions, for example the path of a
+    folder; never a secret. wanted: every new chunk is embedded with it (the active one, one that is being
+    built, the one before, so that going back is at once). calibration: weights of its relevance model; null
+    means the ones that ship.
     """
 
     id = models.SmallAutoField(primary_key=True)
     name = models.CharField(max_length=255, unique=True)
     provider = models.CharField(max_length=32)
     dimensions = models.IntegerField()
+    options = models.JSONField(default=dict, blank=True)
     active = models.BooleanField(default=False)
+    wanted = models.BooleanField(default=False)
+    activated_at = models.DateTimeField(null=True, blank=True)
+    deactivated_at = models.DateTimeField(null=True, blank=True)
     calibration = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -56,6 +64,20 @@ class Embedding(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["model", "collection_id"], name="embeddings_by_collection")]
+
+
+class SentenceVectors(models.Model):
+    """The vectors of one chunk's sentences by one model, beside the chunk's own: read for candidates only.
+
+    bounds: start and end of each sentence in the chunk's content, one after the other. vectors: halfvec[] of
+    as many, each of length 1.
+    """
+
+    pk = models.CompositePrimaryKey("chunk_id", "model_id")
+    chunk = models.ForeignKey(Chunk, models.DO_NOTHING, related_name="+", db_constraint=False)
+    model = models.ForeignKey(EmbeddingModel, models.DO_NOTHING, related_name="+", db_constraint=False)
+    bounds = ArrayField(models.IntegerField())
+    vectors = ArrayField(HalfVectorField())
 
 
 class EmbeddingRun(models.Model):

@@ -1,9 +1,11 @@
 """The embedding model behind settings.KNOWLEX["EMBEDDER"]."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from embeddings.types import Vector
+from embeddings.types import Embedded, Vector
+
+Span = tuple[int, int]  # character offsets
 
 
 class Embedder(Protocol):
@@ -26,4 +28,16 @@ class Embedder(Protocol):
 
     async def aembed_query(self, text: str) -> Vector:
         """The vector of a question; never blocks the event loop. Raises as `embed`."""
+        ...
+
+
+@runtime_checkable
+class SentenceAware(Protocol):
+    """An Embedder whose chunks' sentence vectors cost nothing more; those of an API cannot."""
+
+    def embed_with_sentences(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[Embedded]:
+        """For each text its vector, the same as `embed` gives, and one vector for each of its spans.
+
+        A span beyond what the model reads has a vector of zeros. Raises as `embed`.
+        """
         ...

@@ -11,6 +11,18 @@ Vector: TypeAlias = NDArray[np.float32]  # one dimension, finite, not zero
 
 
 @dataclass(frozen=True, slots=True)
+class Embedded:
+    """A text's vector and those of its sentences.
+
+    sentences: (spans, dimensions), each of length 1: the mean of the sentence's token vectors out of the
+    text's own forward pass. None where the model gives no token vectors.
+    """
+
+    vector: Vector
+    sentences: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Requested:
     """One call of `generate`: what it asked for, and what it has to wait for.
 

@@ -52,6 +52,18 @@ class Environment(BaseSettings):
     vector_store_collection: str = "corporate_documents"
     vector_store_timeout_seconds: Seconds = 5.0
 
+    knowlex_vector_index: Literal["ivfflat", "hnsw", "none"] = "ivfflat"
+    knowlex_vector_index_storage: Literal["vector", "halfvec"] = "vector"
+    knowlex_rrf_k: Annotated[int, Field(ge=1, le=1000)] = 60
+    knowlex_dense_weight: Probability = 0.5
+    knowlex_reranker: Literal["sentence", "none", "cross-encoder", "http"] = "sentence"
+    knowlex_reranker_model: str = ""
+    knowlex_reranker_url: WebUrl = ""
+    knowlex_reranker_api_key: Key = ""
+    knowlex_reranker_timeout_seconds: Seconds = 2.0
+    knowlex_query_rewriting: Literal["on", "off"] = "off"
+    knowlex_filter_keys: str = ""
+
     knowlex_require_api_key: bool | None = None
     knowlex_max_upload_mb: Annotated[int, Field(ge=1, le=1024)] = 50
     knowlex_rate_limit: Annotated[str, AfterValidator(values.rate)] = "600/min"

@@ -87,7 +87,7 @@ def features_of(passage: Passage, sentences: Sequence[SentenceScore], terms: Ter
     if len(held) < len(terms.words):
         held |= terms.words & words_of(f"{passage.title} {passage.chapter} {passage.section}")
     return Features(
-        similarity=max(0.0, 1.0 - passage.distance),
+        similarity=0.0 if passage.distance is None else max(0.0, 1.0 - passage.distance),
         sentence=max(map(worth, sentences), default=0.0),
         coverage=terms.coverage(held),
         evidence=math.log1p(terms.mass_in(held, at_most=ENOUGH)),
@@ -95,7 +95,8 @@ def features_of(passage: Passage, sentences: Sequence[SentenceScore], terms: Ter
 
 
 def _relevance(passage: Passage, terms: Terms, weights: Calibration) -> float:
-    if passage.distance <= SAME_TEXT and terms.words <= analysis_of(passage.content).words:
+    same = passage.distance is not None and passage.distance <= SAME_TEXT
+    if same and terms.words <= analysis_of(passage.content).words:
         return CERTAIN
     return weights.probability(features_of(passage, passage.sentences, terms))
 

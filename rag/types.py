@@ -2,8 +2,50 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from datetime import date
+from typing import Any, Literal, NamedTuple, TypeAlias
 from uuid import UUID
+
+Mode = Literal["hybrid", "dense", "sparse", "exact"]
+FilterValue: TypeAlias = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataFilter:
+    """One key of the documents' metadata, at the top or under `custom`; what is not given is not asked.
+
+    any_of: the value, or one of a list of values, is one of these, in the same JSON type. at_least, at_most:
+    inclusive; numbers compare with numbers, strings (ISO dates) with strings.
+    """
+
+    key: str
+    any_of: tuple[FilterValue, ...] = ()
+    at_least: str | int | float | None = None
+    at_most: str | int | float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which passages may be found at all, the same in every mode; all that are given must hold.
+
+    document_ids: None for all. tags: the document has one of them; () for all. created_from, created_until:
+    whole UTC days of the document's `created_at`, both included. page_from, page_to: 1-based, both included;
+    the passage touches one of them, and one without pages never does. chapters, sections: one of these
+    titles; () for all.
+    """
+
+    document_ids: tuple[UUID, ...] | None = None
+    tags: tuple[str, ...] = ()
+    metadata: tuple[MetadataFilter, ...] = ()
+    created_from: date | None = None
+    created_until: date | None = None
+    page_from: int | None = None
+    page_to: int | None = None
+    chapters: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+
+
+NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +55,8 @@ class Question:
     collection_ids: which collections are read; with none, nothing is found.
     top_k: how many passages to retrieve, 1 to 50. max_tokens: of the answer, None = provider's default.
     min_relevance: passages below it never reach the synthesizer.
+    mode: which rankings are used; in `sparse` and `exact` no model is called. rerank: None reranks in
+    `hybrid` only, whose order it is part of. rewrite: None leaves it to the settings.
     """
 
     text: str
@@ -20,6 +64,14 @@ class Question:
     top_k: int
     max_tokens: int | None = None
     min_relevance: float = 0.8
+    mode: Mode = "hybrid"
+    filters: Filters = NO_FILTERS
+    rerank: bool | None = None
+    rewrite: bool | None = None
+
+    @property
+    def reranked(self) -> bool:
+        return self.mode == "hybrid" if self.rerank is None else self.rerank
 
 
 class SentenceScore(NamedTuple):
@@ -41,9 +93,13 @@ class SentenceScore(NamedTuple):
 class Passage:
     """A retrieved chunk with everything a face may show of it.
 
-    distance: cosine distance to the question, 0 to 2. sparse_score: BM25, None if it holds none of the words.
-    dense_rank, sparse_rank: 1-based, None if the ranking does not hold it. score: fused or reranked, higher
-    is better.
+    distance: cosine distance to the question, 0 to 2; None where the question was not embedded (`sparse` and
+    `exact`). sparse_score: BM25, None if it holds none of the words.
+    dense_rank, sparse_rank: 1-based, None if the ranking does not hold it. fused_score: of the rankings.
+    rerank_score: None where it was not reranked. score: the one that it was ranked by last; higher is better.
+    language: ISO 639-1 code of its document, "" if unknown: which analysis its words went through.
+    bounds: start and end of each of its sentences that have a vector, offsets into the content;
+    similarities: the cosine of each to the question; both () where there are none.
     relevance: calibrated probability [0, 1] that the passage helps to answer.
     document_warnings, unread_pages: of its document; pages that nobody could read, 1-based, the first 1000.
     """
@@ -60,13 +116,18 @@ class Passage:
     section: str
     start_char: int
     token_count: int
-    distance: float
+    distance: float | None
     document_warnings: tuple[str, ...] = ()
     unread_pages: tuple[int, ...] = ()
     dense_rank: int | None = None
     sparse_rank: int | None = None
     sparse_score: float | None = None
     score: float = 0.0
+    fused_score: float = 0.0
+    rerank_score: float | None = None
+    language: str = ""
+    bounds: tuple[tuple[int, int], ...] = ()
+    similarities: tuple[float, ...] = ()
     relevance: float = 0.0
     sentences: tuple[SentenceScore, ...] = ()
 

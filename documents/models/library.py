@@ -68,6 +68,7 @@ class Document(models.Model):
     replaces: this row is the new version, in the making, of that document. It answers no question and stands
     in no list; its vectors are kept under `replaces_id` instead of the collection's id until they take over.
     status: pending (nobody asked for vectors), processing, completed (every chunk has its vector) or failed.
+    language: ISO 639-1 code of most of its text, "" if unknown: by it words are analysed.
     """
 
     Source = DocumentSource
@@ -84,6 +85,7 @@ class Document(models.Model):
     source_url = models.TextField(blank=True, default="", db_default="")
     original_filename = models.CharField(max_length=255)
     title = models.CharField(max_length=512, blank=True, default="")
+    language = models.CharField(max_length=8, blank=True, default="", db_default="")
     checksum = models.CharField(max_length=64)  # SHA-256 of the uploaded bytes, hex
     size_bytes = models.BigIntegerField()
     file = models.FileField(upload_to=stored_name, max_length=255)

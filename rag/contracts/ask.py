@@ -32,7 +32,7 @@ async def ask(request: HttpRequest) -> HttpResponse:
 
 def _body(answer: Answer) -> dict[str, Any]:
     """Markers are numbered anew: the chunks stand in the order of distance, whatever ranked them."""
-    by_distance = sorted(enumerate(answer.context, start=1), key=lambda numbered: numbered[1].distance)
+    by_distance = sorted(enumerate(answer.context, start=1), key=lambda numbered: numbered[1].distance or 0.0)
     places = {number: place for place, (number, _) in enumerate(by_distance, start=1)}
     return {
         "query": answer.question.text,

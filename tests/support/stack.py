@@ -30,7 +30,7 @@ DOCUMENT_TABLES = (
     "rag_querycount"
 )
 EMBEDDING_TABLES = (
-    "embeddings_embedding, embeddings_embeddingrequest, embeddings_embeddingrun, "
+    "embeddings_embedding, embeddings_sentencevectors, embeddings_embeddingrequest, embeddings_embeddingrun, "
     "embeddings_lexicalentry, embeddings_lexemecount"
 )
 
