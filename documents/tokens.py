@@ -104,6 +104,21 @@ class WordPieceCounter:
                 break
         return found[:most]
 
+    def ends(self, text: str, most: int) -> list[int]:
+        """Where each of the first `most` tokens ends in the text, in the order of `ids`."""
+        found: list[int] = []
+        known = self._known
+        for run in _RUN.finditer(text):
+            start, end = run.span()
+            if run.lastindex:
+                found.extend(range(start + 1, end + 1))
+            else:
+                offsets = (known.get(run.group()) or self._tokens(run.group()))[0]
+                found.extend([start + last for _, last in offsets])
+            if len(found) >= most:
+                break
+        return found[:most]
+
     def _id(self, token: str) -> int:
         found = self._tokenizer.token_to_id(token)
         return self._unknown if found is None else found

@@ -14,7 +14,9 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, Inva
 from documents.tokens import WordPieceCounter
 from embeddings.embedders.build import MODEL_NAME, ensure_model
 from embeddings.embedders.graph import SLOW_FUSIONS
-from embeddings.types import Vector
+from embeddings.embedders.sentences import sentence_vectors
+from embeddings.protocols import Span
+from embeddings.types import Embedded, Vector
 from knowlex.common.errors import EmbedderRejected, EmbedderUnavailable
 
 MAX_TOKENS = 512  # [CLS] and [SEP] included; what lies beyond has no place in the model
@@ -45,6 +47,10 @@ class LocalEmbedder:
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         model = self._loaded()
         return [model.vector(text) for text in texts]
+
+    def embed_with_sentences(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[Embedded]:
+        model = self._loaded()
+        return [model.embedded(text, wanted) for text, wanted in zip(texts, spans, strict=True)]
 
     async def aembed_query(self, text: str) -> Vector:
         """A question asked again costs nothing: the model is a pure function of the text."""
@@ -82,8 +88,12 @@ class _Model:
             ) from exc
 
     def vector(self, text: str) -> Vector:
-        mean = self.token_vectors(text).mean(axis=0)
-        return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
+        return _pooled(self.token_vectors(text))
+
+    def embedded(self, text: str, spans: Sequence[Span]) -> Embedded:
+        vectors = self.token_vectors(text)
+        ends = self._tokenizer.ends(text, MAX_TOKENS - 2)
+        return Embedded(_pooled(vectors), sentence_vectors(vectors[1:-1], ends, spans))
 
     def token_vectors(self, text: str) -> NDArray[np.float32]:
         """(tokens, 384): the last layer, those of [CLS] and [SEP] included."""
@@ -94,6 +104,11 @@ class _Model:
         except (Fail, RuntimeException) as exc:  # memory, for the most part
             raise EmbedderUnavailable("The local embedding model could not run.") from exc
         return np.asarray(hidden[0], dtype=np.float32)
+
+
+def _pooled(token_vectors: NDArray[np.float32]) -> Vector:
+    mean = token_vectors.mean(axis=0)
+    return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
 
 
 def open_session(path: Path) -> onnxruntime.InferenceSession:

@@ -41,6 +41,8 @@ def test_any_text_has_the_tokens_of_one_pass(text: str) -> None:
     assert list(COUNTER.spans(text)) == whole.offsets
     assert COUNTER.ids(text, 1000) == whole.ids
     assert COUNTER.ids(text, 7) == whole.ids[:7]
+    assert COUNTER.ends(text, 1000) == [end for _, end in whole.offsets]
+    assert COUNTER.ends(text, 7) == [end for _, end in whole.offsets[:7]]
 
 
 def test_spans_can_be_sliced_and_counted() -> None:

@@ -1,0 +1,67 @@
+"""Sentences' vectors out of the text's own forward pass."""
+
+import numpy as np
+import pytest
+from django.conf import settings
+
+from documents.sentences import sentence_spans
+from embeddings.embedders.local import LocalEmbedder
+from embeddings.embedders.sentences import sentence_vectors
+from embeddings.protocols import SentenceAware
+
+TEXT = (
+    "A load balancer spreads incoming requests over several servers. When one fails, the others go on.\n\n"
+    "Boil the pasta in salted water for nine minutes. 北京是中国的首都。 Naïve façades, ﬁne ones, cost €3.50!"
+)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder(models_dir=settings.MODELS_DIR)
+
+
+@pytest.mark.parametrize("text", [TEXT, " ", "word", "pasta " * 600])
+def test_the_texts_own_vector_is_the_one_that_embed_gives(embedder, text):
+    assert isinstance(embedder, SentenceAware)
+    (whole,) = embedder.embed_with_sentences([text], [sentence_spans(text)])
+    assert np.array_equal(whole.vector, embedder.embed([text])[0])
+
+
+def test_a_sentences_vector_is_the_mean_of_its_own_tokens(embedder):
+    spans = sentence_spans(TEXT)
+    (found,) = embedder.embed_with_sentences([TEXT], [spans])
+    model = embedder._loaded()
+    tokens = model.token_vectors(TEXT)[1:-1]
+    whole = model._tokenizer.spans(TEXT)
+    assert found.sentences.shape == (len(spans), 384)
+    for (start, end), vector in zip(spans, found.sentences, strict=True):
+        mean = tokens[[n for n, (first, last) in enumerate(whole) if start <= first and last <= end]].mean(
+            axis=0
+        )
+        assert np.allclose(vector, mean / np.linalg.norm(mean), atol=1e-6)
+
+
+def test_a_sentence_in_its_context_stays_near_the_sentence_alone(embedder):
+    spans = sentence_spans(TEXT)
+    (found,) = embedder.embed_with_sentences([TEXT], [spans])
+    alone = np.array(embedder.embed([TEXT[start:end] for start, end in spans]))
+    cosines = found.sentences @ alone.T
+    assert cosines[0].argmax() == 0
+    assert cosines[2].argmax() == 2
+    assert cosines.diagonal().min() > 0.5
+
+
+def test_spans_without_a_token_or_beyond_the_model_have_no_direction(embedder):
+    text = "water " * 510 + "pasta " * 100
+    spans = [(0, 5), (5, 6), (len(text) - 50, len(text))]
+    (found,) = embedder.embed_with_sentences([text], [spans])
+    assert np.linalg.norm(found.sentences, axis=1) == pytest.approx([1, 0, 0], abs=1e-5)
+    (none,) = embedder.embed_with_sentences([TEXT], [[]])
+    assert none.sentences.shape == (0, 384)
+
+
+def test_a_token_that_begins_with_its_space_is_of_the_sentence_in_which_it_ends():
+    """As SentencePiece counts: "One. Two." is [0, 3), [3, 4), [4, 8), [8, 9)."""
+    tokens = np.eye(4, dtype=np.float32)
+    found = sentence_vectors(tokens, [3, 4, 8, 9], [(0, 4), (5, 9)])
+    assert (found > 0).tolist() == [[True, True, False, False], [False, False, True, True]]
