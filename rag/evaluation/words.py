@@ -1,0 +1,93 @@
+"""Texts made comparable: what is left of an answer when case, articles and punctuation are not looked at.
+
+After the evaluation script of SQuAD (Rajpurkar et al., EMNLP 2016), for several languages; Chinese and
+Japanese are compared character by character. Plain Python.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+ARTICLES = {
+    "en": frozenset({"a", "an", "the"}),
+    "de": frozenset(
+        {"ein", "eine", "einen", "einem", "eines", "einer", "der", "die", "das", "den", "dem", "des"}
+    ),
+    "es": frozenset({"un", "una", "unos", "unas", "el", "la", "los", "las"}),
+    "ar": frozenset[str](),
+    "zh": frozenset[str](),
+}
+_ALEF = re.compile("[\u0622\u0623\u0625]")
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_CJK_OR_REST = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\u3040-\u30ff\u3400-\u9fff]+")
+_CITATION = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+_SAME_SHARE = 0.005  # of the expected figure: what rounding makes of it
+_MAX_DIGITS = 300  # more than any double has before the point
+
+
+def fold(text: str) -> str:
+    """NFKC, lower case, no combining marks; punctuation and symbols are single blanks."""
+    text = unicodedata.normalize("NFKC", text).lower().replace("\u0640", "")
+    return " ".join("".join(_folded(_ALEF.sub("\u0627", text))).split())
+
+
+def squash(text: str) -> str:
+    """Letters and digits alone, without blanks: line breaks and hyphens of a layout do not matter then."""
+    return fold(text).replace(" ", "")
+
+
+def tokens(text: str, lang: str = "en") -> list[str]:
+    """Words without the language's articles (of English, where it has no list of its own)."""
+    articles = ARTICLES.get(lang, ARTICLES["en"])
+    found: list[str] = []
+    for word in fold(text).split():
+        if _CJK.search(word):
+            found += _CJK_OR_REST.findall(word)
+        elif word not in articles:
+            found.append(_without_arabic_article(word) if lang == "ar" else word)
+    return found
+
+
+def contains(text: str, expected: str, lang: str = "en") -> bool:
+    """Whether the expected words stand in the text one after the other."""
+    wanted = " ".join(tokens(expected, lang)) or fold(expected)
+    if not wanted:  # symbols only, such as the mark of a comment
+        plain = expected.strip("` ")
+        return bool(plain) and plain in text
+    found = " ".join(tokens(text, lang))
+    if _CJK.search(expected):
+        return wanted.replace(" ", "") in found.replace(" ", "")
+    return f" {wanted} " in f" {found} "
+
+
+def without_citations(text: str) -> str:
+    return _CITATION.sub(" ", text)
+
+
+def numbers(text: str) -> list[float]:
+    """All figures, without their sign, thousands grouped by commas or not; markers `[n]` are none."""
+    digits = (found.replace(",", "") for found in _NUMBER.findall(re.sub(r"\[\d+\]", " ", text)))
+    return [abs(float(found)) for found in digits if len(found) <= _MAX_DIGITS]
+
+
+def is_among(wanted: float, figures: Iterable[float]) -> bool:
+    """Within half a percent."""
+    return any(abs(figure - wanted) <= max(_SAME_SHARE * wanted, 1e-9) for figure in figures)
+
+
+def shingles(text: str, size: int = 4) -> set[str]:
+    """All runs of so many words."""
+    words = fold(text).split()
+    return {" ".join(words[at : at + size]) for at in range(max(0, len(words) - size + 1))}
+
+
+def _folded(text: str) -> Iterable[str]:
+    for char in text:
+        category = unicodedata.category(char)
+        if category not in ("Mn", "Cf"):
+            yield " " if category[0] in "PSZC" else char
+
+
+def _without_arabic_article(word: str) -> str:
+    return word[2:] if word.startswith("\u0627\u0644") and len(word) > 4 else word
