@@ -6,60 +6,52 @@ BM25: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009; k1 
 """
 
 import math
-import re
-import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterable
 
-import Stemmer
+from embeddings.analysis import asking, english, general
+from embeddings.analysis.languages import language as rules_of
 
 K1 = 1.2
 B = 0.75
 USUAL_LENGTH = 120.0  # lexemes in a usual chunk of about 300 tokens, stop words not counted
 IMAGINED_CHUNKS = 50  # that hold none of the words; chosen on collections of 1 to 200 chunks
 SPARSE_DIMENSIONS = 2**24
+UNKNOWN = ""  # a language that nobody could tell: analysed as English
 
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
+def lexemes(text: str, language: str = UNKNOWN) -> list[str]:
+    """Stems in order, stop words left out, as the language (ISO 639-1) has them; "" and "en" are English.
 
-
-_STOP_WORDS = _words(
+    Runs of scripts that put no space between words (Chinese, Japanese, Korean, Thai...) as overlapping pairs.
+    A text that is looked for in a document is analysed by the document's language.
     """
-    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her
-    hers herself it its itself they them their theirs themselves what which who whom this that these
-    those am is are was were be been being have has had having do does did doing a an the and but if or
-    because as until while of at by for with about against between into through during before after
-    above below to from up down in out on off over under again further then once here there when where
-    why how all any both each few more most other some such no nor not only own same so than too very s
-    t can will just don should now many much
+    return _lexemes(text, language, frozenset())
+
+
+def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """For each of the documents' languages, the question's distinct lexemes in that analysis, in order.
+
+    A passage is judged by those of its document's language; candidates are looked for by all of them.
+    Besides the language's own stop words, those of the language that the question seems to be in are left
+    out: "die" of a German question is no rare word of an English document. `languages` without a question's
+    own language still gives names and numbers; [] gives {}.
     """
-)
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_TERM = re.compile(rf"([{_CJK}]+)|([^\W_{_CJK}]+)(?:['’][a-z]+)?")
-_WORD = re.compile(r"([^\W_]+)(?:['’][a-z]+)?")
-_HAS_CJK = re.compile(f"[{_CJK}]")
-_LONGEST = 64
-_stemmer = Stemmer.Stemmer("english", 30_000)
+    left_out = frozenset[str]().union(*map(asking.stop_words_of, asking.asked_in(text)))
+    return {language: _distinct(text, language, left_out) for language in languages}
 
 
-def lexemes(text: str) -> list[str]:
-    """Stemmed words in order, stop words left out; runs of CJK characters as overlapping pairs."""
-    folded = unicodedata.normalize("NFKC", text).lower()
-    if _HAS_CJK.search(folded):
-        return [lexeme for run, word in _TERM.findall(folded) for lexeme in (_pairs(run) or _stems([word]))]
-    return _stems(_WORD.findall(folded))  # the usual case, in a third of the time
+def _distinct(text: str, language: str, left_out: frozenset[str]) -> tuple[str, ...]:
+    found = _lexemes(text, language, left_out) or lexemes(text, language)
+    return tuple(dict.fromkeys(found))
 
 
-def _stems(words: list[str]) -> list[str]:
-    kept = [word[:_LONGEST] for word in words if word not in _STOP_WORDS]
-    stems: list[str] = _stemmer.stemWords(kept)
-    return stems
-
-
-def _pairs(run: str) -> list[str]:
-    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+def _lexemes(text: str, language: str, left_out: frozenset[str]) -> list[str]:
+    if language in (UNKNOWN, "en"):
+        return english.lexemes(text, english.STOP_WORDS | left_out if left_out else english.STOP_WORDS)
+    rules = rules_of(language)
+    return general.lexemes(text, rules, rules.stop_words | left_out if left_out else rules.stop_words)
 
 
 def position(lexeme: str) -> int:
