@@ -11,14 +11,14 @@ from django.utils import timezone
 from documents import items
 from documents.access import Access
 from documents.models import Chunk
-from embeddings import queue, settling, store
+from embeddings import queue, sentences, settling, store
 from embeddings.active import active_model, ensure_model_matches, learn_dimensions
 from embeddings.models import EmbeddingModel, EmbeddingRun
 from embeddings.progress import wait_until_done
 from embeddings.protocols import Embedder
 from embeddings.requesting import request
 from embeddings.search import search
-from embeddings.types import HeldChunk, Requested, Vector
+from embeddings.types import Embedded, HeldChunk, Requested
 from knowlex.common.components import component
 from knowlex.common.database import release_connection, with_retries
 from knowlex.common.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
@@ -80,7 +80,7 @@ class _Work:
 
     def __init__(self) -> None:
         self.chunks: list[HeldChunk] = []
-        self.vectors: list[Vector] = []
+        self.found: list[Embedded] = []
         self.failed: list[tuple[HeldChunk, str]] = []
 
     def embed(self, embedder: Embedder, chunks: Sequence[HeldChunk]) -> None:
@@ -89,7 +89,7 @@ class _Work:
         while rest:
             some = rest.pop()
             try:
-                vectors = embedder.embed([chunk.content for chunk in some])
+                found = sentences.embedded(embedder, [chunk.content for chunk in some])
             except TextRejected as exc:
                 if len(some) == 1:
                     self.failed.append((some[0], exc.message))
@@ -101,11 +101,11 @@ class _Work:
                 return
             else:
                 self.chunks += some
-                self.vectors += vectors
+                self.found += found
 
     def discard(self, reason: str) -> None:
         self.failed += [(chunk, reason) for chunk in self.chunks]
-        self.chunks, self.vectors = [], []
+        self.chunks, self.found = [], []
 
 
 @transaction.atomic
@@ -115,10 +115,10 @@ def _claim(model_id: int, lease: UUID) -> list[HeldChunk]:
 
 @transaction.atomic
 def _settle(model: EmbeddingModel, lease: UUID, work: _Work) -> int:
-    sizes = {len(vector) for vector in work.vectors}
+    sizes = {len(one.vector) for one in work.found}
     if not all(learn_dimensions(model, size) for size in sizes):
         work.discard(EmbedderUnavailable("The embedding model's vectors changed their size.").message)
-    stored = store.store(lease=lease, model_id=model.pk, chunks=work.chunks, vectors=work.vectors)
+    stored = store.store(lease=lease, model_id=model.pk, chunks=work.chunks, found=work.found)
     for reason in {reason for _, reason in work.failed}:
         ids = [chunk.chunk_id for chunk, why in work.failed if why == reason]
         queue.fail(lease=lease, chunk_ids=ids, reason=reason)

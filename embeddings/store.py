@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from embeddings import sentences
 from embeddings.lexical import SPARSE_DIMENSIONS, lexemes, term_weights
 from embeddings.queue import count_on_runs
-from embeddings.types import HeldChunk, Vector
+from embeddings.types import Embedded, HeldChunk, Vector
 from knowlex.common.database import execute
 
 _SEPARATOR = "\x1f"  # stands in no lexeme
@@ -48,28 +49,34 @@ def sparse_text(weights: Mapping[int, float]) -> str:
     return f"{{{items}}}/{SPARSE_DIMENSIONS}"
 
 
-def store(*, lease: UUID, model_id: int, chunks: Sequence[HeldChunk], vectors: Sequence[Vector]) -> int:
+def store(*, lease: UUID, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedded]) -> int:
     """Store what is still held under the lease; returns how many vectors are new. In a transaction."""
-    vector_of = {chunk.chunk_id: vector for chunk, vector in zip(chunks, vectors, strict=True)}
-    execute(_LOCK_DOCUMENTS, [list(vector_of)])
-    run_of = dict(execute(_RELEASE, [lease, list(vector_of)]))
+    found_of = {chunk.chunk_id: one for chunk, one in zip(chunks, found, strict=True)}
+    execute(_LOCK_DOCUMENTS, [list(found_of)])
+    run_of = dict(execute(_RELEASE, [lease, list(found_of)]))
     held = [chunk for chunk in chunks if chunk.chunk_id in run_of]
-    inserted = insert(model_id=model_id, chunks=held, vectors=[vector_of[chunk.chunk_id] for chunk in held])
+    inserted = insert(model_id=model_id, chunks=held, found=[found_of[chunk.chunk_id] for chunk in held])
     count_on_runs("embedded", (run_of[chunk_id] for chunk_id in inserted))
     return len(inserted)
 
 
-def insert(*, model_id: int, chunks: Sequence[HeldChunk], vectors: Sequence[Vector]) -> list[UUID]:
-    """Vectors and words of chunks that are there and have none yet; their ids. In a transaction."""
+def insert(*, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedded]) -> list[UUID]:
+    """Vectors, sentences and words of chunks that are there and have no vector yet; their ids.
+
+    In a transaction.
+    """
     ids = [chunk.chunk_id for chunk in chunks]
-    inserted = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(vector) for vector in vectors]])
+    rows = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(one.vector) for one in found]])
+    inserted = [chunk_id for (chunk_id,) in rows]
+    found_of = dict(zip(ids, found, strict=True))
+    sentences.store(model_id, {chunk_id: found_of[chunk_id] for chunk_id in inserted})
     words = [lexemes(chunk.content) for chunk in chunks]
     execute(
         _INSERT_WORDS,
         [
             ids,
-            [_SEPARATOR.join(sorted(set(found))) for found in words],
-            [sparse_text(term_weights(found)) for found in words],
+            [_SEPARATOR.join(sorted(set(known))) for known in words],
+            [sparse_text(term_weights(known)) for known in words],
         ],
     )
-    return [chunk_id for (chunk_id,) in inserted]
+    return inserted

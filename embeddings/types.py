@@ -15,11 +15,13 @@ class Embedded:
     """A text's vector and those of its sentences.
 
     sentences: (spans, dimensions), each of length 1: the mean of the sentence's token vectors out of the
-    text's own forward pass. None where the model gives no token vectors.
+    text's own forward pass; zeros for what the model has not read. None where it gives no token vectors.
+    spans: start and end of each, offsets into the text.
     """
 
     vector: Vector
     sentences: NDArray[np.float32] | None = None
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,30 @@
 """Sentences' vectors out of the text's own forward pass."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 from django.conf import settings
 
+from documents.access import FULL
+from documents.models import Chunk
 from documents.sentences import sentence_spans
+from embeddings import services
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.embedders.sentences import sentence_vectors
+from embeddings.models import Embedding, EmbeddingRequest, SentenceVectors
 from embeddings.protocols import SentenceAware
+from embeddings.sentences import MOST
+from knowlex.common.components import forget_components
+from knowlex.common.database import execute
+from knowlex.common.ids import new_id
+
+MODELS_DIR = settings.MODELS_DIR
+STORED = """
+    SELECT c.content, s.bounds, (SELECT array_agg(v::float4[]) FROM unnest(s.vectors) v)
+    FROM embeddings_sentencevectors s JOIN documents_chunk c ON c.id = s.chunk_id
+"""
 
 TEXT = (
     "A load balancer spreads incoming requests over several servers. When one fails, the others go on.\n\n"
@@ -17,7 +34,7 @@ TEXT = (
 
 @pytest.fixture(scope="module")
 def embedder() -> LocalEmbedder:
-    return LocalEmbedder(models_dir=settings.MODELS_DIR)
+    return LocalEmbedder(models_dir=MODELS_DIR)
 
 
 @pytest.mark.parametrize("text", [TEXT, " ", "word", "pasta " * 600])
@@ -65,3 +82,51 @@ def test_a_token_that_begins_with_its_space_is_of_the_sentence_in_which_it_ends(
     tokens = np.eye(4, dtype=np.float32)
     found = sentence_vectors(tokens, [3, 4, 8, 9], [(0, 4), (5, 9)])
     assert (found > 0).tolist() == [[True, True, False, False], [False, False, True, True]]
+
+
+@pytest.fixture
+def local(transactional_db: None, settings: Any) -> Iterator[None]:
+    """An in-process Knowlex with the local model."""
+    part = {"class": f"{LocalEmbedder.__module__}.LocalEmbedder", "options": {"models_dir": MODELS_DIR}}
+    settings.KNOWLEX = settings.KNOWLEX | {"EMBEDDER": part}
+    yield
+    forget_components()
+
+
+def embed_all() -> None:
+    services.request_embeddings(access=FULL)
+    while EmbeddingRequest.objects.exists():
+        services.embed_batch(new_id())
+
+
+@pytest.mark.usefixtures("local")
+def test_sentences_are_stored_with_the_chunk_and_gone_with_it(add_document, embedder):
+    document_id = add_document([TEXT, "One sentence.", "..."])
+    embed_all()
+    rows = {text: (bounds, vectors) for text, bounds, vectors in execute(STORED)}
+    spans = sentence_spans(TEXT)
+    (expected,) = embedder.embed_with_sentences([TEXT], [spans])
+    bounds, vectors = rows[TEXT]
+    assert bounds == [place for span in spans for place in span]
+    assert np.allclose(np.array(vectors), expected.sentences, atol=1e-3)
+    assert rows["One sentence."][0] == [0, 13]
+
+    Chunk.objects.filter(document_id=document_id, content=TEXT).delete()
+    assert set(SentenceVectors.objects.values_list("chunk__content", flat=True)) == set(rows) - {TEXT}
+
+
+@pytest.mark.usefixtures("local")
+def test_only_so_many_sentences_of_a_chunk_and_only_what_the_model_reads(add_document):
+    add_document(["Go on. " * 200, "word " * 520 + ". Then it ends. So."])
+    embed_all()
+    bounds = dict(SentenceVectors.objects.values_list("chunk__chunk_index", "bounds"))
+    assert len(bounds[0]) == 2 * MOST
+    assert bounds[1] == [0, 2601]
+
+
+@pytest.mark.usefixtures("configure")
+def test_a_model_without_token_vectors_stores_none(add_document):
+    add_document([TEXT])
+    embed_all()
+    assert Embedding.objects.count() == 1
+    assert SentenceVectors.objects.count() == 0

@@ -15,6 +15,7 @@ from documents.models import Chunk, Document
 from embeddings import queue, services, settling
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
 from embeddings.store import store, vector_text
+from embeddings.types import Embedded
 from knowlex.common.errors import NotFound
 from knowlex.common.ids import new_id
 from tests.provider import vector_of
@@ -135,7 +136,9 @@ def test_what_a_dead_worker_comes_back_with_is_thrown_away(add_document):
     services.sweep()
     work()
     with transaction.atomic():
-        stored = store(lease=late, model_id=model.pk, chunks=chunks, vectors=[np.ones(32, np.float32)] * 2)
+        stored = store(
+            lease=late, model_id=model.pk, chunks=chunks, found=[Embedded(np.ones(32, np.float32))] * 2
+        )
     assert stored == 0
     assert EmbeddingRun.objects.get().embedded == 2
 
@@ -188,8 +191,8 @@ def test_a_document_deleted_while_it_is_embedded_does_not_come_back(add_document
         chunks = queue.claim(model_id=model.pk, lease=lease)
     Document.objects.filter(pk=gone).delete()
     with transaction.atomic():
-        vectors = [vector_of(chunk.content, 32) for chunk in chunks]
-        assert store(lease=lease, model_id=model.pk, chunks=chunks, vectors=vectors) == 3
+        found = [Embedded(vector_of(chunk.content, 32)) for chunk in chunks]
+        assert store(lease=lease, model_id=model.pk, chunks=chunks, found=found) == 3
     assert set(Embedding.objects.values_list("chunk__document_id", flat=True)) == {kept}
     assert EmbeddingRequest.objects.count() == 0
 
