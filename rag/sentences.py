@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes
-from rag.types import SentenceScore
+from rag.types import Passage, SentenceScore
 
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
 ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
@@ -137,6 +137,15 @@ def score_sentences(content: str, terms: Terms) -> tuple[SentenceScore, ...]:
             scores[n] = SentenceScore(start, end, terms.share(held), terms.share(held | before))
         before = held
     return tuple(scores)
+
+
+def score_passage(passage: Passage, terms: Terms) -> tuple[SentenceScore, ...]:
+    """The same with each sentence's cosine to the question, where the passage came with one."""
+    scores = score_sentences(passage.content, terms)
+    if not passage.similarities:
+        return scores
+    known = dict(zip(passage.bounds, passage.similarities, strict=True))
+    return tuple([SentenceScore(*score[:4], known.get(score[:2])) for score in scores])
 
 
 def _holding(analysis: Analysis, terms: Terms) -> list[int]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from rag.relevance import features_of, weights_for
-from rag.sentences import question_terms, score_sentences
+from rag.sentences import question_terms, score_passage
 from rag.types import Question, Retrieval
 
 DEPTH = 40  # how many are scored
@@ -22,7 +22,7 @@ class SentenceReranker:
         weights = weights_for(retrieval.model_name, retrieval.calibration)
         scored = []
         for passage in retrieval.passages[: max(DEPTH, question.top_k)]:
-            sentences = score_sentences(passage.content, terms)
+            sentences = score_passage(passage, terms)
             score = weights.probability(features_of(passage, sentences, terms))
             scored.append((score, sentences, passage))
         scored.sort(key=lambda entry: -entry[0])  # stable: ties keep the fused order

@@ -14,7 +14,7 @@ from embeddings.search import ZERO_DISTANCE, embed_question, usable_model
 from embeddings.store import sparse_text, vector_text
 from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.errors import RetrievalFailed
-from rag.retrievers import statements
+from rag.retrievers import sentences, statements
 from rag.types import Passage, Question, Retrieval
 
 log = logging.getLogger(__name__)
@@ -112,4 +112,5 @@ def _passage(row: dict[str, Any]) -> Passage:
         row["distance"] = 0.0
     row["document_warnings"] = tuple(row["document_warnings"])
     row["unread_pages"] = tuple(row["unread_pages"])
+    sentences.take(row)
     return Passage(**row)

@@ -6,6 +6,7 @@ from psycopg.sql import SQL, Literal
 
 from documents.types import UNREAD_WARNINGS
 from embeddings.search import MODEL, SearchModel, dense_statement
+from rag.retrievers import sentences
 
 # The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
 # under "" the number of chunks. No row where nothing was ever embedded.
@@ -58,7 +59,8 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
     ) END AS unread_pages,
     coalesce(nullif(d.title, ''), d.original_filename) AS title,
     c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
-    fused.distance, fused.dense_rank, fused.sparse_rank, fused.sparse_score, fused.score
+    fused.distance, fused.dense_rank, fused.sparse_rank, fused.sparse_score, fused.score,
+    {sentences}
 FROM (
     SELECT e.chunk_id, coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS distance,
         dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
@@ -72,6 +74,7 @@ FROM (
 ) AS fused
 JOIN documents_chunk AS c ON c.id = fused.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
+{join_sentences}
 ORDER BY fused.score DESC, fused.distance, c.id
 """)
 
@@ -87,5 +90,7 @@ def search(model: SearchModel) -> bytes:
         model=Literal(model.id),
         k=Literal(RRF_K),
         unread=Literal(sorted(UNREAD_WARNINGS)),
+        sentences=sentences.COLUMNS,
+        join_sentences=sentences.JOIN.format(model=Literal(model.id)),
     )
     return statement.as_bytes(None)

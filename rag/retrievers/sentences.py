@@ -1,0 +1,25 @@
+"""The SQL that gives a passage its sentences: where they stand, and how similar each is to the question."""
+
+from typing import Any
+
+from psycopg.sql import SQL
+
+# For what has been chosen already, in the same round trip: of `c`, the passage's chunk, by the model that the
+# question's %(vector)s is of. Both vectors have length 1: the inner product is the cosine.
+COLUMNS = SQL("sentences.bounds, sentences.similarities")
+JOIN = SQL("""
+LEFT JOIN LATERAL (
+    SELECT s.bounds, ARRAY(
+        SELECT -(one.vector <#> %(vector)s::vector::halfvec)
+        FROM unnest(s.vectors) WITH ORDINALITY AS one (vector, place) ORDER BY one.place
+    ) AS similarities
+    FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = {model}
+) AS sentences ON true
+""")
+
+
+def take(row: dict[str, Any]) -> None:
+    """Turn the columns into those fields of `Passage`; a chunk without stored sentences has none."""
+    bounds = row["bounds"] or ()
+    row["bounds"] = tuple(zip(bounds[::2], bounds[1::2], strict=True))
+    row["similarities"] = tuple(row["similarities"] or ())

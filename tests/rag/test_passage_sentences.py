@@ -1,0 +1,64 @@
+"""What a passage knows of its sentences: where they stand and how similar each is to the question."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from django.conf import settings as django_settings
+
+from documents.sentences import sentence_spans
+from embeddings.embedders.local import LocalEmbedder
+from embeddings.models import SentenceVectors
+from knowlex.common.components import forget_components
+from rag.sentences import question_terms, score_passage
+from tests.provider import Provider
+from tests.rag.conftest import AddDocument
+from tests.rag.factory import passage
+from tests.rag.test_hybrid import retrieve
+
+TEXT = "Bread bakes for forty minutes. Green tea steeps for two minutes.\n\nThe nodes stand on a ring."
+QUESTION = "How long does green tea steep?"
+
+
+@pytest.fixture
+def local(embedder: Provider, settings: Any) -> Iterator[LocalEmbedder]:
+    """The local model in the provider's place."""
+    options = {"models_dir": django_settings.MODELS_DIR}
+    part = {"class": f"{LocalEmbedder.__module__}.LocalEmbedder", "options": options}
+    settings.KNOWLEX = settings.KNOWLEX | {"EMBEDDER": part}
+    yield LocalEmbedder(**options)
+    forget_components()
+
+
+def test_a_passage_brings_the_similarity_of_each_sentence(local: LocalEmbedder, add_document: AddDocument):
+    add_document(TEXT, "Something else.")
+    passages = {passage.content: passage for passage in retrieve(QUESTION).passages}
+    found, spans = passages[TEXT], sentence_spans(TEXT)
+    (own,) = local.embed_with_sentences([TEXT], [spans])
+    (question,) = local.embed([QUESTION])
+    assert found.bounds == tuple(spans)
+    assert found.similarities == pytest.approx((own.sentences @ question).tolist(), abs=2e-3)
+    assert int(np.argmax(found.similarities)) == 1
+
+
+def test_a_chunk_without_stored_sentences_is_found_all_the_same(
+    local: LocalEmbedder, add_document: AddDocument
+):
+    add_document(TEXT)
+    SentenceVectors.objects.all().delete()
+    (found,) = retrieve(QUESTION).passages
+    assert (found.bounds, found.similarities) == ((), ())
+
+
+def test_a_sentence_is_scored_with_its_similarity_where_there_is_one():
+    terms = question_terms(QUESTION, {"green": 2.0, "tea": 3.0})
+    spans = sentence_spans(TEXT)
+    plain = score_passage(passage(1, TEXT), terms)
+    scored = score_passage(
+        passage(1, TEXT, bounds=tuple(spans[1:]), similarities=(0.75, 0.25)),
+        terms,
+    )
+    assert [s.similarity for s in plain] == [None, None, None]
+    assert [s.similarity for s in scored] == [None, 0.75, 0.25]
+    assert [s[:4] for s in scored] == [s[:4] for s in plain]
