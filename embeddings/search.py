@@ -2,17 +2,17 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 import psycopg
-from psycopg.sql import SQL, Composed, Literal
+from psycopg.sql import SQL, Composable, Composed
 
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
-from embeddings import indexes
 from embeddings.active import provider
+from embeddings.indexing.kinds import Index, exact_search
 from embeddings.protocols import Embedder
 from embeddings.store import vector_text
 from embeddings.types import Hit, Vector
@@ -23,32 +23,28 @@ from knowlex.common.fields import check_storable
 
 log = logging.getLogger(__name__)
 
-EXACT_BELOW = 10_000  # rows; an exact scan of so many takes 4 ms, and finds what an index filtered would miss
 ZERO_DISTANCE = 1e-6  # what float32 makes of the distance between equal vectors
 
-# One row, or none; parameter: collections. Retrieval reads it in one statement with more.
+# One row, or none; parameter: collections. Retrieval reads it in one statement with more. index: how to
+# search through the model's index, null where there is none, it finds too little, or so few rows are looked
+# at (which are therefore counted) that an exact search is as fast.
 MODEL = SQL("""
-    SELECT m.id, m.name, m.provider, m.dimensions, m.calibration, i.valid AS indexed, CASE WHEN i.valid THEN (
-        SELECT count(*) FROM (SELECT 1 FROM embeddings_embedding e
-            WHERE e.model_id = m.id AND e.collection_id = ANY(%(collections)s) LIMIT {enough}) counted
-    ) ELSE 0 END AS rows
-    FROM embeddings_embeddingmodel m, LATERAL (SELECT EXISTS (
-        SELECT 1 FROM pg_class c JOIN pg_index x ON x.indexrelid = c.oid
-        WHERE c.relname = {prefix} || m.id AND x.indisvalid) AS valid) i
-    WHERE m.active
-""").format(enough=Literal(EXACT_BELOW), prefix=Literal(indexes.PREFIX))
+    SELECT m.id, m.name, m.provider, m.dimensions, m.calibration, (
+        SELECT jsonb_build_object(
+            'number', i.number, 'kind', i.kind, 'storage', i.storage, 'lists', i.lists, 'effort', i.effort
+        )
+        FROM embeddings_vectorindex i WHERE i.model_id = m.id AND i.serves AND i.exact_below <= (
+            SELECT count(*) FROM (
+                SELECT FROM embeddings_embedding e
+                WHERE e.model_id = m.id AND e.collection_id = ANY(%(collections)s) LIMIT i.exact_below
+            ) counted
+        )
+    ) AS index
+    FROM embeddings_embeddingmodel m WHERE m.active
+""")
 _MODEL = MODEL.as_bytes(None)
-_EXACT = SQL("""
-    SELECT e.chunk_id, e.vector <=> %(vector)s::vector AS distance FROM embeddings_embedding e
-    WHERE e.model_id = {model} AND e.collection_id = ANY(%(collections)s)
-    ORDER BY distance, e.chunk_id LIMIT %(limit)s
-""")
-# The bare expression and the literal id: only then does the planner see that the model's index serves.
-_INDEXED = SQL("""
-    SELECT e.chunk_id, e.vector::vector({size}) <=> %(vector)s::vector({size}) AS distance
-    FROM embeddings_embedding e WHERE e.model_id = {model} AND e.collection_id = ANY(%(collections)s)
-    ORDER BY e.vector::vector({size}) <=> %(vector)s::vector({size}) LIMIT %(limit)s
-""")
+_IN_COLLECTIONS = SQL(" AND e.collection_id = ANY(%(collections)s)")
+_NO_FILTER = SQL("")
 _HITS = SQL("""
     SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.title, c.chunk_index,
         c.content, c.page_number, near.distance
@@ -60,12 +56,22 @@ _COLLECTION = "SELECT id FROM documents_collection WHERE name = %s OR id::text =
 
 @dataclass(frozen=True, slots=True)
 class SearchModel:
-    """The active model. indexed: a vector index serves this search, which is then not exact."""
+    """The active model. index: the one that serves this search, at that effort; None: the search is exact."""
 
     id: int
     name: str
     dimensions: int
-    indexed: bool
+    index: Index | None = None
+    effort: int = 0
+
+    @property
+    def setup(self) -> tuple[SQL, ...]:
+        """What is to hold for a statement with this model's `dense_statement` in it."""
+        return self.index.setup(self.effort) if self.index else ()
+
+    def exactly(self) -> "SearchModel":
+        """For a search in few rows: looking at all is as fast, and a filtered index would miss some."""
+        return replace(self, index=None, effort=0)
 
 
 async def search_model(collection_ids: Sequence[UUID]) -> SearchModel | None:
@@ -81,17 +87,22 @@ def usable_model(row: dict[str, Any]) -> SearchModel:
     """Of a row of `MODEL`. Raises RetrievalFailed if the settings name another model."""
     if row["name"] != component("EMBEDDER", Embedder).model_name or row["provider"] != provider():
         raise RetrievalFailed("The stored vectors are of another embedding model than the configured one.")
-    indexed = row["indexed"] and row["rows"] >= EXACT_BELOW
-    return SearchModel(row["id"], row["name"], row["dimensions"], indexed)
+    model = SearchModel(row["id"], row["name"], row["dimensions"])
+    if row["index"] is None:
+        return model
+    how = dict(row["index"])
+    effort = how.pop("effort")
+    return replace(model, index=Index(model.id, model.dimensions, **how), effort=effort)
 
 
-def dense_statement(model: SearchModel) -> Composed:
-    """SELECT of (chunk_id, distance), for the parameters vector, collections and limit.
+def dense_statement(model: SearchModel, where: Composable = _NO_FILTER) -> Composed:
+    """SELECT of (chunk_id, distance), closest first, for the parameters vector, collections and limit.
 
-    To be run with `indexes.SETUP`; where an index serves, the rows come nearly in order: sort them again.
+    where: a further condition on e.chunk_id, with its AND and parameters of its own. For few rows say
+    `model.exactly()`. To be run with the model's `setup`. Never fewer rows than there are, up to limit.
     """
-    statement = _INDEXED if model.indexed else _EXACT
-    return statement.format(model=Literal(model.id), size=Literal(model.dimensions))
+    where = _IN_COLLECTIONS + where
+    return model.index.search(where) if model.index else exact_search(model.id, where)
 
 
 async def embed_question(text: str, model: SearchModel) -> Vector:
@@ -121,7 +132,7 @@ async def search(text: str, *, access: Access, collection: str | None, limit: in
         rows = await async_db.fetch_all(
             _HITS.format(dense=dense_statement(model)),
             parameters,
-            setup=indexes.SETUP if model.indexed else (),
+            setup=model.setup,
         )
     except psycopg.Error as exc:
         log.error("search failed", extra={"error": type(exc).__name__})

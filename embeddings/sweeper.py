@@ -13,7 +13,7 @@ from django.db import connection
 from documents.idempotency import forget_expired
 from documents.jobs import forget_finished_jobs
 from documents.sweep import sweep_orphan_files
-from embeddings import indexes, lexeme_counts, services, tasks
+from embeddings import indexing, lexeme_counts, services, tasks
 from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
 
 EVERY_S = 3.0
@@ -69,7 +69,7 @@ def _do_chores() -> None:
         sweep_orphan_files()
         forget_expired()
         services.forget_old_runs()
-        indexes.ensure_index()
+        indexing.keep()
     except Exception:  # tried again in five minutes
         log.exception("a chore failed")
     finally:

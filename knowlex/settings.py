@@ -223,6 +223,8 @@ KNOWLEX: dict[str, dict[str, Any]] = {
 }
 
 EMBEDDING_BATCH = 20
+VECTOR_INDEX = ENV.knowlex_vector_index
+VECTOR_INDEX_STORAGE = ENV.knowlex_vector_index_storage
 WORKERS = ENV.knowlex_workers
 
 CELERY_BROKER_URL = broker_url(REDIS_URL)

@@ -8,7 +8,6 @@ from typing import Any
 
 import psycopg
 
-from embeddings import indexes
 from embeddings.lexical import idf, lexemes, position
 from embeddings.search import ZERO_DISTANCE, embed_question, usable_model
 from embeddings.store import sparse_text, vector_text
@@ -77,7 +76,7 @@ class HybridRetriever:
         rows = await fetch_all(
             statements.search(model),
             {"vector": vector_text(vector), **self._parameters(question, known)},
-            setup=indexes.SETUP if model.indexed else (),
+            setup=model.setup,
         )
         return Retrieval(tuple(map(_passage, rows)), known.idf, model.name, scope["calibration"])
 

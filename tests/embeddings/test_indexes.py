@@ -1,85 +1,96 @@
-"""The vector index: none without need, rows never fewer than exist, rebuilt as the data grow."""
+"""The vector index: none without need, rows never fewer than exist, its recall known and kept."""
 
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import numpy as np
 import pytest
 from django.db import connection
 
-from documents.access import FULL
-from embeddings import indexes, search, services
+from documents.models import Collection, Document
+from embeddings import indexing, services
+from embeddings.indexing import building, measuring
+from embeddings.indexing.kinds import PREFIX
+from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
 from embeddings.store import vector_text
-from knowlex.common import async_db
 from knowlex.common.database import execute
-from knowlex.common.ids import new_id
-from tests.embeddings.conftest import in_thread
-from tests.provider import vector_of
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
+
+SIZE = 32
+AddVectors = Callable[..., None]
+_INSERT = """
+    WITH numbered AS (SELECT gen_random_uuid() AS id, n, vector FROM unnest(%s::text[])
+                      WITH ORDINALITY AS given (vector, n)),
+    chunk AS (INSERT INTO documents_chunk (id, document_id, chunk_index, content, start_char, end_char,
+                  token_count, chapter, section, created_at)
+              SELECT id, %s, n, 'text', 0, 4, 1, '', '', now() FROM numbered)
+    INSERT INTO embeddings_embedding (chunk_id, model_id, collection_id, vector, created_at)
+    SELECT id, %s, %s, vector::vector, clock_timestamp() FROM numbered
+"""
 
 
 @pytest.fixture(autouse=True)
 def _no_index_is_left(transactional_db):
     yield
-    for (name,) in execute("SELECT relname FROM pg_class WHERE relname LIKE %s", [f"{indexes.PREFIX}%"]):
+    for name in relations():
         execute(f"DROP INDEX {connection.ops.quote_name(name)}")
 
 
-def embed(add_document, count: int, collection: str = "default") -> None:
-    add_document([f"{collection} water and ships {n}" for n in range(count)], collection=collection)
-    services.request_embeddings(access=FULL)
-    while services.embed_batch(new_id()):
-        pass
+@pytest.fixture
+def model(configure: Any, settings: Any) -> EmbeddingModel:
+    settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE = "ivfflat", "vector"
+    return services.active_model()
 
 
-def lists() -> int:
-    ((lists_,),) = execute(
-        "SELECT option_value::int FROM pg_class, pg_options_to_table(reloptions) WHERE relname = %s",
-        [f"{indexes.PREFIX}{services.active_model().pk}"],
-    )
-    return int(lists_)
+@pytest.fixture
+def add_vectors(model: EmbeddingModel) -> AddVectors:
+    """`add_vectors(500, collection="c", clusters=20)`: a document with so many chunks and their vectors."""
+    random = np.random.default_rng(7)
+
+    def add(count: int, *, collection: str = "default", clusters: int = 40) -> UUID:
+        into, _ = Collection.objects.get_or_create(name=collection)
+        document = Document(
+            collection=into, source="pdf", original_filename="a.pdf", size_bytes=1, file="none",
+            page_count=1, chunk_count=count,
+        )  # fmt: skip
+        document.checksum = document.id.hex * 2
+        document.save()
+        centres = random.standard_normal((clusters, SIZE))
+        vectors = centres[random.integers(clusters, size=count)] + random.standard_normal((count, SIZE))
+        texts = [vector_text(vector) for vector in vectors.astype(np.float32)]
+        execute(_INSERT, [texts, document.id, model.pk, into.id])
+        return document.id
+
+    return add
 
 
-def test_there_is_no_index_until_there_are_rows_for_one(add_document):
-    embed(add_document, 30)
-    assert indexes.ensure_index() is None
-    assert indexes.ensure_index(min_rows=31) is None
-    assert indexes.ensure_index(min_rows=30) is not None
-    assert indexes.ensure_index(min_rows=30) is None
+def relations() -> set[str]:
+    return {name for name, _ in execute(building._RELATIONS, [PREFIX])}
 
 
-def test_the_index_is_built_anew_when_the_data_have_outgrown_it(add_document):
-    embed(add_document, 20)
-    indexes.ensure_index(min_rows=1)
-    before = lists()
-    embed(add_document, 100)
-    indexes.ensure_index(min_rows=1)
-    assert (before, lists()) == (4, 11)
+def state() -> VectorIndex:
+    return VectorIndex.objects.get()
 
 
-def test_an_index_that_a_crash_left_invalid_is_built_anew(add_document):
-    embed(add_document, 20)
-    name = indexes.ensure_index(min_rows=1)
-    execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", [name])
-    assert indexes.ensure_index(min_rows=1) == name
+def test_there_is_no_index_until_there_are_rows_for_one(add_vectors):
+    add_vectors(300)
+    assert indexing.ensure_index() is None
+    assert indexing.ensure_index(min_rows=301) is None
+    name = indexing.ensure_index(min_rows=300)
+    assert relations() == {name}
+    assert indexing.ensure_index(min_rows=300) is None
 
 
-async def test_a_search_by_index_finds_as_many_rows_as_there_are(add_document, monkeypatch):
-    await in_thread(embed, add_document, 60)
-    await in_thread(embed, add_document, 5, collection="small")
-    await in_thread(indexes.ensure_index, min_rows=1)
-    monkeypatch.setattr(search, "EXACT_BELOW", 0)
-    try:
-        for collection, expected in (("default", 50), ("small", 5)):
-            ids = await search._collection_ids(collection, FULL)
-            model = await search.search_model(ids)
-            assert model is not None
-            assert model.indexed
-            hits = await search.search("ships on the water", access=FULL, collection=collection, limit=50)
-            assert len(hits) == expected
-            assert [hit.distance for hit in hits] == sorted(hit.distance for hit in hits)
-        plan = await async_db.fetch_all(
-            search.SQL("EXPLAIN ") + search.dense_statement(model),
-            {"vector": vector_text(vector_of("ships", 32)), "collections": ids, "limit": 5},
-            setup=(*indexes.SETUP, search.SQL("SET LOCAL enable_seqscan = off")),
-        )
-        assert indexes.PREFIX in str(plan) or "embeddings_by_collection" in str(plan)
-    finally:
-        await async_db.close_pool()
+def test_a_build_measures_what_it_made(add_vectors):
+    add_vectors(400)
+    indexing.ensure_index(min_rows=1)
+
+    (measured,) = IndexMeasurement.objects.all()
+
+    assert (measured.kind, measured.storage, measured.rows, measured.lists) == ("ivfflat", "vector", 400, 20)
+    assert measured.reason == "built: first"
+    assert measured.sample == measuring.SAMPLE
+    assert measured.recall >= measuring.TARGET
+    assert (state().effort, state().recall, state().serves) == (measured.effort, measured.recall, True)

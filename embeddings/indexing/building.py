@@ -1,0 +1,172 @@
+"""The life of the vector index: none until there is data for one, then one for the number of rows there are.
+
+Built under a new name beside the old one, measured, and only then used: there is never a moment without. Each
+statement names by its predicate which of the two it means.
+"""
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from django.conf import settings
+from django.db import connection
+from psycopg.sql import SQL, Composed, Identifier
+
+from embeddings.indexing import records, sizes
+from embeddings.indexing.kinds import PREFIX, Index, lists_for, refusal
+from embeddings.indexing.measuring import measure
+from embeddings.models import EmbeddingModel, VectorIndex
+from embeddings.queue import INDEX_LOCK
+from knowlex.common.database import execute
+
+log = logging.getLogger(__name__)
+
+GROWTH = 4  # built anew when there are so many times the rows it was built for
+REPLACED = 0.5  # or this share of them has gone
+_MOST_MEMORY_MB, _LEAST_MEMORY_MB = 1024, 64
+_DROP = SQL("DROP INDEX CONCURRENTLY IF EXISTS {name}")
+_COUNT = "SELECT count(*) FROM embeddings_embedding WHERE model_id = %s"
+_COUNT_SINCE = """
+    SELECT count(*), count(*) FILTER (WHERE created_at > %s) FROM embeddings_embedding WHERE model_id = %s
+"""
+_RELATIONS = """
+    SELECT c.relname, x.indisvalid FROM pg_class c JOIN pg_index x ON x.indexrelid = c.oid
+    WHERE x.indrelid = 'embeddings_embedding'::regclass AND starts_with(c.relname, %s)
+"""
+
+
+def ensure_index(model: EmbeddingModel | None = None, *, min_rows: int | None = None) -> str | None:
+    """Build or rebuild a model's index if its data or the settings ask for it; the name of the one built.
+
+    model: None for the active one; any other may have one too. min_rows: None for what was measured to pay.
+    Searches and writes go on meanwhile; another process that is at it is left to it. Not in a transaction.
+    """
+    model = model or EmbeddingModel.objects.active().first()
+    if model is None:
+        return None
+    with alone() as is_alone:
+        return _ensure(model, min_rows) if is_alone else None
+
+
+def rebuild(model: EmbeddingModel) -> str | None:
+    """Build it whatever the number of rows; None while another process is at it, or with no row."""
+    with alone() as is_alone:
+        rows, _ = count_rows(model.pk)
+        if not is_alone or not rows or refused(model):
+            return None
+        return _build(model, VectorIndex.objects.filter(model=model).first(), rows, "asked for")
+
+
+def drop_index(model_id: int) -> None:
+    """For a model that goes, or has gone: its searches are exact from now on. Not in a transaction."""
+    VectorIndex.objects.filter(model=model_id).delete()
+    _drop_others(model_id, keep="")
+
+
+def refused(model: EmbeddingModel) -> str:
+    """Why the settings allow this model no index; "" if they do."""
+    kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
+    return refusal(model.dimensions, kind, storage)
+
+
+@contextmanager
+def alone() -> Iterator[bool]:
+    """Whether this session is the only builder; the lock ends with the session at the latest."""
+    (held,) = execute("SELECT pg_try_advisory_lock(%s)", [INDEX_LOCK])[0]
+    try:
+        yield held
+    finally:
+        if held and connection.connection and not connection.connection.closed:
+            execute("SELECT pg_advisory_unlock(%s)", [INDEX_LOCK])
+
+
+def drop_orphans() -> None:
+    """Indexes of models that are gone. For who is alone."""
+    known = {str(pk) for pk in EmbeddingModel.objects.values_list("pk", flat=True)}
+    for name, _ in execute(_RELATIONS, [PREFIX]):
+        found = re.match(rf"{PREFIX}(\d+)", name)
+        if found and found[1] not in known:
+            _run(_DROP.format(name=Identifier(name)))
+
+
+def _ensure(model: EmbeddingModel, min_rows: int | None) -> str | None:
+    state = VectorIndex.objects.filter(model=model).first()
+    enough = sizes.min_rows(model.dimensions) if min_rows is None else min_rows
+    rows, since = count_rows(model.pk, since=state.built_at if state else None)
+    reason = refused(model)
+    if reason or rows < enough // 2:
+        if state is not None:
+            log.info("vector index dropped", extra={"model": model.name, "rows": rows, "reason": reason})
+            drop_index(model.pk)
+        return None
+    reason = _due(state, rows, since) if state else ("first" if rows >= enough else "")
+    if reason:
+        return _build(model, state, rows, reason)
+    _drop_others(model.pk, keep=records.index_of(state).name if state else "")
+    return None
+
+
+def count_rows(model_id: int, *, since: datetime | None = None) -> tuple[int, int]:
+    """Of the model: how many there are, and how many of them came since then."""
+    if since is None:
+        return int(execute(_COUNT, [model_id])[0][0]), 0
+    rows, came = execute(_COUNT_SINCE, [since, model_id])[0]
+    return rows, came
+
+
+def _due(state: VectorIndex, rows: int, since: int) -> str:
+    """Why the index is to be built anew; "" if it is not."""
+    if (state.kind, state.storage) != (settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE):
+        return "settings changed"
+    name = records.index_of(state).name
+    if (name, True) not in execute(_RELATIONS, [name]):
+        return "lost"
+    if state.kind == "ivfflat" and rows > GROWTH * state.rows:
+        return "grown"
+    return "replaced" if state.rows - (rows - since) > REPLACED * state.rows else ""
+
+
+def _build(model: EmbeddingModel, state: VectorIndex | None, rows: int, reason: str) -> str:
+    kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
+    number = _last_number(model.pk) + 1
+    lists = lists_for(rows) if kind == "ivfflat" else 0
+    index = Index(model.pk, model.dimensions, number, kind, storage, lists)
+    log.info("building the vector index", extra={"index": index.name, "rows": rows, "reason": reason})
+    _create(index, rows)
+    records.built(index, rows, measure(index, rows=rows, effort=None), reason)
+    _drop_others(model.pk, keep=index.name)
+    return index.name
+
+
+def _create(index: Index, rows: int) -> None:
+    """One process, and no more memory than its vectors take: the others' searches go on beside it."""
+    bytes_a_row = 4 * index.dimensions + (512 if index.kind == "hnsw" else 64)
+    memory = max(_LEAST_MEMORY_MB, min(_MOST_MEMORY_MB, rows * bytes_a_row * 3 // 2 >> 20))
+    _run(SQL(f"SET maintenance_work_mem = '{memory}MB'"))
+    _run(SQL("SET max_parallel_maintenance_workers = 0"))
+    try:
+        _run(index.creation())
+    finally:
+        _run(SQL("RESET maintenance_work_mem"))
+        _run(SQL("RESET max_parallel_maintenance_workers"))
+
+
+def _last_number(model_id: int) -> int:
+    """Of all its indexes, those in the making, left over or invalid included."""
+    names = [name for name, _ in execute(_RELATIONS, [f"{PREFIX}{model_id}_"])]
+    numbers = [int(name.rsplit("_", 1)[1]) for name in names]
+    recorded = VectorIndex.objects.filter(model=model_id).values_list("number", flat=True)
+    return max([0, *numbers, *recorded])
+
+
+def _drop_others(model_id: int, *, keep: str) -> None:
+    """Earlier indexes of the model, and what a crash left invalid."""
+    for name, _ in execute(_RELATIONS, [f"{PREFIX}{model_id}"]):
+        if name != keep and re.fullmatch(rf"{PREFIX}{model_id}(_\d+)?", name):
+            _run(_DROP.format(name=Identifier(name)))
+
+
+def _run(statement: SQL | Composed) -> None:
+    execute(statement.as_string(None))

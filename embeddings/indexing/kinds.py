@@ -1,0 +1,123 @@
+"""What kinds of vector index there are, their sizes, and the SQL that only one of them serves."""
+
+import math
+from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
+
+PREFIX = "embeddings_vectors_"
+MAX_DIMENSIONS = {"vector": 2000, "halfvec": 4000}  # what pgvector can index
+MAX_LISTS, MAX_EF = 32_768, 1000
+USUAL_EFFORT = {"ivfflat": 32, "hnsw": 120}  # about .96 at 100,000 rows
+MORE = {"vector": 0, "halfvec": 20}  # candidates: by rounded vectors, neighbours change places
+
+_CREATE = SQL("""
+    CREATE INDEX CONCURRENTLY {name} ON embeddings_embedding USING {kind}
+    ((vector::{type}) {operators}){options} WHERE model_id = {model} AND chunk_id <> {mark}
+""")
+# The bare expression, the literal id and the mark: only then does the planner see that the index serves, and
+# no other can. With rows left over it has failed its purpose, and all are looked at instead.
+_INDEXED = SQL("""
+    WITH near AS MATERIALIZED (
+        SELECT e.chunk_id, e.vector <=> %(vector)s::vector AS distance FROM embeddings_embedding e
+        WHERE e.model_id = {model} AND e.chunk_id <> {mark}{where}
+        ORDER BY e.vector::{type} <=> %(vector)s::{type} LIMIT %(limit)s + {more}
+    ), found AS (SELECT count(*) >= %(limit)s AS enough FROM near)
+    (SELECT chunk_id, distance FROM near WHERE (SELECT enough FROM found)
+     ORDER BY distance, chunk_id LIMIT %(limit)s)
+    UNION ALL SELECT chunk_id, distance FROM ({exact}) everything WHERE NOT (SELECT enough FROM found)
+""")
+_EXACT = SQL("""
+    SELECT e.chunk_id, e.vector <=> %(vector)s::vector AS distance FROM embeddings_embedding e
+    WHERE e.model_id = {model}{where} ORDER BY distance, e.chunk_id LIMIT %(limit)s
+""")
+_SETUP = {
+    "ivfflat": (
+        "SET LOCAL ivfflat.probes = {effort}",
+        "SET LOCAL ivfflat.iterative_scan = relaxed_order",  # goes on until there are enough rows
+    ),
+    "hnsw": (
+        "SET LOCAL hnsw.ef_search = {effort}",
+        "SET LOCAL hnsw.iterative_scan = relaxed_order",
+        "SET LOCAL hnsw.max_scan_tuples = 2147483647",
+        "SET LOCAL hnsw.scan_mem_multiplier = 4",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index as it is to be built, or is. number: of the model's builds. lists: of IVFFlat, else 0."""
+
+    model_id: int
+    dimensions: int
+    number: int
+    kind: str
+    storage: str
+    lists: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{PREFIX}{self.model_id}_{self.number}"
+
+    @property
+    def _parts(self) -> dict[str, Composable]:
+        # No chunk has the mark for its id: a condition that is always true tells one index from the next.
+        return {
+            "model": Literal(self.model_id),
+            "mark": Literal(UUID(int=self.number)),
+            "type": SQL(f"{self.storage}({int(self.dimensions)})"),
+        }
+
+    def creation(self) -> Composed:
+        return _CREATE.format(
+            name=Identifier(self.name),
+            kind=Identifier(self.kind),
+            operators=Identifier(f"{self.storage}_cosine_ops"),
+            options=SQL(f" WITH (lists = {int(self.lists)})" if self.kind == "ivfflat" else ""),
+            **self._parts,
+        )
+
+    def search(self, where: Composable) -> Composed:
+        """SELECT of (chunk_id, distance), closest first, for the parameters vector and limit."""
+        everything = exact_search(self.model_id, where)
+        return _INDEXED.format(where=where, more=Literal(MORE[self.storage]), exact=everything, **self._parts)
+
+    def setup(self, effort: int) -> tuple[SQL, ...]:
+        """What holds for a search by this index. effort: probes, or ef_search.
+
+        To the planner a sort is cheap; it would take the distances of all rows.
+        """
+        settings = (text.format(effort=int(effort)) for text in _SETUP[self.kind])
+        return (SQL("SET LOCAL enable_sort = off"), *map(SQL, settings))
+
+    def efforts(self) -> list[int]:
+        """All that are tried, least first. More than half of the lists is no help against looking at all."""
+        highest = max(1, self.lists // 2) if self.kind == "ivfflat" else MAX_EF
+        lowest = 1 if self.kind == "ivfflat" else 40
+        steps = math.log2(highest / lowest) * 2
+        tried = {min(highest, round(lowest * 2 ** (n / 2))) for n in range(math.ceil(steps) + 1)}
+        return sorted(tried)
+
+
+def exact_search(model_id: int, where: Composable) -> Composed:
+    """SELECT of (chunk_id, distance), closest first, for the parameters vector and limit."""
+    return _EXACT.format(model=Literal(model_id), where=where)
+
+
+def lists_for(rows: int) -> int:
+    return max(1, min(MAX_LISTS, round(math.sqrt(rows))))
+
+
+def refusal(dimensions: int, kind: str, storage: str) -> str:
+    """Why there can be no such index; "" if there can."""
+    if kind == "none":
+        return "KNOWLEX_VECTOR_INDEX is none."
+    if not dimensions:
+        return "Nothing was embedded yet."
+    if dimensions <= MAX_DIMENSIONS[storage]:
+        return ""
+    limit = f"{dimensions} dimensions are more than pgvector can index as {storage}."
+    remedy = " KNOWLEX_VECTOR_INDEX_STORAGE=halfvec holds up to 4000."
+    return limit + (remedy if dimensions <= MAX_DIMENSIONS["halfvec"] else "")

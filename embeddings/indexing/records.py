@@ -1,0 +1,82 @@
+"""What is known of the indexes, in tables: how searches are to use them, and what was measured when."""
+
+import logging
+
+from django.db import transaction
+from django.utils import timezone
+
+from embeddings.indexing import sizes
+from embeddings.indexing.kinds import USUAL_EFFORT, Index
+from embeddings.indexing.measuring import Found
+from embeddings.models import IndexMeasurement, VectorIndex
+from knowlex.common.database import execute
+
+log = logging.getLogger(__name__)
+
+KEPT = 500  # measurements of one model
+_TRIM = """
+    DELETE FROM embeddings_indexmeasurement WHERE model_id = %(model)s AND id <= (
+        SELECT id FROM embeddings_indexmeasurement WHERE model_id = %(model)s
+        ORDER BY id DESC OFFSET %(kept)s LIMIT 1)
+"""
+
+
+def index_of(state: VectorIndex) -> Index:
+    return Index(state.model_id, state.model.dimensions, state.number, state.kind, state.storage, state.lists)
+
+
+@transaction.atomic
+def built(index: Index, rows: int, found: Found | None, reason: str) -> None:
+    """The new index is the one from now on. One that was too slow to measure is used at its usual effort."""
+    now = timezone.now()
+    VectorIndex.objects.update_or_create(
+        model_id=index.model_id,
+        defaults={
+            "number": index.number,
+            "kind": index.kind,
+            "storage": index.storage,
+            "rows": rows,
+            "lists": index.lists,
+            "effort": USUAL_EFFORT[index.kind],
+            "recall": None,
+            "serves": True,
+            "exact_below": sizes.exact_below(index.dimensions),
+            "built_at": now,
+            "measured_at": None,
+        },
+    )
+    if found is not None:
+        measured(index, rows, found, f"built: {reason}")
+
+
+@transaction.atomic
+def measured(index: Index, rows: int, found: Found, reason: str) -> IndexMeasurement | None:
+    """Searches use the index at this effort from now on, or do without where its recall is too low.
+
+    None where another index has taken its place meanwhile.
+    """
+    now = timezone.now()
+    state = VectorIndex.objects.filter(model=index.model_id, number=index.number)
+    known = {"effort": found.effort, "recall": found.recall, "serves": found.serves}
+    if not state.update(measured_at=now, **known):
+        return None
+    measurement = IndexMeasurement.objects.create(
+        model_id=index.model_id,
+        kind=index.kind,
+        storage=index.storage,
+        rows=rows,
+        lists=index.lists,
+        sample=found.sample,
+        index_ms=found.index_ms,
+        exact_ms=found.exact_ms,
+        reason=reason,
+        measured_at=now,
+        **known,
+    )
+    execute(_TRIM, {"model": index.model_id, "kept": KEPT})
+    report = {"index": index.name, "rows": rows, **known}
+    if found.serves:
+        log.info("vector index measured", extra=report)
+    else:
+        log.warning("vector index finds too little; searches are exact", extra=report)
+    return measurement
