@@ -1,48 +1,43 @@
-"""Which model's vectors are written and searched: the one that the settings name, never two mixed."""
-
-from typing import Any
+"""Which model's vectors are searched: the database says it; where it says nothing yet, the settings do."""
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.utils import timezone
 
-from embeddings import queue
+from embeddings import model_advice, queue
 from embeddings.models import EmbeddingModel
-from embeddings.protocols import Embedder
-from knowlex.common.components import component
+from embeddings.registry import configured, embedder_for, fits
+from embeddings.types import ModelSpec
 from knowlex.common.database import with_retries
 from knowlex.common.errors import EmbedderRejected
 
 
-class ModelMismatch(EmbedderRejected):
-    """The stored vectors are of another model than the one that the settings name."""
-
-
-def provider() -> str:
-    """ "local", "openai": the module of the configured embedder."""
-    spec: dict[str, Any] = settings.KNOWLEX["EMBEDDER"]
-    return str(spec["class"]).split(".")[-2]
-
-
 def active_model() -> EmbeddingModel:
-    """The row of the configured embedder, made active on first use. Raises ModelMismatch.
+    """The active row; before anything was ever embedded, the configured model becomes it.
 
     dimensions is 0 until the first vector tells, where neither provider nor settings fix it.
+    Raises DatabaseUnavailable, ImproperlyConfigured.
     """
-    embedder = component("EMBEDDER", Embedder)
-    model = with_retries(EmbeddingModel.objects.active().first)
-    if model is not None and _fits(model, embedder):
-        return model
-    return with_retries(lambda: _activate(embedder))
+    return with_retries(EmbeddingModel.objects.active().first) or with_retries(_take_configured)
 
 
 def ensure_model_matches() -> None:
-    """For the start of `up` and of a worker. Raises ImproperlyConfigured if vectors would be mixed."""
-    try:
-        active_model()
-    except ModelMismatch as exc:
-        raise ImproperlyConfigured(exc.message) from exc
+    """For the start of `up` and of a worker: settings that name no model follow the active one.
+
+    Raises ImproperlyConfigured, saying what to type, if they name another one than the active one that has
+    vectors, or if the active one cannot be used here.
+    """
+    active = with_retries(EmbeddingModel.objects.active().first)
+    if active is None or fits(active.spec, configured()):
+        with_retries(_take_configured)
+    elif not with_retries(active.embeddings.exists):
+        if settings.EMBEDDER_CHOSEN or not _is_usable(active.spec):
+            with_retries(_take_configured)
+    elif settings.EMBEDDER_CHOSEN:
+        raise ImproperlyConfigured(model_advice.refusal(active.spec, configured()))
+    else:
+        _check_usable(active.spec)
 
 
 def learn_dimensions(model: EmbeddingModel, dimensions: int) -> bool:
@@ -53,40 +48,45 @@ def learn_dimensions(model: EmbeddingModel, dimensions: int) -> bool:
     return model.dimensions == dimensions
 
 
-def _fits(model: EmbeddingModel, embedder: Embedder) -> bool:
-    same_size = not model.dimensions or embedder.dimensions in (None, model.dimensions)
-    return model.name == embedder.model_name and model.provider == provider() and same_size
+def _is_usable(model: ModelSpec) -> bool:
+    try:
+        embedder_for(model)
+    except EmbedderRejected:
+        return False
+    return True
+
+
+def _check_usable(model: ModelSpec) -> None:
+    try:
+        embedder_for(model)
+    except EmbedderRejected as exc:
+        raise ImproperlyConfigured(f"The stored vectors are of {model}. {exc.message}") from exc
 
 
 @transaction.atomic
-def _activate(embedder: Embedder) -> EmbeddingModel:
+def _take_configured() -> EmbeddingModel:
+    """Make the configured model active; what was active before has no vectors, and goes."""
     queue.lock(queue.MODEL_LOCK)
-    rows = EmbeddingModel.objects.select_for_update()
-    for other in rows.all():
-        if not _fits(other, embedder) and (other.active or other.name == embedder.model_name):
-            _retire(other, embedder)
-    model, _ = rows.get_or_create(
-        name=embedder.model_name,
-        defaults={"provider": provider(), "dimensions": embedder.dimensions or 0},
-    )
+    spec = configured()
+    rows = list(EmbeddingModel.objects.select_for_update(no_key=True).order_by("id"))
+    model = next((row for row in rows if fits(row.spec, spec)), None)
+    for other in rows:
+        if other != model and (other.active or other.name == spec.name):
+            _retire(other, spec)
+    return _activated(model or EmbeddingModel(name=spec.name, provider=spec.provider), spec)
+
+
+def _activated(model: EmbeddingModel, spec: ModelSpec) -> EmbeddingModel:
+    model.options = model.options or dict(spec.options)
+    model.dimensions = model.dimensions or spec.dimensions
     model.active = model.wanted = True
     model.activated_at = model.activated_at or timezone.now()
-    model.dimensions = model.dimensions or embedder.dimensions or 0
-    model.save(update_fields=["active", "wanted", "activated_at", "dimensions"])
+    model.save()
     return model
 
 
-def _retire(other: EmbeddingModel, embedder: Embedder) -> None:
-    """A model without vectors goes with what was asked of it; one with vectors is not given up silently."""
+def _retire(other: EmbeddingModel, spec: ModelSpec) -> None:
+    """What was asked of it goes with it: the sweep asks the other model."""
     if other.embeddings.exists():
-        raise ModelMismatch(
-            f"The stored vectors are of {_described(other.name, other.provider, other.dimensions)}, but the "
-            f"settings name {_described(embedder.model_name, provider(), embedder.dimensions)}. Vectors of "
-            "two models cannot be searched together: set KNOWLEX_EMBEDDER, KNOWLEX_EMBEDDING_MODEL and "
-            "KNOWLEX_EMBEDDING_DIMENSIONS back, or use a new data folder or database."
-        )
+        raise ImproperlyConfigured(model_advice.refusal(other.spec, spec))
     other.delete()
-
-
-def _described(name: str, of: str, dimensions: int | None) -> str:
-    return f"{name} ({of}{f', {dimensions} dimensions' if dimensions else ''})"

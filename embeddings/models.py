@@ -13,6 +13,7 @@ from embeddings.querysets import (
     EmbeddingRequestQuerySet,
     EmbeddingRunQuerySet,
 )
+from embeddings.types import ModelSpec
 from knowlex.common.ids import new_id
 
 
@@ -48,6 +49,12 @@ class EmbeddingModel(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def spec(self) -> ModelSpec:
+        return ModelSpec.of(
+            {name: getattr(self, name) for name in ("provider", "name", "dimensions", "options")}
+        )
 
 
 class Embedding(models.Model):

@@ -11,13 +11,11 @@ from psycopg.sql import SQL, Composable, Composed
 
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
-from embeddings.active import provider
 from embeddings.indexing.kinds import Index, exact_search
-from embeddings.protocols import Embedder
+from embeddings.registry import embedder_for
 from embeddings.store import vector_text
-from embeddings.types import Hit, Vector
+from embeddings.types import Hit, ModelSpec, Vector
 from knowlex.common import async_db
-from knowlex.common.components import component
 from knowlex.common.errors import EmbedderError, InvalidInput, NotFound, RetrievalFailed
 from knowlex.common.fields import check_storable
 
@@ -25,11 +23,12 @@ log = logging.getLogger(__name__)
 
 ZERO_DISTANCE = 1e-6  # what float32 makes of the distance between equal vectors
 
-# One row, or none; parameter: collections. Retrieval reads it in one statement with more. index: how to
-# search through the model's index, null where there is none, it finds too little, or so few rows are looked
-# at (which are therefore counted) that an exact search is as fast.
+# One row, or none; parameters: collections, and model: the id of one that is to be searched with though it is
+# not the active one, else None. Retrieval reads it in one statement with more. index: how to search through
+# the model's index, null where there is none, it finds too little, or so few rows are looked at (which are
+# therefore counted) that an exact search is as fast.
 MODEL = SQL("""
-    SELECT m.id, m.name, m.provider, m.dimensions, m.calibration, (
+    SELECT m.id, m.name, m.provider, m.dimensions, m.options, m.calibration, (
         SELECT jsonb_build_object(
             'number', i.number, 'kind', i.kind, 'storage', i.storage, 'lists', i.lists, 'effort', i.effort
         )
@@ -40,7 +39,8 @@ MODEL = SQL("""
             ) counted
         )
     ) AS index
-    FROM embeddings_embeddingmodel m WHERE m.active
+    FROM embeddings_embeddingmodel m
+    WHERE CASE WHEN %(model)s::int IS NULL THEN m.active ELSE m.id = %(model)s END
 """)
 _MODEL = MODEL.as_bytes(None)
 _IN_COLLECTIONS = SQL(" AND e.collection_id = ANY(%(collections)s)")
@@ -56,13 +56,22 @@ _COLLECTION = "SELECT id FROM documents_collection WHERE name = %s OR id::text =
 
 @dataclass(frozen=True, slots=True)
 class SearchModel:
-    """The active model. index: the one that serves this search, at that effort; None: the search is exact."""
+    """The model whose vectors one search reads, and that its question is embedded with, whichever is active
+    by then. index: the one that serves this search, at that effort; None: the search is exact.
+    """
 
     id: int
-    name: str
-    dimensions: int
+    spec: ModelSpec
     index: Index | None = None
     effort: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def dimensions(self) -> int:
+        return self.spec.dimensions
 
     @property
     def setup(self) -> tuple[SQL, ...]:
@@ -75,19 +84,14 @@ class SearchModel:
 
 
 async def search_model(collection_ids: Sequence[UUID]) -> SearchModel | None:
-    """The active model; None before anything was ever embedded.
-
-    Raises RetrievalFailed if the settings name another one: its vectors cannot be compared with these.
-    """
-    row = await async_db.fetch_one(_MODEL, {"collections": list(collection_ids)})
+    """The active model; None before anything was ever embedded."""
+    row = await async_db.fetch_one(_MODEL, {"collections": list(collection_ids), "model": None})
     return None if row is None else usable_model(row)
 
 
 def usable_model(row: dict[str, Any]) -> SearchModel:
-    """Of a row of `MODEL`. Raises RetrievalFailed if the settings name another model."""
-    if row["name"] != component("EMBEDDER", Embedder).model_name or row["provider"] != provider():
-        raise RetrievalFailed("The stored vectors are of another embedding model than the configured one.")
-    model = SearchModel(row["id"], row["name"], row["dimensions"])
+    """Of a row of `MODEL`."""
+    model = SearchModel(row["id"], ModelSpec.of(row))
     if row["index"] is None:
         return model
     how = dict(row["index"])
@@ -106,9 +110,9 @@ def dense_statement(model: SearchModel, where: Composable = _NO_FILTER) -> Compo
 
 
 async def embed_question(text: str, model: SearchModel) -> Vector:
-    """Raises RetrievalFailed."""
+    """By the embedder of that very model. Raises RetrievalFailed."""
     try:
-        vector = await component("EMBEDDER", Embedder).aembed_query(text)
+        vector = await embedder_for(model.spec).aembed_query(text)
     except EmbedderError as exc:
         log.error("question not embedded", extra={"error": type(exc).__name__, "reason": exc.message})
         raise RetrievalFailed(f"The question could not be embedded. {exc.message}") from exc

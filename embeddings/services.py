@@ -16,10 +16,10 @@ from embeddings.active import active_model, ensure_model_matches, learn_dimensio
 from embeddings.models import EmbeddingModel, EmbeddingRun
 from embeddings.progress import wait_until_done
 from embeddings.protocols import Embedder
+from embeddings.registry import embedder_for
 from embeddings.requesting import request
 from embeddings.search import search
 from embeddings.types import Embedded, HeldChunk, Requested
-from knowlex.common.components import component
 from knowlex.common.database import release_connection, with_retries
 from knowlex.common.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
 from knowlex.common.heartbeat import Heartbeat
@@ -44,8 +44,7 @@ def request_embeddings(document_id: UUID | None = None, *, access: Access) -> Re
 
     Only in collections that the caller may use.
     The work is on record when this returns, whether anybody is told about it or not.
-    Raises NotFound for a document that is unknown or has no chunks, Forbidden, ModelMismatch,
-    DatabaseUnavailable.
+    Raises NotFound for a document that is unknown or has no chunks, Forbidden, DatabaseUnavailable.
     """
     access.require("write")
     chunks = Chunk.objects.allowed_to(access).current()
@@ -68,7 +67,7 @@ def embed_batch(batch_id: UUID) -> int:
     release_connection()
     work = _Work()
     with Heartbeat(lambda: queue.renew(lease)):
-        work.embed(component("EMBEDDER", Embedder), chunks)
+        work.embed(embedder_for(model.spec), chunks)
     stored = with_retries(lambda: _settle(model, lease, work))
     settling.settle(model_id=model.pk, chunk_ids=[chunk.chunk_id for chunk in chunks])
     log.info("batch embedded", extra={"batch": str(batch_id), "stored": stored, "failed": len(work.failed)})

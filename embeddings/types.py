@@ -1,7 +1,8 @@
 """Plain data of embedding and search."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -22,6 +23,30 @@ class Embedded:
     vector: Vector
     sentences: NDArray[np.float32] | None = None
     spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """What an embedding model's embedder is built from; never a secret, so that it can stand in the database.
+
+    dimensions: 0 until the first vector tells. options: name and value, sorted by name, such as the path of a
+    folder or the size that is asked for.
+    """
+
+    provider: str
+    name: str
+    dimensions: int = 0
+    options: tuple[tuple[str, str | int | bool], ...] = ()
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "ModelSpec":
+        """row: has the columns provider, name, dimensions and options (a dict) of an EmbeddingModel."""
+        options = tuple(sorted((row["options"] or {}).items()))
+        return cls(row["provider"], row["name"], row["dimensions"], options)
+
+    def __str__(self) -> str:
+        size = f", {self.dimensions} dimensions" if self.dimensions else ""
+        return f"{self.name} ({self.provider}{size})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,12 @@ class Environment(BaseSettings):
         return self.knowlex_embedder or ("openai" if self.openai_api_key else "local")
 
     @property
+    def embedder_chosen(self) -> bool:
+        """Whether anything names an embedding model; else the one that is active in the database is used."""
+        named = (self.knowlex_embedder, self.knowlex_embedding_model, self.knowlex_embedding_dimensions)
+        return any(named) or bool(self.openai_api_key)
+
+    @property
     def allowed_hosts(self) -> list[str]:
         """The Host headers that are answered: the chosen ones, else this machine's own."""
         if self.knowlex_allowed_hosts:

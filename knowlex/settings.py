@@ -179,6 +179,7 @@ EMBEDDERS: dict[str, dict[str, Any]] = {
         },
     },
 }
+EMBEDDER_CHOSEN = ENV.embedder_chosen
 SYNTHESIZERS: dict[str, dict[str, Any]] = {
     "extractive": {"class": "rag.synthesizers.extractive.ExtractiveSynthesizer"},
     "openai": {

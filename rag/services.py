@@ -8,7 +8,7 @@ from django.conf import settings
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
 from knowlex.common.async_db import fetch_all
-from knowlex.common.components import built, component
+from knowlex.common.components import all_built, component
 from knowlex.common.errors import NotFound
 from rag.pipeline import Pipeline
 from rag.protocols import Reranker, Retriever, Synthesizer
@@ -68,8 +68,8 @@ async def close() -> None:
     counts = query_counts.take()
     if counts is not None:
         await counts.close()
-    for role in ("SYNTHESIZER", "EMBEDDER", "RETRIEVER", "RERANKER"):
-        aclose = getattr(built(role), "aclose", None)
+    for part in all_built():  # the embedders of other models than the configured one among them
+        aclose = getattr(part, "aclose", None)
         if aclose is not None:
             await aclose()
 

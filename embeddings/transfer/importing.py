@@ -42,7 +42,7 @@ def import_collection(file: IO[bytes], *, name: str | None = None) -> Imported:
     """Read an export into the collection `name` (else the one it is of), which is made if it is not there.
 
     What came before a failure stays. Ids are kept where they are free. Raises InvalidInput for what is no
-    sound export, StorageUnavailable, DatabaseUnavailable, ModelMismatch.
+    sound export, StorageUnavailable, DatabaseUnavailable.
     """
     archive = ArchiveReader(file)
     found, size = archive.next("manifest.json")

@@ -4,6 +4,7 @@ A part is named by role, for example
 `KNOWLEX = {"EMBEDDER": {"class": "embeddings.embedders.local.LocalEmbedder", "options": {...}}}`.
 """
 
+from collections.abc import Callable, Hashable
 from threading import RLock
 from typing import Any, TypeVar, cast
 
@@ -15,7 +16,7 @@ from django.utils.module_loading import import_string
 
 Part = TypeVar("Part")
 
-_instances: dict[str, Any] = {}
+_instances: dict[Hashable, Any] = {}
 _lock = RLock()
 
 
@@ -25,15 +26,21 @@ def component(role: str, protocol: type[Part]) -> Part:
     `protocol` only tells the type checker (and the reader) what the part can do.
     Raises ImproperlyConfigured, naming the role, if it is unknown or cannot be built.
     """
+    return cast(Part, kept(role, lambda: _build(role)))
+
+
+def kept(key: Hashable, build: Callable[[], Part]) -> Part:
+    """Parts of which there are several: the one under `key`, built on first use and kept like the others."""
     with _lock:
-        if role not in _instances:
-            _instances[role] = _build(role)
-        return cast(Part, _instances[role])
+        if key not in _instances:
+            _instances[key] = build()
+        return cast(Part, _instances[key])
 
 
-def built(role: str) -> Any | None:
-    """The part for `role` if anyone has asked for it yet; for closing what it holds open."""
-    return _instances.get(role)
+def all_built() -> list[Any]:
+    """The parts that anyone has asked for yet; for closing what they hold open."""
+    with _lock:
+        return list(_instances.values())
 
 
 def forget_components() -> None:

@@ -45,13 +45,21 @@ class HybridRetriever:
 
     What BM25 orders holds at least one of the question's `rarest` rarest known words, together with the rarer
     ones found in at most `most_matches` chunks; the rarest of all may stand in more.
+    model_id: of the model to search with, where it is not the active one.
     """
 
     def __init__(
-        self, *, depth: int = 40, candidates: int = 20, rarest: int = 8, most_matches: int = 2000
+        self,
+        *,
+        depth: int = 40,
+        candidates: int = 20,
+        rarest: int = 8,
+        most_matches: int = 2000,
+        model_id: int | None = None,
     ) -> None:
         self._depth, self._candidates = depth, candidates
         self._rarest, self._most_matches = rarest, most_matches
+        self._model_id = model_id
 
     async def retrieve(self, question: Question) -> Retrieval:
         try:
@@ -64,7 +72,11 @@ class HybridRetriever:
         words = list(dict.fromkeys(lexemes(question.text)))
         scope = await fetch_one(
             statements.SCOPE,
-            {"collections": list(question.collection_ids), "lexemes": [ALL_CHUNKS, *words]},
+            {
+                "collections": list(question.collection_ids),
+                "lexemes": [ALL_CHUNKS, *words],
+                "model": self._model_id,
+            },
         )
         if scope is None:
             return Retrieval(())

@@ -27,6 +27,7 @@ def configure(settings: Any, provider: Provider) -> Iterator[Configure]:
         wire = {"api_key": "sk-test", "base_url": provider.openai_url, "timeout_s": 5.0}
         part = {"class": "embeddings.embedders.openai.OpenAIEmbedder", "options": usual | wire | options}
         settings.KNOWLEX = settings.KNOWLEX | {"EMBEDDER": part}
+        settings.EMBEDDER_CHOSEN = True
 
     choose()
     yield choose

@@ -5,10 +5,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 from documents.access import FULL
 from embeddings import services
-from embeddings.models import EmbeddingModel, EmbeddingRequest
+from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest
 from embeddings.search import search
 from knowlex.common import async_db
-from knowlex.common.errors import EmbedderRejected, RetrievalFailed
 from knowlex.common.ids import new_id
 from tests.embeddings.conftest import in_thread
 
@@ -22,35 +21,70 @@ def test_the_configured_model_is_active_from_its_first_use():
     assert EmbeddingModel.objects.count() == 1
 
 
-@pytest.mark.parametrize("change", [{"model_name": "another"}, {"dimensions": 64}])
-def test_another_model_or_size_is_refused_once_there_are_vectors(add_document, configure, change):
+@pytest.fixture
+def embedded(add_document, configure):
+    """One chunk with a vector of the usual model."""
     add_document(["one text"])
     services.request_embeddings(access=FULL)
-    services.embed_batch(new_id())
+    assert services.embed_batch(new_id()) == 1
+
+
+@pytest.mark.parametrize("change", [{"model_name": "another"}, {"dimensions": 64}])
+def test_settings_that_name_another_model_are_refused_at_the_start_with_what_to_type(
+    embedded, configure, change
+):
     configure(**change)
-    with pytest.raises(ImproperlyConfigured, match="text-embedding-3-small"):
+    with pytest.raises(ImproperlyConfigured) as refused:
         services.ensure_model_matches()
-    with pytest.raises(EmbedderRejected, match="KNOWLEX_EMBEDDING_MODEL"):
-        services.request_embeddings(access=FULL)
+    told = str(refused.value)
+    assert "text-embedding-3-small (openai, 32 dimensions)" in told
+    assert f"embedding_model add {change.get('model_name', 'text-embedding-3-small')}" in told
+    assert "KNOWLEX_EMBEDDING_MODEL=text-embedding-3-small" in told
     configure()
     services.ensure_model_matches()
+
+
+def test_settings_that_name_no_model_follow_the_active_one(embedded, configure, settings):
+    configure(model_name="another")
+    settings.EMBEDDER_CHOSEN = False
+    services.ensure_model_matches()
+    assert services.active_model().name == "text-embedding-3-small"
+
+
+def test_an_active_model_that_cannot_be_used_is_refused_by_the_name_of_what_is_missing(embedded, settings):
+    local = settings.EMBEDDERS["local"]
+    settings.KNOWLEX = settings.KNOWLEX | {"EMBEDDER": local}
+    settings.EMBEDDER_CHOSEN = False
+    with pytest.raises(ImproperlyConfigured, match=r"text-embedding-3-small.*OPENAI_API_KEY"):
+        services.ensure_model_matches()
+
+
+def test_a_process_that_runs_goes_on_with_the_active_model(embedded, add_document, configure):
+    add_document(["another text"])
+    configure(model_name="another", dimensions=64)
+    assert services.request_embeddings(access=FULL).requested == 1
+    assert services.embed_batch(new_id()) == 1
+    assert {len(row.vector) for row in Embedding.objects.all()} == {32}
 
 
 def test_without_vectors_the_model_may_change_and_what_was_asked_of_the_old_goes(add_document, configure):
     add_document(["one text"])
     services.request_embeddings(access=FULL)
     configure(model_name="another")
+    services.ensure_model_matches()
     assert services.active_model().name == "another"
     assert EmbeddingRequest.objects.count() == 0
     assert services.request_embeddings(access=FULL).requested == 1
 
 
-async def test_a_search_with_another_model_than_the_stored_one_is_refused(transactional_db, configure):
-
-    await in_thread(services.active_model)
-    configure(model_name="another")
+async def test_a_question_is_embedded_by_the_model_that_it_searches(add_document, configure, provider):
+    """Whatever the settings of this process name: the database says which vectors there are."""
+    await in_thread(add_document, ["one text"])
+    await in_thread(services.request_embeddings, access=FULL)
+    await in_thread(services.embed_batch, new_id())
+    configure(model_name="another", dimensions=64)
     try:
-        with pytest.raises(RetrievalFailed, match="another embedding model"):
-            await search("a question", access=FULL, collection=None, limit=5)
+        (hit,) = await search("one text", access=FULL, collection=None, limit=5)
     finally:
         await async_db.close_pool()
+    assert hit.distance == 0

@@ -184,6 +184,7 @@ def test_vectors_of_another_model_are_left_and_embedding_is_asked_for(library: C
     archive = exported(library)
     Collection.objects.all().delete()
     configure(model_name="another-model", dimensions=16)
+    services.ensure_model_matches()
     done = taken(archive)
     assert (done.documents, done.vectors, len(done.to_embed)) == (2, 0, 2)
     assert "text-embedding-3-small (32)" in done.notes[0]

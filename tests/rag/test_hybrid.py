@@ -131,8 +131,8 @@ def test_a_refused_question_is_a_retrieval_failure(library: None, embedder: Prov
         retrieve("bread")
 
 
-def test_vectors_of_another_model_are_never_compared(library: None):
-    EmbeddingModel.objects.update(name="another")
+def test_vectors_of_another_size_are_never_compared(library: None):
+    EmbeddingModel.objects.update(dimensions=7)
     with pytest.raises(RetrievalFailed):
         retrieve("bread")
 
