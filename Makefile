@@ -3,6 +3,9 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13,$(
 BIN := .venv/bin
 READY := .venv/.ready
 READY_DEV := .venv/.ready-dev
+# Each process of a test run has services, databases and folders of its own.
+TESTS_AT_ONCE ?= 2
+PYTEST = $(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --max-worker-restart 1
 SOURCES := knowlex documents embeddings rag tests benchmarks samples manage.py
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -36,11 +39,11 @@ demo: $(READY) ## Upload a real PDF, ask about it, see the cited answer
 run: $(READY) ## Serve until stopped (Ctrl-C)
 	@exec $(BIN)/python manage.py up
 
-test: $(READY_DEV) ## Run the tests
-	$(BIN)/python -m pytest
+test: $(READY_DEV) ## Run the tests, two files at once (TESTS_AT_ONCE=2; 0: one after the other)
+	$(PYTEST)
 
 test-all: $(READY_DEV) ## Run all tests, those too that take long
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(PYTEST) -m "slow or not slow"
 
 check: lint types test ## Format, lint, imports, types, tests
 

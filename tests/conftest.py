@@ -4,6 +4,7 @@ In-process tests (`@pytest.mark.django_db`) use the database `test_knowlex`; eve
 processes uses one of its own.
 """
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -33,6 +34,12 @@ __all__ = ["make_pdf", "wait_until"]
 TEST_LIMIT_S = 240
 MakeStack = Callable[..., Stack]
 _numbers = count()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes of `pytest -n` are to choose a folder of their own before they read the settings."""
+    if config.getoption("numprocesses", None):
+        del os.environ["DJANGO_SETTINGS_MODULE"]  # with it, pytest-django reads the settings before conftest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

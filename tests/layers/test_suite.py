@@ -1,15 +1,24 @@
-"""The suite's own tools tell the truth: the provider, the PDF writer, the database of in-process tests."""
+"""The suite's own tools tell the truth: the provider, the PDF writer, the database of in-process tests.
+
+And its processes, of which `make test` has two, share nothing and hide nothing.
+"""
 
 import base64
 import io
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import httpx
 import numpy as np
 import openai
 import pytest
+from django.conf import settings
 from pypdf import PdfReader
 
 from tests.provider import Provider, vector_of
+from tests.support import environment
 from tests.support.pdf import make_pdf
 
 
@@ -58,3 +67,29 @@ def test_the_database_of_in_process_tests_has_the_default_collection():
     from documents.models import Collection
 
     assert Collection.objects.named("default").exists()
+
+
+def test_each_process_of_a_run_has_services_of_its_own():
+    """With a folder of the process that started it, it would look for services that nobody has started."""
+    assert Path(settings.DATA_DIR) == environment.DATA_DIR
+    assert environment.database_url("knowlex") == settings.DATABASE_URL
+    assert str(environment.FOLDER) in settings.REDIS_URL
+    assert os.environ["REDIS_URL"] in settings.REDIS_URL
+
+
+def test_a_process_of_the_run_that_dies_is_a_failure_that_names_the_test(tmp_path: Path):
+    (tmp_path / "test_dies.py").write_text("import os\ndef test_ends_its_process(): os._exit(0)\n")
+    (tmp_path / "test_lives.py").write_text("def test_passes(): pass\n")
+    words = ("-c", os.devnull, "--rootdir", ".", "-p", "xdist", "-n", "2", "--dist", "loadfile")
+
+    told = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, "--max-worker-restart", "0", "."],
+        cwd=tmp_path,
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+    )
+
+    assert told.returncode == 1, told.stdout + told.stderr
+    assert "crashed while running 'test_dies.py::test_ends_its_process'" in told.stdout
+    assert "1 failed, 1 passed" in told.stdout
