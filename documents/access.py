@@ -29,10 +29,10 @@ class Access:
     def may_use(self, collection_id: UUID) -> bool:
         return self.collection_ids is None or collection_id in self.collection_ids
 
-    def require_collection(self, collection_id: UUID) -> None:
-        """For a collection that the request names. Raises Forbidden."""
+    def require_collection(self, collection_id: UUID, *, field: str = "collection") -> None:
+        """For a collection that the request names, in this field. Raises Forbidden."""
         if not self.may_use(collection_id):
-            raise Forbidden("You don't have access to this collection.", details={"field": "collection"})
+            raise Forbidden("You don't have access to this collection.", details={"field": field})
 
     @property
     def allowed(self) -> list[UUID] | None:

@@ -62,7 +62,7 @@ class Environment(BaseSettings):
     knowlex_reranker_api_key: Key = ""
     knowlex_reranker_timeout_seconds: Seconds = 2.0
     knowlex_query_rewriting: Literal["on", "off"] = "off"
-    knowlex_filter_keys: str = ""
+    knowlex_filter_keys: Annotated[str, AfterValidator(values.filter_key_list)] = ""
 
     knowlex_require_api_key: bool | None = None
     knowlex_max_upload_mb: Annotated[int, Field(ge=1, le=1024)] = 50

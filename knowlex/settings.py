@@ -13,6 +13,7 @@ from knowlex.broker import broker_options, broker_url, redis_client_url
 from knowlex.common.logging import logging_settings
 from knowlex.embedded import paths
 from knowlex.environment import read_environment
+from knowlex.values import filter_keys
 
 django_stubs_ext.monkeypatch()  # ModelAdmin[Document] and the like work at run time too
 
@@ -155,10 +156,17 @@ SPECTACULAR_SETTINGS = {
 REQUIRE_API_KEY = ENV.require_api_key
 OPEN_PATHS = {"/", "/health", "/api/schema", "/api/docs", "/admin"}  # need no key
 OPEN_FOLDERS = ("/static/", "/admin/")  # the admin has its own login
-READING_PATHS = {"/query", "/api/v1/rag/query", "/api/v1/rag/ask", "/api/v1/embeddings/search"}  # though POST
+READING_PATHS = {  # though POST
+    "/query",
+    "/api/v1/rag/query",
+    "/api/v1/rag/ask",
+    "/api/v1/embeddings/search",
+    "/v1/search",
+}
 RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
+FILTER_KEYS = filter_keys(ENV.knowlex_filter_keys)  # key -> type, "" for any; None allows every key
 
 EMBEDDERS: dict[str, dict[str, Any]] = {
     "local": {
@@ -218,7 +226,10 @@ KNOWLEX: dict[str, dict[str, Any]] = {
     "CHUNKER_SEMANTIC": {"class": "documents.chunkers.semantic.SemanticChunker"},
     "SENTENCE_EMBEDDER": {"class": "embeddings.sentence_embedder.SentenceEmbedder"},
     "EMBEDDER": EMBEDDERS[ENV.embedder],
-    "RETRIEVER": {"class": "rag.retrievers.hybrid.HybridRetriever"},
+    "RETRIEVER": {
+        "class": "rag.retrievers.hybrid.HybridRetriever",
+        "options": {"rrf_k": ENV.knowlex_rrf_k, "dense_weight": ENV.knowlex_dense_weight},
+    },
     "RERANKER": {"class": "rag.rerankers.sentence.SentenceReranker"},
     "SYNTHESIZER": SYNTHESIZERS[ENV.synthesizer],
 }

@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -135,3 +136,28 @@ def bound_addresses(bound: str) -> list[str]:
 def as_host(address: str) -> str:
     """The address as a Host header has it: IPv6 in brackets."""
     return f"[{address}]".lower() if ":" in address else address.lower()
+
+
+FILTER_TYPES = ("string", "integer", "number", "boolean", "date")
+_FILTER_KEY = re.compile(r"[\w.-]{1,64}")
+
+
+def filter_keys(text: str) -> dict[str, str] | None:
+    """`year:integer, author` as key -> type, "" for any; None for a text without keys.
+
+    Raises ValueError for what is neither a key nor a key with a type.
+    """
+    found: dict[str, str] = {}
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        key, colon, kind = (part.strip() for part in entry.partition(":"))
+        if not _FILTER_KEY.fullmatch(key) or (colon and kind not in FILTER_TYPES):
+            raise ValueError(
+                f"{entry[:80]!r} is not a key, or key:type with one of {', '.join(FILTER_TYPES)}"
+            )
+        found[key] = kind
+    return found or None
+
+
+def filter_key_list(text: str) -> str:
+    filter_keys(text)
+    return text

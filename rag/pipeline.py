@@ -9,7 +9,8 @@ from rag.citations import settle, without_markers
 from rag.context import assemble, distinct
 from rag.prompts import says_not_found
 from rag.protocols import Reranker, Retriever, Synthesizer
-from rag.types import Answer, Passage, Question, Retrieval, Synthesis, Usage
+from rag.sentences import with_sentences
+from rag.types import Answer, Passage, Question, Retrieval, SearchResult, Synthesis, Usage
 
 T = TypeVar("T")
 Assess = Callable[[str, Retrieval, Mapping[str, Any] | None], Retrieval]
@@ -27,10 +28,19 @@ class Pipeline:
         self._retriever, self._reranker = retriever, reranker
         self._assess, self._synthesizer = assess, synthesizer
 
+    async def search(self, question: Question) -> SearchResult:
+        """Retrieval alone: what `answer` would choose from, with nothing withheld for its relevance.
+
+        Raises RetrievalFailed, DatabaseUnavailable.
+        """
+        took = _Stages()
+        found, passages = await self._passages(question, took)
+        return SearchResult(question, tuple(passages), found.model_name, took.milliseconds)
+
     async def answer(self, question: Question) -> Answer:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
         took = _Stages()
-        passages = await self._passages(question, took)
+        _, passages = await self._passages(question, took)
         context = assemble(p for p in passages if p.relevance >= question.min_relevance)
         synthesis = Synthesis("")
         if context:
@@ -48,16 +58,21 @@ class Pipeline:
             stage_ms=took.milliseconds,
         )
 
-    async def _passages(self, question: Question, took: "_Stages") -> list[Passage]:
-        """The `top_k` best passages with their relevance, no two of the same wording."""
+    async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, list[Passage]]:
+        """What was found, and the `top_k` best with their relevance, no two of the same wording."""
         found = await took.of("retrieve", self._retriever.retrieve(question))
         if not found.passages:
-            return []
-        ranked = await took.of("rerank", self._reranker.rerank(question, found))
+            return found, []
+        ranked = await took.of("rerank", self._ranked(question, found))
         started = time.perf_counter()
         judged = self._assess(question.text, ranked, ranked.calibration)
         took.note("relevance", started)
-        return list(islice(distinct(judged.passages), question.top_k))
+        return found, list(islice(distinct(judged.passages), question.top_k))
+
+    async def _ranked(self, question: Question, found: Retrieval) -> Retrieval:
+        if question.reranked:
+            return await self._reranker.rerank(question, found)
+        return with_sentences(question.text, found)  # by them the relevance is judged
 
 
 def _checked(reply: str, blocks: int) -> tuple[str, tuple[int, ...]]:

@@ -3,12 +3,12 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes
-from rag.types import Passage, SentenceScore
+from rag.types import Passage, Retrieval, SentenceScore
 
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
 ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
@@ -146,6 +146,13 @@ def score_passage(passage: Passage, terms: Terms) -> tuple[SentenceScore, ...]:
         return scores
     known = dict(zip(passage.bounds, passage.similarities, strict=True))
     return tuple([SentenceScore(*score[:4], known.get(score[:2])) for score in scores])
+
+
+def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
+    """The retrieval in its order, with the sentences of every passage scored."""
+    terms = question_terms(question_text, retrieval.idf)
+    scored = (replace(p, sentences=score_passage(p, terms)) for p in retrieval.passages)
+    return replace(retrieval, passages=tuple(scored))
 
 
 def _holding(analysis: Analysis, terms: Terms) -> list[int]:

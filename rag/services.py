@@ -14,15 +14,27 @@ from rag.pipeline import Pipeline
 from rag.protocols import Reranker, Retriever, Synthesizer
 from rag.query_counts import query_counts
 from rag.relevance import assess
-from rag.types import Answer, Question
+from rag.types import NO_FILTERS, Answer, Filters, Mode, Question, SearchResult
 
 _NAMED = "SELECT id, name FROM documents_collection WHERE name = ANY(%(names)s) OR id::text = ANY(%(ids)s)"
+
+_READABLE = "SELECT id FROM documents_collection WHERE %(allowed)s::uuid[] IS NULL OR id = ANY(%(allowed)s)"
+_SEEN_DOCUMENTS = """
+    SELECT id FROM documents_entry WHERE id = ANY(%(ids)s)
+        AND (%(allowed)s::uuid[] IS NULL OR collection_id = ANY(%(allowed)s))
+"""
 
 
 async def ask(question: Question) -> Answer:
     """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable."""
     query_counts.get().add(question.collection_ids)
     return await _pipeline().answer(question)
+
+
+async def search(question: Question) -> SearchResult:
+    """The passages that `ask` would choose from. Raises RetrievalFailed, DatabaseUnavailable."""
+    query_counts.get().add(question.collection_ids)
+    return await _pipeline().search(question)
 
 
 async def make_question(
@@ -46,7 +58,43 @@ async def make_question(
     )
 
 
-async def resolve_collections(names_or_ids: Sequence[str], *, access: Access) -> tuple[UUID, ...]:
+async def make_platform_question(
+    text: str,
+    *,
+    access: Access,
+    collections: Sequence[str],
+    top_k: int,
+    max_tokens: int | None = None,
+    mode: Mode = "hybrid",
+    filters: Filters = NO_FILTERS,
+    rerank: bool | None = None,
+    rewrite: bool | None = None,
+) -> Question:
+    """A question to these collections, or to all that the caller may read where none is named.
+
+    Raises as `make_question`, and NotFound for a document of the filters that the caller cannot see.
+    """
+    if collections:
+        ids = await resolve_collections(collections, access=access, field="collections")
+    else:
+        ids = await _readable_collections(access)
+    await _check_documents(filters.document_ids or (), access=access)
+    return Question(
+        text=text,
+        collection_ids=ids,
+        top_k=top_k,
+        max_tokens=max_tokens,
+        min_relevance=settings.RELEVANCE_THRESHOLD,
+        mode=mode,
+        filters=filters,
+        rerank=rerank,
+        rewrite=rewrite,
+    )
+
+
+async def resolve_collections(
+    names_or_ids: Sequence[str], *, access: Access, field: str = "collection"
+) -> tuple[UUID, ...]:
     """The ids of these collections, in their order; a name goes before an id. Raises NotFound, Forbidden.
 
     `default` always exists: before it is made again, it is empty and has no id.
@@ -56,11 +104,26 @@ async def resolve_collections(names_or_ids: Sequence[str], *, access: Access) ->
     found = {str(row["id"]): row["id"] for row in rows} | {row["name"]: row["id"] for row in rows}
     chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
     if any(id_ is None and name != DEFAULT_COLLECTION for name, id_ in chosen.items()):
-        raise NotFound("Collection not found.", details={"field": "collection"})
+        raise NotFound("Collection not found.", details={"field": field})
     collection_ids = tuple(dict.fromkeys(id_ for id_ in chosen.values() if id_ is not None))
     for collection_id in collection_ids:
-        access.require_collection(collection_id)
+        access.require_collection(collection_id, field=field)
     return collection_ids
+
+
+async def _readable_collections(access: Access) -> tuple[UUID, ...]:
+    return tuple(row["id"] for row in await fetch_all(_READABLE, {"allowed": access.allowed}))
+
+
+async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:
+    """Raises NotFound for the first that is not there, or lies in a collection that is not the caller's."""
+    if not ids:
+        return
+    rows = await fetch_all(_SEEN_DOCUMENTS, {"ids": list(ids), "allowed": access.allowed})
+    seen = {row["id"] for row in rows}
+    for id_ in ids:
+        if id_ not in seen:
+            raise NotFound(f"Document not found: {id_}", details={"field": "filters.documents"})
 
 
 async def close() -> None:

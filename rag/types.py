@@ -147,6 +147,19 @@ class Retrieval:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a question finds, best first: at most its `top_k`, whatever their relevance, no wording twice.
+
+    model_name: of the active embedding model, "" where nothing was found.
+    """
+
+    question: Question
+    passages: tuple[Passage, ...]
+    model_name: str = ""
+    stage_ms: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of the model call, as the provider counts them; zero for the extractive synthesizer."""
 

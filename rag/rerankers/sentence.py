@@ -27,5 +27,7 @@ class SentenceReranker:
             scored.append((score, sentences, passage))
         scored.sort(key=lambda entry: -entry[0])  # stable: ties keep the fused order
         kept = scored[: max(KEPT, 2 * question.top_k)]  # of equal texts, all but one go later
-        passages = (replace(passage, score=score, sentences=s) for score, s, passage in kept)
+        passages = (
+            replace(passage, score=score, rerank_score=score, sentences=s) for score, s, passage in kept
+        )
         return replace(retrieval, passages=tuple(passages))

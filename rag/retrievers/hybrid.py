@@ -1,51 +1,44 @@
-"""Dense and BM25 retrieval in one SQL statement, fused by reciprocal rank."""
+"""Retrieval in PostgreSQL by meaning, by words, by both fused, or by a literal string: one statement each."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 import psycopg
 
-from embeddings.lexical import idf, lexemes, position
-from embeddings.search import ZERO_DISTANCE, embed_question, usable_model
-from embeddings.store import sparse_text, vector_text
-from knowlex.common.async_db import fetch_all, fetch_one
+from embeddings.lexical import lexemes
+from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, usable_model
+from embeddings.store import vector_text
+from knowlex.common.async_db import Row, fetch_all, fetch_one
 from knowlex.common.errors import RetrievalFailed
-from rag.retrievers import sentences, statements
+from rag.retrievers import literal, sentences, statements
+from rag.retrievers.filtering import NARROW, Condition, condition_of
+from rag.retrievers.words import ALL_CHUNKS, Words, weighed
 from rag.types import Passage, Question, Retrieval
 
 log = logging.getLogger(__name__)
-ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
-    """The question's words in the collections that are read.
+class _Scope:
+    """What is read: the row of `statements.scope`, the question's words there, and the filters.
 
-    idf: of all. known: (word, in how many chunks it stands), the rarest first.
+    narrow: few enough chunks pass the filters to look at each of them.
     """
 
-    idf: dict[str, float]
-    known: tuple[tuple[str, int], ...]
-
-    def finding(self, rarest: int, most_matches: int) -> list[str]:
-        """The words that find candidates: the rarest ones, as long as they stand in few enough chunks."""
-        sums = accumulate(chunks for _, chunks in self.known[:rarest])
-        return [
-            word
-            for n, ((word, _), matches) in enumerate(zip(self.known, sums, strict=False))
-            if n == 0 or matches <= most_matches
-        ]
+    row: Row
+    words: Words
+    condition: Condition
+    narrow: bool
 
 
 class HybridRetriever:
     """depth: how many each ranking brings. candidates: how many are handed on, at least the question's top_k.
 
-    What BM25 orders holds at least one of the question's `rarest` rarest known words, together with the rarer
-    ones found in at most `most_matches` chunks; the rarest of all may stand in more.
-    model_id: of the model to search with, where it is not the active one.
+    rrf_k, dense_weight: of the fusion; the other ranking weighs 1 - dense_weight. What BM25 orders holds at
+    least one of the words that `Words.finding` names. model_id: of the model to search with, where it is not
+    the active one.
     """
 
     def __init__(
@@ -53,13 +46,12 @@ class HybridRetriever:
         *,
         depth: int = 40,
         candidates: int = 20,
-        rarest: int = 8,
-        most_matches: int = 2000,
+        rrf_k: int = 60,
+        dense_weight: float = 0.5,
         model_id: int | None = None,
     ) -> None:
         self._depth, self._candidates = depth, candidates
-        self._rarest, self._most_matches = rarest, most_matches
-        self._model_id = model_id
+        self._rrf_k, self._dense_weight, self._model_id = rrf_k, dense_weight, model_id
 
     async def retrieve(self, question: Question) -> Retrieval:
         try:
@@ -69,57 +61,83 @@ class HybridRetriever:
             raise RetrievalFailed("The search failed.") from exc
 
     async def _retrieve(self, question: Question) -> Retrieval:
-        words = list(dict.fromkeys(lexemes(question.text)))
-        scope = await fetch_one(
-            statements.SCOPE,
-            {
-                "collections": list(question.collection_ids),
-                "lexemes": [ALL_CHUNKS, *words],
-                "model": self._model_id,
-            },
-        )
+        scope = await self._scope(question)
         if scope is None:
             return Retrieval(())
-        model = usable_model(scope)
-        if not model.dimensions or not scope["has_vectors"]:
-            return Retrieval(())  # without embedding the question: that would be a model call for nothing
-        known = _weighed(words, scope["chunks_with"])
-        vector = await embed_question(question.text, model)
-        rows = await fetch_all(
-            statements.search(model),
-            {"vector": vector_text(vector), **self._parameters(question, known)},
-            setup=model.setup,
+        rows = await self._rows(question, scope)
+        return Retrieval(
+            tuple(map(_passage, rows)), scope.words.idf, scope.row["name"], scope.row["calibration"]
         )
-        return Retrieval(tuple(map(_passage, rows)), known.idf, model.name, scope["calibration"])
 
-    def _parameters(self, question: Question, words: _Words) -> dict[str, Any]:
-        rarest = words.finding(self._rarest, self._most_matches)
+    async def _scope(self, question: Question) -> _Scope | None:
+        """None where there is nothing to be found."""
+        asked = list(dict.fromkeys(lexemes(question.text)))
+        condition = condition_of(question.filters)
+        parameters = {
+            "collections": list(question.collection_ids),
+            "lexemes": [ALL_CHUNKS, *asked],
+            "model": self._model_id,
+            **condition.parameters,
+        }
+        row = await fetch_one(statements.scope(condition.conditions), parameters)
+        if row is None or row["passing"] == 0:
+            return None
+        narrow = row["passing"] is not None and row["passing"] < NARROW
+        return _Scope(row, weighed(asked, row["chunks_with"]), condition, narrow)
+
+    async def _rows(self, question: Question, scope: _Scope) -> Sequence[Row]:
+        if question.mode == "exact":
+            return await self._by_literal(question, scope)
+        if question.mode == "sparse":
+            statement = statements.by_words(scope.condition.conditions, scope.narrow)
+            return await fetch_all(statement, self._parameters(question, scope) | _words(scope))
+        model = usable_model(scope.row)
+        if not model.dimensions or not scope.row["has_vectors"]:
+            return ()  # without embedding the question: that would be a model call for nothing
+        if scope.narrow:
+            model = model.exactly()
+        return await self._by_meaning(question, scope, model)
+
+    async def _by_meaning(self, question: Question, scope: _Scope, model: SearchModel) -> Sequence[Row]:
+        vector = await embed_question(question.text, model)
+        parameters = {**self._parameters(question, scope), "vector": vector_text(vector)}
+        if question.mode == "hybrid":
+            parameters |= _words(scope) | self._weights()
+        statement = statements.by_meaning(model, question.mode, scope.condition.conditions, scope.narrow)
+        return await fetch_all(statement, parameters, setup=model.setup)
+
+    async def _by_literal(self, question: Question, scope: _Scope) -> Sequence[Row]:
+        needle = literal.needle(question.text)
+        statement = statements.by_literal(scope.condition.conditions, scope.narrow, bool(needle.words))
+        parameters = {**self._parameters(question, scope), **needle.parameters}
+        return await fetch_all(statement, parameters)
+
+    def _parameters(self, question: Question, scope: _Scope) -> dict[str, Any]:
         return {
             "collections": list(question.collection_ids),
             "limit": max(self._depth, question.top_k),
             "candidates": max(self._candidates, question.top_k),
-            "words": " | ".join(f"'{word}'" for word in rarest),  # letters and digits: nothing to escape
-            "weights": _sparse(words),
+            **scope.condition.parameters,
+        }
+
+    def _weights(self) -> dict[str, float]:
+        return {
+            "rrf_k": self._rrf_k,
+            "dense_weight": self._dense_weight,
+            "sparse_weight": 1 - self._dense_weight,
         }
 
 
-def _weighed(words: Sequence[str], chunks_with: Mapping[str, int]) -> _Words:
-    worth = {word: idf(chunks_with.get(word, 0), chunks_with.get(ALL_CHUNKS, 0)) for word in words}
-    known = [(word, chunks_with[word]) for word in words if chunks_with.get(word, 0) > 0]
-    return _Words(worth, tuple(sorted(known, key=lambda held: (held[1], held[0]))))
+def _words(scope: _Scope) -> dict[str, str]:
+    words = scope.words
+    return {
+        "words": words.all_known() if scope.narrow else words.finding(),
+        "weights": words.weights(),
+    }
 
 
-def _sparse(words: _Words) -> str:
-    """The known words' idf at their hashed places."""
-    places: dict[int, float] = {}
-    for word, _ in words.known:
-        place = position(word)
-        places[place] = places.get(place, 0.0) + words.idf[word]
-    return sparse_text(places)
-
-
-def _passage(row: dict[str, Any]) -> Passage:
-    if row["distance"] < ZERO_DISTANCE:
+def _passage(row: Row) -> Passage:
+    if row["distance"] is not None and row["distance"] < ZERO_DISTANCE:
         row["distance"] = 0.0
     row["document_warnings"] = tuple(row["document_warnings"])
     row["unread_pages"] = tuple(row["unread_pages"])

@@ -7,6 +7,7 @@ from psycopg.sql import SQL
 # For what has been chosen already, in the same round trip: of `c`, the passage's chunk, by the model that the
 # question's %(vector)s is of. Both vectors have length 1: the inner product is the cosine.
 COLUMNS = SQL("sentences.bounds, sentences.similarities")
+NO_COLUMNS = SQL("NULL AS bounds, NULL AS similarities")
 JOIN = SQL("""
 LEFT JOIN LATERAL (
     SELECT s.bounds, ARRAY(

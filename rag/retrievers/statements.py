@@ -1,17 +1,20 @@
 """The SQL of retrieval: what the question's words are worth, and one statement that finds the passages."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 
-from psycopg.sql import SQL, Literal
+from psycopg.sql import SQL, Composable, Literal
 
 from documents.types import UNREAD_WARNINGS
 from embeddings.search import MODEL, SearchModel, dense_statement
 from rag.retrievers import sentences
+from rag.retrievers.filtering import NARROW, is_passing, passing
+from rag.types import Mode
 
 # The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
-# under "" the number of chunks. No row where nothing was ever embedded.
-SCOPE = (
-    SQL("""
+# under "" the number of chunks. passing: how many chunks the filters let through, counted up to NARROW; null
+# without filters. No row where nothing was ever embedded.
+_SCOPE = SQL("""
 SELECT model.*,
     EXISTS (
         SELECT FROM embeddings_embedding
@@ -23,34 +26,85 @@ SELECT model.*,
             WHERE collection_id = ANY(%(collections)s) AND lexeme = ANY(%(lexemes)s)
             GROUP BY lexeme
         ) AS counted
-    ) AS chunks_with
+    ) AS chunks_with,
+    {passing} AS passing
 FROM ({model}) AS model
 """)
-    .format(model=MODEL)
-    .as_bytes(None)
-)
+_COUNT_PASSING = SQL("(SELECT count(*) FROM ({passing} LIMIT {enough}) AS counted)")
 
-# Reciprocal rank fusion: the sum of 1 / (k + rank) over the rankings that hold the chunk, rank from 1.
-# Cormack, Clarke, Buettcher, SIGIR 2009; k = 60 is theirs.
-RRF_K = 60
+# A ranking that lacks a chunk counts as if it held it at this rank.
+MISSING_RANK = 1000
 
-# Only a chunk with a vector of the active model is ever found, whichever ranking holds it. The lists are
-# materialized: the planner would otherwise join while it orders, and take the distances of all chunks.
-_SEARCH = SQL("""
-WITH dense AS MATERIALIZED (
+_DENSE = SQL("""
     SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
     FROM ({dense}) AS nearest
-), sparse AS MATERIALIZED (
+""")
+_SPARSE = SQL("""
     SELECT chunk_id, score, row_number() OVER (ORDER BY score DESC, chunk_id) AS rank FROM (
-        SELECT chunk_id, -(weights <#> %(weights)s::sparsevec) AS score
-        FROM embeddings_lexicalentry
-        WHERE collection_id = ANY(%(collections)s) AND lexemes @@ %(words)s::tsquery
-        ORDER BY weights <#> %(weights)s::sparsevec
+        SELECT l.chunk_id, -(l.weights <#> %(weights)s::sparsevec) AS score
+        FROM embeddings_lexicalentry AS l
+        WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(words)s::tsquery{passing}
+        ORDER BY l.weights <#> %(weights)s::sparsevec, l.chunk_id
         LIMIT %(limit)s
     ) AS matching
-)
+""")
+# Weighted reciprocal rank fusion: weight / (k + rank), summed over both rankings, rank from 1.
+# Cormack, Clarke, Buettcher, SIGIR 2009; k = 60 is theirs.
+# Only a chunk with a vector of the active model is ever found, whichever ranking holds it. The lists are
+# materialized: the planner would otherwise join while it orders, and take the distances of all chunks.
+_FUSED = SQL("""
+    SELECT e.chunk_id, coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS distance,
+        dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
+        %(dense_weight)s::float8 / (%(rrf_k)s::float8 + coalesce(dense.rank, {missing}))
+            + %(sparse_weight)s::float8 / (%(rrf_k)s::float8 + coalesce(sparse.rank, {missing})) AS score,
+        coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS tie
+    FROM dense FULL JOIN sparse USING (chunk_id)
+    JOIN embeddings_embedding AS e
+        ON e.chunk_id = coalesce(dense.chunk_id, sparse.chunk_id) AND e.model_id = {model}
+    ORDER BY score DESC, tie, e.chunk_id
+    LIMIT %(candidates)s
+""")
+_BY_DENSE = SQL("""
+    SELECT chunk_id, distance, rank AS dense_rank, NULL::bigint AS sparse_rank, NULL::float8 AS sparse_score,
+        1 - distance AS score, distance AS tie
+    FROM dense ORDER BY rank LIMIT %(candidates)s
+""")
+_BY_SPARSE = SQL("""
+    SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, rank AS sparse_rank,
+        score AS sparse_score, score, 0 AS tie
+    FROM sparse ORDER BY rank LIMIT %(candidates)s
+""")
+# The literal in its chunk, letter case and runs of white space aside: how often, and where first. White space
+# costs the most to even out, so only chunks that hold the literal's longest word come to that.
+_BY_LITERAL = SQL("""
+    SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, NULL::bigint AS sparse_rank,
+        NULL::float8 AS sparse_score, times::float8 AS score, place AS tie
+    FROM (
+        SELECT chunk_id, strpos(folded, needle.literal) AS place,
+            (length(folded) - length(replace(folded, needle.literal, ''))) / length(needle.literal) AS times
+        FROM needle, (
+            SELECT t.id AS chunk_id, lower(regexp_replace(t.content, '\\s+', ' ', 'g')) AS folded
+            FROM ({possible}) AS possible JOIN documents_chunk AS t ON t.id = possible.chunk_id
+            WHERE strpos(lower(t.content), (SELECT word FROM needle)) > 0
+        ) AS candidate
+    ) AS counted
+    WHERE place > 0
+    ORDER BY times DESC, place, chunk_id LIMIT %(candidates)s
+""")
+_NEEDLE = SQL("""
+    SELECT lower(regexp_replace(%(literal)s, '\\s+', ' ', 'g')) AS literal, lower(%(longest)s) AS word
+""")
+_HOLDING_WORDS = SQL("""
+    SELECT l.chunk_id FROM embeddings_lexicalentry AS l
+    WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(words)s::tsquery{passing}
+""")
+_HOLDING_ANY = SQL("""
+    SELECT l.chunk_id FROM ({passing}) AS p JOIN embeddings_lexicalentry AS l ON l.chunk_id = p.id
+    WHERE l.collection_id = ANY(%(collections)s)
+""")
+_PASSAGES = SQL("""
 SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
-    d.warnings AS document_warnings,
+    d.warnings AS document_warnings, d.language,
     CASE WHEN d.warnings = '[]' THEN '[]' ELSE (
         SELECT coalesce(jsonb_agg(number), '[]') FROM (
             SELECT number FROM documents_page
@@ -59,38 +113,84 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
     ) END AS unread_pages,
     coalesce(nullif(d.title, ''), d.original_filename) AS title,
     c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
-    fused.distance, fused.dense_rank, fused.sparse_rank, fused.sparse_score, fused.score,
-    {sentences}
-FROM (
-    SELECT e.chunk_id, coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS distance,
-        dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
-        coalesce(1.0::float8 / ({k} + dense.rank), 0)
-            + coalesce(1.0::float8 / ({k} + sparse.rank), 0) AS score
-    FROM dense FULL JOIN sparse USING (chunk_id)
-    JOIN embeddings_embedding AS e
-        ON e.chunk_id = coalesce(dense.chunk_id, sparse.chunk_id) AND e.model_id = {model}
-    ORDER BY score DESC, distance, e.chunk_id
-    LIMIT %(candidates)s
-) AS fused
-JOIN documents_chunk AS c ON c.id = fused.chunk_id
+    found.distance, found.dense_rank, found.sparse_rank, found.sparse_score, found.score,
+    found.score AS fused_score, {sentences}
+FROM found
+JOIN documents_chunk AS c ON c.id = found.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
 {join_sentences}
-ORDER BY fused.score DESC, fused.distance, c.id
+ORDER BY found.score DESC, found.tie, c.id
 """)
 
 
-@lru_cache(maxsize=64)
-def search(model: SearchModel) -> bytes:
-    """Passages by both rankings, best first.
+@lru_cache(maxsize=256)
+def scope(conditions: str) -> bytes:
+    """Parameters: collections, lexemes, and those of the conditions (see `filtering.Condition`)."""
+    counted: Composable = SQL("NULL::bigint")
+    if conditions:
+        counted = _COUNT_PASSING.format(passing=passing(conditions), enough=Literal(NARROW))
+    return _SCOPE.format(model=MODEL, passing=counted).as_bytes(None)
 
-    Parameters: vector, words, weights, collections, limit (of each ranking), candidates (of both together).
+
+@lru_cache(maxsize=256)
+def by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) -> bytes:
+    """Passages by both rankings (`hybrid`) or by their vectors alone (`dense`), best first.
+
+    Parameters: vector, collections, limit (of each ranking), candidates (of the result), and those of the
+    conditions; for `hybrid` words, weights, dense_weight, sparse_weight and rrf_k too.
     """
-    statement = _SEARCH.format(
-        dense=dense_statement(model),
-        model=Literal(model.id),
-        k=Literal(RRF_K),
+    near = dense_statement(model, _where(conditions, narrow, "e.chunk_id"))
+    lists: dict[str, Composable] = {"dense": _DENSE.format(dense=near)}
+    if mode == "dense":
+        return _statement(lists, _BY_DENSE, conditions, narrow, model)
+    lists["sparse"] = _SPARSE.format(passing=_where(conditions, narrow, "l.chunk_id"))
+    fused = _FUSED.format(model=Literal(model.id), missing=Literal(MISSING_RANK))
+    return _statement(lists, fused, conditions, narrow, model)
+
+
+@lru_cache(maxsize=256)
+def by_words(conditions: str, narrow: bool) -> bytes:
+    """Passages by BM25 alone. Parameters: words, weights, collections, limit, candidates, the conditions'."""
+    sparse = _SPARSE.format(passing=_where(conditions, narrow, "l.chunk_id"))
+    return _statement({"sparse": sparse}, _BY_SPARSE, conditions, narrow)
+
+
+@lru_cache(maxsize=256)
+def by_literal(conditions: str, narrow: bool, with_words: bool) -> bytes:
+    """Passages that hold a string. Parameters: literal, longest, collections, candidates, the conditions'.
+
+    with_words: `words` finds those that may hold it; without, all are looked at.
+    """
+    if with_words:
+        possible = _HOLDING_WORDS.format(passing=_where(conditions, narrow, "l.chunk_id"))
+    else:
+        possible = _HOLDING_ANY.format(passing=passing(conditions))
+    return _statement({"needle": _NEEDLE}, _BY_LITERAL.format(possible=possible), conditions, narrow)
+
+
+def _where(conditions: str, narrow: bool, chunk: str) -> Composable:
+    if conditions and narrow:
+        return SQL(" AND {chunk} IN (SELECT id FROM passing)").format(chunk=SQL(chunk))
+    return is_passing(conditions, chunk)
+
+
+def _statement(
+    lists: Mapping[str, Composable],
+    found: Composable,
+    conditions: str,
+    narrow: bool,
+    model: SearchModel | None = None,
+) -> bytes:
+    """model: of the question's vector, where there is one."""
+    if conditions and narrow:
+        lists = {"passing": passing(conditions), **lists}
+    parts: list[Composable] = [
+        SQL("{name} AS MATERIALIZED ({query})").format(name=SQL(name), query=query)
+        for name, query in {**lists, "found": found}.items()
+    ]
+    passages = _PASSAGES.format(
         unread=Literal(sorted(UNREAD_WARNINGS)),
-        sentences=sentences.COLUMNS,
-        join_sentences=sentences.JOIN.format(model=Literal(model.id)),
+        sentences=sentences.COLUMNS if model else sentences.NO_COLUMNS,
+        join_sentences=sentences.JOIN.format(model=Literal(model.id)) if model else SQL(""),
     )
-    return statement.as_bytes(None)
+    return (SQL("WITH ") + SQL(", ").join(parts) + passages).as_bytes(None)

@@ -55,6 +55,7 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/api/v1/rag/ask"): lambda side: {"json": {"query": QUESTION, "collection": side.name}},
     ("POST", "/api/v1/rag/query"): lambda side: {"json": {"query": QUESTION, "collection": side.name}},
     ("POST", "/query"): lambda side: {"json": {"query": QUESTION, "collection": side.collection_id}},
+    ("POST", "/v1/search"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/ingest"): _ingest,
     ("PUT", "/v1/documents/<document_id>"): lambda _: FILE,
     ("PATCH", "/v1/collections/<collection_id>"): lambda _: {"json": {"description": "changed"}},

@@ -57,7 +57,7 @@ def test_both_rankings_find_and_rank(library: None):
     found = retrieve("Which bread bakes for minutes?")
     first = found.passages[0]
     assert (first.content, first.dense_rank, first.sparse_rank) == (BREAD, 1, 1)
-    assert first.score == pytest.approx(2 / 61)
+    assert first.score == pytest.approx(1 / 61)
     assert (first.title, first.document_name, first.chunk_index) == ("Two things", "file0.pdf", 1)
     assert [p.content for p in found.passages] == [BREAD, TEA, RING]
     assert found.passages[-1].sparse_rank is None

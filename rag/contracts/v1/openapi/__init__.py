@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from rag.contracts.v1.openapi import collections, contents, documents, jobs
+from rag.contracts.v1.openapi import collections, contents, documents, jobs, search
 
 OPENAPI: dict[str, Any] = {
-    "paths": collections.PATHS | jobs.PATHS | documents.PATHS | contents.PATHS,
-    "components": {"schemas": collections.SCHEMAS | jobs.SCHEMAS | documents.SCHEMAS | contents.SCHEMAS},
+    "paths": collections.PATHS | jobs.PATHS | documents.PATHS | contents.PATHS | search.PATHS,
+    "components": {
+        "schemas": collections.SCHEMAS | jobs.SCHEMAS | documents.SCHEMAS | contents.SCHEMAS | search.SCHEMAS
+    },
 }

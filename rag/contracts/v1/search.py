@@ -1,0 +1,53 @@
+"""POST /v1/search: what a question finds, with every score and without a reply."""
+
+import time
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from documents.access import access_of
+from knowlex.common.http import json_object, json_response
+from rag import services
+from rag.contracts.v1.questions import asked_question
+from rag.types import Passage, SearchResult
+
+
+async def create(request: HttpRequest) -> HttpResponse:
+    started = time.perf_counter()
+    question = await asked_question(json_object(request), access=access_of(request))
+    found = await services.search(question)
+    return json_response(_body(found, started))
+
+
+def _body(found: SearchResult, started: float) -> dict[str, Any]:
+    return {
+        "results": [_result(rank, passage) for rank, passage in enumerate(found.passages, start=1)],
+        "mode": found.question.mode,
+        "reranked": any(passage.rerank_score is not None for passage in found.passages),
+        "embedding_model": found.model_name or None,
+        "stage_times_ms": found.stage_ms,
+        "latency_ms": round((time.perf_counter() - started) * 1000),
+    }
+
+
+def _result(rank: int, passage: Passage) -> dict[str, Any]:
+    """score: the one that ranked it, higher is better."""
+    return {
+        "rank": rank,
+        "chunk_id": passage.chunk_id,
+        "document_id": passage.document_id,
+        "document_name": passage.document_name,
+        "title": passage.title,
+        "chunk_index": passage.chunk_index,
+        "content": passage.content,
+        "page_number": passage.page_number,
+        "last_page": passage.last_page,
+        "chapter": passage.chapter or None,
+        "section": passage.section or None,
+        "score": passage.score,
+        "dense_score": None if passage.distance is None else 1 - passage.distance,
+        "sparse_score": passage.sparse_score,
+        "fused_score": passage.fused_score,
+        "rerank_score": passage.rerank_score,
+        "relevance": passage.relevance,
+    }

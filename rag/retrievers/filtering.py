@@ -1,0 +1,114 @@
+"""Filters as one condition of SQL on a chunk and its document, the same for every mode; parameters only."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from psycopg.sql import SQL, Composed
+
+from rag.types import Filters, FilterValue, MetadataFilter
+
+_DAY_LENGTH = len("2026-01-31")
+NARROW = 10_000  # chunks; fewer are read one by one, more are looked for through the indexes
+
+# The chunks that may be found: the collections read, and no version in the making.
+_PASSING = SQL("""
+    SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    WHERE d.collection_id = ANY(%(collections)s) AND d.replaces_id IS NULL{conditions}
+""")
+_IS_PASSING = SQL("""
+    AND EXISTS (SELECT FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+        WHERE c.id = {chunk}{conditions})
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """conditions: on the aliases c (chunk) and d (document), each with its AND; "" for all chunks.
+
+    It depends on which filters are given, never on their values, which are in `parameters`.
+    """
+
+    conditions: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.conditions)
+
+
+def passing(conditions: str) -> Composed:
+    """SELECT of the ids of all chunks that pass."""
+    return _PASSING.format(conditions=SQL(conditions))
+
+
+def is_passing(conditions: str, chunk: str) -> Composed | SQL:
+    """The condition on a column that holds a chunk's id, with its AND."""
+    return _IS_PASSING.format(chunk=SQL(chunk), conditions=SQL(conditions)) if conditions else SQL("")
+
+
+def condition_of(filters: Filters) -> Condition:
+    given = [*_of_document(filters), *_of_metadata(filters), *_of_chunk(filters)]
+    parameters: dict[str, Any] = {}
+    for _, values in given:
+        parameters |= values
+    return Condition("".join(f" AND {sql}" for sql, _ in given), parameters)
+
+
+def _of_document(filters: Filters) -> Iterator[tuple[str, dict[str, Any]]]:
+    if filters.document_ids is not None:
+        yield "d.id = ANY(%(f_documents)s)", {"f_documents": list(filters.document_ids)}
+    if filters.created_from is not None:
+        since = "d.created_at >= (%(f_from)s::date)::timestamp AT TIME ZONE 'UTC'"
+        yield since, {"f_from": filters.created_from}
+    if filters.created_until is not None:
+        until = "d.created_at < (%(f_until)s::date + 1)::timestamp AT TIME ZONE 'UTC'"
+        yield until, {"f_until": filters.created_until}
+    if filters.tags:
+        wanted = MetadataFilter("tags", any_of=filters.tags)
+        yield "d.metadata @@ %(f_tags)s::jsonpath", {"f_tags": _predicate(wanted, ("$",))}
+
+
+def _of_metadata(filters: Filters) -> Iterator[tuple[str, dict[str, Any]]]:
+    for n, wanted in enumerate(filters.metadata):
+        yield f"d.metadata @@ %(f_metadata{n})s::jsonpath", {f"f_metadata{n}": _predicate(wanted)}
+
+
+def _of_chunk(filters: Filters) -> Iterator[tuple[str, dict[str, Any]]]:
+    if filters.page_from is not None:
+        yield "coalesce(c.last_page, c.page_number) >= %(f_page_from)s", {"f_page_from": filters.page_from}
+    if filters.page_to is not None:
+        yield "c.page_number <= %(f_page_to)s", {"f_page_to": filters.page_to}
+    if filters.chapters:
+        yield "c.chapter = ANY(%(f_chapters)s)", {"f_chapters": list(filters.chapters)}
+    if filters.sections:
+        yield "c.section = ANY(%(f_sections)s)", {"f_sections": list(filters.sections)}
+
+
+def _predicate(wanted: MetadataFilter, places: tuple[str, ...] = ("$", "$.custom")) -> str:
+    """A jsonpath predicate, true where the key holds such a value or a list with one.
+
+    Equality is of value and JSON type. The GIN index serves what is equal; ranges are looked at one by one.
+    A day as the upper bound takes in the times of that day.
+    """
+    tests = []
+    if wanted.any_of:
+        tests.append("(" + " || ".join(f"@ == {_literal(value)}" for value in wanted.any_of) + ")")
+    if wanted.at_least is not None:
+        tests.append(f"@ >= {_literal(wanted.at_least)}")
+    if wanted.at_most is not None:
+        tests.append(_at_most(wanted.at_most))
+    key, test = json.dumps(wanted.key), " && ".join(tests)
+    return " || ".join(f"exists({place}.{key}[*] ? ({test}))" for place in places)
+
+
+def _at_most(value: FilterValue) -> str:
+    literal = _literal(value)
+    if isinstance(value, str) and len(value) == _DAY_LENGTH:
+        return f"(@ <= {literal} || @ starts with {literal})"
+    return f"@ <= {literal}"
+
+
+def _literal(value: FilterValue) -> str:
+    """JSON's own notation is jsonpath's."""
+    return json.dumps(value)
