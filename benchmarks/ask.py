@@ -33,7 +33,8 @@ from django.db import connection  # noqa: E402
 from documents.access import FULL  # noqa: E402
 from documents.models import Chunk, Collection, Document  # noqa: E402
 from embeddings import services as embedding  # noqa: E402
-from embeddings.types import Vector  # noqa: E402
+from embeddings.protocols import Span  # noqa: E402
+from embeddings.types import Embedded, Vector  # noqa: E402
 from knowlex.common.async_db import close_pool  # noqa: E402
 from rag import services  # noqa: E402
 from rag.prompts import user_message  # noqa: E402
@@ -53,6 +54,12 @@ class InstantEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         return [self._vector(text) for text in texts]
+
+    def embed_with_sentences(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[Embedded]:
+        return [
+            Embedded(self._vector(text), np.array([self._vector(text[start:end]) for start, end in of]))
+            for text, of in zip(texts, spans, strict=True)
+        ]
 
     async def aembed_query(self, text: str) -> Vector:
         return self._vector(text)
