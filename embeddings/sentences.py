@@ -1,6 +1,5 @@
 """The vectors of chunks' sentences: made with the chunk's own, stored beside it, read for candidates only."""
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,10 +8,10 @@ from uuid import UUID
 import numpy as np
 import psycopg
 from django.db import connection
-from numpy.typing import NDArray
 from psycopg.adapt import Dumper
 
 from documents.sentences import sentence_spans
+from embeddings import halfvec
 from embeddings.protocols import Embedder, SentenceAware
 from embeddings.types import Embedded
 from knowlex.common.database import execute
@@ -56,19 +55,9 @@ def store(model_id: int, found: Mapping[UUID, Embedded]) -> None:
         "firsts": [1, *(last + 1 for last in lasts[:-1])],
         "lasts": lasts,
         "bounds": [place for one in kept.values() for span in one.spans for place in span],
-        "vectors": _Halfvecs(halfvec_array(vectors, execute(_ELEMENT)[0][0])),
+        "vectors": _Halfvecs(halfvec.packed(vectors, execute(_ELEMENT)[0][0])),
     }
     _execute_binary(_INSERT, parameters)
-
-
-def halfvec_array(vectors: NDArray[np.float32], element: int) -> bytes:
-    """halfvec[] of the matrix's rows, as PostgreSQL receives it. element: the type's id in the database."""
-    count, dimensions = vectors.shape
-    fields = [("bytes", ">i4"), ("dimensions", ">i2"), ("unused", ">i2"), ("values", ">f2", (dimensions,))]
-    rows = np.zeros(count, dtype=fields)
-    rows["bytes"], rows["dimensions"], rows["values"] = 4 + 2 * dimensions, dimensions, vectors
-    one_dimension, no_nulls, lower_bound = 1, 0, 1
-    return struct.pack(">5i", one_dimension, no_nulls, element, count, lower_bound) + rows.tobytes()
 
 
 def _with_direction(one: Embedded) -> Embedded:

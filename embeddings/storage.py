@@ -12,11 +12,14 @@ _BYTES = """
         + (SELECT coalesce(sum(pg_column_size(lexemes) + pg_column_size(weights)), 0)
             FROM embeddings_lexicalentry
             WHERE collection_id = %(collection)s)
+        + (SELECT coalesce(sum(pg_column_size(s.bounds) + pg_column_size(s.vectors)), 0)
+            FROM embeddings_sentencevectors s JOIN embeddings_embedding e USING (chunk_id, model_id)
+            WHERE e.collection_id = %(collection)s)
 """
 
 
 def vector_bytes(collection_id: UUID) -> int:
-    """Of all models' vectors of the collection, and of its rows of the lexical index."""
+    """Of all models' vectors of the collection, sentences included, and of its rows of the lexical index."""
 
     return int(with_retries(lambda: execute(_BYTES, {"collection": collection_id}))[0][0])
 

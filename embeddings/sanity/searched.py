@@ -38,6 +38,35 @@ def vectors() -> Iterator[Check]:
         )
 
 
+def sentences() -> Iterator[Check]:
+    table = "embeddings_sentencevectors"
+    forget = f"DELETE FROM {table} of these chunks: they are found all the same, by their words and vectors."
+    yield Check(
+        "sentences_alone",
+        "A chunk whose sentences have vectors has its own by the same model.",
+        f"SELECT s.chunk_id FROM {table} s WHERE NOT EXISTS (SELECT FROM embeddings_embedding e "
+        "WHERE e.chunk_id = s.chunk_id AND e.model_id = s.model_id)",
+        forget,
+    )
+    yield Check(
+        "sentences_places",
+        "The sentences that have a vector follow each other in their chunk's text, each with one.",
+        f"SELECT s.chunk_id FROM {table} s JOIN documents_chunk c ON c.id = s.chunk_id "
+        "WHERE cardinality(s.bounds) <> 2 * cardinality(s.vectors) OR cardinality(s.bounds) = 0 "
+        "OR s.bounds[1] < 0 OR s.bounds[cardinality(s.bounds)] > length(c.content) "
+        "OR s.bounds <> ARRAY(SELECT place FROM unnest(s.bounds) place ORDER BY place)",
+        forget,
+    )
+    yield Check(
+        "sentences_values",
+        "A sentence's vector is as long as its model's are, and not zero.",
+        f"SELECT s.chunk_id FROM {table} s JOIN embeddings_embeddingmodel m ON m.id = s.model_id "
+        "WHERE EXISTS (SELECT FROM unnest(s.vectors) v "
+        "WHERE vector_dims(v) <> m.dimensions OR NOT l2_norm(v) > 0)",
+        forget,
+    )
+
+
 def words() -> Iterator[Check]:
     yield Check(
         "words_missing",

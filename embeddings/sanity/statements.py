@@ -16,4 +16,5 @@ def checks() -> Iterator[Check]:
     yield from work.items(model)
     yield from work.requests()
     yield from searched.vectors()
+    yield from searched.sentences()
     yield from searched.words()

@@ -14,7 +14,7 @@ from django.utils import timezone
 from documents.models import Chunk, Collection, Document, Page
 from embeddings.models import EmbeddingModel
 from embeddings.queue import execute
-from embeddings.transfer import shapes
+from embeddings.transfer import sentences, shapes
 from embeddings.transfer.archive import PIECE, ArchiveWriter
 from knowlex.common.errors import StorageUnavailable
 
@@ -100,15 +100,15 @@ def _export(document: Document, models: list[EmbeddingModel], archive: ArchiveWr
         described = _described(document)
         vectors = [_vectors(document, model) for model in models]
         described.vectors = [
-            shapes.VectorsShape(model=place, chunks=indexes)
-            for place, (indexes, _) in enumerate(vectors)
+            _listed(document, model, place, indexes)
+            for place, (model, (indexes, _)) in enumerate(zip(models, vectors, strict=True))
             if indexes
         ]
         archive.add(f"{folder}/document.json", shapes.as_json(described))
-        for place, (indexes, content) in enumerate(vectors):
-            if indexes:
-                archive.add(f"{folder}/vectors-{place}.f32", content)
-                done.vectors += len(indexes)
+        for listed in described.vectors:
+            archive.add(f"{folder}/vectors-{listed.model}.f32", vectors[listed.model][1])
+            _add_sentences(document, models[listed.model], listed, archive, folder)
+            done.vectors += len(listed.chunks)
         pieces = _checked(document, original)
         archive.add_pieces(f"{folder}/original", document.size_bytes, pieces)
         done.chunks += len(described.chunks)
@@ -134,6 +134,24 @@ def _vectors(document: Document, model: EmbeddingModel) -> tuple[list[int], byte
     rows = execute(_VECTORS, [document.id, model.pk])
     content = b"".join(np.frombuffer(row[1], ">f4", offset=_HEADER).astype("<f4").tobytes() for row in rows)
     return [row[0] for row in rows], content
+
+
+def _listed(document: Document, model: EmbeddingModel, place: int, indexes: list[int]) -> shapes.VectorsShape:
+    bounds = sentences.stored_bounds(document.id, model.pk, indexes, model.dimensions)
+    return shapes.VectorsShape(model=place, chunks=indexes, sentences=bounds)
+
+
+def _add_sentences(
+    document: Document,
+    model: EmbeddingModel,
+    listed: shapes.VectorsShape,
+    archive: ArchiveWriter,
+    folder: str,
+) -> None:
+    if listed.sentences:
+        size = sentences.size(listed.sentences, model.dimensions)
+        pieces = sentences.pieces(document.id, model.pk, listed.chunks)
+        archive.add_pieces(f"{folder}/sentences-{listed.model}.f16", size, pieces)
 
 
 def _checked(document: Document, original: IO[bytes]) -> Iterator[bytes]:

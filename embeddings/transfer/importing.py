@@ -14,9 +14,9 @@ from documents.models import Collection, Document
 from documents.storage import StagedUpload, Staging
 from embeddings.active import active_model
 from embeddings.models import Embedding, EmbeddingModel
-from embeddings.transfer import rows, shapes
+from embeddings.transfer import rows, sentences, shapes
 from embeddings.transfer.archive import ArchiveReader
-from embeddings.types import Vector
+from embeddings.types import Embedded
 from knowlex.common.database import with_retries
 from knowlex.common.errors import NotFound
 from knowlex.common.ids import new_id
@@ -117,22 +117,34 @@ class _Import:
             described.check()
         except ValueError as exc:
             raise shapes.unsound(name, str(exc)) from None
-        vectors: dict[int, Vector] = {}
+        vectors: dict[int, Embedded] = {}
         for listed in described.vectors:
             if listed.model >= len(self.manifest.models):
                 raise shapes.unsound(name, "its vectors are of a model that the manifest does not name")
-            found = self._vectors(f"{folder}/vectors-{listed.model}.f32", listed)
+            found = self._vectors(folder, listed)
             if listed.model == self.place:
                 vectors = found
         with Staging(max_bytes=settings.MAX_UPLOAD_BYTES) as staging:
             self._keep(described, self._original(f"{folder}/original", described, staging), vectors)
 
-    def _vectors(self, name: str, listed: shapes.VectorsShape) -> dict[int, Vector]:
+    def _vectors(self, folder: str, listed: shapes.VectorsShape) -> dict[int, Embedded]:
         """By chunk index."""
         count, dimensions = len(listed.chunks), self.manifest.models[listed.model].dimensions
-        found, size = self.archive.next(name)
-        content = self.archive.content(found, size, limit=count * dimensions * 4)
-        return dict(zip(listed.chunks, shapes.matrix(content, count, dimensions, name), strict=True))
+        name = f"{folder}/vectors-{listed.model}.f32"
+        content = self._numbers(name, count * dimensions * 4)
+        vectors = shapes.matrix(content, count, dimensions, name)
+        if not listed.sentences:
+            return {index: Embedded(vector) for index, vector in zip(listed.chunks, vectors, strict=True)}
+        name = f"{folder}/sentences-{listed.model}.f16"
+        content = self._numbers(name, min(sentences.size(listed.sentences, dimensions), sentences.MAX_BYTES))
+        found = sentences.joined(vectors, listed.sentences, content, name)
+        return dict(zip(listed.chunks, found, strict=True))
+
+    def _numbers(self, name: str, size: int) -> bytes:
+        found, given = self.archive.next(name)
+        if given != size:
+            raise shapes.unsound(name, f"it has {given} bytes, not {size}")
+        return self.archive.content(found, given, limit=size)
 
     def _original(self, name: str, described: shapes.DocumentShape, staging: Staging) -> StagedUpload:
         found, size = self.archive.next(name)
@@ -146,7 +158,7 @@ class _Import:
         return upload
 
     def _keep(
-        self, described: shapes.DocumentShape, upload: StagedUpload, vectors: dict[int, Vector]
+        self, described: shapes.DocumentShape, upload: StagedUpload, vectors: dict[int, Embedded]
     ) -> None:
         result, ids = self.result, [chunk.id for chunk in described.chunks]
         same = Document.objects.current().with_checksum(result.collection.id, described.checksum)

@@ -10,7 +10,7 @@ from documents.uploads import clean_filename
 from embeddings import store
 from embeddings.models import EmbeddingModel
 from embeddings.transfer.shapes import DocumentShape
-from embeddings.types import Embedded, HeldChunk, Vector
+from embeddings.types import Embedded, HeldChunk
 
 ROWS_PER_INSERT = 500
 
@@ -41,7 +41,7 @@ def write(
     document: Document,
     described: DocumentShape,
     ids: Sequence[UUID],
-    vectors: dict[int, Vector],
+    vectors: dict[int, Embedded],
     model: EmbeddingModel,
 ) -> None:
     document.save(force_insert=True)
@@ -57,8 +57,8 @@ def write(
     for start in range(0, len(ids), ROWS_PER_INSERT):
         some = [place for place in range(start, min(start + ROWS_PER_INSERT, len(ids))) if place in vectors]
         held = [HeldChunk(ids[place], described.chunks[place].content) for place in some]
-        store.insert(model_id=model.pk, chunks=held, found=[Embedded(vectors[place]) for place in some])
+        store.insert(model_id=model.pk, chunks=held, found=[vectors[place] for place in some])
     if vectors:
         EmbeddingModel.objects.filter(pk=model.pk, dimensions=0).update(
-            dimensions=len(next(iter(vectors.values())))
+            dimensions=len(next(iter(vectors.values())).vector)
         )

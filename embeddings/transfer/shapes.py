@@ -43,7 +43,7 @@ class CollectionShape(_Shape):
 
 class Manifest(_Shape):
     format: Literal["knowlex-collection"] = "knowlex-collection"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
     exported_at: AwareDatetime
     collection: CollectionShape
     models: Annotated[list[ModelShape], Field(max_length=100)]
@@ -73,10 +73,15 @@ class ChunkShape(_Shape):
 
 
 class VectorsShape(_Shape):
-    """model: its place in the manifest's list. chunks: the indexes of those that have a vector, in order."""
+    """model: its place in the manifest's list. chunks: the indexes of those that have a vector, in order.
+
+    sentences: for each of them where the sentences that have a vector start and end, one after the other; []
+    if no chunk has any, as in version 1.
+    """
 
     model: _Count
     chunks: list[_Count]
+    sentences: list[list[_Count]] = []
 
 
 class DocumentShape(_Shape):
@@ -116,7 +121,17 @@ class DocumentShape(_Shape):
                 self.chunks
             ):
                 raise ValueError("its vectors are of chunks that it does not have")
+            self._check_sentences(vectors)
         return self
+
+    def _check_sentences(self, vectors: VectorsShape) -> None:
+        if vectors.sentences and len(vectors.sentences) != len(vectors.chunks):
+            raise ValueError("it does not name the sentences of each chunk")
+        for chunk, bounds in zip(vectors.chunks, vectors.sentences, strict=False):
+            spans = list(zip(bounds[::2], bounds[1::2], strict=False))
+            sound = bounds == sorted(bounds) and all(start < end for start, end in spans)
+            if len(bounds) % 2 or not sound or max(bounds, default=0) > len(self.chunks[chunk].content):
+                raise ValueError(f"the sentences of chunk {chunk} are not in its text")
 
 
 class End(_Shape):

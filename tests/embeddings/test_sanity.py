@@ -30,10 +30,13 @@ TABLES = [
     *("documents_collection", "documents_document", "documents_page", "documents_chunk"),
     *("documents_ingestjob", "documents_ingestitem", "documents_apikey", "documents_apikeycollection"),
     *("embeddings_embedding", "embeddings_embeddingrequest", "embeddings_embeddingrun"),
-    *("embeddings_lexicalentry", "embeddings_lexemecount"),
+    *("embeddings_lexicalentry", "embeddings_lexemecount", "embeddings_sentencevectors"),
 ]
 ONCE = "documents_one_per_checksum"
 NAMES = {
+    "{sentences}": "INSERT INTO embeddings_sentencevectors (chunk_id, model_id, bounds, vectors) "
+    "SELECT {chunk}, max(id), '{0,4,5,9}', array_fill(array_fill(1, ARRAY[32])::vector::halfvec, ARRAY[2]) "
+    "FROM embeddings_embeddingmodel",
     "{lost}": LOST,
     "{waiting}": "(SELECT id FROM documents_document WHERE original_filename = 'waiting.md')",
     "{chunk}": "(SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id "
@@ -115,6 +118,22 @@ vector_length:
     UPDATE embeddings_embedding SET vector = '[1,2]' WHERE chunk_id = {chunk}
 vector_values:
     UPDATE embeddings_embedding SET vector = array_fill(0, ARRAY[32])::vector WHERE chunk_id = {chunk}
+sentences_alone:
+    DELETE FROM embeddings_embedding WHERE chunk_id = {chunk}; {sentences}
+embeddings_sentencevectors.chunk_id:
+    {sentences}; UPDATE embeddings_sentencevectors SET chunk_id = '{lost}'
+sentences_places:
+    {sentences}; UPDATE embeddings_sentencevectors SET bounds = '{0,4,5}'
+sentences_places:
+    {sentences}; UPDATE embeddings_sentencevectors SET bounds = '{0,4,3,6}'
+sentences_places:
+    {sentences}; UPDATE embeddings_sentencevectors SET bounds = '{0,4,5,100000}'
+sentences_places:
+    {sentences}; UPDATE embeddings_sentencevectors SET bounds = '{}', vectors = '{}'
+sentences_values:
+    {sentences}; UPDATE embeddings_sentencevectors SET vectors[2] = array_fill(0, ARRAY[32])::vector
+sentences_values:
+    {sentences}; UPDATE embeddings_sentencevectors SET vectors[2] = '[1,2]'
 vector_collection:
     UPDATE embeddings_embedding SET collection_id = '{lost}' WHERE chunk_id = {chunk}
 lexeme_counts words_collection:

@@ -1,6 +1,8 @@
 """Sentences' vectors out of the text's own forward pass."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,17 +10,23 @@ import pytest
 from django.conf import settings
 
 from documents.access import FULL
-from documents.models import Chunk
+from documents.collections import create_collection
+from documents.models import Chunk, Collection, Document
 from documents.sentences import sentence_spans
 from embeddings import services
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.embedders.sentences import sentence_vectors
 from embeddings.models import Embedding, EmbeddingRequest, SentenceVectors
 from embeddings.protocols import SentenceAware
+from embeddings.sanity import sanity
 from embeddings.sentences import MOST
+from embeddings.storage import vector_bytes
 from knowlex.common.components import forget_components
 from knowlex.common.database import execute
+from knowlex.common.errors import InvalidInput
 from knowlex.common.ids import new_id
+from tests.embeddings.test_transfer import add, exported, members, packed, taken
+from tests.support.texts import facts_pdf
 
 MODELS_DIR = settings.MODELS_DIR
 STORED = """
@@ -130,3 +138,77 @@ def test_a_model_without_token_vectors_stores_none(add_document):
     embed_all()
     assert Embedding.objects.count() == 1
     assert SentenceVectors.objects.count() == 0
+
+
+@pytest.fixture
+def library(local: None, settings: Any, tmp_path: Path) -> Collection:
+    """A document of two chunks and more in a collection of its own, embedded."""
+    settings.MEDIA_ROOT = tmp_path
+    library = create_collection(access=FULL, name="library", settings={"chunk_size": 64, "chunk_overlap": 0})
+    add(library, "book.pdf", facts_pdf(12))
+    embed_all()
+    return library
+
+
+def stored(collection: Collection) -> list[tuple[Any, ...]]:
+    where = " WHERE c.document_id = (SELECT id FROM documents_document WHERE collection_id = %s) ORDER BY 1"
+    return execute(STORED + where, [collection.id])
+
+
+def test_sentences_are_exported_and_come_back(library: Collection):
+    archive = exported(library)
+    assert [name for name, _ in members(archive)][2:4] == [
+        "documents/000001/vectors-0.f32",
+        "documents/000001/sentences-0.f16",
+    ]
+    taken(archive)
+    copy = Collection.objects.get(name="copy")
+    assert len(stored(library)) > 1
+    assert stored(copy) == stored(library)
+    assert {finding.name for finding in sanity() if finding.broken} <= {"default_collection"}
+
+
+def test_an_export_of_an_earlier_release_has_no_sentences(library: Collection):
+    def before(name: str, data: bytes) -> bytes:
+        found = json.loads(data) if name.endswith(".json") else {}
+        if name == "manifest.json":
+            return json.dumps({**found, "version": 1}).encode()
+        for vectors in found.get("vectors", []):
+            del vectors["sentences"]
+        return json.dumps(found).encode() if found else data
+
+    content = members(exported(library))
+    older = [(name, before(name, data)) for name, data in content if not name.endswith(".f16")]
+    done = taken(packed(older))
+    assert (done.vectors, done.to_embed) == (Embedding.objects.count() // 2, [])
+    assert stored(Collection.objects.get(name="copy")) == []
+
+
+SPOILT: dict[str, Callable[[list[list[int]]], Any]] = {
+    "beyond the text": lambda bounds: [[0, 10**6], *bounds[1:]],
+    "backwards": lambda bounds: [bounds[0][::-1], *bounds[1:]],
+    "an odd number": lambda bounds: [bounds[0][:-1], *bounds[1:]],
+    "of fewer chunks": lambda bounds: bounds[1:],
+    "more than there are": lambda bounds: [bounds[0][:2], *bounds[1:]],
+}
+
+
+def test_sentences_that_lie_are_refused(library: Collection):
+    content = members(exported(library))
+    described = json.loads(content[1][1])
+    for kind, spoil in SPOILT.items():
+        vectors = [{**one, "sentences": spoil(one["sentences"])} for one in described["vectors"]]
+        spoilt = json.dumps({**described, "vectors": vectors}).encode()
+        with pytest.raises(InvalidInput):
+            taken(packed([content[0], (content[1][0], spoilt), *content[2:]]))
+        assert not Document.objects.filter(collection__name="copy").exists(), kind
+    for number in (b"\0\0", b"\0\x7c"):  # zero, infinite
+        data = [(n, number * (len(d) // 2) if n.endswith(".f16") else d) for n, d in content]
+        with pytest.raises(InvalidInput, match="zero or not finite"):
+            taken(packed(data))
+
+
+def test_the_room_that_sentences_take_is_counted(library: Collection):
+    before = vector_bytes(library.id)
+    assert SentenceVectors.objects.all().delete()[0] > 0
+    assert before - vector_bytes(library.id) > 768

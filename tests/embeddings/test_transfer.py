@@ -250,7 +250,7 @@ HOSTILE: dict[str, Callable[[list[Member]], list[Member]]] = {
     "an absolute name": renamed("documents/000001/original", "/etc/passwd"),
     "another order": lambda content: [content[1], content[0], *content[2:]],
     "another format": changed("manifest.json", lambda d: {"version": 1}),
-    "a later version": changed("manifest.json", lambda d: {**d, "version": 2}),
+    "a later version": changed("manifest.json", lambda d: {**d, "version": 3}),
     "no end": lambda content: content[:-1],
     "another count": replaced("end.json", b'{"documents": 3}'),
     "deep JSON": replaced("manifest.json", b"[" * 100_000),
