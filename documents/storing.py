@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import IntegrityError, OperationalError, transaction
 
 from documents import storage
+from documents.languages import language_of
 from documents.models import Chunk, Collection, Document, Page
 from documents.protocols import Chunker, OnProgress, TextExtractor
 from documents.types import ChunkDraft, ChunkingSettings, Extraction, Source
@@ -49,6 +50,7 @@ def described(extraction: Extraction, drafts: list[ChunkDraft], **fields: Any) -
     return Document(
         source=extraction.source,
         title=title[:512],
+        language=language_of(extraction.text),
         page_count=len(extraction.pages),
         chunk_count=len(drafts),
         metadata=metadata,

@@ -38,7 +38,7 @@ def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str
     out: "die" of a German question is no rare word of an English document. `languages` without a question's
     own language still gives names and numbers; [] gives {}.
     """
-    left_out = frozenset[str]().union(*map(asking.stop_words_of, asking.asked_in(text)))
+    left_out = frozenset[str]().union(*(rules_of(code).stop_words for code in asking.asked_in(text)))
     return {language: _distinct(text, language, left_out) for language in languages}
 
 

@@ -1,15 +1,13 @@
 """Vectors and words of chunks into their tables: one short transaction, nothing for a chunk that is gone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
-from embeddings import sentences
-from embeddings.lexical import SPARSE_DIMENSIONS, lexemes, term_weights
+from embeddings import sentences, words
 from embeddings.queue import count_on_runs
 from embeddings.types import Embedded, HeldChunk, Vector
 from knowlex.common.database import execute
 
-_SEPARATOR = "\x1f"  # stands in no lexeme
 _LOCK_DOCUMENTS = """
     SELECT d.id FROM documents_document d
     WHERE d.id IN (SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%s))
@@ -27,26 +25,11 @@ _INSERT_VECTORS = """
     JOIN documents_chunk c ON c.id = given.chunk_id JOIN documents_document d ON d.id = c.document_id
     ON CONFLICT DO NOTHING RETURNING chunk_id
 """
-_INSERT_WORDS = """
-    INSERT INTO embeddings_lexicalentry (chunk_id, collection_id, lexemes, weights)
-    SELECT given.chunk_id, coalesce(d.replaces_id, d.collection_id),
-        array_to_tsvector(string_to_array(given.lexemes, chr(31))),
-        given.weights::sparsevec
-    FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS given (chunk_id, lexemes, weights)
-    JOIN documents_chunk c ON c.id = given.chunk_id JOIN documents_document d ON d.id = c.document_id
-    ON CONFLICT DO NOTHING
-"""
 
 
 def vector_text(vector: Vector) -> str:
     """pgvector's notation; nine digits bring every float32 back exactly."""
     return "[" + ",".join([format(value, ".9g") for value in vector.tolist()]) + "]"
-
-
-def sparse_text(weights: Mapping[int, float]) -> str:
-    """pgvector's notation of a sparsevec, whose positions count from 1."""
-    items = ",".join(f"{place + 1}:{weight:.6g}" for place, weight in sorted(weights.items()))
-    return f"{{{items}}}/{SPARSE_DIMENSIONS}"
 
 
 def store(*, lease: UUID, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedded]) -> int:
@@ -70,13 +53,5 @@ def insert(*, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedd
     inserted = [chunk_id for (chunk_id,) in rows]
     found_of = dict(zip(ids, found, strict=True))
     sentences.store(model_id, {chunk_id: found_of[chunk_id] for chunk_id in inserted})
-    words = [lexemes(chunk.content) for chunk in chunks]
-    execute(
-        _INSERT_WORDS,
-        [
-            ids,
-            [_SEPARATOR.join(sorted(set(known))) for known in words],
-            [sparse_text(term_weights(known)) for known in words],
-        ],
-    )
+    words.store(chunks)
     return inserted

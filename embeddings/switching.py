@@ -35,6 +35,7 @@ _TAKE_OVER = (
        WHERE chunk_id IN (SELECT id FROM documents_chunk WHERE document_id = %(old)s)""",
     """UPDATE documents_document d
        SET source = n.source, source_url = n.source_url, original_filename = n.original_filename,
+           language = n.language,
            title = CASE WHEN i.metadata = '{}' AND d.metadata ? 'title' THEN d.title ELSE n.title END,
            checksum = n.checksum, size_bytes = n.size_bytes, file = n.file,
            page_count = n.page_count, chunk_count = n.chunk_count, warnings = n.warnings,

@@ -15,6 +15,7 @@ from django.utils.html import format_html, format_html_join
 
 from documents.access import FULL
 from documents.admin.words import state_badge
+from documents.held_languages import stored_languages
 from documents.models import Document, IngestItem
 from documents.page_report import PageReport, page_report
 from documents.types import PAGE_WARNINGS, UNREAD_WARNINGS
@@ -31,6 +32,18 @@ class WarningsFilter(admin.SimpleListFilter):
         if self.value() == "yes":
             return queryset.exclude(warnings=[])
         return queryset.filter(warnings=[]) if self.value() == "no" else queryset
+
+
+class LanguageFilter(admin.SimpleListFilter):
+    title = "language"
+    parameter_name = "language"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(code or "none", code or "unknown") for code in stored_languages()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        code = self.value()
+        return queryset if code is None else queryset.filter(language="" if code == "none" else code)
 
 
 class JobFilter(admin.SimpleListFilter):
@@ -56,9 +69,19 @@ class JobFilter(admin.SimpleListFilter):
 class DocumentAdmin(admin.ModelAdmin[Document]):
     """What a document is, read-only."""
 
-    list_display = ["name", "collection", "state", "source", "pages", "chunk_link", "warned", "size"]
+    list_display = [
+        "name",
+        "collection",
+        "state",
+        "source",
+        "language",
+        "pages",
+        "chunk_link",
+        "warned",
+        "size",
+    ]
     list_display_links = ["name"]
-    list_filter = ["status", "source", WarningsFilter, JobFilter, "collection", "created_at"]
+    list_filter = ["status", "source", LanguageFilter, WarningsFilter, JobFilter, "collection", "created_at"]
     list_select_related = ["collection"]
     list_per_page = 50
     show_full_result_count = False
@@ -66,8 +89,8 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
     date_hierarchy = "created_at"
     change_form_template = "admin/documents/document/page.html"
     fields: ClassVar[tuple[str, ...]] = (
-        "id", "name", "title", "collection", "state", "warning_list", "source", "source_url", "checksum",
-        "size", "pages", "chunk_link", "metadata", "permissions", "created_at", "updated_at",
+        "id", "name", "title", "language", "collection", "state", "warning_list", "source", "source_url",
+        "checksum", "size", "pages", "chunk_link", "metadata", "permissions", "created_at", "updated_at",
     )  # fmt: skip
     readonly_fields = fields
 

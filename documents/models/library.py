@@ -118,6 +118,7 @@ class Document(models.Model):
         ]
         indexes = [
             models.Index(fields=["collection", "created_at", "id"], name="documents_by_age"),
+            models.Index(fields=["collection", "language"], name="documents_by_language"),
             *(
                 models.Index(fields=[field, "id"], name=f"documents_by_{name}", condition=_CURRENT)
                 for field, name in (("created_at", "creation"), ("updated_at", "change"), ("title", "title"))
@@ -209,6 +210,7 @@ class Entry(models.Model):
     warnings: Any = models.JSONField()
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    language = models.CharField(max_length=8)
 
     objects = DocumentEntryQuerySet.as_manager()
 

@@ -5,22 +5,9 @@ import unicodedata
 
 import Stemmer
 
+from documents.stop_words import stop_words
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-STOP_WORDS = _words(
-    """
-    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her
-    hers herself it its itself they them their theirs themselves what which who whom this that these
-    those am is are was were be been being have has had having do does did doing a an the and but if or
-    because as until while of at by for with about against between into through during before after
-    above below to from up down in out on off over under again further then once here there when where
-    why how all any both each few more most other some such no nor not only own same so than too very s
-    t can will just don should now many much
-    """
-)
+STOP_WORDS = stop_words("en")
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 LONGEST = 64  # characters of a word that count
 _TERM = re.compile(rf"([{CJK}]+)|([^\W_{CJK}]+)(?:['’][a-z]+)?")

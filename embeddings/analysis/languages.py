@@ -4,9 +4,10 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import Stemmer
+
+from documents.stop_words import stop_words
 
 SNOWBALL = {
     "ar": "arabic", "bs": "serbian", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german",
@@ -32,7 +33,6 @@ _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 _PERSIAN = str.maketrans({"ي": "ی", "ك": "ک"})
 _POINTED = frozenset(("ar", "fa", "he", "ur", "yi"))  # vowel signs that are seldom written
 _POINTS = dict.fromkeys((*range(0x591, 0x5C8), 0x640, *range(0x64B, 0x660), 0x670))
-_LISTS = Path(__file__).parent / "stopwords"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,6 @@ def language(code: str) -> Language:
 def base(code: str) -> str:
     code = code.lower().partition("-")[0]
     return SAME_AS.get(code, code)
-
-
-def stop_words(code: str) -> frozenset[str]:
-    path = _LISTS / f"{code}.txt"
-    return frozenset(path.read_text("utf-8").lower().split()) if path.is_file() else frozenset()
-
-
-def listed_languages() -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in _LISTS.glob("*.txt")))
 
 
 def fold(word: str) -> str:

@@ -24,9 +24,11 @@ OWN_TEXT = Check(
     "I3",
 )
 _SAMPLE = """
-    SELECT e.chunk_id, c.content, e.vector::float4[], coalesce(tsvector_to_array(l.lexemes), '{}')
+    SELECT e.chunk_id, c.content, e.vector::float4[], coalesce(tsvector_to_array(l.lexemes), '{}'),
+        d.language
     FROM (SELECT chunk_id, vector FROM embeddings_embedding WHERE model_id = %s ORDER BY random() LIMIT %s) e
-    JOIN documents_chunk c ON c.id = e.chunk_id LEFT JOIN embeddings_lexicalentry l ON l.chunk_id = e.chunk_id
+    JOIN documents_chunk c ON c.id = e.chunk_id JOIN documents_document d ON d.id = c.document_id
+    LEFT JOIN embeddings_lexicalentry l ON l.chunk_id = e.chunk_id
 """
 
 
@@ -36,6 +38,7 @@ class Sampled:
     content: str
     vector: Vector
     words: tuple[str, ...]
+    language: str
 
 
 def sample() -> list[Sampled]:
@@ -46,7 +49,8 @@ def sample() -> list[Sampled]:
         return []
     rows = execute(_SAMPLE, [model.pk, CHUNKS])
     return [
-        Sampled(id_, text, np.array(vector, np.float32), tuple(words)) for id_, text, vector, words in rows
+        Sampled(id_, text, np.array(vector, np.float32), tuple(words), language)
+        for id_, text, vector, words, language in rows
     ]
 
 
@@ -56,7 +60,8 @@ def finding(chunks: list[Sampled]) -> Finding:
     for start in range(0, len(chunks), BATCH):
         some = chunks[start : start + BATCH]
         for chunk, vector in zip(some, embedder.embed([one.content for one in some]), strict=True):
-            if _distance(chunk.vector, vector) > TOLERANCE or set(chunk.words) != set(lexemes(chunk.content)):
+            words = set(lexemes(chunk.content, chunk.language))
+            if _distance(chunk.vector, vector) > TOLERANCE or set(chunk.words) != words:
                 tally.add(chunk.chunk_id)
     return tally.finding()
 

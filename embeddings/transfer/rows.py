@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from documents.languages import language_of
 from documents.models import Chunk, Collection, Document, IngestItem, Page
 from documents.uploads import clean_filename
 from embeddings import store
@@ -18,6 +19,8 @@ ROWS_PER_INSERT = 500
 def new_row(described: DocumentShape, collection: Collection, *, complete: bool) -> Document:
     """Its name as that of an upload: a file that somebody else wrote may call it as it likes."""
     values = described.model_dump(exclude={"pages", "chunks", "vectors", "created_at", "updated_at"})
+    if described.language is None:
+        values["language"] = language_of("\n".join(page.text for page in described.pages))
     values["original_filename"] = clean_filename(described.original_filename)
     return Document(
         **values,

@@ -90,6 +90,7 @@ class DocumentShape(_Shape):
     source_url: _Text = ""
     original_filename: _Line
     title: Annotated[str, Field(max_length=512)] = ""
+    language: Annotated[str, Field(max_length=8)] | None = None  # told from the text where it is not said
     checksum: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     size_bytes: Annotated[int, Field(ge=1)]
     metadata: dict[str, Any] = {}
@@ -191,6 +192,6 @@ def _check_storable(value: Any) -> None:
 def described(document: Document, *, pages: list[PageShape], chunks: list[ChunkShape]) -> DocumentShape:
     """The row as the export has it; its vectors are added by the caller."""
     names = ("id", "source", "source_url", "original_filename", "title", "checksum", "size_bytes", "metadata")
-    more = ("permissions", "warnings", "created_at", "updated_at")
+    more = ("language", "permissions", "warnings", "created_at", "updated_at")
     values = {name: getattr(document, name) for name in (*names, *more)}
     return DocumentShape.model_construct(**values, pages=pages, chunks=chunks, vectors=[])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from embeddings.lexical import idf, position
-from embeddings.store import sparse_text
+from embeddings.words import sparse_text
 
 ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
 RAREST = 8

@@ -45,14 +45,16 @@ def test_a_documents_page_reports_how_each_page_was_read(
         ({"warnings": "no"}, {"notes.md", "bad.html"}),
         ({"status__exact": "failed"}, {"bad.html"}),
         ({"source__exact": "MARKDOWN"}, {"notes.md"}),
+        ({"language": "de"}, {"notes.md"}),
+        ({"language": "none"}, {"warned.pdf", "bad.html"}),
         ({"q": "notes"}, {"notes.md"}),
     ],
 )
-def test_documents_filter_by_warnings_status_type_and_text(
+def test_documents_filter_by_warnings_status_type_language_and_text(
     admin_client: Client, make_document: MakeDocument, query: dict[str, str], expected: set[str]
 ) -> None:
     make_document("warned.pdf", pending=1, warnings=["Page 2 could not be read."])
-    make_document("notes.md", pending=1, source="MARKDOWN")
+    make_document("notes.md", pending=1, source="MARKDOWN", language="de")
     make_document("bad.html", failed=1, source="HTML", status="failed")
 
     assert names(admin_client.get(LIST, query)) == expected

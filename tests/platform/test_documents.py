@@ -9,6 +9,7 @@ from tests.platform.talk import accepted, collection, ended, file, ingested, sto
 from tests.support.api import UNKNOWN_ID, assert_now, assert_problem, search, upload
 from tests.support.stack import Stack
 
+GERMAN = "Die Lampe im Flur ist grün, und die Tür des Schuppens ist rot. Niemand weiß, warum das so ist."
 LAMPS = "# Lamps\n\nThe lamp in the hall is green.\n\n## Doors\n\nThe door of the shed is red."
 
 
@@ -21,6 +22,16 @@ def ids(client: httpx.Client, **parameters: Any) -> list[str]:
         if body["next_cursor"] is None:
             return found
         parameters["cursor"] = body["next_cursor"]
+
+
+def test_a_document_says_its_language_and_a_new_version_brings_its_own(client: httpx.Client):
+    job = ingested(client, text(GERMAN, "lampen.md"), text("42", "number.md"))
+    german, number = (document["id"] for document in job["documents"])
+    assert client.get(f"/v1/documents/{german}").json()["language"] == "de"
+    assert client.get(f"/v1/documents/{number}").json()["language"] is None
+    replaced = client.put(f"/v1/documents/{number}", json=text(GERMAN + " Ja.", "number.md"))
+    ended(client, replaced.json()["job_id"])
+    assert client.get(f"/v1/documents/{number}").json()["language"] == "de"
 
 
 def test_a_document_is_described_in_full(client: httpx.Client):

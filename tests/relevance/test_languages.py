@@ -2,7 +2,8 @@
 
 import pytest
 
-from embeddings.analysis.languages import SNOWBALL, listed_languages
+from documents.stop_words import listed
+from embeddings.analysis.languages import SNOWBALL
 from embeddings.lexical import lexemes, question_lexemes
 
 MEETING = [
@@ -71,7 +72,7 @@ def test_no_word_is_longer_than_an_index_takes() -> None:
 
 
 def test_every_language_with_a_stemmer_or_stop_words_can_be_analysed() -> None:
-    for language in {*SNOWBALL, *listed_languages()}:
+    for language in {*SNOWBALL, *listed()}:
         assert lexemes("Kenya 2021 κόσμος мир 世界", language)
 
 

@@ -128,6 +128,7 @@ def _body(entry: Any) -> dict[str, Any]:
         "source": {"type": source_type, "url": entry.source_url or None, "connector_id": None},
         "type": entry.source.lower() or None,
         "title": entry.title,
+        "language": entry.language or None,
         "filename": entry.original_filename,
         "content_hash": entry.checksum or None,
         "size_bytes": entry.size_bytes,

@@ -48,6 +48,7 @@ _DOCUMENT = {
     ),
     "type": {**MAYBE_TEXT, "enum": ["pdf", "markdown", "html", "docx", "text", None]},
     "title": TEXT,
+    "language": {**MAYBE_TEXT, "description": "ISO 639-1 code; null if it is not known."},
     "filename": TEXT,
     "content_hash": {**MAYBE_TEXT, "description": "SHA-256 of the bytes, 64 hex digits."},
     "size_bytes": {"type": "integer", "nullable": True},

@@ -1,0 +1,42 @@
+"""Words that say nothing by themselves, by language (ISO 639-1): Snowball's lists, and our own for the rest.
+
+What a text's language is, and in which one a question is asked, shows in them. Plain Python.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+_LISTS = Path(__file__).parent / "stopwords"
+
+
+@lru_cache(maxsize=256)
+def stop_words(code: str) -> frozenset[str]:
+    """In lower case; none for a language without a list."""
+    if code not in listed():
+        return frozenset()
+    return frozenset((_LISTS / f"{code}.txt").read_text("utf-8").split())
+
+
+@lru_cache(maxsize=1)
+def listed() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in _LISTS.glob("*.txt")))
+
+
+def votes(words: Iterable[str]) -> Counter[str]:
+    """For each language, how many of the words, in lower case, are stop words of it."""
+    counts: Counter[str] = Counter()
+    for word, times in Counter(words).items():
+        for code in _languages_of().get(word, ()):
+            counts[code] += times
+    return counts
+
+
+@lru_cache(maxsize=1)
+def _languages_of() -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for code in listed():
+        for word in stop_words(code):
+            found.setdefault(word, []).append(code)
+    return {word: tuple(codes) for word, codes in found.items()}
