@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+from collections.abc import Callable
 from threading import Event, Thread, Timer
 from typing import Any
 
@@ -20,6 +21,12 @@ EVERY_S = 3.0
 CHORES_EVERY_S = 300.0
 SHUTDOWN_GRACE_S = 10.0
 log = logging.getLogger(__name__)
+_also: list[Callable[[], object]] = []
+
+
+def also_sweep(work: Callable[[], object]) -> None:
+    """Have this done with every sweep, too: for apps above this one."""
+    _also.append(work)
 
 
 class Sweeper:
@@ -55,6 +62,8 @@ class Sweeper:
         sent = tasks.enqueue_lost(batches), tasks.enqueue_lost_ingest(items)
         if any(sent):
             log.info("lost work queued again", extra={"batches": sent[0], "documents": sent[1]})
+        for work in _also:
+            work()
         self._folded_until = lexeme_counts.fold(since=self._folded_until)
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
             self._chores_due = time.monotonic() + CHORES_EVERY_S

@@ -61,6 +61,18 @@ def enqueue_lost_ingest(item_count: int) -> int:
     return _publish_lost(ingest_next, hints, settings.INGEST_QUEUE) if hints else 0
 
 
+def hint(task: Any) -> None:
+    """One hint without arguments for a task of an app above this one. Raises BrokerUnavailable."""
+    with _connection() as connection:
+        _publish(connection, task, [()])
+
+
+def lost_hints(task: Any, count: int, queue: str) -> int:
+    """As many as are missing from the task's own queue for so much work; returns how many were sent."""
+    hints: list[tuple[str, ...]] = [()] * min(count, MAX_HINTS)
+    return _publish_lost(task, hints, queue) if hints else 0
+
+
 def request_and_enqueue(document_id: UUID | None = None) -> int:
     """Ask with full access, and tell the workers, but do not wait; returns how many chunks were asked for.
 

@@ -117,6 +117,7 @@ MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 UPLOAD_BODY_BYTES = MAX_UPLOAD_BYTES + MAX_BODY_BYTES  # with the form around; the file is counted apart
 # In base64 a file is longer by a third; there is room for the largest one with others, or for one too large.
 INGEST_BODY_BYTES = 8 * MAX_UPLOAD_BYTES // 3 + 4 * MAX_BODY_BYTES
+QUESTION_SET_BODY_BYTES = 16 * MAX_BODY_BYTES
 FORM_BODY_BYTES = 4 * MAX_UPLOAD_BYTES + MAX_BODY_BYTES  # several files in the admin
 LARGE_BODIES = [
     ("POST", "/api/v1/documents", UPLOAD_BODY_BYTES),
@@ -124,6 +125,7 @@ LARGE_BODIES = [
     ("POST", "/admin/documents/document/[^/]+/replace/", UPLOAD_BODY_BYTES),
     ("POST", "/v1/ingest", INGEST_BODY_BYTES),
     ("PUT", "/v1/documents/[^/]+", INGEST_BODY_BYTES),
+    ("POST", "/v1/question_sets", QUESTION_SET_BODY_BYTES),
 ]
 URL_INGEST = ENV.knowlex_url_ingest == "on"
 URL_ALLOWED_HOSTS = [host.strip() for host in ENV.knowlex_url_allowed_hosts.split(",") if host.strip()]
@@ -258,10 +260,17 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = True
 CELERY_TASK_DEFAULT_QUEUE = "knowlex"
-# Every worker takes from both in turn, so that early documents are embedded while later ones are read.
-INGEST_QUEUE = "knowlex.ingest"
-CELERY_TASK_QUEUES = [Queue(CELERY_TASK_DEFAULT_QUEUE), Queue(INGEST_QUEUE, routing_key=INGEST_QUEUE)]
-CELERY_TASK_ROUTES = {"embeddings.ingest_next": {"queue": INGEST_QUEUE}}
+# Every worker takes from all in turn, so that early documents are embedded while later ones are read.
+INGEST_QUEUE, EVALUATION_QUEUE = "knowlex.ingest", "knowlex.evaluation"
+CELERY_TASK_QUEUES = [
+    Queue(CELERY_TASK_DEFAULT_QUEUE),
+    Queue(INGEST_QUEUE, routing_key=INGEST_QUEUE),
+    Queue(EVALUATION_QUEUE, routing_key=EVALUATION_QUEUE),
+]
+CELERY_TASK_ROUTES = {
+    "embeddings.ingest_next": {"queue": INGEST_QUEUE},
+    "rag.evaluate_next": {"queue": EVALUATION_QUEUE},
+}
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_WORKER_REDIRECT_STDOUTS = False

@@ -56,6 +56,7 @@ class Pipeline:
             confidence=max((p.relevance for p in passages), default=0.0),
             usage=synthesis.usage if context else Usage(),
             stage_ms=took.milliseconds,
+            passages=tuple(passages),
         )
 
     async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, list[Passage]]:

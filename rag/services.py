@@ -28,13 +28,13 @@ _SEEN_DOCUMENTS = """
 async def ask(question: Question) -> Answer:
     """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable."""
     query_counts.get().add(question.collection_ids)
-    return await _pipeline().answer(question)
+    return await pipeline().answer(question)
 
 
 async def search(question: Question) -> SearchResult:
     """The passages that `ask` would choose from. Raises RetrievalFailed, DatabaseUnavailable."""
     query_counts.get().add(question.collection_ids)
-    return await _pipeline().search(question)
+    return await pipeline().search(question)
 
 
 async def make_question(
@@ -137,7 +137,7 @@ async def close() -> None:
             await aclose()
 
 
-def _pipeline() -> Pipeline:
+def pipeline() -> Pipeline:
     return Pipeline(
         component("RETRIEVER", Retriever),
         component("RERANKER", Reranker),

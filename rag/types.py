@@ -183,6 +183,7 @@ class Answer:
     text: with `[n]` markers into `context` (1-based), all of them valid; "" when not answered.
     context: the passages that were given to the synthesizer. cited: distinct n in order of first citation.
     retrieved: number of passages before the relevance threshold. confidence: relevance of the best passage.
+    passages: those, in their order.
     """
 
     question: Question
@@ -194,3 +195,4 @@ class Answer:
     confidence: float
     usage: Usage = Usage()
     stage_ms: dict[str, float] = field(default_factory=dict)
+    passages: tuple[Passage, ...] = ()

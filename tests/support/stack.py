@@ -27,7 +27,7 @@ READY_S = 60.0
 DOCUMENT_TABLES = (
     "documents_document, documents_page, documents_chunk, documents_ingestjob, documents_ingestitem, "
     "documents_idempotencyrecord, documents_apikey, documents_apikeycollection, "
-    "rag_querycount"
+    "rag_querycount, rag_questionset, rag_setquestion, rag_evaluation, rag_evaluationresult"
 )
 EMBEDDING_TABLES = (
     "embeddings_embedding, embeddings_sentencevectors, embeddings_embeddingrequest, embeddings_embeddingrun, "

@@ -3,9 +3,10 @@
 from django.urls import path
 
 from knowlex.common.methods import methods
-from rag.contracts.v1 import collections, documents, ingest, search
+from rag.contracts.v1 import collections, documents, evaluations, ingest, question_sets, search
 
 _COLLECTION = "v1/collections/<str:collection_id>"
+_EVALUATION = "v1/evaluations/<str:evaluation_id>"
 _DOCUMENT = "v1/documents/<str:document_id>"
 
 urlpatterns = [
@@ -24,4 +25,9 @@ urlpatterns = [
     path(f"{_DOCUMENT}/retry", methods(POST=documents.retry)),
     path(f"{_DOCUMENT}/chunks", methods(GET=documents.chunks)),
     path(f"{_DOCUMENT}/pages", methods(GET=documents.pages)),
+    path("v1/question_sets", methods(GET=question_sets.index, POST=question_sets.create)),
+    path("v1/question_sets/<str:set_id>", methods(GET=question_sets.show, DELETE=question_sets.remove)),
+    path("v1/evaluations", methods(GET=evaluations.index, POST=evaluations.create)),
+    path(_EVALUATION, methods(GET=evaluations.show, DELETE=evaluations.remove)),
+    path(f"{_EVALUATION}/plot.svg", methods(GET=evaluations.plot)),
 ]

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from rag.contracts.v1.openapi import collections, contents, documents, jobs, search
+from rag.contracts.v1.openapi import collections, contents, documents, evaluations, jobs, search
 
+_PARTS = (collections, jobs, documents, contents, search, evaluations)
 OPENAPI: dict[str, Any] = {
-    "paths": collections.PATHS | jobs.PATHS | documents.PATHS | contents.PATHS | search.PATHS,
-    "components": {
-        "schemas": collections.SCHEMAS | jobs.SCHEMAS | documents.SCHEMAS | contents.SCHEMAS | search.SCHEMAS
-    },
+    "paths": {path: item for part in _PARTS for path, item in part.PATHS.items()},
+    "components": {"schemas": {name: shape for part in _PARTS for name, shape in part.SCHEMAS.items()}},
 }

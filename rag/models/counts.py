@@ -1,4 +1,4 @@
-"""Tables of the rag app."""
+"""How often collections are asked."""
 
 from django.db import models
 

@@ -1,0 +1,58 @@
+"""Puts a set's questions to the pipeline, through the same parts as every face. Async."""
+
+import logging
+import time
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.conf import settings
+
+from knowlex.common.errors import DatabaseUnavailable, KnowlexError
+from rag import services
+from rag.evaluation.configurations import Configuration
+from rag.evaluation.outcomes import Outcome, of_answer, of_passages
+from rag.evaluation.types import Case
+
+log = logging.getLogger(__name__)
+MAX_ERROR_CHARS = 300
+
+
+class Asker:
+    """answers: whether answers are written, too, which may cost calls of a chat model."""
+
+    def __init__(
+        self, configurations: Sequence[Configuration], collection_ids: Sequence[UUID], *, answers: bool
+    ) -> None:
+        self._configurations, self._collection_ids, self._answers = configurations, collection_ids, answers
+        self._warm = False
+
+    async def outcomes(self, case: Case) -> list[Outcome]:
+        """One for each configuration, asked in turn, so that neither profits from the other's caches more.
+
+        What fails for this question alone is an outcome. Raises DatabaseUnavailable.
+        """
+        if not self._warm:  # else the first question would pay for loading the model
+            await self._outcome(case, self._configurations[0], answers=False)
+            self._warm = True
+        return [await self._outcome(case, one, answers=self._answers) for one in self._configurations]
+
+    async def _outcome(self, case: Case, configuration: Configuration, *, answers: bool) -> Outcome:
+        question = configuration.question(
+            case.question, self._collection_ids, threshold=settings.RELEVANCE_THRESHOLD
+        )
+        started = time.perf_counter()
+        try:
+            if answers:
+                answer = await services.pipeline().answer(question)
+                return of_answer(case, answer, answer.passages, _ms_since(started))
+            found = await services.pipeline().search(question)
+            return of_passages(case, found.passages, _ms_since(started))
+        except DatabaseUnavailable:
+            raise
+        except KnowlexError as exc:
+            log.info("a question failed", extra={"key": case.key, "error": type(exc).__name__})
+            return Outcome(error=exc.message[:MAX_ERROR_CHARS])
+
+
+def _ms_since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000

@@ -1,0 +1,98 @@
+"""How the questions of a set are asked: one or two configurations, compared with each other. Plain Python.
+
+All of it goes into the question that the pipeline gets: nothing of a running server is changed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, get_args
+from uuid import UUID
+
+from knowlex.common.errors import InvalidInput
+from knowlex.common.fields import bool_field, check_storable, int_field, is_blank
+from rag.types import Mode, Question
+
+MAX_NAME = 100
+MOST = 2
+DEFAULT_TOP_K = 10
+MODES: Final = get_args(Mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """settings: those that were given, checked: mode, top_k, rerank, rewrite, threshold."""
+
+    name: str
+    settings: Mapping[str, Any]
+
+    def question(self, text: str, collection_ids: Sequence[UUID], *, threshold: float) -> Question:
+        """threshold: the server's, for where the configuration names none."""
+        given = dict(self.settings)
+        plain = Question(text, tuple(collection_ids), top_k=given.pop("top_k", DEFAULT_TOP_K))
+        return replace(plain, min_relevance=given.pop("threshold", threshold), **given)
+
+
+def read_configurations(given: Any, field: str = "configurations") -> list[Configuration]:
+    """One or two of `{"name", "settings"}`, of different names; without any, the server's own settings.
+
+    Raises InvalidInput, naming the field.
+    """
+    if given is None:
+        return [Configuration("default", {})]
+    if not isinstance(given, list) or not 1 <= len(given) <= MOST:
+        raise InvalidInput(f"{field} must be a list of one or two.", field=field)
+    found = [_configuration(one, f"{field}[{place}]") for place, one in enumerate(given)]
+    if len({one.name for one in found}) < len(found):
+        raise InvalidInput(f"{field} must have different names.", field=f"{field}[1].name")
+    return found
+
+
+def read_settings(given: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """The settings of one configuration. Raises InvalidInput, naming `field`.setting."""
+    named = {f"{field}.{name}": value for name, value in given.items()}
+    read: dict[str, Callable[[str], Any]] = {
+        "mode": lambda name: _choice(named, name, MODES),
+        "top_k": lambda name: int_field(named, name, low=1, high=50, default=DEFAULT_TOP_K),
+        "rerank": lambda name: bool_field(named, name, default=False),
+        "rewrite": lambda name: bool_field(named, name, default=False),
+        "threshold": lambda name: _share(named, name),
+    }
+    for name in given:
+        if name not in read:
+            raise InvalidInput(f"{field} has no {name[:80]!r}; it may have {', '.join(read)}.", field=field)
+    return {name: read[name](f"{field}.{name}") for name in read if name in given}
+
+
+def _configuration(given: Any, field: str) -> Configuration:
+    if not isinstance(given, dict):
+        raise InvalidInput(f"{field} must be an object with name and settings.", field=field)
+    unknown = set(given) - {"name", "settings"}
+    if unknown:
+        raise InvalidInput(f"{field} has no {min(unknown)[:80]!r}, only name and settings.", field=field)
+    settings = given.get("settings", {})
+    if not isinstance(settings, dict):
+        raise InvalidInput(f"{field}.settings must be an object.", field=f"{field}.settings")
+    return Configuration(
+        _name(given.get("name"), f"{field}.name"), read_settings(settings, f"{field}.settings")
+    )
+
+
+def _name(value: Any, field: str) -> str:
+    if not isinstance(value, str) or is_blank(value) or len(value) > MAX_NAME:
+        raise InvalidInput(
+            f"{field} must be a non-blank string of at most {MAX_NAME} characters.", field=field
+        )
+    return check_storable(value, field)
+
+
+def _choice(given: Mapping[str, Any], name: str, options: Sequence[str]) -> str:
+    if given[name] not in options:
+        raise InvalidInput(f"{name} must be one of {', '.join(options)}.", field=name)
+    return str(given[name])
+
+
+def _share(given: Mapping[str, Any], name: str) -> float:
+    value = given[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidInput(f"{name} must be a number from 0 to 1.", field=name)
+    return float(value)

@@ -1,0 +1,145 @@
+"""What a configuration made of one question, and what it counts for. Plain Python.
+
+`values` holds the question's share of each metric by its name; a metric that says nothing about the question
+is left out. So a metric of a set is the mean of the values that there are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from rag.evaluation.judging import (
+    cited_documents,
+    document_rank,
+    is_expected,
+    is_relevant,
+    is_right,
+    page_is_right,
+    ranked,
+)
+from rag.evaluation.metrics import hit, ndcg, recall, reciprocal_rank
+from rag.evaluation.types import Case
+from rag.evaluation.words import without_citations
+from rag.types import Answer, Passage
+
+JUDGED = 5  # passages of a question whose relevance is compared with the truth
+SHOWN = 10
+MAX_ANSWER_CHARS = 5000
+HITS, RECALLS = (1, 3, 5, 10), (5, 10)
+RETRIEVAL = (
+    *(f"hit@{k}" for k in HITS),
+    *(f"recall@{k}" for k in RECALLS),
+    "mrr@10",
+    "ndcg@10",
+    "doc_hit@1",
+    "doc_hit@5",
+)
+ANSWERS = (
+    "answer_accuracy",
+    "answer_accuracy_when_answered",
+    "abstention_on_unanswerable",
+    "false_abstention",
+    "gold_doc_cited",
+    "gold_doc_first",
+    "citation_precision",
+    "page_right",
+    "answer_words",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """values: by metric. judged: (relevance that was told, whether it was one) of the first passages.
+
+    found: those passages as they are shown later, without their text. answered: None where no answer was
+    asked for. cited: ids of the documents that the answer quotes. error: why there is nothing else; then all
+    else is empty.
+    """
+
+    values: dict[str, float] = field(default_factory=dict)
+    judged: list[tuple[float, bool]] = field(default_factory=list)
+    found: list[dict[str, Any]] = field(default_factory=list)
+    answered: bool | None = None
+    answer: str = ""
+    cited: list[UUID] = field(default_factory=list)
+    latency_ms: float | None = None
+    error: str = ""
+
+
+def of_passages(case: Case, passages: Sequence[Passage], latency_ms: float) -> Outcome:
+    """Of a search. The latency is that of the whole call."""
+    truths = [case.answerable and is_relevant(case, passage) for passage in passages]
+    return Outcome(
+        values=_retrieval(case, passages) if case.answerable else {},
+        judged=[(p.relevance, truth) for p, truth in zip(passages[:JUDGED], truths, strict=False)],
+        found=[_shown(p, truth) for p, truth in zip(passages[:SHOWN], truths, strict=False)],
+        latency_ms=round(latency_ms, 3),
+    )
+
+
+def of_answer(case: Case, answer: Answer, passages: Sequence[Passage], latency_ms: float) -> Outcome:
+    """Of a search and what was answered from it."""
+    searched = of_passages(case, passages, latency_ms)
+    cited = [answer.context[n - 1] for n in answer.cited]
+    return Outcome(
+        values={**searched.values, **_answering(case, answer, cited)},
+        judged=searched.judged,
+        found=searched.found,
+        answered=answer.answered,
+        answer=answer.text[:MAX_ANSWER_CHARS],
+        cited=list(dict.fromkeys(passage.document_id for passage in cited)),
+        latency_ms=searched.latency_ms,
+    )
+
+
+def _retrieval(case: Case, passages: Sequence[Passage]) -> dict[str, float]:
+    ranking = ranked(case, passages)
+    values = {f"hit@{k}": hit(ranking, k) for k in HITS}
+    values |= {f"recall@{k}": recall(ranking, k) for k in RECALLS}
+    values |= {"mrr@10": reciprocal_rank(ranking, 10), "ndcg@10": ndcg(ranking, 10)}
+    if case.document or case.relevant:
+        place = document_rank(case, passages)
+        values |= {f"doc_hit@{k}": float(0 < place <= k) for k in (1, 5)}
+    return values
+
+
+def _answering(case: Case, answer: Answer, cited: Sequence[Passage]) -> dict[str, float]:
+    if not case.answerable:
+        return {"abstention_on_unanswerable": float(not answer.answered)}
+    values = {"false_abstention": float(not answer.answered)}
+    if case.answers:
+        values["answer_accuracy"] = float(answer.answered and is_right(case, answer.text))
+    if answer.answered:
+        values["answer_words"] = float(len(without_citations(answer.text).split()))
+        if case.answers:
+            values["answer_accuracy_when_answered"] = values["answer_accuracy"]
+        values |= _citing(case, cited)
+    return values
+
+
+def _citing(case: Case, cited: Sequence[Passage]) -> dict[str, float]:
+    """Of documents, each counting once: precision is the right one's share of those that are cited."""
+    documents = cited_documents(cited)
+    if not documents or not (case.document or case.relevant):
+        return {}
+    right = [is_expected(case, passage) for passage in documents]
+    values = {
+        "gold_doc_cited": float(any(right)),
+        "gold_doc_first": float(right[0]),
+        "citation_precision": sum(right) / len(right),
+    }
+    page = page_is_right(case, documents)
+    return values if page is None else {**values, "page_right": float(page)}
+
+
+def _shown(passage: Passage, relevant: bool) -> dict[str, Any]:
+    return {
+        "chunk_id": str(passage.chunk_id),
+        "document_id": str(passage.document_id),
+        "document": passage.document_name,
+        "page_number": passage.page_number,
+        "score": round(passage.score, 6),
+        "relevance": round(passage.relevance, 4),
+        "relevant": relevant,
+    }

@@ -1,0 +1,122 @@
+"""The figures of a configuration over all questions, and the difference of two. Plain Python and NumPy."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from rag.evaluation.metrics import Interval, mean, percentile, wilson
+from rag.evaluation.outcomes import ANSWERS, RETRIEVAL, Outcome
+from rag.evaluation.reliability import bins, calibration_error
+
+RESAMPLES = 2000
+SEED = 20_261_122  # the same samples each time: figures of equal results are equal
+_BLOCK = 2_000_000  # resampled places held at a time
+LOWER_IS_BETTER: Final = frozenset({"false_abstention", "answer_words", "latency_p50_ms", "latency_p95_ms"})
+ORDER = (*RETRIEVAL, *ANSWERS)
+Summary = dict[str, Any]
+
+
+def summarise(outcomes: Sequence[Outcome]) -> Summary:
+    """{"questions", "errors", "metrics": {name: {"value", "low", "high", "n"}}, "reliability", ...}.
+
+    low, high: a 95 % interval, Wilson's for shares of questions, a bootstrap's for other means, null where
+    there is none. Metrics that no question says anything about are left out. Latencies are in ms.
+    """
+    well = [outcome for outcome in outcomes if not outcome.error]
+    metrics: dict[str, Summary] = {}
+    for name in ORDER:
+        if values := [outcome.values[name] for outcome in well if name in outcome.values]:
+            metrics[name] = _figure(values)
+    _add_balanced(metrics)
+    latencies = [outcome.latency_ms for outcome in well if outcome.latency_ms is not None]
+    for name, share in (("latency_p50_ms", 0.5), ("latency_p95_ms", 0.95)):
+        if latencies:
+            value = round(percentile(latencies, share) or 0.0, 2)
+            metrics[name] = {"value": value, "low": None, "high": None, "n": len(latencies)}
+    told, true = _judged(well)
+    return {
+        "questions": len(outcomes),
+        "errors": len(outcomes) - len(well),
+        "metrics": metrics,
+        "reliability": [one.as_dict() for one in bins(told, true)],
+        "calibration_error": round(calibration_error(told, true), 4) if told else None,
+    }
+
+
+def differences(first: Sequence[Outcome], second: Sequence[Outcome]) -> Summary:
+    """Second minus first by metric, over the questions about which both say something, in their order.
+
+    {name: {"difference", "low", "high", "better", "worse", "equal", "n"}}: a 95 % interval of a paired
+    bootstrap, and how many questions the second does better, worse and equally well.
+    """
+    compared = {}
+    for name in ORDER:
+        pairs = [
+            (one.values[name], other.values[name])
+            for one, other in zip(first, second, strict=True)
+            if name in one.values and name in other.values
+        ]
+        if pairs:
+            compared[name] = _difference(pairs, -1 if name in LOWER_IS_BETTER else 1)
+    times = [
+        other.latency_ms - one.latency_ms
+        for one, other in zip(first, second, strict=True)
+        if one.latency_ms is not None and other.latency_ms is not None
+    ]
+    if times:
+        compared["latency_ms"] = _difference([(0.0, time) for time in times], -1)
+    return compared
+
+
+def bootstrap(values: Sequence[float]) -> Interval | None:
+    """95 % interval of the mean: between the 2.5 % and 97.5 % points of the means of resamples.
+
+    Source: Efron, Tibshirani, An Introduction to the Bootstrap, 1993, 13.3. None of fewer than two.
+    """
+    if len(values) < 2:
+        return None
+    held, draw = np.array(values), np.random.default_rng(SEED)
+    step = max(1, _BLOCK // len(held))
+    sizes = [min(step, RESAMPLES - done) for done in range(0, RESAMPLES, step)]
+    means = np.concatenate(
+        [held[draw.integers(0, len(held), (size, len(held)))].mean(axis=1) for size in sizes]
+    )
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _figure(values: Sequence[float]) -> Summary:
+    shares = all(value in (0.0, 1.0) for value in values)
+    interval = wilson(sum(values), len(values)) if shares else bootstrap(values)
+    return {"value": round(mean(values) or 0.0, 4), **_bounds(interval), "n": len(values)}
+
+
+def _difference(pairs: Sequence[tuple[float, float]], sign: int) -> Summary:
+    steps = [other - one for one, other in pairs]
+    return {
+        "difference": round(mean(steps) or 0.0, 4),
+        **_bounds(bootstrap(steps)),
+        "better": sum(sign * step > 0 for step in steps),
+        "worse": sum(sign * step < 0 for step in steps),
+        "equal": sum(step == 0 for step in steps),
+        "n": len(steps),
+    }
+
+
+def _bounds(interval: Interval | None) -> dict[str, float | None]:
+    low, high = interval or (None, None)
+    return {"low": None if low is None else round(low, 4), "high": None if high is None else round(high, 4)}
+
+
+def _add_balanced(metrics: dict[str, Summary]) -> None:
+    """The mean of accuracy and abstention: neither answering all nor nothing does well in it."""
+    both = [metrics[name] for name in ("answer_accuracy", "abstention_on_unanswerable") if name in metrics]
+    if len(both) == 2:
+        value = round(sum(one["value"] for one in both) / 2, 4)
+        metrics["balanced"] = {"value": value, "low": None, "high": None, "n": sum(one["n"] for one in both)}
+
+
+def _judged(outcomes: Sequence[Outcome]) -> tuple[list[float], list[bool]]:
+    pairs = [pair for outcome in outcomes for pair in outcome.judged]
+    return [told for told, _ in pairs], [bool(true) for _, true in pairs]

@@ -1,0 +1,154 @@
+"""`manage.py evaluate SET|FILE.jsonl`: one or two configurations measured side by side."""
+
+import asyncio
+import json
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from documents.access import FULL
+from documents.collections import named_collection
+from knowlex.common.async_db import close_pool
+from knowlex.common.errors import KnowlexError
+from rag import services
+from rag.evaluation import question_sets
+from rag.evaluation.asking import Asker
+from rag.evaluation.configurations import Configuration
+from rag.evaluation.outcomes import Outcome
+from rag.evaluation.plot import figures_svg
+from rag.evaluation.reading import read_lines
+from rag.evaluation.running import summary_of
+from rag.evaluation.types import Case
+from rag.management.bar import Bar
+from rag.management.commands.question_set import bounded_lines
+from rag.management.given import read_given
+from rag.management.limits import Limit, read_limits
+from rag.management.tables import table
+
+BAD_USAGE, BELOW = 2, 1
+
+
+class Command(BaseCommand):
+    help = (
+        "Measures how well questions are found and answered: hit@k, recall@k, MRR, nDCG@10; with --answers "
+        "accuracy, abstention, citations. Ends with 1 if a figure is past its limit, with 2 if it cannot run."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "questions", metavar="SET|FILE.jsonl", help="a stored set, or a file of JSON lines"
+        )
+        parser.add_argument("--collection", action="append", default=[], help="name or id; may be repeated")
+        parser.add_argument("--config", action="append", default=[], metavar="FILE.json",
+                            help='{"name": ..., "settings": {"mode": ...}}; at most two')  # fmt: skip
+        parser.add_argument("--set", action="append", default=[], metavar="NAME:KEY=VALUE", dest="given",
+                            help="a setting of the configuration NAME, which is made if need be")  # fmt: skip
+        parser.add_argument("--answers", action="store_true", help="write answers, too")
+        parser.add_argument("--floor", action="append", default=[], metavar="[NAME:]METRIC=VALUE")
+        parser.add_argument("--ceiling", action="append", default=[], metavar="[NAME:]METRIC=VALUE")
+        parser.add_argument("--plot", type=Path, metavar="OUT.svg")
+        parser.add_argument("--json", type=Path, metavar="OUT.json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            configurations = read_given(options["config"], options["given"])
+            limits = read_limits(options["floor"], options["ceiling"], configurations, options["answers"])
+            collections, cases = _scope(options["questions"], options["collection"])
+            outcomes = self._asked(cases, collections, configurations, answers=options["answers"])
+        except KnowlexError as exc:
+            raise CommandError(exc.message, returncode=BAD_USAGE) from exc
+        except OSError as exc:
+            raise CommandError(f"{exc.filename}: {exc.strerror or exc}.", returncode=BAD_USAGE) from exc
+        summary = summary_of(outcomes)
+        names = [one.name for one in configurations]
+        self.stdout.write(table(names, summary))
+        self._write(options, configurations, summary, cases, outcomes)
+        self._judge(limits, dict(zip(names, summary["configurations"], strict=True)))
+
+    def _asked(
+        self, cases: Sequence[Case], collections: Sequence[Any], configurations: Sequence[Configuration],
+        *, answers: bool,
+    ) -> list[list[Outcome]]:  # fmt: skip
+        asker = Asker(configurations, [one.id for one in collections], answers=answers)
+        with Bar(self.stderr, len(cases)) as bar:
+            each = asyncio.run(_outcomes(asker, cases, bar))
+        return [list(of_one) for of_one in zip(*each, strict=True)]
+
+    def _write(
+        self, options: dict[str, Any], configurations: Sequence[Configuration], summary: dict[str, Any],
+        cases: Sequence[Case], outcomes: Sequence[Sequence[Outcome]],
+    ) -> None:  # fmt: skip
+        names = [one.name for one in configurations]
+        if options["plot"]:
+            title = Path(options["questions"]).stem
+            options["plot"].write_text(figures_svg(title, names, summary["configurations"]), encoding="utf-8")
+        if options["json"]:
+            report = _report(configurations, summary, cases, outcomes)
+            options["json"].write_text(json.dumps(report, ensure_ascii=False, indent=1), encoding="utf-8")
+
+    def _judge(self, limits: Sequence[Limit], measured: dict[str, Any]) -> None:
+        broken = [words for limit in limits for words in limit.broken(measured)]
+        if failed := {name: one["errors"] for name, one in measured.items() if one["errors"]}:
+            told = ", ".join(f"{count} of {name}" for name, count in failed.items())
+            raise CommandError(f"Questions that failed: {told}.", returncode=BAD_USAGE)
+        if broken:
+            raise CommandError("\n".join(broken), returncode=BELOW)
+
+
+async def _outcomes(asker: Asker, cases: Sequence[Case], bar: Bar) -> list[list[Outcome]]:
+    """Of each question, one outcome a configuration."""
+    found = []
+    try:
+        for case in cases:
+            found.append(await asker.outcomes(case))
+            bar.step()
+    finally:
+        await services.close()
+        await close_pool()
+    return found
+
+
+def _scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
+    """The collections and the questions: of a file, if there is one, else of a stored set."""
+    path = Path(questions)
+    if path.is_file() or path.suffix == ".jsonl":
+        with path.open("rb") as file:
+            cases, own = list(read_lines(bounded_lines(file))), None
+    else:
+        stored = question_sets.get_set(questions, access=FULL)
+        cases, own = list(question_sets.all_cases(stored)), stored.collection
+    if own is not None and not named:
+        return [own], cases
+    return [named_collection(name, access=FULL) for name in named or (None,)], cases
+
+
+def _report(
+    configurations: Sequence[Configuration], summary: dict[str, Any], cases: Sequence[Case],
+    outcomes: Sequence[Sequence[Outcome]],
+) -> dict[str, Any]:  # fmt: skip
+    return {
+        "configurations": [
+            {"name": one.name, "settings": dict(one.settings), **figures}
+            for one, figures in zip(configurations, summary["configurations"], strict=True)
+        ],
+        "differences": summary["differences"],
+        "results": [
+            {"id": case.key, "question": case.question, "configuration": one.name, **_result(outcome)}
+            for place, case in enumerate(cases)
+            for one, outcome in zip(configurations, (each[place] for each in outcomes), strict=True)
+        ],
+    }
+
+
+def _result(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "metrics": outcome.values,
+        "found": outcome.found,
+        "answered": outcome.answered,
+        "answer": outcome.answer or None,
+        "latency_ms": outcome.latency_ms,
+        "error": outcome.error or None,
+    }

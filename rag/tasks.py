@@ -1,0 +1,26 @@
+"""The door of the work queue for evaluations: a task says that there is work, PostgreSQL says which."""
+
+from celery import shared_task
+from django.conf import settings
+
+from embeddings.tasks import hint, lost_hints, sweep_may_do_it
+from knowlex.common.database import with_retries
+from rag.evaluation import running, turns
+
+
+@shared_task(name="rag.evaluate_next", acks_late=True)
+def evaluate_next() -> None:
+    """Some seconds of the run that has waited longest. Safe to deliver twice, late, or without need."""
+    if running.run_turn():
+        enqueue_evaluation()
+
+
+def enqueue_evaluation() -> None:
+    """Tell a worker. A broker that is down delays the work until the sweep finds it, and is no error."""
+    with sweep_may_do_it():
+        hint(evaluate_next)
+
+
+def sweep() -> int:
+    """Hints for runs that nobody has in hand, after a worker died or the broker lost its queue."""
+    return lost_hints(evaluate_next, with_retries(turns.due), settings.EVALUATION_QUEUE)
