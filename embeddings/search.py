@@ -21,16 +21,19 @@ from knowlex.common.fields import check_storable
 
 log = logging.getLogger(__name__)
 
+NARROW = 10_000  # chunks that pass a filter; of so many, an exact search is as fast as an index
 ZERO_DISTANCE = 1e-6  # what float32 makes of the distance between equal vectors
 
 # One row, or none; parameters: collections, and model: the id of one that is to be searched with though it is
 # not the active one, else None. Retrieval reads it in one statement with more. index: how to search through
-# the model's index, null where there is none, it finds too little, or so few rows are looked at (which are
-# therefore counted) that an exact search is as fast.
 MODEL = SQL("""
     SELECT m.id, m.name, m.provider, m.dimensions, m.options, m.calibration, (
         SELECT jsonb_build_object(
-            'number', i.number, 'kind', i.kind, 'storage', i.storage, 'lists', i.lists, 'effort', i.effort
+            'number', i.number, 'kind', i.kind, 'storage', i.storage, 'lists', i.lists, 'effort', i.effort,
+            'few', i.exact_below::float8 / i.rows, 'share', (
+                SELECT sum(chunks)::float8 / i.rows FROM embeddings_lexemecount
+                WHERE collection_id = ANY(%(collections)s) AND lexeme = ''
+            )
         )
         FROM embeddings_vectorindex i WHERE i.model_id = m.id AND i.serves AND i.exact_below <= (
             SELECT count(*) FROM (
@@ -57,13 +60,15 @@ _COLLECTION = "SELECT id FROM documents_collection WHERE name = %s OR id::text =
 @dataclass(frozen=True, slots=True)
 class SearchModel:
     """The model whose vectors one search reads, and that its question is embedded with, whichever is active
-    by then. index: the one that serves this search, at that effort; None: the search is exact.
+    by then. index: the one that serves this search, at that effort; None: the search is exact. few: the share
+    of the rows that an exact search reads as fast as the index.
     """
 
     id: int
     spec: ModelSpec
     index: Index | None = None
     effort: int = 0
+    few: float = 0.0
 
     @property
     def name(self) -> str:
@@ -78,8 +83,16 @@ class SearchModel:
         """What is to hold for a statement with this model's `dense_statement` in it."""
         return self.index.setup(self.effort) if self.index else ()
 
+    def filtered(self, *, narrow: bool) -> "SearchModel":
+        """For a search with a further condition. narrow: under `NARROW` chunks pass it.
+
+        Then looking at all of them is as fast, and the index would miss some; else it takes more effort.
+        """
+        if narrow or self.index is None:
+            return self.exactly()
+        return replace(self, effort=self.index.effort_among(self.effort, self.few))
+
     def exactly(self) -> "SearchModel":
-        """For a search in few rows: looking at all is as fast, and a filtered index would miss some."""
         return replace(self, index=None, effort=0)
 
 
@@ -95,15 +108,16 @@ def usable_model(row: dict[str, Any]) -> SearchModel:
     if row["index"] is None:
         return model
     how = dict(row["index"])
-    effort = how.pop("effort")
-    return replace(model, index=Index(model.id, model.dimensions, **how), effort=effort)
+    effort, few, share = how.pop("effort"), how.pop("few"), how.pop("share")
+    index = Index(model.id, model.dimensions, **how)
+    return replace(model, index=index, effort=index.effort_among(effort, share or 1.0), few=few)
 
 
 def dense_statement(model: SearchModel, where: Composable = _NO_FILTER) -> Composed:
     """SELECT of (chunk_id, distance), closest first, for the parameters vector, collections and limit.
 
-    where: a further condition on e.chunk_id, with its AND and parameters of its own. For few rows say
-    `model.exactly()`. To be run with the model's `setup`. Never fewer rows than there are, up to limit.
+    where: a further condition on e.chunk_id, with its AND and parameters of its own; ask the model to be
+    `filtered` then. To be run with the model's `setup`. Never fewer rows than there are, up to limit.
     """
     where = _IN_COLLECTIONS + where
     return model.index.search(where) if model.index else exact_search(model.id, where)

@@ -92,6 +92,15 @@ class Index:
         settings = (text.format(effort=int(effort)) for text in _SETUP[self.kind])
         return (SQL("SET LOCAL enable_sort = off"), *map(SQL, settings))
 
+    def effort_among(self, effort: int, share: float) -> int:
+        """What finds as much of the neighbours among a share of the rows: they lie farther from the question.
+
+        Measured with IVFFlat at 30,000 rows for a recall of .95: 23 probes for all, 31 for 30 % of the rows,
+        42 for 10 %, 57 for 3 %.
+        """
+        raised = math.ceil(effort / math.pow(min(1.0, max(0.001, share)), 0.3))
+        return min(raised, self.lists if self.kind == "ivfflat" else MAX_EF)
+
     def efforts(self) -> list[int]:
         """All that are tried, least first. More than half of the lists is no help against looking at all."""
         highest = max(1, self.lists // 2) if self.kind == "ivfflat" else MAX_EF

@@ -1,4 +1,4 @@
-"""The vector index: none without need, rows never fewer than exist, its recall known and kept."""
+"""Chunks with vectors in clusters, as texts have them, put straight into the tables."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,14 +9,12 @@ import pytest
 from django.db import connection
 
 from documents.models import Collection, Document
-from embeddings import indexing, services
-from embeddings.indexing import building, measuring
+from embeddings import services
+from embeddings.indexing import building
 from embeddings.indexing.kinds import PREFIX
-from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
+from embeddings.models import EmbeddingModel, VectorIndex
 from embeddings.store import vector_text
 from knowlex.common.database import execute
-
-pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
 
 SIZE = 32
 AddVectors = Callable[..., None]
@@ -72,25 +70,3 @@ def relations() -> set[str]:
 
 def state() -> VectorIndex:
     return VectorIndex.objects.get()
-
-
-def test_there_is_no_index_until_there_are_rows_for_one(add_vectors):
-    add_vectors(300)
-    assert indexing.ensure_index() is None
-    assert indexing.ensure_index(min_rows=301) is None
-    name = indexing.ensure_index(min_rows=300)
-    assert relations() == {name}
-    assert indexing.ensure_index(min_rows=300) is None
-
-
-def test_a_build_measures_what_it_made(add_vectors):
-    add_vectors(400)
-    indexing.ensure_index(min_rows=1)
-
-    (measured,) = IndexMeasurement.objects.all()
-
-    assert (measured.kind, measured.storage, measured.rows, measured.lists) == ("ivfflat", "vector", 400, 20)
-    assert measured.reason == "built: first"
-    assert measured.sample == measuring.SAMPLE
-    assert measured.recall >= measuring.TARGET
-    assert (state().effort, state().recall, state().serves) == (measured.effort, measured.recall, True)
