@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
-from knowlex.environment import Environment
+from knowlex.environment import Environment, read_environment
 from tests.support.environment import PROJECT
 
 NAMES = sorted(name.upper() for name in Environment.model_fields)
@@ -71,11 +72,23 @@ UNUSABLE = [
 
 
 @pytest.mark.parametrize(("name", "value"), UNUSABLE)
-def test_an_unusable_value_ends_the_start_and_is_named(name: str, value: str):
-    command = [sys.executable, "manage.py", "check"]
+def test_an_unusable_value_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ImproperlyConfigured, match=name):
+        read_environment()
+
+
+def test_unusable_values_end_the_start_in_one_line_that_names_them():
+    wrong = {
+        "KNOWLEX_EMBEDDER": "clippy",
+        "KNOWLEX_RATE_LIMIT": "often",
+        "DATABASE_URL": "mysql://localhost/x",
+    }
     done = subprocess.run(
-        command, cwd=PROJECT, env={**os.environ, name: value}, capture_output=True, text=True, timeout=60
-    )
+        [sys.executable, "manage.py", "check"],
+        cwd=PROJECT, env={**os.environ, **wrong}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
     assert done.returncode != 0
-    assert name in done.stderr + done.stdout
+    (line,) = (done.stderr + done.stdout).strip().splitlines()
+    assert all(name in line for name in wrong)
     assert "Traceback" not in done.stderr

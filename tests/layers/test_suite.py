@@ -1,4 +1,4 @@
-"""The suite's own tools tell the truth: the provider, the PDF writer, the database of in-process tests.
+"""The suite's own tools tell the truth: the provider, the PDF writer.
 
 And its processes, of which `make test` has two, share nothing and hide nothing.
 """
@@ -60,13 +60,6 @@ def test_pdf_writer_makes_pages_title_and_outline():
     assert reader.metadata is not None
     assert reader.metadata.title == "T"
     assert [reader.get_destination_page_number(mark) for mark in reader.outline] == [0, 2]
-
-
-@pytest.mark.django_db
-def test_the_database_of_in_process_tests_has_the_default_collection():
-    from documents.models import Collection
-
-    assert Collection.objects.named("default").exists()
 
 
 def test_each_process_of_a_run_has_services_of_its_own():

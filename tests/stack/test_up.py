@@ -29,6 +29,12 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         processes.kill_group(running.process)
 
 
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder that each of the tests finds as the one before left it; the first makes its database."""
+    return tmp_path_factory.mktemp("used") / "data"
+
+
 def test_a_request_succeeds_once_the_ready_line_is_there(up: Up) -> None:
     health = httpx.get(f"{up.ready()}/health")
 
@@ -66,8 +72,8 @@ def test_doctor_finds_every_part_at_work(up: Up) -> None:
     assert (told.returncode, set(marks)) == (0, {"ok"}), told.stdout + told.stderr
 
 
-def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(tmp_path: Path) -> None:
-    first = Up.start(tmp_path / "data", "--workers", "1")
+def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(used: Path) -> None:
+    first = Up.start(used, "--workers", "1")
     created = httpx.post(f"{first.ready()}/api/v1/documents", files={"file": SAMPLE.read_bytes()})
     family = first.family()
     assert created.status_code == 201
@@ -75,7 +81,7 @@ def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(
 
     first.process.kill()
     wait_until(lambda: all_gone(family), 15, "the parts to end with `up`")
-    second = Up.start(tmp_path / "data", "--workers", "1")
+    second = Up.start(used, "--workers", "1")
 
     assert len(documents(second.ready())) == 1
     assert "password" not in second.said
@@ -85,8 +91,8 @@ def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(
 
 
 @pytest.mark.parametrize(("part", "name"), [("celery", "The workers"), ("postgres", "The database")])
-def test_a_part_that_dies_ends_everything_and_is_named(tmp_path: Path, part: str, name: str) -> None:
-    up = Up.start(tmp_path / "data", "--workers", "1")
+def test_a_part_that_dies_ends_everything_and_is_named(used: Path, part: str, name: str) -> None:
+    up = Up.start(used, "--workers", "1")
     up.ready()
     family = up.family()
 
