@@ -2,35 +2,19 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 
-from embeddings.lexical import lexemes
 from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, usable_model
 from embeddings.store import vector_text
-from knowlex.common.async_db import Row, fetch_all, fetch_one
+from knowlex.common.async_db import Row, fetch_all
 from knowlex.common.errors import RetrievalFailed
 from rag.retrievers import literal, sentences, statements
-from rag.retrievers.filtering import NARROW, Condition, condition_of
-from rag.retrievers.words import ALL_CHUNKS, Words, weighed
+from rag.retrievers.scope import Scope, Scopes
 from rag.types import Passage, Question, Retrieval
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """What is read: the row of `statements.scope`, the question's words there, and the filters.
-
-    narrow: few enough chunks pass the filters to look at each of them.
-    """
-
-    row: Row
-    words: Words
-    condition: Condition
-    narrow: bool
 
 
 class HybridRetriever:
@@ -51,7 +35,7 @@ class HybridRetriever:
         model_id: int | None = None,
     ) -> None:
         self._depth, self._candidates = depth, candidates
-        self._rrf_k, self._dense_weight, self._model_id = rrf_k, dense_weight, model_id
+        self._rrf_k, self._dense_weight, self._scopes = rrf_k, dense_weight, Scopes(model_id)
 
     async def retrieve(self, question: Question) -> Retrieval:
         try:
@@ -61,7 +45,7 @@ class HybridRetriever:
             raise RetrievalFailed("The search failed.") from exc
 
     async def _retrieve(self, question: Question) -> Retrieval:
-        scope = await self._scope(question)
+        scope = await self._scopes.of(question)
         if scope is None:
             return Retrieval(())
         rows = await self._rows(question, scope)
@@ -69,23 +53,7 @@ class HybridRetriever:
             tuple(map(_passage, rows)), scope.words.idf, scope.row["name"], scope.row["calibration"]
         )
 
-    async def _scope(self, question: Question) -> _Scope | None:
-        """None where there is nothing to be found."""
-        asked = list(dict.fromkeys(lexemes(question.text)))
-        condition = condition_of(question.filters)
-        parameters = {
-            "collections": list(question.collection_ids),
-            "lexemes": [ALL_CHUNKS, *asked],
-            "model": self._model_id,
-            **condition.parameters,
-        }
-        row = await fetch_one(statements.scope(condition.conditions), parameters)
-        if row is None or row["passing"] == 0:
-            return None
-        narrow = row["passing"] is not None and row["passing"] < NARROW
-        return _Scope(row, weighed(asked, row["chunks_with"]), condition, narrow)
-
-    async def _rows(self, question: Question, scope: _Scope) -> Sequence[Row]:
+    async def _rows(self, question: Question, scope: Scope) -> Sequence[Row]:
         if question.mode == "exact":
             return await self._by_literal(question, scope)
         if question.mode == "sparse":
@@ -98,7 +66,7 @@ class HybridRetriever:
             model = model.exactly()
         return await self._by_meaning(question, scope, model)
 
-    async def _by_meaning(self, question: Question, scope: _Scope, model: SearchModel) -> Sequence[Row]:
+    async def _by_meaning(self, question: Question, scope: Scope, model: SearchModel) -> Sequence[Row]:
         vector = await embed_question(question.text, model)
         parameters = {**self._parameters(question, scope), "vector": vector_text(vector)}
         if question.mode == "hybrid":
@@ -106,13 +74,13 @@ class HybridRetriever:
         statement = statements.by_meaning(model, question.mode, scope.condition.conditions, scope.narrow)
         return await fetch_all(statement, parameters, setup=model.setup)
 
-    async def _by_literal(self, question: Question, scope: _Scope) -> Sequence[Row]:
+    async def _by_literal(self, question: Question, scope: Scope) -> Sequence[Row]:
         needle = literal.needle(question.text)
         statement = statements.by_literal(scope.condition.conditions, scope.narrow, bool(needle.words))
         parameters = {**self._parameters(question, scope), **needle.parameters}
         return await fetch_all(statement, parameters)
 
-    def _parameters(self, question: Question, scope: _Scope) -> dict[str, Any]:
+    def _parameters(self, question: Question, scope: Scope) -> dict[str, Any]:
         return {
             "collections": list(question.collection_ids),
             "limit": max(self._depth, question.top_k),
@@ -128,11 +96,12 @@ class HybridRetriever:
         }
 
 
-def _words(scope: _Scope) -> dict[str, str]:
+def _words(scope: Scope) -> dict[str, Any]:
     words = scope.words
     return {
         "words": words.all_known() if scope.narrow else words.finding(),
         "weights": words.weights(),
+        "mass": words.mass,
     }
 
 

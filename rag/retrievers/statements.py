@@ -13,7 +13,8 @@ from rag.types import Mode
 
 # The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
 # under "" the number of chunks. passing: how many chunks the filters let through, counted up to NARROW; null
-# without filters. No row where nothing was ever embedded.
+# without filters. languages: of the documents, each found by one step in the index. No row where nothing was
+# ever embedded.
 _SCOPE = SQL("""
 SELECT model.*,
     EXISTS (
@@ -27,13 +28,28 @@ SELECT model.*,
             GROUP BY lexeme
         ) AS counted
     ) AS chunks_with,
-    {passing} AS passing
+    {passing} AS passing,
+    (
+        WITH RECURSIVE present (collection, language) AS (
+            SELECT given.id, (SELECT min(language) FROM documents_document WHERE collection_id = given.id)
+            FROM unnest(%(collections)s::uuid[]) AS given (id)
+            UNION ALL
+            SELECT collection, (
+                SELECT min(language) FROM documents_document
+                WHERE collection_id = collection AND language > present.language
+            ) FROM present WHERE language IS NOT NULL
+        )
+        SELECT coalesce(array_agg(DISTINCT language), '{{}}') FROM present WHERE language IS NOT NULL
+    ) AS languages
 FROM ({model}) AS model
 """)
 _COUNT_PASSING = SQL("(SELECT count(*) FROM ({passing} LIMIT {enough}) AS counted)")
 
 # A ranking that lacks a chunk counts as if it held it at this rank.
 MISSING_RANK = 1000
+# Best BM25 score over the idf of the whole question: from where on the list counts at all, and in full.
+# Measured, 5th and 50th percentile: English questions 0.68 and 1.08, German ones of English texts 0.08, 0.28.
+HELD_NOTHING, HELD_ENOUGH = 0.2, 0.5
 
 _DENSE = SQL("""
     SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
@@ -48,15 +64,24 @@ _SPARSE = SQL("""
         LIMIT %(limit)s
     ) AS matching
 """)
+_HELD = SQL("""
+    SELECT greatest(0, least(1,
+        (coalesce(max(score), 0) / %(mass)s - {nothing}) / ({everything} - {nothing})
+    )) AS weight
+    FROM sparse
+""").format(nothing=Literal(HELD_NOTHING), everything=Literal(HELD_ENOUGH))
 # Weighted reciprocal rank fusion: weight / (k + rank), summed over both rankings, rank from 1.
 # Cormack, Clarke, Buettcher, SIGIR 2009; k = 60 is theirs.
 # Only a chunk with a vector of the active model is ever found, whichever ranking holds it. The lists are
 # materialized: the planner would otherwise join while it orders, and take the distances of all chunks.
+# A list of words of which even the first chunk holds little of the question weighs less, down to nothing: it
+# knows a question in another language than the documents' by its names and numbers alone.
 _FUSED = SQL("""
     SELECT e.chunk_id, coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS distance,
         dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
         %(dense_weight)s::float8 / (%(rrf_k)s::float8 + coalesce(dense.rank, {missing}))
-            + %(sparse_weight)s::float8 / (%(rrf_k)s::float8 + coalesce(sparse.rank, {missing})) AS score,
+            + %(sparse_weight)s::float8 * (SELECT weight FROM held)
+                / (%(rrf_k)s::float8 + coalesce(sparse.rank, {missing})) AS score,
         coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS tie
     FROM dense FULL JOIN sparse USING (chunk_id)
     JOIN embeddings_embedding AS e
@@ -144,6 +169,7 @@ def by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) ->
     if mode == "dense":
         return _statement(lists, _BY_DENSE, conditions, narrow, model)
     lists["sparse"] = _SPARSE.format(passing=_where(conditions, narrow, "l.chunk_id"))
+    lists["held"] = _HELD
     fused = _FUSED.format(model=Literal(model.id), missing=Literal(MISSING_RANK))
     return _statement(lists, fused, conditions, narrow, model)
 

@@ -14,10 +14,15 @@ MOST_MATCHES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """idf: of all. known: (word, in how many chunks it stands), the rarest first."""
+    """The distinct words of a question in the analyses of all languages that the documents are in.
+
+    idf: of all. known: (word, in how many chunks it stands), the rarest first. mass: what all words of the
+    question are worth together in the language that knows them best, unknown ones included; never 0.
+    """
 
     idf: dict[str, float]
     known: tuple[tuple[str, int], ...]
+    mass: float
 
     def finding(self, rarest: int = RAREST, most_matches: int = MOST_MATCHES) -> str:
         """The words that find candidates, as a tsquery; "" for none.
@@ -45,18 +50,25 @@ class Words:
             places[place] = places.get(place, 0.0) + self.idf[word]
         return sparse_text(places)
 
-    @property
-    def mass(self) -> float:
-        """The idf of all words, those that no chunk holds included; never 0."""
-        return sum(self.idf.values()) or 1.0
 
-
-def weighed(words: Sequence[str], chunks_with: Mapping[str, int]) -> Words:
-    """chunks_with: in how many chunks each word stands; under ALL_CHUNKS how many there are."""
+def weighed(asked: Mapping[str, Sequence[str]], chunks_with: Mapping[str, int]) -> Words:
+    """asked: the words by language. chunks_with: in how many chunks each stands; ALL_CHUNKS: of how many."""
+    words = distinct(asked)
     worth = {word: idf(chunks_with.get(word, 0), chunks_with.get(ALL_CHUNKS, 0)) for word in words}
     known = [(word, chunks_with[word]) for word in words if chunks_with.get(word, 0) > 0]
-    return Words(worth, tuple(sorted(known, key=lambda held: (held[1], held[0]))))
+    masses = [sum(worth[word] for word in of_language) for of_language in asked.values()]
+    rarest_first = tuple(sorted(known, key=lambda held: (held[1], held[0])))
+    return Words(worth, rarest_first, min(filter(None, masses), default=1.0))
+
+
+def distinct(asked: Mapping[str, Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(word for words in asked.values() for word in words))
 
 
 def either(words: Iterable[str]) -> str:
-    return " | ".join(f"'{word}'" for word in words)  # letters and digits: nothing to escape
+    return " | ".join(map(quoted, words))
+
+
+def quoted(word: str) -> str:
+    """As a tsquery writes a lexeme."""
+    return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"

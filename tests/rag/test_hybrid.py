@@ -14,7 +14,7 @@ from knowlex.common.async_db import close_pool
 from knowlex.common.errors import NotFound, RetrievalFailed
 from rag import services
 from rag.retrievers.hybrid import HybridRetriever
-from rag.types import Question, Retrieval
+from rag.types import Mode, Question, Retrieval
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
 
@@ -39,10 +39,12 @@ def run(work: Awaitable[T]) -> T:
     return asyncio.run(closing())
 
 
-def retrieve(text: str, *collections: str, top_k: int = 5, **options: int) -> Retrieval:
+def retrieve(
+    text: str, *collections: str, top_k: int = 5, mode: Mode = "hybrid", **options: int
+) -> Retrieval:
     async def search() -> Retrieval:
         ids = await services.resolve_collections(collections or ("default",), access=FULL)
-        return await HybridRetriever(**options).retrieve(Question(text, ids, top_k=top_k))
+        return await HybridRetriever(**options).retrieve(Question(text, ids, top_k=top_k, mode=mode))
 
     return run(search())
 

@@ -1,0 +1,79 @@
+"""What a question is about to read, in one statement before it is embedded."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from embeddings.lexical import UNKNOWN, question_lexemes
+from knowlex.common.async_db import Row, fetch_one
+from rag.retrievers import statements
+from rag.retrievers.filtering import NARROW, Condition, condition_of
+from rag.retrievers.words import ALL_CHUNKS, Words, distinct, weighed
+from rag.types import Question
+
+TRIES = 3
+REMEMBERED = 1024  # sets of collections
+
+Asked = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """row: of `statements.scope`. words: the question's, in the languages that are read.
+
+    narrow: few enough chunks pass the filters to look at each of them.
+    """
+
+    row: Row
+    words: Words
+    condition: Condition
+    narrow: bool
+
+
+class Scopes:
+    """model_id: of the model to search with, where it is not the active one.
+
+    A question's words depend on the documents' languages, which the statement tells: those of the last time
+    are taken, and it is asked again in the rare case that there are others by now.
+    """
+
+    def __init__(self, model_id: int | None = None) -> None:
+        self._model_id = model_id
+        self._languages: OrderedDict[tuple[UUID, ...], tuple[str, ...]] = OrderedDict()
+
+    async def of(self, question: Question) -> Scope | None:
+        """None where there is nothing to be found."""
+        condition = condition_of(question.filters)
+        languages = self._languages.get(question.collection_ids, (UNKNOWN,))
+        for _ in range(TRIES):
+            asked = question_lexemes(question.text, languages)
+            row = await self._read(question, condition, distinct(asked))
+            if row is None or row["passing"] == 0:
+                return None
+            found = _scope(row, asked, condition)
+            if set(row["languages"]) <= set(languages):
+                break
+            languages = self._remember(question.collection_ids, row["languages"])
+        return found
+
+    async def _read(self, question: Question, condition: Condition, words: Sequence[str]) -> Row | None:
+        parameters = {
+            "collections": list(question.collection_ids),
+            "lexemes": [ALL_CHUNKS, *words],
+            "model": self._model_id,
+            **condition.parameters,
+        }
+        return await fetch_one(statements.scope(condition.conditions), parameters)
+
+    def _remember(self, collections: tuple[UUID, ...], languages: Sequence[str]) -> tuple[str, ...]:
+        found = self._languages[collections] = tuple(languages)
+        if len(self._languages) > REMEMBERED:
+            self._languages.popitem(last=False)
+        return found
+
+
+def _scope(row: Row, asked: Asked, condition: Condition) -> Scope:
+    present = {language: words for language, words in asked.items() if language in row["languages"]}
+    narrow = row["passing"] is not None and row["passing"] < NARROW
+    return Scope(row, weighed(present, row["chunks_with"]), condition, narrow)
