@@ -8,11 +8,15 @@ from knowlex.common.database import execute, with_retries
 MIN_NEW_ROWS = 20_000
 # One statement: a reader sees all rows as they were, or all sums; rows that come meanwhile are left alone.
 _FOLD = """
-    WITH gone AS (
-        DELETE FROM embeddings_lexemecount WHERE id <= %(until)s AND (collection_id, lexeme) IN (
-            SELECT collection_id, lexeme FROM embeddings_lexemecount WHERE id <= %(until)s
-            GROUP BY collection_id, lexeme HAVING max(id) > %(since)s AND count(*) > 1)
-        RETURNING collection_id, lexeme, chunks
+    WITH counted AS (
+        SELECT DISTINCT collection_id, lexeme FROM embeddings_lexemecount
+        WHERE id > %(since)s AND id <= %(until)s
+    ), gone AS (
+        DELETE FROM embeddings_lexemecount c USING counted
+        WHERE c.collection_id = counted.collection_id AND c.lexeme = counted.lexeme AND c.id <= %(until)s
+            AND EXISTS (SELECT FROM embeddings_lexemecount o WHERE o.collection_id = c.collection_id
+                AND o.lexeme = c.lexeme AND o.id <> c.id AND o.id <= %(until)s)
+        RETURNING c.collection_id, c.lexeme, c.chunks
     )
     INSERT INTO embeddings_lexemecount (collection_id, lexeme, chunks)
     SELECT collection_id, lexeme, sum(chunks) FROM gone GROUP BY collection_id, lexeme HAVING sum(chunks) <> 0

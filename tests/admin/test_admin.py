@@ -20,8 +20,6 @@ LISTS = [
     "embeddings/embeddingmodel",
     "embeddings/embeddingrequest",
     "embeddings/embeddingrun",
-    "embeddings/indexmeasurement",
-    "embeddings/vectorindex",
 ]
 
 
