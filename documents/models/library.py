@@ -3,6 +3,7 @@
 from pathlib import PurePosixPath
 from typing import Any
 
+from django.contrib.postgres.indexes import GinIndex, HashIndex, OpClass
 from django.db import models
 from django.db.models import Value
 from django.db.models.functions import Coalesce, Now
@@ -119,6 +120,7 @@ class Document(models.Model):
         indexes = [
             models.Index(fields=["collection", "created_at", "id"], name="documents_by_age"),
             models.Index(fields=["collection", "language"], name="documents_by_language"),
+            GinIndex(OpClass("metadata", name="jsonb_path_ops"), name="documents_by_metadata"),
             *(
                 models.Index(fields=[field, "id"], name=f"documents_by_{name}", condition=_CURRENT)
                 for field, name in (("created_at", "creation"), ("updated_at", "change"), ("title", "title"))
@@ -178,6 +180,11 @@ class Chunk(models.Model):
         ordering = ["document_id", "chunk_index"]
         constraints = [
             models.UniqueConstraint(fields=["document", "chunk_index"], name="chunks_one_per_index")
+        ]
+        # By their hashes: a title may be longer than a B-tree takes.
+        indexes = [
+            HashIndex(fields=[field], condition=~models.Q(**{field: ""}), name=f"chunks_by_{field}")
+            for field in ("chapter", "section")
         ]
 
     def __str__(self) -> str:

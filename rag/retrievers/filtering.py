@@ -80,9 +80,9 @@ def _of_chunk(filters: Filters) -> Iterator[tuple[str, dict[str, Any]]]:
     if filters.page_to is not None:
         yield "c.page_number <= %(f_page_to)s", {"f_page_to": filters.page_to}
     if filters.chapters:
-        yield "c.chapter = ANY(%(f_chapters)s)", {"f_chapters": list(filters.chapters)}
+        yield "c.chapter <> '' AND c.chapter = ANY(%(f_chapters)s)", {"f_chapters": list(filters.chapters)}
     if filters.sections:
-        yield "c.section = ANY(%(f_sections)s)", {"f_sections": list(filters.sections)}
+        yield "c.section <> '' AND c.section = ANY(%(f_sections)s)", {"f_sections": list(filters.sections)}
 
 
 def _predicate(wanted: MetadataFilter, places: tuple[str, ...] = ("$", "$.custom")) -> str:
