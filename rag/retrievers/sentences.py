@@ -11,7 +11,7 @@ NO_COLUMNS = SQL("NULL AS bounds, NULL AS similarities")
 JOIN = SQL("""
 LEFT JOIN LATERAL (
     SELECT s.bounds, ARRAY(
-        SELECT -(one.vector <#> %(vector)s::vector::halfvec)
+        SELECT (-(one.vector <#> %(vector)s::vector::halfvec))::real
         FROM unnest(s.vectors) WITH ORDINALITY AS one (vector, place) ORDER BY one.place
     ) AS similarities
     FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = {model}
