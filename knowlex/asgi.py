@@ -58,8 +58,9 @@ async def _live(receive: Receive, send: Send) -> None:
 async def _warm_up() -> None:
     try:
         await health.warm_up()
+        await health.warm_up_reranker()
     except (KnowlexError, ImproperlyConfigured) as exc:
-        log.error("the embedding model cannot be loaded", extra={"reason": str(exc)})
+        log.error("a model cannot be loaded", extra={"reason": str(exc)})
 
 
 async def _close() -> None:

@@ -96,6 +96,7 @@ class Environment(BaseSettings):
             if (value := getattr(self, name)) in later:
                 raise ValueError(f"{name.upper()}={value}: {later[value]} is not part of this release")
         self._check_models()
+        self._check_reranker()
         if self.knowlex_chunk_overlap * 2 > self.knowlex_chunk_tokens:
             raise ValueError("KNOWLEX_CHUNK_OVERLAP: must be at most half of KNOWLEX_CHUNK_TOKENS")
         return self
@@ -109,6 +110,15 @@ class Environment(BaseSettings):
             raise ValueError(f"KNOWLEX_EMBEDDING_MODEL: the local embedder has only {LOCAL_MODEL}")
         if self.embedder == "local" and self.knowlex_embedding_dimensions not in (None, LOCAL_DIMENSIONS):
             raise ValueError(f"KNOWLEX_EMBEDDING_DIMENSIONS: {LOCAL_MODEL} has {LOCAL_DIMENSIONS}")
+
+    def _check_reranker(self) -> None:
+        if self.knowlex_reranker == "http" and not self.knowlex_reranker_url:
+            raise ValueError("KNOWLEX_RERANKER_URL: is needed for KNOWLEX_RERANKER=http")
+        if self.knowlex_reranker == "cross-encoder":
+            try:
+                self.knowlex_reranker_model = values.onnx_folder(self.knowlex_reranker_model)
+            except ValueError as exc:
+                raise ValueError(f"KNOWLEX_RERANKER_MODEL: {exc}") from None
 
     @property
     def require_api_key(self) -> bool:
@@ -149,6 +159,7 @@ LATER = {
     },
 }
 SECRET = {"DATABASE_URL", "REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "KNOWLEX_SECRET_KEY"}
+SECRET |= {"KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY"}
 
 
 def read_environment() -> Environment:

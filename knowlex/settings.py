@@ -210,6 +210,26 @@ SYNTHESIZERS: dict[str, dict[str, Any]] = {
         },
     },
 }
+RERANKERS: dict[str, dict[str, Any]] = {
+    "sentence": {"class": "rag.rerankers.sentence.SentenceReranker"},
+    "none": {"class": "rag.rerankers.none.KeepOrder"},
+    "cross-encoder": {
+        "class": "rag.rerankers.cross_encoder.CrossEncoderReranker",
+        "options": {
+            "model": ENV.knowlex_reranker_model,
+            "timeout_s": ENV.knowlex_reranker_timeout_seconds,
+        },
+    },
+    "http": {
+        "class": "rag.rerankers.http.HttpReranker",
+        "options": {
+            "base_url": ENV.knowlex_reranker_url,
+            "api_key": ENV.knowlex_reranker_api_key,
+            "model_name": ENV.knowlex_reranker_model,
+            "timeout_s": ENV.knowlex_reranker_timeout_seconds,
+        },
+    },
+}
 # How documents are split where neither the job nor the collection says it.
 CHUNKING = ChunkingSettings(size=ENV.knowlex_chunk_tokens, overlap=ENV.knowlex_chunk_overlap)
 KNOWLEX: dict[str, dict[str, Any]] = {
@@ -232,7 +252,7 @@ KNOWLEX: dict[str, dict[str, Any]] = {
         "class": "rag.retrievers.hybrid.HybridRetriever",
         "options": {"rrf_k": ENV.knowlex_rrf_k, "dense_weight": ENV.knowlex_dense_weight},
     },
-    "RERANKER": {"class": "rag.rerankers.sentence.SentenceReranker"},
+    "RERANKER": RERANKERS[ENV.knowlex_reranker],
     "SYNTHESIZER": SYNTHESIZERS[ENV.synthesizer],
 }
 

@@ -74,6 +74,18 @@ def rate(value: str) -> str:
     return value
 
 
+def onnx_folder(value: str) -> str:
+    """A folder with tokenizer.json, and model.onnx in it or in its folder `onnx`; absolute."""
+    path = Path(value).expanduser().absolute()
+    if not value or not path.is_dir():
+        raise ValueError("must name the folder of an ONNX model")
+    if not (path / "tokenizer.json").is_file():
+        raise ValueError(f"{path} holds no tokenizer.json")
+    if not any((path / name).is_file() for name in ("model.onnx", "onnx/model.onnx")):
+        raise ValueError(f"{path} holds no model.onnx, and no onnx/model.onnx")
+    return str(path)
+
+
 def writable_folder(value: Path) -> Path:
     value = folder(value)
     if value.exists() and not os.access(value, os.W_OK | os.X_OK):

@@ -20,8 +20,10 @@ from knowlex.common.components import component
 from knowlex.common.errors import KnowlexError
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.times import utc_timestamp
+from rag.protocols import ModelBacked, Reranker
 
 LIMIT_S = 1.0
+RERANKS = ("connected", "loaded")
 FRESH_S = 0.5  # so that a crowd of probes asks each part but twice a second
 UNREACHABLE = (psycopg.Error, RedisError, OSError, EOFError, ValueError, KnowlexError, ImproperlyConfigured)
 
@@ -29,7 +31,9 @@ UNREACHABLE = (psycopg.Error, RedisError, OSError, EOFError, ValueError, Knowlex
 async def health_check() -> dict[str, Any]:
     """The Service's `health_check()`, and besides: database, broker, workers (their number) and chat_model.
 
-    unhealthy: nothing can be answered. degraded: embedding, or answering by the chat model, cannot be done.
+    reranker, only where a model reranks: "connected" or "loaded"; or else why the order is the sentences'.
+    unhealthy: nothing can be answered. degraded: embedding, or answering by the chat model, cannot be done,
+    or the reranker's model is not there.
     """
     async with _turn.get():
         measured_at, result = _latest
@@ -47,9 +51,18 @@ async def warm_up() -> None:
         _local_model_loaded = True
 
 
+async def warm_up_reranker() -> None:
+    """Load its model, if it has one of its own. Raises ImproperlyConfigured."""
+    try:
+        await _reranker()
+    except (OSError, ValueError) as exc:
+        raise ImproperlyConfigured(f"The reranker: {exc}") from exc
+
+
 async def _measure() -> dict[str, Any]:
-    database, broker, workers, embedder, chat = await asyncio.gather(
-        *(_within_limit(check) for check in (_database(), _broker(), _workers(), _embedder(), _chat_model()))
+    checks = (_database(), _broker(), _workers(), _embedder(), _chat_model(), _reranker())
+    database, broker, workers, embedder, chat, reranker = await asyncio.gather(
+        *(_within_limit(check) for check in checks)
     )
     uses_ollama = "host" in _options("SYNTHESIZER")
     result: dict[str, Any] = {
@@ -61,9 +74,11 @@ async def _measure() -> dict[str, Any]:
         "broker": _word(broker),
         "workers": workers or 0,
     }
+    if reranker != "":
+        result["reranker"] = reranker or ("unreachable" if _is_remote("RERANKER") else "not_loaded")
     if not database:
         return {"status": "unhealthy", **result}
-    whole = broker and workers and embedder and chat
+    whole = broker and workers and embedder and chat and reranker in ("", *RERANKS)
     return {"status": "healthy" if whole else "degraded", **result}
 
 
@@ -114,6 +129,12 @@ async def _embedder() -> bool:
 
 async def _chat_model() -> bool:
     return not _is_remote("SYNTHESIZER") or await _answers(_options("SYNTHESIZER"))
+
+
+async def _reranker() -> str:
+    """ "" where no model is configured."""
+    reranker = component("RERANKER", Reranker)
+    return await reranker.state() if isinstance(reranker, ModelBacked) else ""
 
 
 async def _answers(options: dict[str, Any]) -> bool:

@@ -35,7 +35,7 @@ class Pipeline:
         """
         took = _Stages()
         found, passages = await self._passages(question, took)
-        return SearchResult(question, tuple(passages), found.model_name, took.milliseconds)
+        return SearchResult(question, tuple(passages), found.model_name, took.milliseconds, found.reranker)
 
     async def answer(self, question: Question) -> Answer:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
@@ -60,7 +60,7 @@ class Pipeline:
         )
 
     async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, list[Passage]]:
-        """What was found, and the `top_k` best with their relevance, no two of the same wording."""
+        """All in their order, and the `top_k` best with their relevance, no two of the same wording."""
         found = await took.of("retrieve", self._retriever.retrieve(question))
         if not found.passages:
             return found, []
@@ -68,7 +68,7 @@ class Pipeline:
         started = time.perf_counter()
         judged = self._assess(question.text, ranked, ranked.calibration)
         took.note("relevance", started)
-        return found, list(islice(distinct(judged.passages), question.top_k))
+        return judged, list(islice(distinct(judged.passages), question.top_k))
 
     async def _ranked(self, question: Question, found: Retrieval) -> Retrieval:
         if question.reranked:

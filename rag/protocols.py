@@ -1,7 +1,7 @@
 """The exchangeable parts of answering."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rag.types import Passage, Question, Retrieval, Synthesis
 
@@ -21,7 +21,28 @@ class Retriever(Protocol):
 class Reranker(Protocol):
     """Role RERANKER: a new order and `score`; pure computation or one model call."""
 
-    async def rerank(self, question: Question, retrieval: Retrieval) -> Retrieval: ...
+    async def rerank(self, question: Question, retrieval: Retrieval) -> Retrieval:
+        """The passages, best first, with `sentences`, `score` and `rerank_score`; some at the end may go.
+
+        Never fails an answer: where a model cannot be asked, the order before stays.
+        """
+        ...
+
+
+@runtime_checkable
+class ModelBacked(Protocol):
+    """A Reranker that stands on a model."""
+
+    async def state(self) -> str:
+        """ "connected" or "loaded"; else "unreachable", "not_loaded", or "resting" after it was too slow.
+
+        Asks for nothing that costs; may raise OSError or ValueError for the first two.
+        """
+        ...
+
+    def check(self) -> None:
+        """At the start. Raises ValueError if what is configured cannot be used, whatever comes later."""
+        ...
 
 
 class Synthesizer(Protocol):

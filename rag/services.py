@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
@@ -11,7 +12,7 @@ from knowlex.common.async_db import fetch_all
 from knowlex.common.components import all_built, component
 from knowlex.common.errors import NotFound
 from rag.pipeline import Pipeline
-from rag.protocols import Reranker, Retriever, Synthesizer
+from rag.protocols import ModelBacked, Reranker, Retriever, Synthesizer
 from rag.query_counts import query_counts
 from rag.relevance import assess
 from rag.types import NO_FILTERS, Answer, Filters, Mode, Question, SearchResult
@@ -124,6 +125,16 @@ async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:
     for id_ in ids:
         if id_ not in seen:
             raise NotFound(f"Document not found: {id_}", details={"field": "filters.documents"})
+
+
+def ensure_reranker_works() -> None:
+    """For the start. Raises ImproperlyConfigured if its model cannot be used."""
+    reranker = component("RERANKER", Reranker)
+    try:
+        if isinstance(reranker, ModelBacked):
+            reranker.check()
+    except ValueError as exc:
+        raise ImproperlyConfigured(f"KNOWLEX_RERANKER_MODEL: {exc}") from exc
 
 
 async def close() -> None:

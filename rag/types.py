@@ -138,25 +138,28 @@ class Retrieval:
 
     idf: of every distinct lexeme of the question; `lexical.idf(0, chunks)` for those that no chunk holds.
     model_name, calibration: of the active embedding model; calibration is None where none was fitted.
+    reranker: whose order it is, such as "sentence" or "http"; "" while it is that of the fusion.
     """
 
     passages: tuple[Passage, ...]
     idf: dict[str, float] = field(default_factory=dict)
     model_name: str = ""
     calibration: Mapping[str, Any] | None = None
+    reranker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """What a question finds, best first: at most its `top_k`, whatever their relevance, no wording twice.
 
-    model_name: of the active embedding model, "" where nothing was found.
+    model_name: of the active embedding model, "" where nothing was found. reranker: as in `Retrieval`.
     """
 
     question: Question
     passages: tuple[Passage, ...]
     model_name: str = ""
     stage_ms: dict[str, float] = field(default_factory=dict)
+    reranker: str = ""
 
 
 @dataclass(frozen=True, slots=True)

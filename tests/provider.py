@@ -107,7 +107,7 @@ class Provider:
         self._state.latency_s = seconds
 
     def calls(self, kind: str = "") -> list[Call]:
-        """Requests so far; kind is "embeddings", "chat" or "models"."""
+        """Requests so far; kind is "embeddings", "chat", "rerank" or "models"."""
         return self._state.log.calls(kind)
 
     def asked(self) -> Counter[str]:

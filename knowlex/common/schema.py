@@ -30,6 +30,11 @@ HEALTH: dict[str, Any] = {
         "chat_model": _CONFIGURED,
         "database": _CONNECTION,
         "broker": _CONNECTION,
+        "reranker": {
+            "type": "string",
+            "enum": ["connected", "loaded", "unreachable", "not_loaded", "resting"],
+            "description": "Only where a model reranks; `resting` after it was too slow or failed.",
+        },
         "workers": {"type": "integer", "description": "Worker processes that are alive."},
         "timestamp": {"type": "string", "format": "date-time"},
     },

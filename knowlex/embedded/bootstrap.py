@@ -18,6 +18,7 @@ from documents.models import Collection
 from embeddings import services as embeddings
 from knowlex.common.retry import Retry
 from knowlex.embedded.errors import StackError
+from rag import services as rag
 
 MIGRATION_LOCK = 7_105_201  # any number, the same in every process: two starts migrate one after the other
 MAKE_KEY = "python manage.py create_api_key NAME --scope write"
@@ -39,6 +40,10 @@ def prepare(say: Callable[[str], None]) -> None:
         _build_model()
     try:
         embeddings.ensure_model_matches()
+    except ImproperlyConfigured as exc:
+        raise StackError(str(exc)) from exc
+    try:
+        rag.ensure_reranker_works()
     except ImproperlyConfigured as exc:
         raise StackError(str(exc)) from exc
     if password := _create_admin():

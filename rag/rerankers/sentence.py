@@ -30,4 +30,4 @@ class SentenceReranker:
         passages = (
             replace(passage, score=score, rerank_score=score, sentences=s) for score, s, passage in kept
         )
-        return replace(retrieval, passages=tuple(passages))
+        return replace(retrieval, passages=tuple(passages), reranker="sentence")

@@ -52,6 +52,7 @@ def build(state: State) -> web.Application:
     handlers = _Handlers(state)
     app.router.add_post("/v1/embeddings", handlers.embeddings)
     app.router.add_post("/v1/chat/completions", handlers.chat)
+    app.router.add_post("/v1/rerank", handlers.rerank)
     app.router.add_get("/v1/models", handlers.models)
     app.router.add_post("/api/embed", handlers.ollama_embed)
     app.router.add_post("/api/chat", handlers.ollama_chat)
@@ -124,6 +125,14 @@ class _Handlers:
             return await stream(request, rule, lines, NDJSON)
 
         return await self._answer(request, "chat", body, [prompt.text], send)
+
+    async def rerank(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+
+        async def send(rule: Rule | None) -> web.StreamResponse:
+            return await reply(request, rule, bodies.rerank_body(body, rule.fault if rule else ""))
+
+        return await self._answer(request, "rerank", body, [body["query"], *body["documents"]], send)
 
     async def models(self, request: web.Request) -> web.StreamResponse:
         async def send(rule: Rule | None) -> web.StreamResponse:

@@ -78,6 +78,29 @@ def _usage(texts: Sequence[str]) -> dict[str, int]:
     return {"prompt_tokens": tokens, "total_tokens": tokens}
 
 
+WRONG_SCORES: dict[str, Callable[[list[Row]], list[Row]]] = {
+    "score_nan": lambda rows: [{**rows[0], "relevance_score": float("nan")}, *rows[1:]],
+    "score_text": lambda rows: [{**rows[0], "relevance_score": "0.5"}, *rows[1:]],
+    "score_missing": lambda rows: [{"index": row["index"]} for row in rows],
+    "index_beyond": lambda rows: [{**rows[0], "index": len(rows)}, *rows[1:]],
+    "index_twice": lambda rows: [*rows, rows[0]],
+    "one_missing": lambda rows: rows[:-1],
+}
+
+
+def rerank_body(body: dict[str, Any], fault: str = "") -> dict[str, Any]:
+    """The answer to /v1/rerank, best first: a document scores by the share of its letters that are "e".
+
+    So nothing else puts passages into this order. A model named "logits" scores from -10 to 10.
+    """
+    shares = [text.count("e") / len(text) for text in body["documents"]]
+    if body.get("model") == "logits":
+        shares = [20 * share - 10 for share in shares]
+    rows = [{"index": place, "relevance_score": share} for place, share in enumerate(shares)]
+    rows.sort(key=lambda row: -float(row["relevance_score"]))
+    return {"model": body.get("model"), "results": WRONG_SCORES.get(fault, list)(rows), "usage": {}}
+
+
 def chat_body(body: dict[str, Any], text: str | None) -> dict[str, Any]:
     """OpenAI's answer to /v1/chat/completions when it is not streamed."""
     message = {"role": "assistant", "content": text}

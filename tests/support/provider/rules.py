@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, Literal
 
-Kind = Literal["embeddings", "chat", "models", "*"]
+Kind = Literal["embeddings", "chat", "models", "rerank", "*"]
 
 PLAIN_FAULTS = {
     "status",
@@ -26,7 +26,8 @@ PLAIN_FAULTS |= {"bad_utf8", "huge", "compressed"}
 STREAM_FAULTS = {"stream_cut", "stream_reset", "stream_stall", "stream_error", "stream_garbage"}
 ROW_FAULTS = {"fewer", "more", "reversed", "shuffled", "duplicate_index", "missing_index", "missing_data"}
 VECTOR_FAULTS = {"null_vector", "wrong_length", "mixed_length", "nan", "infinity", "zero", "equal"}
-FAULTS = frozenset(PLAIN_FAULTS | STREAM_FAULTS | ROW_FAULTS | VECTOR_FAULTS)
+SCORE_FAULTS = {"score_nan", "score_text", "score_missing", "index_beyond", "index_twice", "one_missing"}
+FAULTS = frozenset(SCORE_FAULTS | PLAIN_FAULTS | STREAM_FAULTS | ROW_FAULTS | VECTOR_FAULTS)
 
 
 @dataclass

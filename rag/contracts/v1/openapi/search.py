@@ -130,6 +130,7 @@ SCHEMAS: dict[str, Schema] = {
         results=listed("SearchResult"),
         mode=TEXT,
         reranked=FLAG,
+        reranker={**MAYBE_TEXT, "description": "Whose order it is: sentence, cross-encoder or http."},
         embedding_model=MAYBE_TEXT,
         stage_times_ms={"type": "object", "additionalProperties": {"type": "number"}},
         latency_ms=COUNT,

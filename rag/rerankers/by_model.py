@@ -1,0 +1,60 @@
+"""Passages in the order of a model that reads question and passage together."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag.rerankers.limit import Limit
+from rag.rerankers.sentence import SentenceReranker
+from rag.types import Passage, Question, Retrieval
+
+DEPTH = 20  # passages that the model reads, or as many as are asked for
+
+
+class ModelReranker(ABC):
+    """The sentence reranker chooses what the model reads; where that fails or is slow, its order stays.
+
+    name: in the answer of a search. timeout_s: of one call; see `Limit` for what follows from being slow.
+    """
+
+    name: str
+
+    def __init__(self, *, timeout_s: float) -> None:
+        self._first, self.limit = SentenceReranker(), Limit(timeout_s)
+
+    @abstractmethod
+    async def state(self) -> str:
+        """See `ModelBacked`."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """See `ModelBacked`."""
+
+    @abstractmethod
+    async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """For each text how probable it is that it helps to answer, [0, 1]. Raises RerankFailed."""
+
+    async def rerank(self, question: Question, retrieval: Retrieval) -> Retrieval:
+        ranked = await self._first.rerank(question, retrieval)
+        read = ranked.passages[: max(DEPTH, question.top_k)]
+        if not read:
+            return ranked
+        texts = [passage.content for passage in read]
+        scores = await self.limit.call(lambda: self.scores(question.text, texts))
+        if scores is None:
+            return ranked
+        return replace(ranked, passages=_ordered(ranked.passages, scores), reranker=self.name)
+
+
+def _ordered(passages: Sequence[Passage], scores: Sequence[float]) -> tuple[Passage, ...]:
+    """The read ones by the model's scores, the others in their order behind them."""
+    read = [replace(p, score=s, rerank_score=s) for p, s in zip(passages, scores, strict=False)]
+    read.sort(key=lambda passage: -passage.score)  # stable: ties keep the order before
+    worst = read[-1].score
+    rest = [replace(p, score=min(worst, p.score), rerank_score=None) for p in passages[len(read) :]]
+    return (*read, *rest)
+
+
+def sigmoid(logit: float) -> float:
+    return 0.5 + 0.5 * math.tanh(logit / 2)  # without overflow

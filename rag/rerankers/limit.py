@@ -1,0 +1,61 @@
+"""A model that may be slow or gone: calls have a limit, and after a few failures none is made for a while."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from rag.rerankers.errors import RerankFailed
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+FAILURES = 3  # in a row
+REST_S, LONGEST_REST_S = 15.0, 240.0
+
+
+class Limit:
+    """timeout_s: of one call. After `FAILURES` calls in a row without a result the model rests.
+
+    Then one call tries it again, the others going on without: a result ends the rest, a failure doubles it.
+    """
+
+    def __init__(
+        self, timeout_s: float, *, rest_s: float = REST_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._timeout_s, self._first_rest_s, self._clock = timeout_s, rest_s, clock
+        self._failures, self._rest_s, self._rests_until = 0, rest_s, 0.0
+        self._trying = False
+
+    @property
+    def resting(self) -> bool:
+        """Whether the model is off at the moment, or on trial after it was."""
+        return self._failures >= FAILURES
+
+    async def call(self, work: Callable[[], Awaitable[T]]) -> T | None:
+        """The result, or None: too slow, failed (RerankFailed), or not asked at all."""
+        if self.resting and (self._trying or self._clock() < self._rests_until):
+            return None
+        on_trial = self._trying = self.resting
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                result = await work()
+        except TimeoutError:
+            self._failed(f"The reranker took longer than {self._timeout_s:g} s.", on_trial)
+            return None
+        except RerankFailed as exc:
+            self._failed(exc.message, on_trial)
+            return None
+        finally:
+            self._trying = self._trying and not on_trial
+        self._failures, self._rest_s = 0, self._first_rest_s
+        return result
+
+    def _failed(self, reason: str, on_trial: bool) -> None:
+        self._failures += 1
+        log.warning("not reranked by the model", extra={"reason": reason, "failures": self._failures})
+        if on_trial or self._failures == FAILURES:  # those that were under way do not prolong it
+            self._rests_until = self._clock() + self._rest_s
+            log.error("the reranker is off for a while", extra={"rest_s": self._rest_s})
+            self._rest_s = min(2 * self._rest_s, LONGEST_REST_S)
