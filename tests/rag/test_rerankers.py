@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
+from rag import services
 from rag.protocols import ModelBacked, Reranker
 from rag.rerankers.cross_encoder import CrossEncoderReranker
 from rag.rerankers.errors import RerankFailed
@@ -248,6 +251,17 @@ def test_a_folder_that_holds_no_cross_encoder_is_refused_at_once(tmp_path: Path,
     (two / "tokenizer.json").write_text("{}")
     with pytest.raises(ValueError, match="can be used"):
         CrossEncoderReranker(model=str(two)).check()
+
+
+def test_the_start_refuses_a_model_that_cannot_be_used(settings: Any, tmp_path: Path):
+    folder = make_overlap_model(tmp_path, outputs=2)
+    part = {
+        "class": f"{CrossEncoderReranker.__module__}.CrossEncoderReranker",
+        "options": {"model": str(folder)},
+    }
+    settings.KNOWLEX = settings.KNOWLEX | {"RERANKER": part}
+    with pytest.raises(ImproperlyConfigured, match=r"KNOWLEX_RERANKER_MODEL: .*2 numbers"):
+        services.ensure_reranker_works()
 
 
 def test_all_of_them_are_rerankers(overlap: Path):

@@ -40,6 +40,10 @@ UNUSABLE = [
     ("KNOWLEX_VECTOR_STORE", "qdrant"),
     ("VECTOR_STORE_URL", "localhost"),
     ("VECTOR_STORE_TIMEOUT_SECONDS", "0"),
+    ("KNOWLEX_RERANKER", "bm25"),
+    ("KNOWLEX_RERANKER_URL", "localhost:8012"),
+    ("KNOWLEX_RERANKER_API_KEY", "sk-\u00e9"),
+    ("KNOWLEX_RERANKER_TIMEOUT_SECONDS", "0"),
     ("KNOWLEX_REQUIRE_API_KEY", "perhaps"),
     ("KNOWLEX_MAX_UPLOAD_MB", "0"),
     ("KNOWLEX_RATE_LIMIT", "often"),
@@ -65,6 +69,22 @@ def test_a_value_that_cannot_be_used_is_refused_by_name(
     assert name in str(refusal.value)
 
 
+def test_a_reranker_without_its_model_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KNOWLEX_RERANKER", "http")
+    with pytest.raises(ImproperlyConfigured, match="KNOWLEX_RERANKER_URL"):
+        read_environment()
+    monkeypatch.setenv("KNOWLEX_RERANKER", "cross-encoder")
+    with pytest.raises(ImproperlyConfigured, match="KNOWLEX_RERANKER_MODEL"):
+        read_environment()
+    monkeypatch.setenv("KNOWLEX_RERANKER_MODEL", str(tmp_path))
+    with pytest.raises(ImproperlyConfigured, match=r"KNOWLEX_RERANKER_MODEL: .* holds no tokenizer\.json"):
+        read_environment()
+    (tmp_path / "onnx").mkdir()
+    for name in ("tokenizer.json", "onnx/model.onnx"):
+        (tmp_path / name).write_text("x")
+    assert read_environment().knowlex_reranker_model == str(tmp_path)
+
+
 def test_a_blank_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "  ")
     monkeypatch.setenv("KNOWLEX_PORT", "")
@@ -85,6 +105,12 @@ def test_no_secret_is_shown_in_a_refusal(monkeypatch: pytest.MonkeyPatch) -> Non
         read_environment()
 
     assert "hunter2" not in str(refusal.value)
+
+    monkeypatch.setenv("KNOWLEX_RERANKER_API_KEY", "sk- secret")
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read_environment()
+
+    assert "secret" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""A reranker's server behind the API: its order is the answer's, and without it everything goes on."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rag.rerankers.limit import FAILURES
+from tests.provider import Provider
+from tests.search.conftest import BREAD, HASHING, TEA, post
+from tests.support.api import embed, ingest, query
+from tests.support.stack import Stack
+from tests.support.texts import markdown
+from tests.support.waiting import wait_until
+
+QUESTION = "How long does a loaf bake?"
+
+
+@pytest.fixture
+def reranked(make_stack: Callable[..., Stack], provider: Provider) -> Stack:
+    stack = make_stack(
+        workers=1,
+        KNOWLEX_RERANKER="http",
+        KNOWLEX_RERANKER_URL=provider.url,
+        KNOWLEX_RERANKER_TIMEOUT_SECONDS="0.5",
+        KNOWLEX_RELEVANCE_THRESHOLD="0.5",
+    )
+    ingest(stack.client, markdown("Notes", [("Bread", BREAD), ("Tea", TEA), ("Ring", HASHING)]), "notes.md")
+    embed(stack.client)
+    return stack
+
+
+def found(stack: Stack) -> dict[str, Any]:
+    reply = post(stack.client, QUESTION)
+    assert reply.status_code == 200
+    body: dict[str, Any] = reply.json()
+    return body
+
+
+def by_letter_e(texts: list[str]) -> list[str]:
+    """As the provider ranks."""
+    return sorted(texts, key=lambda text: -text.count("e") / len(text))
+
+
+def test_a_server_ranks_what_is_found_and_is_off_while_it_is_slow(reranked: Stack, provider: Provider):
+    body = found(reranked)
+    texts = [result["content"] for result in body["results"]]
+    assert body["reranker"] == "http"
+    assert texts == by_letter_e(texts)
+    assert body["results"][0]["score"] == body["results"][0]["rerank_score"]
+    assert reranked.client.get("/health").json()["reranker"] == "connected"
+
+    provider.hold(on="rerank")
+    asked = len(provider.calls("rerank"))
+    for _ in range(FAILURES + 1):
+        started = time.monotonic()
+        assert found(reranked)["reranker"] == "sentence"
+        assert time.monotonic() - started < 3
+    assert len(provider.calls("rerank")) == asked + FAILURES
+    assert "forty minutes" in query(reranked.client, QUESTION).json()["answer"]
+
+    health = wait_until(
+        lambda: next(
+            (h for h in [reranked.client.get("/health").json()] if h["reranker"] == "resting"), None
+        ),
+        5,
+        "/health to tell that the reranker rests",
+    )
+    assert health["status"] == "degraded"
+    provider.release()
