@@ -1,40 +1,59 @@
 """Fits the weights of relevance to labelled pairs of question and passage. Plain Python and NumPy."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import zlib
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
-from rag.relevance import Calibration, Features
+from rag.features import Features
+from rag.relevance import Calibration
 
 RIDGE = 0.3  # in pairs; keeps the weights of a small sample small
 STEPS = 100
+FOLDS = 8
+COSINES = frozenset({"similarity", "sentence_similarity", "margin"})  # what needs a model's cosines
+NAMES = tuple(field.name for field in fields(Features))
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """weight: how many pairs this one counts for."""
+    """weight: how many pairs this one counts for. group: what must not be split, such as a document."""
 
     features: Features
     relevant: bool
     weight: float = 1.0
+    group: str = ""
 
 
-def fit(pairs: Sequence[Pair], *, use_similarity: bool = True) -> Calibration:
+def fit(pairs: Sequence[Pair], *, without: Collection[str] = ()) -> Calibration:
     """The likeliest weights, none negative, with both labels of equal weight in all.
 
-    Newton's method on the ridge-penalised log-likelihood; features of negative weight are left out.
-    Raises ValueError unless there are pairs of both labels.
+    without: features that are left out. Newton's method on the ridge-penalised log-likelihood; features of
+    negative weight are left out. Raises ValueError unless there are pairs of both labels.
     """
     if len({pair.relevant for pair in pairs}) < 2:
         raise ValueError("Both relevant and irrelevant pairs are needed.")
-    names = [name for name in Features.__dataclass_fields__ if use_similarity or name != "similarity"]
+    names = [name for name in NAMES if name not in without]
     while True:
         weights, intercept = _newton(pairs, names)
-        lowest = min(weights, key=lambda name: weights[name])
-        if weights[lowest] >= 0:
-            return Calibration(intercept, **{**dict.fromkeys(Features.__dataclass_fields__, 0.0), **weights})
+        lowest = min(weights, key=lambda name: weights[name], default="")
+        if not lowest or weights[lowest] >= 0:
+            return Calibration(intercept, **{**dict.fromkeys(NAMES, 0.0), **weights})
         names.remove(lowest)
+
+
+def unseen_chances(pairs: Sequence[Pair]) -> list[float]:
+    """For each pair the chance by weights that were fitted without any pair of its group's fold.
+
+    Raises ValueError where the others are of one label only.
+    """
+    folds = [zlib.crc32(pair.group.encode()) % FOLDS for pair in pairs]
+    weights = {
+        fold: fit([pair for pair, other in zip(pairs, folds, strict=True) if other != fold])
+        for fold in sorted(set(folds))
+    }
+    return [weights[fold].probability(pair.features) for pair, fold in zip(pairs, folds, strict=True)]
 
 
 def _newton(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[dict[str, float], float]:
@@ -69,3 +88,10 @@ def expected_calibration_error(chances: Sequence[float], labels: Sequence[bool],
         for place in set(places)
     ]
     return float(sum(gaps))
+
+
+def area_under_curve(chances: Sequence[float], labels: Sequence[bool]) -> float:
+    """The share of (relevant, irrelevant) pairs of pairs in the right order; ties count half."""
+    told, true = np.array(chances), np.array(labels, dtype=bool)
+    yes, no = told[true][:, None], told[~true]
+    return float(((yes > no) + 0.5 * (yes == no)).mean())

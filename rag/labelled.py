@@ -1,23 +1,26 @@
 """A user's own labelled pairs of question and passage -> the pairs that relevance is fitted to."""
 
+import asyncio
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
+from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes
-from embeddings.protocols import Embedder
-from embeddings.types import Vector
+from embeddings.protocols import Embedder, SentenceAware
+from embeddings.types import Embedded, Vector
 from knowlex.common.errors import InvalidInput
+from rag.features import LAST_OTHER, describe
 from rag.fitting import Pair
-from rag.relevance import features_of
-from rag.sentences import question_terms, score_sentences
-from rag.types import Passage
+from rag.types import Passage, Retrieval
 
 BATCH = 20
+_NOBODY = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,45 +45,97 @@ def read_labelled(lines: Iterable[str]) -> list[Labelled]:
             texts = (labelled.question, labelled.passage, labelled.title)
             if not all(isinstance(text, str) for text in texts) or not isinstance(labelled.relevant, bool):
                 raise InvalidInput(f"Line {number} is not a labelled pair: a field is of the wrong type.")
+            if not labelled.question.strip() or not labelled.passage.strip():
+                raise InvalidInput(f"Line {number} is not a labelled pair: a text is empty.")
             found.append(labelled)
     return found
 
 
 def pairs(labelled: Sequence[Labelled], embedder: Embedder) -> Iterator[Pair]:
-    """The passages stand for the collection: how rare a word is, is counted in them.
+    """All the passages stand for the collection: how rare a word is, is counted in them, and a question's
+    nearest ones are the other candidates that a passage must stand out from.
 
     Blocking; raises as `Embedder.embed`.
     """
-    texts = list(dict.fromkeys(text for one in labelled for text in (one.question, one.passage)))
-    vectors: dict[str, Vector] = {}
+    collection = _Collection([(one.title, one.passage) for one in labelled], embedder)
+    by_question: defaultdict[str, list[Labelled]] = defaultdict(list)
+    for one in labelled:
+        by_question[one.question].append(one)
+    vectors = asyncio.run(_questions(list(by_question), embedder))
+    for question, ones in by_question.items():
+        own = [collection.places[one.title, one.passage] for one in ones]
+        found = describe(question, collection.retrieval(question, vectors[question], own))
+        for one, described in zip(ones, found, strict=False):
+            yield Pair(described.features, one.relevant, group=question)
+
+
+async def _questions(texts: Sequence[str], embedder: Embedder) -> dict[str, Vector]:
+    return {text: await embedder.aembed_query(text) for text in texts}
+
+
+class _Collection:
+    """The distinct passages in memory; places: of each (title, text)."""
+
+    def __init__(self, titled: Iterable[tuple[str, str]], embedder: Embedder) -> None:
+        self.places = {key: place for place, key in enumerate(dict.fromkeys(titled))}
+        self._model_name = embedder.model_name
+        texts = [text for _, text in self.places]
+        self._spans = [sentence_spans(text) for text in texts]
+        self._embedded = _embedded(texts, self._spans, embedder)
+        self._vectors = np.stack([_unit(one.vector) for one in self._embedded])
+        self._counts = Counter(word for text in texts for word in set(lexemes(text)))
+
+    def retrieval(self, question: str, vector: Vector, own: Sequence[int]) -> Retrieval:
+        """The passages at `own`, in this order, and the nearest others, as a search would have found them."""
+        unit = _unit(vector)
+        cosines = self._vectors @ unit
+        others = [int(place) for place in np.argsort(-cosines)[:LAST_OTHER] if place not in own]
+        titled = list(self.places)
+        passages = [
+            _passage(*titled[place], float(cosines[place]), self._spans[place], self._embedded[place], unit)
+            for place in [*own, *others]
+        ]
+        worth = {word: idf(self._counts[word], len(titled)) for word in lexemes(question)}
+        return Retrieval(tuple(passages), worth, self._model_name)
+
+
+def _embedded(
+    texts: Sequence[str], spans: Sequence[list[tuple[int, int]]], embedder: Embedder
+) -> list[Embedded]:
+    found: list[Embedded] = []
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
-        vectors |= dict(zip(batch, embedder.embed(batch), strict=True))
-    passages = {one.passage for one in labelled}
-    counts = Counter(word for passage in passages for word in set(lexemes(passage)))
-    for one in labelled:
-        worth = {word: idf(counts[word], len(passages)) for word in lexemes(one.question)}
-        question, passage = vectors[one.question], vectors[one.passage]
-        cosine = float(question @ passage / (np.linalg.norm(question) * np.linalg.norm(passage)))
-        terms = question_terms(one.question, worth)
-        sentences = score_sentences(one.passage, terms)
-        yield Pair(features_of(_passage(one, 1 - cosine), sentences, terms), one.relevant)
+        if isinstance(embedder, SentenceAware):
+            found += embedder.embed_with_sentences(batch, spans[start : start + BATCH])
+        else:
+            found += map(Embedded, embedder.embed(batch))
+    return found
 
 
-def _passage(one: Labelled, distance: float) -> Passage:
-    nobody = UUID(int=0)
+def _unit(vector: Vector) -> NDArray[np.float32]:
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
+def _passage(
+    title: str, text: str, cosine: float, spans: list[tuple[int, int]], embedded: Embedded, question: Vector
+) -> Passage:
+    known = embedded.sentences is not None
     return Passage(
-        chunk_id=nobody,
-        document_id=nobody,
+        chunk_id=_NOBODY,
+        document_id=_NOBODY,
         document_name="",
-        title=one.title,
+        title=title,
         chunk_index=0,
-        content=one.passage,
+        content=text,
         page_number=None,
         last_page=None,
         chapter="",
         section="",
         start_char=0,
         token_count=0,
-        distance=distance,
+        distance=1 - cosine,
+        bounds=tuple(spans) if known else (),
+        similarities=tuple(map(float, embedded.sentences @ question))
+        if embedded.sentences is not None
+        else (),
     )

@@ -2,12 +2,13 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 
 from documents.sentences import sentence_spans
-from embeddings.lexical import idf, lexemes
+from embeddings.lexical import idf, lexemes, position, question_lexemes, term_weights
 from rag.types import Passage, Retrieval, SentenceScore
 
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
@@ -21,6 +22,7 @@ _MEASURE = re.compile(
     r"|hot|cold|strong|expensive)\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w[\w.,&'’-]*")
 _DEFINITION = re.compile(r"\S\n[ \t]{0,3}:[ \t]+\S")  # Markdown's "term", and a line below ": what it means"
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
 
@@ -43,22 +45,30 @@ class Sentence:
 class Analysis:
     """A passage's sentences in reading order, their scores for an unrelated question, and its lexemes.
 
-    places: for each lexeme, which sentences (0-based) hold it.
+    places: for each lexeme, which sentences (0-based) hold it. weights: BM25's part of the passage, at the
+    lexemes' hashed positions.
     """
 
     sentences: tuple[Sentence, ...]
     unscored: tuple[SentenceScore, ...]
     words: frozenset[str]
     places: Mapping[str, tuple[int, ...]]
+    weights: Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The question's distinct lexemes with their idf, and the sum of it. Of one question, and short-lived."""
+    """The question's distinct lexemes with their idf, and the sum of it. Of one question, and short-lived.
+
+    places: the idf by the lexemes' hashed positions. names: of the words, those that name something: numbers,
+    and words with a capital letter that do not begin the question.
+    """
 
     weights: Mapping[str, float]
     words: frozenset[str]
     mass: float
+    places: Mapping[int, float] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
     _shares: dict[int, float] = field(default_factory=dict, repr=False, compare=False)
 
     def mass_in(self, words: frozenset[str], *, at_most: float = math.inf) -> float:
@@ -68,6 +78,11 @@ class Terms:
     def coverage(self, words: frozenset[str]) -> float:
         """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
         return min(1.0, self.mass_in(words) / self.mass) if self.mass else 0.0
+
+    def share_of_names(self, words: frozenset[str]) -> float:
+        """`coverage` of the names alone; 1 for a question without any."""
+        mass = self.mass_in(self.names)
+        return min(1.0, self.mass_in(words & self.names) / mass) if mass else 1.0
 
     def share(self, held: int) -> float:
         """`coverage` of the words whose bits are set, in the order of `weights`.
@@ -81,18 +96,26 @@ class Terms:
         return share
 
 
-def question_terms(text: str, known: Mapping[str, float]) -> Terms:
+def question_terms(text: str, known: Mapping[str, float], language: str = "") -> Terms:
     """`known`: idf of the question's lexemes. One that is missing counts as a word that no chunk holds.
 
-    Words that only ask are left out, unless there is nothing else; those of its frame weigh less.
+    language: of the documents that the terms are looked for in, which decides on the analysis. Words that
+    only ask are left out, unless there is nothing else; those of its frame weigh less.
     """
-    words = words_of(text)
+    words = frozenset(question_lexemes(text, [language])[language])
     words = words - ASKING or words
     unknown = max([idf(0, 0), *(weight + _UNKNOWN_OVER_KNOWN for weight in known.values())])
     weights = {word: known.get(word, unknown) for word in sorted(words)}
     for word in words & _framing(text):
         weights[word] *= FRAMING_SHARE
-    return Terms(weights, words, sum(weights.values()))
+    places = {position(word): weight for word, weight in weights.items()}
+    return Terms(weights, words, sum(weights.values()), places, _names(text, language) & words)
+
+
+def _names(text: str, language: str) -> frozenset[str]:
+    words = _WORD.findall(text[:2000])
+    found = [word for n, word in enumerate(words) if word[0].isdigit() or (n and word[0].isupper())]
+    return frozenset(lexemes(" ".join(found), language))
 
 
 def _framing(text: str) -> frozenset[str]:
@@ -100,32 +123,37 @@ def _framing(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
-def analysis_of(content: str) -> Analysis:
-    sentences = tuple(_sentence(content, start, end) for start, end in sentence_spans(content))
+def analysis_of(content: str, language: str = "") -> Analysis:
+    spans = sentence_spans(content)
+    found = [lexemes(content[start:end], language) for start, end in spans]
+    sentences = tuple(
+        _sentence(content, start, end, words) for (start, end), words in zip(spans, found, strict=True)
+    )
     unscored = tuple(SentenceScore(sentence.start, sentence.end, 0.0, 0.0) for sentence in sentences)
     places: dict[str, tuple[int, ...]] = {}
     for n, sentence in enumerate(sentences):
         for word in sentence.words:
             places[word] = (*places.get(word, ()), n)
-    return Analysis(sentences, unscored, frozenset(places), places)
+    weights = term_weights(chain.from_iterable(found))
+    return Analysis(sentences, unscored, frozenset(places), places, weights)
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
-def words_of(text: str) -> frozenset[str]:
+def words_of(text: str, language: str = "") -> frozenset[str]:
     """Of a short text, such as a question or a title."""
-    return frozenset(lexemes(text))
+    return frozenset(lexemes(text, language))
 
 
-def _sentence(content: str, start: int, end: int) -> Sentence:
+def _sentence(content: str, start: int, end: int, words: Iterable[str]) -> Sentence:
     text = content[start:end]
     ended = text.rstrip("\"'”’»)]」』）*_").endswith(_STATEMENT_ENDS)
     complete = ended or _DEFINITION.search(text) is not None
-    return Sentence(start, end, frozenset(lexemes(text)), complete)
+    return Sentence(start, end, frozenset(words), complete)
 
 
-def score_sentences(content: str, terms: Terms) -> tuple[SentenceScore, ...]:
+def score_sentences(content: str, terms: Terms, language: str = "") -> tuple[SentenceScore, ...]:
     """Every sentence of the passage, in reading order, scored for the question."""
-    analysis = analysis_of(content)
+    analysis = analysis_of(content, language)
     holding = _holding(analysis, terms)
     if not any(holding):
         return analysis.unscored
@@ -141,17 +169,24 @@ def score_sentences(content: str, terms: Terms) -> tuple[SentenceScore, ...]:
 
 def score_passage(passage: Passage, terms: Terms) -> tuple[SentenceScore, ...]:
     """The same with each sentence's cosine to the question, where the passage came with one."""
-    scores = score_sentences(passage.content, terms)
+    scores = score_sentences(passage.content, terms, passage.language)
     if not passage.similarities:
         return scores
     known = dict(zip(passage.bounds, passage.similarities, strict=True))
     return tuple([SentenceScore(*score[:4], known.get(score[:2])) for score in scores])
 
 
+def terms_by_language(
+    question_text: str, passages: Sequence[Passage], known: Mapping[str, float]
+) -> dict[str, Terms]:
+    languages = {passage.language for passage in passages}
+    return {language: question_terms(question_text, known, language) for language in languages}
+
+
 def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
     """The retrieval in its order, with the sentences of every passage scored."""
-    terms = question_terms(question_text, retrieval.idf)
-    scored = (replace(p, sentences=score_passage(p, terms)) for p in retrieval.passages)
+    terms = terms_by_language(question_text, retrieval.passages, retrieval.idf)
+    scored = (replace(p, sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
     return replace(retrieval, passages=tuple(scored))
 
 

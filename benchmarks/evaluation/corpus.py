@@ -1,29 +1,30 @@
 """Documents in memory, searched as the server searches them: for fitting and measuring without a server."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID, uuid5
 
 import numpy as np
 
+from benchmarks.evaluation.vectors import Vectors
 from documents.chunkers.sentence import SentenceChunker
 from documents.extractors.kinds import name_kind
 from documents.extractors.limits import Job
 from documents.extractors.reading import read_document
 from documents.tokens import WordPieceCounter
 from documents.types import ALL_SOURCES, ChunkingSettings
-from embeddings.embedders.local import LocalEmbedder
-from embeddings.lexical import idf, lexemes, position, term_weights
+from embeddings.lexical import idf, lexemes, position, question_lexemes, term_weights
 from rag.types import Passage, Retrieval
 
-DEPTH = 40
+DEPTH = 40  # of each ranking
+CANDIDATES = 20  # of both together, as the server hands them on
 _SPACE = UUID(int=0)
 
 
-def read_passages(files: Iterable[Path]) -> list[Passage]:
-    """All chunks of the files, as passages that have not been ranked yet."""
+def read_passages(files: Iterable[Path], languages: Mapping[str, str] | None = None) -> list[Passage]:
+    """All chunks of the files, as passages that have not been ranked yet; languages: by file name."""
     chunker = SentenceChunker(tokenizer=WordPieceCounter())
     passages = []
     for path in files:
@@ -43,6 +44,7 @@ def read_passages(files: Iterable[Path]) -> list[Passage]:
                 start_char=chunk.start_char,
                 token_count=chunk.token_count,
                 distance=0.0,
+                language=(languages or {}).get(path.name, ""),
             )
             for chunk in chunker.split(extraction, ChunkingSettings())
         ]
@@ -52,51 +54,65 @@ def read_passages(files: Iterable[Path]) -> list[Passage]:
 class Corpus:
     """Hybrid retrieval over passages, or over some of them as if there were no others."""
 
-    def __init__(self, passages: Sequence[Passage], embedder: LocalEmbedder) -> None:
+    def __init__(self, passages: Sequence[Passage], vectors: Vectors) -> None:
         self.passages = passages
-        self._embedder = embedder
-        self._vectors = np.stack(embedder.embed([passage.content for passage in passages]))
-        words = [lexemes(passage.content) for passage in passages]
+        self.model_name = vectors.model_name
+        self._of = vectors
+        self._embedded = [vectors.passage(passage.content) for passage in passages]
+        vectors.save()
+        self._vectors = np.stack([vector for vector, _, _ in self._embedded])
+        words = [lexemes(passage.content, passage.language) for passage in passages]
         self._held = [frozenset(found) for found in words]
         self._weights = [term_weights(found) for found in words]
+        self._languages = sorted({passage.language for passage in passages})
 
-    def retrieve(self, question: str, among: Sequence[int] | None = None) -> Retrieval:
+    def retrieve(
+        self, question: str, among: Sequence[int] | None = None, candidates: int = CANDIDATES
+    ) -> Retrieval:
         """among: places in `passages`; None for all."""
         places = np.array(range(len(self.passages)) if among is None else among)
-        (vector,) = self._embedder.embed([question])
+        vector = self._of.question(question)
         distances = 1 - self._vectors[places] @ vector
-        worth = self._worth(lexemes(question), places)
-        sparse = np.array(
-            [sum(w * self._weights[p].get(position(word), 0) for word, w in worth.items()) for p in places]
-        )
+        worth = self._worth(question, places)
+        sparse = np.array([self._bm25(worth, place) for place in places])
         dense_rank = _ranks(np.argsort(distances, kind="stable")[:DEPTH])
         sparse_rank = _ranks(n for n in np.argsort(-sparse, kind="stable")[:DEPTH] if sparse[n] > 0)
         scores = {n: _fused((dense_rank.get(n), sparse_rank.get(n))) for n in {*dense_rank, *sparse_rank}}
-        best = sorted(scores, key=lambda n: (-scores[n], distances[n]))[:DEPTH]
+        best = sorted(scores, key=lambda n: (-scores[n], distances[n]))[:candidates]
         passages = tuple(
-            _placed(self.passages[places[n]], float(distances[n]), dense_rank.get(n), sparse_rank.get(n))
+            replace(
+                self._compared(places[n], vector),
+                distance=max(0.0, float(distances[n])),
+                dense_rank=dense_rank.get(n),
+                sparse_rank=sparse_rank.get(n),
+                sparse_score=float(sparse[n]),
+                score=scores[n],
+                fused_score=scores[n],
+            )
             for n in best
         )
-        return Retrieval(passages, worth, self._embedder.model_name)
+        return Retrieval(passages, worth, self.model_name)
 
-    def _worth(self, words: Iterable[str], places: np.ndarray) -> dict[str, float]:
-        asked = frozenset(words)
+    def _compared(self, place: int, question: np.ndarray) -> Passage:
+        _, bounds, sentences = self._embedded[place]
+        if bounds is None or sentences is None:
+            return self.passages[place]
+        similarities = tuple((sentences.astype(np.float32) @ question).tolist())
+        return replace(self.passages[place], bounds=tuple(bounds), similarities=similarities)
+
+    def _bm25(self, worth: Mapping[str, float], place: int) -> float:
+        weights = self._weights[place]
+        return sum(weight * weights.get(position(word), 0) for word, weight in worth.items())
+
+    def _worth(self, question: str, places: np.ndarray) -> dict[str, float]:
+        """Of the question's words in the analysis of every language that the documents are in."""
+        asked = frozenset().union(*question_lexemes(question, self._languages).values())
         counts = Counter(word for place in places for word in asked & self._held[place])
         return {word: idf(counts[word], len(places)) for word in asked}
 
 
 def _ranks(places: Iterable[int]) -> dict[int, int]:
     return {int(place): rank for rank, place in enumerate(places, start=1)}
-
-
-def _placed(passage: Passage, distance: float, dense_rank: int | None, sparse_rank: int | None) -> Passage:
-    return replace(
-        passage,
-        distance=max(0.0, distance),
-        dense_rank=dense_rank,
-        sparse_rank=sparse_rank,
-        score=_fused((dense_rank, sparse_rank)),
-    )
 
 
 def _fused(ranks: Iterable[int | None]) -> float:

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from rag.fitting import Pair, expected_calibration_error, fit
-from rag.relevance import Features
+from rag.features import Features
+from rag.fitting import COSINES, Pair, expected_calibration_error, fit
 
 
 def pairs(number: int, *, misleading_cosine: bool = False) -> list[Pair]:
@@ -41,7 +41,7 @@ def test_a_weight_that_would_be_negative_is_left_out() -> None:
 
 
 def test_the_cosine_can_be_left_out() -> None:
-    assert fit(pairs(300), use_similarity=False).similarity == 0.0
+    assert fit(pairs(300), without=COSINES).similarity == 0.0
 
 
 def test_a_pair_that_counts_twice_is_two_pairs() -> None:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rag.relevance import FITTED, WORDS_ONLY, Calibration, Features, assess
+from rag.features import Features
+from rag.relevance import FITTED, WORDS_ONLY, Calibration, assess
 from tests.relevance.asking import LOCAL, MODEL_NOBODY_KNOWS, judged, passage, relevance, retrieval
 
 THRESHOLD = 0.8

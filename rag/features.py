@@ -1,0 +1,100 @@
+"""What is known of a passage, its question and the other candidates, as numbers. Plain Python."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+
+from rag.ordering import Scale, scale_of, strength
+from rag.sentences import Terms, analysis_of, score_passage, terms_by_language, words_of, worth
+from rag.types import Passage, Retrieval, SentenceScore
+
+ENOUGH = 4.0  # idf of a word in one of some fifty chunks
+# What a passage must stand out from: the mean of the sixth to the twentieth strongest candidate. Up to five
+# equally good ones do not hide one another; where there are fewer than twenty, the rest count as unrelated.
+FIRST_OTHER, LAST_OTHER = 5, 20
+UNRELATED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """similarity: cosine of passage and question, as all-MiniLM-L6-v2 might give it (`Scale`), at least 0.
+    sentence_similarity: of the most similar sentence, or again of the passage if sentences have no vectors.
+
+    sentence: share of the question's idf mass that the best sentence holds, see `worth`. coverage: the share
+    that the passage with its title, headings and file name holds. evidence: ln(1 + the mass it holds), so
+    that one common word is little proof; a word counts at most `ENOUGH`, or else a large collection, where
+    rare words weigh more, would need less proof than a small one.
+
+    names: as `coverage`, of the question's names and numbers alone, 1 if it has none: Amazon's report has all
+    words but one of a question about Apple's revenue. margin: square root of how much stronger
+    (rag/ordering.py) it is than the usual candidate: in a large collection something always resembles the
+    question a little.
+    """
+
+    similarity: float
+    sentence: float
+    coverage: float
+    evidence: float
+    sentence_similarity: float = 0.0
+    names: float = 1.0
+    margin: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A passage with its sentences scored. whole: it holds every word of the
+    question."""
+
+    passage: Passage
+    sentences: tuple[SentenceScore, ...]
+    features: Features
+    whole: bool
+
+
+def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
+    """All passages, order kept; each by the analysis of its own language."""
+    passages = retrieval.passages
+    terms = terms_by_language(question_text, passages, retrieval.idf)
+    scale = scale_of(retrieval.model_name, passages, retrieval.calibration)
+    scored = [passage.sentences or score_passage(passage, terms[passage.language]) for passage in passages]
+    strengths = [
+        strength(passage, sentences, terms[passage.language], scale)
+        for passage, sentences in zip(passages, scored, strict=True)
+    ]
+    usual = _usual(strengths)
+    return [
+        _described(passage, sentences, terms[passage.language], scale, strong - usual)
+        for passage, sentences, strong in zip(passages, scored, strengths, strict=True)
+    ]
+
+
+def _usual(strengths: Sequence[float]) -> float:
+    others = nlargest(LAST_OTHER, strengths)[FIRST_OTHER:]
+    places = LAST_OTHER - FIRST_OTHER
+    return (sum(others) + UNRELATED * (places - len(others))) / places
+
+
+def _described(
+    passage: Passage, sentences: tuple[SentenceScore, ...], terms: Terms, scale: Scale, margin: float
+) -> Described:
+    said = terms.words & analysis_of(passage.content, passage.language).words
+    whole = len(said) == len(terms.words)
+    held = said if whole else said | (terms.words & _headings(passage))
+    similarity = 0.0 if passage.distance is None else scale.usual(1.0 - passage.distance)
+    similarities = [scale.usual(s.similarity) for s in sentences if s.similarity is not None]
+    features = Features(
+        similarity=max(0.0, similarity),
+        sentence=max(map(worth, sentences), default=0.0),
+        coverage=terms.coverage(held),
+        evidence=math.log1p(terms.mass_in(held, at_most=ENOUGH)),
+        sentence_similarity=max([0.0, *(similarities or [similarity])]),
+        names=terms.share_of_names(held),
+        margin=max(0.0, margin) ** 0.5,
+    )
+    return Described(passage, sentences, features, whole)
+
+
+def _headings(passage: Passage) -> frozenset[str]:
+    text = f"{passage.title} {passage.chapter} {passage.section} {passage.document_name}"
+    return words_of(text, passage.language)
