@@ -21,7 +21,6 @@ from knowlex.common.fields import check_storable
 
 log = logging.getLogger(__name__)
 
-NARROW = 10_000  # chunks that pass a filter; of so many, an exact search is as fast as an index
 ZERO_DISTANCE = 1e-6  # what float32 makes of the distance between equal vectors
 
 # One row, or none; parameters: collections, and model: the id of one that is to be searched with though it is
@@ -84,7 +83,7 @@ class SearchModel:
         return self.index.setup(self.effort) if self.index else ()
 
     def filtered(self, *, narrow: bool) -> "SearchModel":
-        """For a search with a further condition. narrow: under `NARROW` chunks pass it.
+        """For a search with a further condition. narrow: few chunks pass it.
 
         Then looking at all of them is as fast, and the index would miss some; else it takes more effort.
         """

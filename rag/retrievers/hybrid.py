@@ -62,8 +62,8 @@ class HybridRetriever:
         model = usable_model(scope.row)
         if not model.dimensions or not scope.row["has_vectors"]:
             return ()  # without embedding the question: that would be a model call for nothing
-        if scope.narrow:
-            model = model.exactly()
+        if scope.condition:
+            model = model.filtered(narrow=scope.narrow)
         return await self._by_meaning(question, scope, model)
 
     async def _by_meaning(self, question: Question, scope: Scope, model: SearchModel) -> Sequence[Row]:
