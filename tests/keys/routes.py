@@ -13,6 +13,9 @@ import pytest
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from knowlex.common.ids import new_id
+from tests.support.api import UNKNOWN_ID
+
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 METHODS = ("GET", "HEAD", *CHANGING, "OPTIONS")
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -31,6 +34,8 @@ class Side:
     collection_id: str
     document_id: str
     job_id: str
+    set_id: str = UNKNOWN_ID
+    evaluation_id: str = UNKNOWN_ID
 
     @property
     def ids(self) -> dict[str, str]:
@@ -40,12 +45,23 @@ class Side:
             "document_id": self.document_id,
             "collection_id": self.collection_id,
             "job_id": self.job_id,
+            "set_id": self.set_id,
+            "evaluation_id": self.evaluation_id,
         }
 
 
 def _ingest(side: Side) -> Request:
     source = {"type": "text", "content": "Some text that is new."}
     return {"json": {"collection_id": side.collection_id, "documents": [{"source": source}]}}
+
+
+def _questions(side: Side) -> Request:
+    question = {"question": QUESTION, "answers": ["nobody knows"]}
+    return {"json": {"name": f"New {new_id()}", "collection": side.name, "questions": [question]}}
+
+
+def _evaluation(side: Side) -> Request:
+    return {"json": {"question_set": side.set_id, "collections": [side.collection_id]}}
 
 
 # What is sent where a collection is named, or to a route with an id whose body must be right.
@@ -57,6 +73,8 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/query"): lambda side: {"json": {"query": QUESTION, "collection": side.collection_id}},
     ("POST", "/v1/search"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/ingest"): _ingest,
+    ("POST", "/v1/question_sets"): _questions,
+    ("POST", "/v1/evaluations"): _evaluation,
     ("PUT", "/v1/documents/<document_id>"): lambda _: FILE,
     ("PATCH", "/v1/collections/<collection_id>"): lambda _: {"json": {"description": "changed"}},
 }

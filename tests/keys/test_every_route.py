@@ -28,6 +28,21 @@ COLLECTION = """
     INSERT INTO documents_collection (id, name, description, settings, created_at)
     VALUES (%s, %s, %s, '{}', now())
 """
+QUESTION_SET = """
+    INSERT INTO rag_questionset (id, name, description, collection_id, question_count, created_at)
+    VALUES (%s, %s, %s, %s, 1, now())
+"""
+SET_QUESTION = """
+    INSERT INTO rag_setquestion (question_set_id, position, key, question, answers, document, pages,
+        chapter, section, answerable, answer_type, lang, document_lang, evidence, key_numbers, relevant, tags, metadata)
+    VALUES (%s, 0, 'one', %s, '[]', 'x', '{}', '', '', true, '', 'en', '', '', '[]', '{}', '{}', '{}')
+"""
+EVALUATION = """
+    INSERT INTO rag_evaluation (id, question_set_id, collection_ids, configurations, answers, status, error,
+        total, done, attempts, created_at)
+    VALUES (%s, %s, ARRAY[%s::uuid], '[{"name": "default", "settings": {}}]', false, 'failed', %s, 1, 0,
+        0, now())
+"""
 
 
 def make_side(stack: Stack, name: str, marker: str) -> Side:
@@ -43,7 +58,11 @@ def make_side(stack: Stack, name: str, marker: str) -> Side:
         ingest(client, text + b"More.\n", f"{marker}2.md", collection=name)
     stack.sql(JOB, job_id, collection_id)
     stack.sql(ITEM, new_id(), job_id, collection_id, f"{marker}3.md", f"No text in {marker}.")
-    return Side(name, marker, str(collection_id), document_id, str(job_id))
+    set_id, run_id = new_id(), new_id()
+    stack.sql(QUESTION_SET, set_id, f"Set {marker}", f"About {marker}", collection_id)
+    stack.sql(SET_QUESTION, set_id, f"What is {marker}?")
+    stack.sql(EVALUATION, run_id, set_id, collection_id, f"No {marker}.")
+    return Side(name, marker, str(collection_id), document_id, str(job_id), str(set_id), str(run_id))
 
 
 @pytest.fixture
@@ -72,6 +91,8 @@ def everything(stack: Stack, side: Side) -> dict[str, list[str]]:
         "documents_ingestjob": own,
         "documents_ingestitem": own,
         "embeddings_embedding": own,
+        "rag_questionset": own,
+        "rag_evaluation": f"'{side.collection_id}' = ANY(collection_ids)",
         "embeddings_embeddingrequest": f"chunk_id IN ({chunks})",
     }
     return {
