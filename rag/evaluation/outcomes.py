@@ -23,7 +23,6 @@ from rag.evaluation.types import Case
 from rag.evaluation.words import without_citations
 from rag.types import Answer, Passage
 
-JUDGED = 5  # passages of a question whose relevance is compared with the truth
 SHOWN = 10
 MAX_ANSWER_CHARS = 5000
 HITS, RECALLS = (1, 3, 5, 10), (5, 10)
@@ -50,9 +49,10 @@ ANSWERS = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """values: by metric. judged: (relevance that was told, whether it was one) of the first passages.
+    """values: by metric. judged: (relevance that was told, whether it is so) of the most relevant passage, by
+    which it is decided whether to answer; [] where nothing was found.
 
-    found: those passages as they are shown later, without their text. answered: None where no answer was
+    found: the first passages as they are shown later, without their text. answered: None where no answer was
     asked for. cited: ids of the documents that the answer quotes. error: why there is nothing else; then all
     else is empty.
     """
@@ -72,7 +72,7 @@ def of_passages(case: Case, passages: Sequence[Passage], latency_ms: float) -> O
     truths = [case.answerable and is_relevant(case, passage) for passage in passages]
     return Outcome(
         values=_retrieval(case, passages) if case.answerable else {},
-        judged=[(p.relevance, truth) for p, truth in zip(passages[:JUDGED], truths, strict=False)],
+        judged=_judged(passages, truths),
         found=[_shown(p, truth) for p, truth in zip(passages[:SHOWN], truths, strict=False)],
         latency_ms=round(latency_ms, 3),
     )
@@ -131,6 +131,11 @@ def _citing(case: Case, cited: Sequence[Passage]) -> dict[str, float]:
     }
     page = page_is_right(case, documents)
     return values if page is None else {**values, "page_right": float(page)}
+
+
+def _judged(passages: Sequence[Passage], truths: Sequence[bool]) -> list[tuple[float, bool]]:
+    told = [(passage.relevance, truth) for passage, truth in zip(passages, truths, strict=True)]
+    return [max(told, key=lambda pair: pair[0])] if told else []
 
 
 def _shown(passage: Passage, relevant: bool) -> dict[str, Any]:

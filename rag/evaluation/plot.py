@@ -94,7 +94,7 @@ def figures_svg(title: str, names: Sequence[str], measured: Sequence[Mapping[str
             "top": TOP - 8,
             "bottom": TOP + len(shown) * pitch,
             "width": LEFT + BAR_PX + 2 * PAD + 50 + (SQUARE + 90 if any(diagrams) else 0),
-            "height": bottom + 26 + 20 * len(names),
+            "height": bottom + 40 + 20 * len(names),
             "notes": bottom + 44,
             "left": LEFT,
             "diagram": _diagram(diagrams, LEFT + BAR_PX + 140, TOP),
@@ -186,7 +186,7 @@ def _dot(one: Mapping[str, Any], most: int, left: float, top: float) -> Dot:
         low=top + SQUARE * (1 - low),
         high=top + SQUARE * (1 - high),
         radius=2.5 + 4.5 * (one["count"] / most) ** 0.5,
-        title=f"told {one['told']:.2f}, true {one['true']:.2f}, {one['count']} passages",
+        title=f"told {one['told']:.2f}, true {one['true']:.2f}, {one['count']} questions",
     )
 
 

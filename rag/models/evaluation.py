@@ -126,9 +126,9 @@ class Evaluation(models.Model):
 class EvaluationResult(models.Model):
     """What one configuration made of one question.
 
-    configuration: its place, 0 or 1. values: the question's share of each metric, by name. judged: relevance
-    and truth of the first passages. found: the first passages, without their text. cited: documents that the
-    answer quotes: when one of them goes, the database takes the answer away.
+    configuration: its place, 0 or 1. values: the question's share of each metric, by name. judged: told
+    relevance and truth of the most relevant passage. found: the first passages, without their text. cited:
+    documents that the answer quotes: when one of them goes, the database takes the answer away.
     """
 
     id = models.BigAutoField(primary_key=True)

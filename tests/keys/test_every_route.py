@@ -34,7 +34,8 @@ QUESTION_SET = """
 """
 SET_QUESTION = """
     INSERT INTO rag_setquestion (question_set_id, position, key, question, answers, document, pages,
-        chapter, section, answerable, answer_type, lang, document_lang, evidence, key_numbers, relevant, tags, metadata)
+        chapter, section, answerable, answer_type, lang, document_lang, evidence, key_numbers, relevant,
+        tags, metadata)
     VALUES (%s, 0, 'one', %s, '[]', 'x', '{}', '', '', true, '', 'en', '', '', '[]', '{}', '{}', '{}')
 """
 EVALUATION = """

@@ -1,0 +1,6 @@
+"""The admin of the rag app: question sets and what was measured on them."""
+
+from rag.admin.evaluations import EvaluationAdmin, EvaluationResultAdmin
+from rag.admin.question_sets import QuestionSetAdmin, SetQuestionAdmin
+
+__all__ = ["EvaluationAdmin", "EvaluationResultAdmin", "QuestionSetAdmin", "SetQuestionAdmin"]

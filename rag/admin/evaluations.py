@@ -1,0 +1,120 @@
+"""Evaluations in the admin: how far each is, its figures as a table and as a picture, its questions."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html, format_html_join
+
+from documents.access import FULL
+from documents.admin.words import state_badge
+from knowlex.common.ids import parse_id
+from rag.admin.question_sets import PartOfAWhole, Unchangeable
+from rag.evaluation import runs
+from rag.evaluation.plot import evaluation_svg
+from rag.evaluation.summary import ORDER
+from rag.models import Evaluation, EvaluationResult
+
+LATENCIES = ("latency_p50_ms", "latency_p95_ms")
+
+
+@admin.register(Evaluation)
+class EvaluationAdmin(Unchangeable):
+    list_display = ["created_at", "question_set", "state", "bar", "named", "ndcg", "accuracy"]
+    list_display_links = ["created_at"]
+    list_select_related = ["question_set"]
+    list_filter = ["status", ("question_set", admin.RelatedOnlyFieldListFilter)]
+    fields = ["question_set", "state", "error", "bar", "named", "figures", "picture", "questions"]
+
+    class Media:
+        css = {"all": ["documents/admin.css"]}
+
+    def get_urls(self) -> list[Any]:
+        plot = path(
+            "<str:run_id>/plot.svg", self.admin_site.admin_view(self.plot), name="rag_evaluation_plot"
+        )
+        return [plot, *super().get_urls()]
+
+    def plot(self, request: HttpRequest, run_id: str) -> HttpResponse:
+        report = runs.get_run(parse_id(run_id, field="run_id"), access=FULL)
+        return HttpResponse(evaluation_svg(report.run), content_type="image/svg+xml")
+
+    @admin.display(description="status", ordering="status")
+    def state(self, run: Evaluation) -> str:
+        return state_badge(run.status)
+
+    @admin.display(description="progress")
+    def bar(self, run: Evaluation) -> str:
+        return format_html(
+            '<progress max="{}" value="{}"></progress> {} of {}',
+            run.total or 1,
+            run.done,
+            run.done,
+            run.total,
+        )
+
+    @admin.display(description="configurations")
+    def named(self, run: Evaluation) -> str:
+        return " · ".join(one["name"] for one in run.configurations)
+
+    @admin.display(description="nDCG@10")
+    def ndcg(self, run: Evaluation) -> str:
+        return _values(run, "ndcg@10")
+
+    @admin.display(description="answers right")
+    def accuracy(self, run: Evaluation) -> str:
+        return _values(run, "answer_accuracy")
+
+    @admin.display
+    def figures(self, run: Evaluation) -> str:
+        """A line for each metric, a column for each configuration."""
+        measured = (run.summary or {}).get("configurations") or []
+        names = format_html_join("", "<th>{}</th>", ((one["name"],) for one in run.configurations))
+        known = [name for name in (*ORDER, *LATENCIES) if any(name in one["metrics"] for one in measured)]
+        lines = ((name, format_html_join("", "<td>{}</td>", _cells(measured, name))) for name in known)
+        body = format_html_join("", "<tr><th>{}</th>{}</tr>", lines)
+        return format_html("<table><tr><th></th>{}</tr>{}</table>", names, body) if known else "-"
+
+    @admin.display
+    def picture(self, run: Evaluation) -> str:
+        url = reverse("admin:rag_evaluation_plot", args=[run.pk])
+        return format_html(
+            '<a href="{}"><img src="{}" alt="The figures" style="max-width:100%"></a>', url, url
+        )
+
+    @admin.display
+    def questions(self, run: Evaluation) -> str:
+        url = reverse("admin:rag_evaluationresult_changelist")
+        return format_html('<a href="{}?evaluation__id__exact={}">What each question gave</a>', url, run.pk)
+
+
+@admin.register(EvaluationResult)
+class EvaluationResultAdmin(PartOfAWhole):
+    list_display = ["position", "configuration", "best", "answered", "answer", "latency_ms", "error"]
+    list_filter = ["configuration", "answered", ("evaluation", admin.RelatedOnlyFieldListFilter)]
+    ordering = ["evaluation", "position", "configuration"]
+
+    @admin.display(description="nDCG@10")
+    def best(self, row: EvaluationResult) -> str:
+        value = row.values.get("ndcg@10")
+        return "-" if value is None else f"{value:.3f}"
+
+
+def _values(run: Evaluation, metric: str) -> str:
+    measured = (run.summary or {}).get("configurations") or []
+    return " · ".join(
+        f"{one['metrics'][metric]['value']:.3f}" for one in measured if metric in one["metrics"]
+    )
+
+
+def _cells(measured: list[dict[str, Any]], metric: str) -> list[tuple[str]]:
+    figures = [one["metrics"].get(metric) for one in measured]
+    return [(_cell(figure),) for figure in figures]
+
+
+def _cell(figure: dict[str, Any] | None) -> str:
+    if figure is None:
+        return "-"
+    interval = "" if figure["low"] is None else f" ({figure['low']:.3f}-{figure['high']:.3f})"
+    return f"{figure['value']:.3f}{interval}, {figure['n']} questions"

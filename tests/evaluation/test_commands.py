@@ -1,0 +1,92 @@
+"""`manage.py question_set` and `manage.py evaluate` as their users see them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.evaluation.sets import jsonl, lighthouses, line
+from tests.support.environment import PROJECT
+from tests.support.stack import Stack
+
+Done = subprocess.CompletedProcess[str]
+
+
+def manage(stack: Stack, *words: object) -> Done:
+    command = [sys.executable, "manage.py", *map(str, words)]
+    return subprocess.run(command, cwd=PROJECT, env=stack.env, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "lights.jsonl"
+    path.write_bytes(jsonl(*(line(n, topic="sea") for n in range(6))))
+    return path
+
+
+def test_a_set_goes_in_and_comes_out_the_same(server: Stack, file: Path, tmp_path: Path):
+    assert "6 questions stored as lights" in manage(server, "question_set", "load", file).stdout
+    again = manage(server, "question_set", "load", file)
+    assert (again.returncode, again.stderr) == (
+        1,
+        "CommandError: A question set with this name exists already.\n",
+    )
+    assert manage(server, "question_set", "load", file, "--replace").returncode == 0
+    assert "lights" in manage(server, "question_set", "list").stdout
+
+    written = [
+        json.loads(text) for text in manage(server, "question_set", "export", "lights").stdout.splitlines()
+    ]
+    assert [one["id"] for one in written] == [f"light-{n}" for n in range(6)]
+    assert written[0]["metadata"] == {"topic": "sea"}
+
+    assert "is gone" in manage(server, "question_set", "remove", "lights").stdout
+    assert manage(server, "question_set", "remove", "lights").returncode == 1
+
+
+def test_two_configurations_side_by_side_with_limits(server: Stack, file: Path, tmp_path: Path):
+    lighthouses(server.client)
+    config, plot, report = tmp_path / "wide.json", tmp_path / "out.svg", tmp_path / "out.json"
+    config.write_text('{"mode": "hybrid", "top_k": 20}')
+    asked = ["evaluate", file, "--collection", "Lighthouses", "--answers", "--config", config]
+
+    good = manage(
+        server, *asked, "--set", "words:mode=sparse", "--floor", "hit@10=0.9",
+        "--ceiling", "false_abstention=0.5", "--plot", plot, "--json", report,
+    )  # fmt: skip
+    assert good.returncode == 0, good.stderr
+    assert {"wide", "words", "difference"} <= set(good.stdout.split("\n")[0].split())
+    assert plot.read_text().startswith("<svg")
+    body = json.loads(report.read_text())
+    assert [one["settings"] for one in body["configurations"]] == [
+        {"mode": "hybrid", "top_k": 20},
+        {"mode": "sparse"},
+    ]
+    assert len(body["results"]) == 12
+
+    below = manage(server, *asked, "--floor", "wide:hit@10=1.5")
+    assert (below.returncode, below.stderr) == (1, "CommandError: wide: hit@10 is 1, below 1.5\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["no such set"],
+        ["nowhere.jsonl"],
+        ["FILE", "--collection", "nowhere"],
+        ["FILE", "--floor", "beauty=1"],
+        ["FILE", "--floor", "answer_accuracy=1"],
+        ["FILE", "--set", "mode=dense"],
+        ["FILE", "--set", "a:depth=3"],
+        ["FILE", "--config", "nowhere.json"],
+    ],
+)
+@pytest.mark.django_db
+def test_bad_usage_ends_with_two(file: Path, words: list[str]):
+    with pytest.raises(CommandError) as refused:
+        call_command("evaluate", *(str(file) if word == "FILE" else word for word in words))
+
+    assert refused.value.returncode == 2
