@@ -90,7 +90,7 @@ def retry_document(document_id: UUID, *, access: Access) -> int:
     count = jobs.retry_document(document_id, access=access)
     failed = Document.objects.current().filter(id=document_id, status=Document.Status.FAILED)
     if count == 0 and with_retries(failed.exists):
-        return int(requesting.request(active_model().pk, document_id, FULL).requested > 0)
+        return int(requesting.request_all(active_model().pk, document_id, FULL).requested > 0)
     return count
 
 

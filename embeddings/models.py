@@ -22,8 +22,9 @@ class EmbeddingModel(models.Model):
 
     options: what its embedder is built with, besides provider, name and dimensions, for example the path of a
     folder; never a secret. wanted: every new chunk is embedded with it (the active one, one that is being
-    built, the one before, so that going back is at once). calibration: weights of its relevance model; null
-    means the ones that ship.
+    built, the one before, so that going back is at once). first_until: by the database's clock; till then its
+    work goes before the active model's. calibration: weights of its relevance model; null means the ones that
+    ship.
     """
 
     id = models.SmallAutoField(primary_key=True)
@@ -33,6 +34,7 @@ class EmbeddingModel(models.Model):
     options = models.JSONField(default=dict, blank=True)
     active = models.BooleanField(default=False)
     wanted = models.BooleanField(default=False)
+    first_until = models.DateTimeField(null=True, blank=True)
     activated_at = models.DateTimeField(null=True, blank=True)
     deactivated_at = models.DateTimeField(null=True, blank=True)
     calibration = models.JSONField(null=True, blank=True)
@@ -146,12 +148,15 @@ class IndexMeasurement(models.Model):
 
 
 class EmbeddingRun(models.Model):
-    """One call of `generate`: which chunks it asked for is in the requests that name it.
+    """One call that asked a model for vectors: which chunks it asked for is in the requests that name it.
 
     embedded and failed are counted up by the workers in the transaction that stores the vectors.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    model = models.ForeignKey(
+        EmbeddingModel, models.DO_NOTHING, related_name="runs", db_constraint=False, null=True, db_index=False
+    )
     requested = models.IntegerField(default=0)
     embedded = models.IntegerField(default=0)
     failed = models.IntegerField(default=0)

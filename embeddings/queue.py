@@ -6,7 +6,7 @@ the same order, so the two wait for each other but never deadlock.
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from embeddings.types import HeldChunk
@@ -23,13 +23,22 @@ _WANTED = """
     AND NOT EXISTS (SELECT 1 FROM embeddings_embeddingrequest q
                     WHERE q.chunk_id = c.id AND q.model_id = %(model)s AND q.failed_at IS NULL)
 """
-_LOCK_DOCUMENTS = f"""
+_LACKING = f"""
     SELECT d.id FROM documents_document d
     WHERE (%(document)s::uuid IS NULL OR d.id = %(document)s)
       AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
       AND (d.replaces_id IS NULL OR d.id = %(document)s)
       AND EXISTS (SELECT 1 FROM documents_chunk c WHERE c.document_id = d.id AND {_WANTED})
-    ORDER BY d.id FOR NO KEY UPDATE OF d
+    ORDER BY d.id
+"""
+_LOCK_DOCUMENTS = f"{_LACKING} FOR NO KEY UPDATE OF d"
+# For a model whose work no document's status tells of: only that none is deleted meanwhile. Versions in the
+# making are among them, since they take over with all their vectors.
+_KEEP_DOCUMENTS = f"""
+    SELECT d.id FROM documents_document d
+    WHERE d.id > %(after)s AND (%(document)s::uuid IS NULL OR d.id = %(document)s)
+      AND EXISTS (SELECT 1 FROM documents_chunk c WHERE c.document_id = d.id AND {_WANTED})
+    ORDER BY d.id LIMIT %(most)s FOR KEY SHARE OF d
 """
 _PROCESSING = """
     UPDATE documents_document SET status = 'processing' WHERE id = ANY(%s) AND status <> 'processing'
@@ -61,6 +70,7 @@ _CLAIM = f"""
     WITH next AS (
         SELECT first.batch FROM (
             SELECT * FROM embeddings_embeddingrun r WHERE requested > embedded + failed
+            AND (model_id = %(model)s OR model_id IS NULL)
             ORDER BY {{order}} OFFSET 0
         ) r, LATERAL (
             SELECT q.batch FROM embeddings_embeddingrequest q
@@ -135,9 +145,25 @@ def add_requests(
     scope = {"model": model_id, "document": document_id, "allowed": collection_ids}
     documents = [row[0] for row in execute(_LOCK_DOCUMENTS, scope)]
     execute(_PROCESSING, [documents])
-    rows = execute(_REQUEST, {**scope, "documents": documents, "run": run_id, "size": batch_size})
+    return _add(documents, {"model": model_id, "run": run_id, "size": batch_size})
+
+
+def add_requests_beside(
+    *, run_id: UUID, model_id: int, document_id: UUID | None, after: UUID, most: int, batch_size: int
+) -> tuple[dict[UUID, int], UUID | None]:
+    """The same for a model that is not the active one: no document's status tells of it.
+
+    At most so many documents, those whose id comes after `after`; returns the last one too, None at the end.
+    """
+    scope = {"model": model_id, "document": document_id, "after": after, "most": most}
+    documents = [row[0] for row in execute(_KEEP_DOCUMENTS, scope)]
+    sizes = _add(documents, {"model": model_id, "run": run_id, "size": batch_size})
+    return sizes, documents[-1] if documents else None
+
+
+def _add(documents: Sequence[UUID], values: Mapping[str, object]) -> dict[UUID, int]:
     sizes: dict[UUID, int] = {}
-    for (batch,) in rows:
+    for (batch,) in execute(_REQUEST, {**values, "documents": documents}):
         sizes[batch] = sizes.get(batch, 0) + 1
     return sizes
 
@@ -193,6 +219,11 @@ def count_on_runs(column: str, run_ids: Iterable[UUID]) -> None:
 def lock(key: int) -> None:
     """Wait for an advisory lock that ends with the transaction."""
     execute("SELECT pg_advisory_xact_lock(%s)", [key])
+
+
+def lock_shared(key: int) -> None:
+    """Wait only for who holds it alone."""
+    execute("SELECT pg_advisory_xact_lock_shared(%s)", [key])
 
 
 def try_lock(key: int) -> bool:

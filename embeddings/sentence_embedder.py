@@ -5,14 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from django.conf import settings
 
+from embeddings.active import active_model
 from embeddings.protocols import Embedder
+from embeddings.registry import embedder_for
 from embeddings.types import Vector
-from knowlex.common.components import component
 from knowlex.common.errors import TextRejected
 
 
 class SentenceEmbedder:
-    """Asks the part EMBEDDER, in batches of the usual size, the embedder's own tries and limits within.
+    """Asks the active model's embedder, in batches of the usual size, the embedder's own tries and limits within.
 
     Batches hold sentences of about one length, so that nothing is padded; what stands twice is asked once.
     """
@@ -22,7 +23,7 @@ class SentenceEmbedder:
 
         Raises EmbedderUnavailable, EmbedderRejected, TextRejected (none is taken).
         """
-        embedder = component("EMBEDDER", Embedder)
+        embedder = embedder_for(active_model().spec)
         distinct = sorted(dict.fromkeys(texts), key=len)
         size = settings.EMBEDDING_BATCH
         found: dict[str, Vector] = {}

@@ -15,11 +15,10 @@ from embeddings import queue, sentences, settling, store
 from embeddings.active import active_model, ensure_model_matches, learn_dimensions
 from embeddings.models import EmbeddingModel, EmbeddingRun
 from embeddings.progress import wait_until_done
-from embeddings.protocols import Embedder
 from embeddings.registry import embedder_for
-from embeddings.requesting import request
+from embeddings.requesting import request_all
 from embeddings.search import search
-from embeddings.types import Embedded, HeldChunk, Requested
+from embeddings.types import Embedded, HeldChunk, ModelSpec, Requested
 from knowlex.common.database import release_connection, with_retries
 from knowlex.common.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
 from knowlex.common.heartbeat import Heartbeat
@@ -37,10 +36,13 @@ __all__ = [
 ]
 log = logging.getLogger(__name__)
 RUNS_KEPT = timedelta(days=7)
+BUILD_EVERY = 16  # of so many claims one goes to a model that is being built, whatever the active one's work
 
 
 def request_embeddings(document_id: UUID | None = None, *, access: Access) -> Requested:
     """Ask for every chunk (of one document) without a vector, those that failed before included.
+
+    Besides the active model, all others that are wanted are asked; what is told and waited for is its part.
 
     Only in collections that the caller may use.
     The work is on record when this returns, whether anybody is told about it or not.
@@ -50,8 +52,7 @@ def request_embeddings(document_id: UUID | None = None, *, access: Access) -> Re
     chunks = Chunk.objects.allowed_to(access).current()
     if document_id is not None and not with_retries(chunks.of_document(document_id).exists):
         raise NotFound(f"Document not found: {document_id}")
-    model = active_model()
-    return request(model.pk, document_id, access)
+    return request_all(active_model().pk, document_id, access)
 
 
 def embed_batch(batch_id: UUID) -> int:
@@ -60,17 +61,28 @@ def embed_batch(batch_id: UUID) -> int:
     `batch_id` only says that there is work: the most urgent free batch is taken, which may be another one.
     With nothing to do it returns 0, so a hint that comes twice, late or for deleted chunks does no harm.
     """
-    model, lease = active_model(), new_id()
-    chunks = with_retries(lambda: _claim(model.pk, lease))
-    if not chunks:
-        return 0
+    return _embed_next(batch_id) or 0
+
+
+def work_once() -> bool:
+    """What a worker would do next, here; False if there is nothing to embed."""
+    return _embed_next(None) is not None
+
+
+def _embed_next(batch_id: UUID | None) -> int | None:
+    lease = new_id()
+    claimed = with_retries(lambda: _claim(lease))
+    if claimed is None:
+        return None
     release_connection()
+    model, chunks = claimed
     work = _Work()
     with Heartbeat(lambda: queue.renew(lease)):
-        work.embed(embedder_for(model.spec), chunks)
+        work.embed(model.spec, chunks)
     stored = with_retries(lambda: _settle(model, lease, work))
-    settling.settle(model_id=model.pk, chunk_ids=[chunk.chunk_id for chunk in chunks])
-    log.info("batch embedded", extra={"batch": str(batch_id), "stored": stored, "failed": len(work.failed)})
+    settling.settle([chunk.chunk_id for chunk in chunks])
+    told = {"batch": str(batch_id), "model": model.name, "stored": stored, "failed": len(work.failed)}
+    log.info("batch embedded", extra=told)
     return stored
 
 
@@ -82,8 +94,13 @@ class _Work:
         self.found: list[Embedded] = []
         self.failed: list[tuple[HeldChunk, str]] = []
 
-    def embed(self, embedder: Embedder, chunks: Sequence[HeldChunk]) -> None:
+    def embed(self, model: ModelSpec, chunks: Sequence[HeldChunk]) -> None:
         """Halve what is refused until the refused texts are known; an embedder that fails ends it at once."""
+        try:
+            embedder = embedder_for(model)
+        except EmbedderError as exc:
+            self.failed += [(chunk, exc.message) for chunk in chunks]
+            return
         rest = [list(chunks)]
         while rest:
             some = rest.pop()
@@ -108,8 +125,28 @@ class _Work:
 
 
 @transaction.atomic
-def _claim(model_id: int, lease: UUID) -> list[HeldChunk]:
-    return queue.claim(model_id=model_id, lease=lease)
+def _claim(lease: UUID) -> tuple[EmbeddingModel, list[HeldChunk]] | None:
+    """A batch of the first model that has one; None if all work is done or in hands."""
+    for model in _in_turn(lease):
+        if chunks := queue.claim(model_id=model.pk, lease=lease):
+            return model, chunks
+    return None
+
+
+def _in_turn(lease: UUID) -> list[EmbeddingModel]:
+    """The active model first, so that no upload waits for a model that is being built.
+
+    But now and then it is the last (when is left to the lease, a random number), so that a build goes on
+    under uploads that never end; and so it is while somebody waits to switch to another one.
+    """
+    models = list(EmbeddingModel.objects.wanted())
+    if len(models) > 1:
+        urgent = set(EmbeddingModel.objects.urgent())
+        if urgent:
+            models.sort(key=lambda model: model not in urgent)
+        elif lease.int % BUILD_EVERY == 1:
+            models.append(models.pop(0))
+    return models
 
 
 @transaction.atomic

@@ -13,11 +13,11 @@ from uuid import UUID
 from django.db import transaction
 
 from documents.access import FULL
-from embeddings import switching
+from embeddings import queue, switching
 from embeddings.active import active_model
-from embeddings.requesting import request
+from embeddings.models import EmbeddingModel
+from embeddings.requesting import request_all
 from knowlex.common.database import execute, with_retries
-from knowlex.common.errors import EmbedderError
 
 AT_ONCE = 500
 
@@ -94,12 +94,12 @@ class _State:
         return f"{self.missing} of {self.chunks} chunks could not be embedded: {reason}."
 
 
-def settle(*, model_id: int, chunk_ids: Sequence[UUID]) -> None:
+def settle(chunk_ids: Sequence[UUID]) -> None:
     """Record what has ended of these chunks' documents; replacements that are whole take over.
 
     Raises DatabaseUnavailable.
     """
-    _end(_SETTLED_OF_CHUNKS, {"model": model_id, "chunks": list(chunk_ids)})
+    _end(_SETTLED_OF_CHUNKS, {"chunks": list(chunk_ids)})
 
 
 def _end(settled: str, scope: Mapping[str, object]) -> list[UUID]:
@@ -112,10 +112,13 @@ def _end(settled: str, scope: Mapping[str, object]) -> list[UUID]:
 
 @transaction.atomic
 def _settle(settled: str, scope: Mapping[str, object]) -> tuple[list[UUID], list[UUID]]:
-    documents = [row[0] for row in execute(settled, scope)]
+    """By the active model alone, which stays the active one until this is written."""
+    queue.lock_shared(queue.MODEL_LOCK)
+    model = EmbeddingModel.objects.active().values_list("id", flat=True).first()
+    documents = [row[0] for row in execute(settled, {**scope, "model": model})] if model else []
     if not documents:
         return [], []
-    states = [_State(*row) for row in execute(_STATES, {"model": scope["model"], "documents": documents})]
+    states = [_State(*row) for row in execute(_STATES, {"model": model, "documents": documents})]
     done = [s.document_id for s in states if not s.missing and not s.is_replacement]
     if done:
         execute(_COMPLETE, {"documents": done})
@@ -136,41 +139,34 @@ def _fail(document_id: UUID, error: str) -> None:
 
 def sweep() -> list[UUID]:
     """Settle all, and ask for what nobody asked for; returns the new batches. Raises DatabaseUnavailable."""
-    model = active_model()
     with_retries(lambda: execute(_LOST))
-    unasked = _end(_SETTLED_OF_ALL, {"model": model.pk})
+    unasked = settle_all()
     unasked += [row[0] for row in with_retries(lambda: execute(_UNASKED))]
     return [batch for document_id in unasked for batch in ask(document_id)]
 
 
-def ask(document_id: UUID) -> tuple[UUID, ...]:
-    """Ask for the vectors of a document, or of a new version in the making; returns the batches.
+def settle_all() -> list[UUID]:
+    """Returns documents of which vectors are missing that nobody is asked for."""
+    return _end(_SETTLED_OF_ALL, {})
 
-    If that is refused (another model than the stored vectors'), the document has failed, and says so.
+
+def ask(document_id: UUID) -> tuple[UUID, ...]:
+    """Ask for the vectors of a document, or of a new version in the making, by every wanted model.
+
+    Returns the batches.
     """
-    try:
-        requested = request(active_model().pk, document_id, FULL)
-    except EmbedderError as exc:
-        reason = exc.message
-        with_retries(lambda: _refused(document_id, reason))
-        return ()
-    if not requested.batches:
-        settle_one(document_id, requested.model_id)
+    requested = request_all(active_model().pk, document_id, FULL)
+    if not requested.requested:
+        settle_one(document_id)
     return requested.batches
 
 
-def settle_one(document_id: UUID, model_id: int) -> None:
-    """Nothing was missing: then it only has to be said."""
+def settle_one(document_id: UUID) -> None:
+    """If nothing was missing, that has only to be said."""
     with_retries(
         lambda: execute(
             "UPDATE documents_document SET status = 'processing' WHERE id = %s AND status = 'pending'",
             [document_id],
         )
     )
-    _end(_SETTLED_DOCUMENT, {"model": model_id, "document": document_id})
-
-
-@transaction.atomic
-def _refused(document_id: UUID, reason: str) -> None:
-    execute("SELECT 1 FROM documents_document WHERE id = %s FOR NO KEY UPDATE", [document_id])
-    _fail(document_id, reason)
+    _end(_SETTLED_DOCUMENT, {"document": document_id})

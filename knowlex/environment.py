@@ -16,7 +16,7 @@ Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Processes = Annotated[int, Field(ge=1, le=64)]
 Key = Annotated[str, AfterValidator(values.header_value)]
 WebUrl = Annotated[str, AfterValidator(values.web_url)]
-LOCAL_MODEL, LOCAL_DIMENSIONS = "all-MiniLM-L6-v2", 384
+LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 384
 
 
 class Environment(BaseSettings):
@@ -106,10 +106,22 @@ class Environment(BaseSettings):
         for variable, provider in chosen.items():
             if provider == "openai" and not self.openai_api_key and not self.openai_base_url:
                 raise ValueError(f"OPENAI_API_KEY: is needed for {variable}=openai (or OPENAI_BASE_URL)")
-        if self.embedder == "local" and self.knowlex_embedding_model not in ("", LOCAL_MODEL):
-            raise ValueError(f"KNOWLEX_EMBEDDING_MODEL: the local embedder has only {LOCAL_MODEL}")
-        if self.embedder == "local" and self.knowlex_embedding_dimensions not in (None, LOCAL_DIMENSIONS):
-            raise ValueError(f"KNOWLEX_EMBEDDING_DIMENSIONS: {LOCAL_MODEL} has {LOCAL_DIMENSIONS}")
+        if self.embedder == "local":
+            self._check_local_model()
+
+    def _check_local_model(self) -> None:
+        name, sizes = self.knowlex_embedding_model, (None, LOCAL_DIMENSIONS)
+        if "/" not in name and name not in ("", *LOCAL_MODELS):
+            raise ValueError(
+                f"KNOWLEX_EMBEDDING_MODEL: {name!r} is no local model; there are {', '.join(LOCAL_MODELS)}, "
+                "and any sentence-transformers model in ONNX by the path of its folder"
+            )
+        if "/" in name and not Path(name).expanduser().is_dir():
+            raise ValueError(f"KNOWLEX_EMBEDDING_MODEL: there is no folder {name}")
+        if "/" not in name and self.knowlex_embedding_dimensions not in sizes:
+            raise ValueError(
+                f"KNOWLEX_EMBEDDING_DIMENSIONS: {name or LOCAL_MODELS[0]} has {LOCAL_DIMENSIONS}"
+            )
 
     def _check_reranker(self) -> None:
         if self.knowlex_reranker == "http" and not self.knowlex_reranker_url:
@@ -136,6 +148,15 @@ class Environment(BaseSettings):
         """Whether anything names an embedding model; else the one that is active in the database is used."""
         named = (self.knowlex_embedder, self.knowlex_embedding_model, self.knowlex_embedding_dimensions)
         return any(named) or bool(self.openai_api_key)
+
+    @property
+    def local_model(self) -> dict[str, str]:
+        """Its name; of one in a folder also the path, whose last part is its name."""
+        name = self.knowlex_embedding_model or LOCAL_MODELS[0]
+        if "/" not in name:
+            return {"model_name": name}
+        path = Path(name).expanduser().resolve()
+        return {"model_name": path.name, "path": str(path)}
 
     @property
     def allowed_hosts(self) -> list[str]:

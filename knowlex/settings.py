@@ -172,11 +172,9 @@ FILTER_KEYS = filter_keys(ENV.knowlex_filter_keys)  # key -> type, "" for any; N
 
 EMBEDDERS: dict[str, dict[str, Any]] = {
     "local": {
-        "class": "embeddings.embedders.local.LocalEmbedder",
-        "options": {
-            "models_dir": MODELS_DIR,
-            "model_name": ENV.knowlex_embedding_model or "all-MiniLM-L6-v2",
-        },
+        "class": "embeddings.embedders.choosing.local_embedder",
+        "provider": "local",
+        "options": {"models_dir": MODELS_DIR, **ENV.local_model},
     },
     "openai": {
         "class": "embeddings.embedders.openai.OpenAIEmbedder",

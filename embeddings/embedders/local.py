@@ -1,10 +1,7 @@
 """The embedder that needs no key and no network: all-MiniLM-L6-v2 on ONNX Runtime."""
 
-import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 import onnxruntime
@@ -14,17 +11,17 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, Inva
 from documents.tokens import WordPieceCounter
 from embeddings.embedders.build import MODEL_NAME, ensure_model
 from embeddings.embedders.graph import SLOW_FUSIONS
+from embeddings.embedders.on_cpu import TokenEmbedder, unit
 from embeddings.embedders.sentences import sentence_vectors
+from embeddings.embedders.sessions import session_options
 from embeddings.protocols import Span
 from embeddings.types import Embedded, Vector
 from knowlex.common.errors import EmbedderRejected, EmbedderUnavailable
 
 MAX_TOKENS = 512  # [CLS] and [SEP] included; what lies beyond has no place in the model
-QUERY_THREADS = 2
-QUESTIONS_KEPT = 1000  # 1.5 kB each
 
 
-class LocalEmbedder:
+class LocalEmbedder(TokenEmbedder):
     """Mean of the token vectors, scaled to length 1, as sentence-transformers does for this model.
 
     One text a run, never a batch: dynamic int8 takes its scales from the whole input, so a neighbour (or its
@@ -33,43 +30,8 @@ class LocalEmbedder:
 
     def __init__(self, *, models_dir: Path | str, model_name: str = MODEL_NAME) -> None:
         if model_name != MODEL_NAME:
-            raise ValueError(
-                f"KNOWLEX_EMBEDDING_MODEL={model_name}: the local embedder has only {MODEL_NAME}."
-            )
-        self.model_name = model_name
-        self.dimensions: int | None = 384
-        self._models_dir = Path(models_dir)
-        self._model: _Model | None = None
-        self._loading = Lock()
-        self._query_threads = ThreadPoolExecutor(QUERY_THREADS, "embed-query")  # starts them when needed
-        self._asked: dict[str, Vector] = {}
-
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
-        model = self._loaded()
-        return [model.vector(text) for text in texts]
-
-    def embed_with_sentences(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[Embedded]:
-        model = self._loaded()
-        return [model.embedded(text, wanted) for text, wanted in zip(texts, spans, strict=True)]
-
-    async def aembed_query(self, text: str) -> Vector:
-        """A question asked again costs nothing: the model is a pure function of the text."""
-        vector = self._asked.get(text)
-        if vector is None:
-            loop = asyncio.get_running_loop()
-            (vector,) = await loop.run_in_executor(self._query_threads, self.embed, [text])
-            vector.flags.writeable = False  # many will share it
-            self._asked[text] = vector
-            if len(self._asked) > QUESTIONS_KEPT:
-                self._asked.pop(next(iter(self._asked)), None)  # the oldest
-        return vector
-
-    def _loaded(self) -> "_Model":
-        """Loaded at the first text: after a worker has forked, where a session's threads would be lost."""
-        with self._loading:
-            if self._model is None:
-                self._model = _Model(self._models_dir)
-            return self._model
+            raise ValueError(f"{model_name}: this embedder has only {MODEL_NAME}.")
+        super().__init__(model_name, 384, lambda: _Model(Path(models_dir)))
 
 
 class _Model:
@@ -87,13 +49,15 @@ class _Model:
                 "`manage.py build_model`."
             ) from exc
 
-    def vector(self, text: str) -> Vector:
-        return _pooled(self.token_vectors(text))
+    def passage(self, text: str) -> Vector:
+        return unit(self.token_vectors(text).mean(axis=0))
+
+    question = passage
 
     def embedded(self, text: str, spans: Sequence[Span]) -> Embedded:
         vectors = self.token_vectors(text)
         ends = self._tokenizer.ends(text, MAX_TOKENS - 2)
-        return Embedded(_pooled(vectors), sentence_vectors(vectors[1:-1], ends, spans))
+        return Embedded(unit(vectors.mean(axis=0)), sentence_vectors(vectors[1:-1], ends, spans))
 
     def token_vectors(self, text: str) -> NDArray[np.float32]:
         """(tokens, 384): the last layer, those of [CLS] and [SEP] included."""
@@ -106,22 +70,7 @@ class _Model:
         return np.asarray(hidden[0], dtype=np.float32)
 
 
-def _pooled(token_vectors: NDArray[np.float32]) -> Vector:
-    mean = token_vectors.mean(axis=0)
-    return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
-
-
 def open_session(path: Path) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(
-        path, _options(), ["CPUExecutionProvider"], disabled_optimizers=SLOW_FUSIONS
+        path, session_options(), ["CPUExecutionProvider"], disabled_optimizers=SLOW_FUSIONS
     )
-
-
-def _options() -> onnxruntime.SessionOptions:
-    """One thread: the worker processes are the parallelism, and a waiting session must not burn a core."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.enable_mem_pattern = False  # a plan is kept for every length of input
-    options.log_severity_level = 3
-    return options

@@ -18,6 +18,7 @@ from documents.models import Collection
 from embeddings import services as embeddings
 from knowlex.common.retry import Retry
 from knowlex.embedded.errors import StackError
+from knowlex.environment import LOCAL_MODELS
 from rag import services as rag
 
 MIGRATION_LOCK = 7_105_201  # any number, the same in every process: two starts migrate one after the other
@@ -36,7 +37,7 @@ def prepare(say: Callable[[str], None]) -> None:
         raise StackError(f"The database (DATABASE_URL) cannot be reached: {str(exc).strip()}") from exc
     _migrate()
     Collection.objects.get_or_create(name="default")
-    if "local" in settings.KNOWLEX["EMBEDDER"]["class"]:
+    if settings.KNOWLEX["EMBEDDER"]["options"].get("model_name") == LOCAL_MODELS[0]:
         _build_model()
     try:
         embeddings.ensure_model_matches()

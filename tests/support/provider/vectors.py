@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 DEFAULT_DIMENSIONS = 1536
+OTHER_MODEL, OTHER_DIMENSIONS = "text-embedding-3-large", 3072  # its vectors look in other directions
 
 
-def vector_of(text: str, dimensions: int = DEFAULT_DIMENSIONS) -> NDArray[np.float32]:
+def vector_of(text: str, dimensions: int = DEFAULT_DIMENSIONS, *, model: str = "") -> NDArray[np.float32]:
     """Hashed bag of words, L2 normalised. Never zero: every text has one small constant feature."""
+    salt = zlib.crc32(model.encode()) if model == OTHER_MODEL else 0
     vector = np.zeros(dimensions, dtype=np.float32)
     vector[0] = 0.01
     for word in re.findall(r"\w+", text.lower()):
-        vector[zlib.crc32(word.encode()) % dimensions] += 1.0
+        vector[zlib.crc32(word.encode(), salt) % dimensions] += 1.0
     normalised: NDArray[np.float32] = vector / np.linalg.norm(vector)
     return normalised
 

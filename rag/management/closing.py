@@ -1,0 +1,17 @@
+"""Coroutines of the pipeline in a command: what they opened is closed on the loop that they ran on."""
+
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from knowlex.common.async_db import close_pool
+from rag import services
+
+T = TypeVar("T")
+
+
+async def then_close(work: Awaitable[T]) -> T:
+    try:
+        return await work
+    finally:
+        await services.close()
+        await close_pool()

@@ -1,0 +1,186 @@
+"""`manage.py embedding_model`: further embedding models, and the switch to another while people search."""
+
+import logging
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.table import Table
+
+from embeddings import (
+    model_adding,
+    model_advice,
+    model_building,
+    model_removal,
+    model_rows,
+    model_switch,
+    registry,
+    tasks,
+)
+from embeddings.indexing.building import ensure_index
+from embeddings.management.build_display import BuildDisplay
+from embeddings.models import EmbeddingModel
+from embeddings.types import ModelSpec
+from knowlex.common.errors import KnowlexError
+from rag.management.comparing import add_arguments as add_comparing
+from rag.management.comparing import compare
+
+TEXTS = "Every chunk is embedded by each model that is kept up; searches use the active one."
+
+
+class Command(BaseCommand):
+    help = f"Adds, builds, compares and switches embedding models while searches go on. {TEXTS}"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+        verbs.add_parser("list", help="all models: state, vectors, size, index")
+        _add_adding(verbs.add_parser("add", help="a further model; it is tried, and used for nothing yet"))
+        building = verbs.add_parser("build", help="embed all chunks with it, and every new one from now on")
+        building.add_argument("name")
+        building.add_argument("--detach", action="store_true", help="leave the work to the workers at once")
+        add_comparing(verbs.add_parser("compare", help="two models on a question set, side by side"))
+        activating = verbs.add_parser("activate", help="search with it from now on")
+        activating.add_argument("name")
+        activating.add_argument("--wait", action="store_true", help="until no chunk lacks its vector")
+        activating.add_argument(
+            "--force", action="store_true", help="though chunks lack its vector, which no search finds then"
+        )
+        verbs.add_parser("rollback", help="search with the model before again, at once")
+        verbs.add_parser("remove", help="free its vectors; never the active one").add_argument("name")
+
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
+        logging.disable(logging.INFO)  # what workers log would run through the progress bar
+        try:
+            getattr(self, f"_{verb}")(**options)
+        except KnowlexError as exc:
+            raise CommandError(exc.message) from exc
+        except KeyboardInterrupt:
+            self.stderr.write("Interrupted. What was asked for stays on record: workers go on with it.")
+            sys.exit(130)
+        finally:
+            logging.disable(logging.NOTSET)
+
+    def _list(self, **_: Any) -> None:
+        counts, before = model_rows.counts(), EmbeddingModel.objects.before().first()
+        table = Table(
+            "name", "provider", "dimensions", "state", "vectors", "waiting", "failed", "MB", "index"
+        )
+        for model in EmbeddingModel.objects.order_by("id"):
+            held = counts[model.pk]
+            megabytes = f"{model_rows.bytes_of(model.pk) / 1e6:.1f}"
+            numbers = [f"{held.vectors} / {held.chunks}", str(held.waiting), str(held.failed), megabytes]
+            about = [model.name, model.provider, str(model.dimensions or "?")]
+            table.add_row(
+                *about, model_rows.state(model, held, before), *numbers, model_rows.index_of(model.pk)
+            )
+        width = None if self.stdout.isatty() else 200
+        Console(file=self.stdout, width=width, soft_wrap=False).print(table)  # type: ignore[arg-type]
+
+    def _add(self, **options: Any) -> None:
+        model, is_new = model_adding.add(_spec(options))
+        word = "Added" if is_new else "There already:"
+        self.stdout.write(f"{word} {model.spec}. Next: {model_advice.COMMAND} build {model.name}")
+
+    def _build(self, name: str, detach: bool, **_: Any) -> None:
+        model = model_rows.named(name)
+        batches = model_building.begin(model)
+        with tasks.sweep_may_do_it():
+            tasks.enqueue(batches[: tasks.MAX_HINTS])
+        if detach:
+            self.stdout.write(f"{len(batches)} batches are on record for the workers; see `list`.")
+            return
+        held = self._built(model)
+        self.stdout.write(f"{model.name} has {held.vectors} vectors of {held.chunks} chunks.")
+        if held.failed:
+            raise CommandError(
+                f"{held.failed} chunks could not be embedded: {held.reason.rstrip('.')}. "
+                f"`{model_advice.COMMAND} build {model.name}` tries them again."
+            )
+        if not model.active:
+            self.stdout.write(f"Next: {model_advice.COMMAND} activate {model.name}")
+
+    def _built(self, model: EmbeddingModel) -> model_rows.Counts:
+        with BuildDisplay(self.stderr, model.name) as display:
+            held: model_rows.Counts | None = None
+            for held in model_building.steps(model, on_alone=display.alone):
+                display.show(held)
+        assert held is not None
+        return held
+
+    def _compare(self, **options: Any) -> None:
+        compare(self.stdout, **options)
+
+    def _activate(self, name: str, wait: bool, force: bool, **_: Any) -> None:
+        model = model_rows.named(name)
+        if not model.active:
+            if ensure_index(model):
+                self.stdout.write(f"Built the vector index of {name}.")
+            switched = self._when_ready(model) if wait else model_switch.activate(model, force=force)
+            self._tell_switch(switched)
+        else:
+            self.stdout.write(f"{name} is active already.")
+        self._tell_environment(model)
+
+    def _when_ready(self, model: EmbeddingModel) -> model_switch.Switched:
+        hands = model_building.Hands(lambda: self.stderr.write(BuildDisplay.ALONE))
+        with BuildDisplay(self.stderr, model.name) as display:
+            for found in model_switch.attempts(model):
+                if isinstance(found, model_switch.Switched):
+                    return found
+                display.lacking(found.count)
+                hands.lend_or_wait()
+        raise AssertionError("unreachable")
+
+    def _rollback(self, **_: Any) -> None:
+        switched = model_switch.rollback()
+        self._tell_switch(switched)
+        self._tell_environment(switched.model)
+
+    def _tell_switch(self, switched: model_switch.Switched) -> None:
+        was = f" instead of {switched.before.name}" if switched.before else ""
+        self.stdout.write(f"Searches use {switched.model.name} now{was}.")
+        if switched.lacking:
+            self.stdout.write(
+                f"{switched.lacking} chunks lack its vector: they are asked for, and their documents are in "
+                "processing until they have it."
+            )
+        if switched.before and switched.before.pk:
+            self.stdout.write(
+                f"{switched.before.name} is kept up; {model_advice.COMMAND} rollback goes back to it."
+                if switched.before == EmbeddingModel.objects.before().first()
+                else f"{model_advice.COMMAND} activate {switched.before.name} goes there again."
+            )
+
+    def _tell_environment(self, model: EmbeddingModel) -> None:
+        self.stdout.write(f"For the next start: {model_advice.to_follow(model.spec)}")
+        if settings.EMBEDDER_CHOSEN and not registry.fits(model.spec, registry.configured()):
+            self.stdout.write(
+                f"This environment names {registry.configured()}: Knowlex would refuse to start with it."
+            )
+
+    def _remove(self, name: str, **_: Any) -> None:
+        model = model_rows.named(name)
+        vectors = model_removal.remove(model)
+        self.stdout.write(f"Removed {name} with {vectors} vectors.")
+
+
+def _add_adding(parser: ArgumentParser) -> None:
+    parser.add_argument("name", help="all-MiniLM-L6-v2, multilingual-e5-small, the provider's, or your own")
+    parser.add_argument("--provider", choices=["local", "openai"], help="openai for text-embedding-…")
+    parser.add_argument("--dimensions", type=int, help="to ask the provider for, or as a check")
+    parser.add_argument("--model", help="the provider's name for it, if NAME is your own")
+    parser.add_argument("--path", help="folder of an ONNX sentence-transformers model, the same for workers")
+    parser.add_argument("--query-prefix", help="before questions; else as the folder says")
+    parser.add_argument("--passage-prefix", help="before chunks; else as the folder says")
+
+
+def _spec(given: dict[str, Any]) -> ModelSpec:
+    return model_adding.spec(
+        given["name"],
+        provider=given["provider"],
+        dimensions=given["dimensions"],
+        options={name: given[name] for name in registry.MODEL_OPTIONS if given[name] is not None},
+    )

@@ -1,0 +1,45 @@
+"""`manage.py embedding_model compare A B`: what each model finds for the questions of a set."""
+
+import asyncio
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import OutputWrapper
+from rich.console import Console
+from rich.table import Table
+
+from embeddings import model_rows
+from embeddings.models import EmbeddingModel
+from rag.evaluation.models_compared import Figures, figures, read_cases
+from rag.management.closing import then_close
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("first", metavar="A")
+    parser.add_argument("second", metavar="B")
+    parser.add_argument("--questions", required=True, metavar="FILE.jsonl", help="a question a line")
+    parser.add_argument("--collection", action="append", default=[], help="its name or id; else `default`")
+    parser.add_argument("--mode", choices=["hybrid", "dense"], default="hybrid")
+
+
+def compare(
+    out: OutputWrapper, first: str, second: str, questions: str, collection: list[str], mode: str, **_: Any
+) -> None:
+    """Raises KnowlexError: no such model, file or collection."""
+    models = [model_rows.named(name) for name in (first, second)]
+    cases = read_cases(Path(questions))
+    for model in models:
+        _tell_gap(out, model)
+    found = asyncio.run(then_close(figures(models, cases, collection, mode)))
+    table = Table(f"{len(cases)} questions, {mode}", *(model.name for model in models), "difference")
+    for name in Figures.NAMES:
+        a, b = (getattr(one, name) for one in found)
+        table.add_row(Figures.NAMES[name], f"{a:.3f}", f"{b:.3f}", f"{b - a:+.3f}")
+    Console(file=out, width=None if out.isatty() else 120).print(table)  # type: ignore[arg-type]
+
+
+def _tell_gap(out: OutputWrapper, model: EmbeddingModel) -> None:
+    held = model_rows.counts_of(model.pk)
+    if held is not None and held.missing:
+        out.write(f"{model.name} lacks the vectors of {held.missing} of {held.chunks} chunks.")
