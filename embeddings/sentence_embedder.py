@@ -13,7 +13,7 @@ from knowlex.common.errors import TextRejected
 
 
 class SentenceEmbedder:
-    """Asks the active model's embedder, in batches of the usual size, the embedder's own tries and limits within.
+    """Asks the active model's embedder, in batches of the usual size, with its own tries and limits.
 
     Batches hold sentences of about one length, so that nothing is padded; what stands twice is asked once.
     """

@@ -1,6 +1,5 @@
 """Retrieval by one embedding model beside another's: the same questions, the real retriever."""
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,8 @@ from knowlex.common.errors import InvalidInput
 from rag import services
 from rag.evaluation import metrics
 from rag.evaluation.judging import ranked
+from rag.evaluation.question_sets import all_cases, get_set
+from rag.evaluation.reading import read_lines
 from rag.evaluation.types import Case
 from rag.protocols import Reranker, Retriever
 from rag.types import Mode, Question
@@ -47,36 +48,21 @@ class Figures:
     p95_ms: float
 
 
-def read_cases(path: Path) -> list[Case]:
-    """The answerable questions of a JSONL file. Raises InvalidInput naming the line."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as exc:
-        raise InvalidInput(f"{path} cannot be read: {exc}.") from exc
-    cases = [_case(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+def read_cases(name: str) -> list[Case]:
+    """The answerable questions of a JSONL file, or of the stored set of that name or id.
+
+    Raises InvalidInput (naming the line), NotFound.
+    """
+    path = Path(name)
+    if path.is_file():
+        with path.open("rb") as lines:
+            cases = list(read_lines(lines))
+    else:
+        cases = list(all_cases(get_set(name, access=FULL)))
     asked = [case for case in cases if case.answerable]
     if not asked:
-        raise InvalidInput(f"{path} holds no answerable question.")
+        raise InvalidInput(f"{name} holds no answerable question.")
     return asked
-
-
-def _case(number: int, line: str) -> Case:
-    try:
-        row: dict[str, Any] = json.loads(line)
-        answers = row.get("answers") or ([row["answer"]] if row.get("answer") else [])
-        return Case(
-            key=str(row.get("id") or row.get("key") or number),
-            question=str(row["question"]),
-            answers=tuple(map(str, answers)),
-            document=str(row.get("document") or row.get("doc") or ""),
-            pages=tuple(row.get("pages") or ()),
-            answerable=bool(row.get("answerable", True)),
-            lang=str(row.get("lang") or "en"),
-            evidence=str(row.get("evidence") or ""),
-            relevant=dict(row.get("relevant") or {}),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise InvalidInput(f"Line {number} is no question: {exc!r}.") from exc
 
 
 async def figures(

@@ -2,7 +2,6 @@
 
 import asyncio
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import OutputWrapper
@@ -18,7 +17,12 @@ from rag.management.closing import then_close
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("first", metavar="A")
     parser.add_argument("second", metavar="B")
-    parser.add_argument("--questions", required=True, metavar="FILE.jsonl", help="a question a line")
+    parser.add_argument(
+        "--questions",
+        required=True,
+        metavar="FILE.jsonl|SET",
+        help="a file, a question a line, or a stored set",
+    )
     parser.add_argument("--collection", action="append", default=[], help="its name or id; else `default`")
     parser.add_argument("--mode", choices=["hybrid", "dense"], default="hybrid")
 
@@ -28,7 +32,7 @@ def compare(
 ) -> None:
     """Raises KnowlexError: no such model, file or collection."""
     models = [model_rows.named(name) for name in (first, second)]
-    cases = read_cases(Path(questions))
+    cases = read_cases(questions)
     for model in models:
         _tell_gap(out, model)
     found = asyncio.run(then_close(figures(models, cases, collection, mode)))

@@ -12,6 +12,8 @@ from knowlex.common.errors import EmbedderUnavailable, TextRejected
 
 REFUSED = "refused"
 
+pytestmark = pytest.mark.django_db
+
 
 class LengthEmbedder:
     """Stands in for a provider: two numbers for a text, and a mind of its own about some."""
