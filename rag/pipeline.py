@@ -10,7 +10,7 @@ from rag.context import assemble, distinct
 from rag.prompts import says_not_found
 from rag.protocols import Reranker, Retriever, Synthesizer
 from rag.sentences import with_sentences
-from rag.types import Answer, Passage, Question, Retrieval, SearchResult, Synthesis, Usage
+from rag.types import Answer, Question, Retrieval, SearchResult, Synthesis, Trail, Usage
 
 T = TypeVar("T")
 Assess = Callable[[str, Retrieval, Mapping[str, Any] | None], Retrieval]
@@ -33,14 +33,21 @@ class Pipeline:
 
         Raises RetrievalFailed, DatabaseUnavailable.
         """
+        result, _ = await self.traced_search(question)
+        return result
+
+    async def traced_search(self, question: Question) -> tuple[SearchResult, Trail]:
+        """The same with what was there at its stages."""
         took = _Stages()
-        found, passages = await self._passages(question, took)
-        return SearchResult(question, tuple(passages), found.model_name, took.milliseconds, found.reranker)
+        judged, trail = await self._passages(question, took)
+        took_ms = took.milliseconds
+        return SearchResult(question, trail.passages, judged.model_name, took_ms, judged.reranker), trail
 
     async def answer(self, question: Question) -> Answer:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
         took = _Stages()
-        _, passages = await self._passages(question, took)
+        _, trail = await self._passages(question, took)
+        passages = trail.passages
         context = assemble(p for p in passages if p.relevance >= question.min_relevance)
         synthesis = Synthesis("")
         if context:
@@ -56,19 +63,20 @@ class Pipeline:
             confidence=max((p.relevance for p in passages), default=0.0),
             usage=synthesis.usage if context else Usage(),
             stage_ms=took.milliseconds,
-            passages=tuple(passages),
+            passages=passages,
         )
 
-    async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, list[Passage]]:
+    async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, Trail]:
         """All in their order, and the `top_k` best with their relevance, no two of the same wording."""
         found = await took.of("retrieve", self._retriever.retrieve(question))
         if not found.passages:
-            return found, []
+            return found, Trail()
         ranked = await took.of("rerank", self._ranked(question, found))
         started = time.perf_counter()
         judged = self._assess(question.text, ranked, ranked.calibration)
         took.note("relevance", started)
-        return judged, list(islice(distinct(judged.passages), question.top_k))
+        best = tuple(islice(distinct(judged.passages), question.top_k))
+        return judged, Trail(found.passages, judged.passages, best)
 
     async def _ranked(self, question: Question, found: Retrieval) -> Retrieval:
         if question.reranked:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
+from uuid import UUID
 
-from rag.types import Passage, Question, Retrieval, Synthesis
+from rag.types import Examination, Passage, Question, Retrieval, Synthesis
 
 
 class Retriever(Protocol):
@@ -15,6 +16,14 @@ class Retriever(Protocol):
         Holds no database connection when it returns. Raises RetrievalFailed (the question could not be
         embedded, or the search failed), DatabaseUnavailable.
         """
+        ...
+
+
+class Examiner(Protocol):
+    """Role RETRIEVER, of one that can say what it knows of a chunk."""
+
+    async def examine(self, question: Question, chunk_id: UUID) -> Examination:
+        """Of a chunk that is there. Raises as `retrieve`."""
         ...
 
 

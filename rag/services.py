@@ -8,18 +8,23 @@ from django.core.exceptions import ImproperlyConfigured
 
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
-from knowlex.common.async_db import fetch_all
+from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.components import all_built, component
 from knowlex.common.errors import NotFound
+from rag.explaining import explained
 from rag.pipeline import Pipeline
-from rag.protocols import ModelBacked, Reranker, Retriever, Synthesizer
+from rag.protocols import Examiner, ModelBacked, Reranker, Retriever, Synthesizer
 from rag.query_counts import query_counts
 from rag.relevance import assess
-from rag.types import NO_FILTERS, Answer, Filters, Mode, Question, SearchResult
+from rag.types import NO_FILTERS, Answer, Explanation, Filters, Mode, Question, SearchResult
 
 _NAMED = "SELECT id, name FROM documents_collection WHERE name = ANY(%(names)s) OR id::text = ANY(%(ids)s)"
 
 _READABLE = "SELECT id FROM documents_collection WHERE %(allowed)s::uuid[] IS NULL OR id = ANY(%(allowed)s)"
+_SEEN_CHUNK = """
+    SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    WHERE c.id = %(id)s AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+"""
 _SEEN_DOCUMENTS = """
     SELECT id FROM documents_entry WHERE id = ANY(%(ids)s)
         AND (%(allowed)s::uuid[] IS NULL OR collection_id = ANY(%(allowed)s))
@@ -36,6 +41,16 @@ async def search(question: Question) -> SearchResult:
     """The passages that `ask` would choose from. Raises RetrievalFailed, DatabaseUnavailable."""
     query_counts.get().add(question.collection_ids)
     return await pipeline().search(question)
+
+
+async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tuple[SearchResult, Explanation]:
+    """What `search` finds, and where it lost the chunk. Raises as `search`, and NotFound: the chunk."""
+    if await fetch_one(_SEEN_CHUNK, {"id": chunk_id, "allowed": access.allowed}) is None:
+        raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
+    query_counts.get().add(question.collection_ids)
+    result, trail = await pipeline().traced_search(question)
+    facts = await component("RETRIEVER", Examiner).examine(question, chunk_id)
+    return result, explained(question, chunk_id, facts, trail)
 
 
 async def make_question(

@@ -149,6 +149,65 @@ class Retrieval:
 
 
 @dataclass(frozen=True, slots=True)
+class Trail:
+    """What a search held at its stages, each in its order: candidates, those that were judged, the result."""
+
+    found: tuple[Passage, ...] = ()
+    judged: tuple[Passage, ...] = ()
+    passages: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What a retriever knows of one chunk and a question, whether it found the chunk or not.
+
+    read: its collection is. failing: the filters that it does not pass. embedded: by the active model.
+    similarity, dense_rank: by exact search among all that pass; None without a vector, or in a mode without.
+    sparse_score, sparse_rank: BM25, None if no word finds it. asked: idf of the question's words. held: those
+    that it holds. found_by_words: a candidate of BM25. fused_score: None if neither ranking holds it. times:
+    how often it holds the literal string. limit: of each ranking; candidates: of what is handed on.
+    """
+
+    read: bool
+    failing: tuple[str, ...]
+    embedded: bool
+    has_words: bool
+    limit: int
+    candidates: int
+    similarity: float | None = None
+    dense_rank: int | None = None
+    sparse_score: float | None = None
+    sparse_rank: int | None = None
+    asked: Mapping[str, float] = field(default_factory=dict)
+    held: tuple[str, ...] = ()
+    found_by_words: bool = False
+    fused_score: float | None = None
+    times: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """kept: None where the chunk never came. rank: from 1. limit: of rank, or of score at `relevance`."""
+
+    stage: str
+    kept: bool | None
+    rank: int | None = None
+    score: float | None = None
+    limit: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """found: it is among the results. lost_at: the first stage that did not keep it, None if it was found."""
+
+    chunk_id: UUID
+    found: bool
+    lost_at: str | None
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """What a question finds, best first: at most its `top_k`, whatever their relevance, no wording twice.
 

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from psycopg.sql import SQL, Composed
 
 from rag.types import Filters, FilterValue, MetadataFilter
 
+_Given: TypeAlias = tuple[str, str, dict[str, Any]]  # name, condition, parameters
 _DAY_LENGTH = len("2026-01-31")
 NARROW = 10_000  # chunks; fewer are read one by one, more are looked for through the indexes
 
@@ -27,11 +28,13 @@ _IS_PASSING = SQL("""
 class Condition:
     """conditions: on the aliases c (chunk) and d (document), each with its AND; "" for all chunks.
 
-    It depends on which filters are given, never on their values, which are in `parameters`.
+    It depends on which filters are given, never on their values, which are in `parameters`. named: each
+    filter's name and condition.
     """
 
     conditions: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    named: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.conditions)
@@ -50,39 +53,53 @@ def is_passing(conditions: str, chunk: str) -> Composed | SQL:
 def condition_of(filters: Filters) -> Condition:
     given = [*_of_document(filters), *_of_metadata(filters), *_of_chunk(filters)]
     parameters: dict[str, Any] = {}
-    for _, values in given:
+    for _, _, values in given:
         parameters |= values
-    return Condition("".join(f" AND {sql}" for sql, _ in given), parameters)
+    named = tuple((name, sql) for name, sql, _ in given)
+    return Condition("".join(f" AND {sql}" for _, sql in named), parameters, named)
 
 
-def _of_document(filters: Filters) -> Iterator[tuple[str, dict[str, Any]]]:
+def _of_document(filters: Filters) -> Iterator[_Given]:
     if filters.document_ids is not None:
-        yield "d.id = ANY(%(f_documents)s)", {"f_documents": list(filters.document_ids)}
+        yield "documents", "d.id = ANY(%(f_documents)s)", {"f_documents": list(filters.document_ids)}
     if filters.created_from is not None:
         since = "d.created_at >= (%(f_from)s::date)::timestamp AT TIME ZONE 'UTC'"
-        yield since, {"f_from": filters.created_from}
+        yield "date_range", since, {"f_from": filters.created_from}
     if filters.created_until is not None:
         until = "d.created_at < (%(f_until)s::date + 1)::timestamp AT TIME ZONE 'UTC'"
-        yield until, {"f_until": filters.created_until}
+        yield "date_range", until, {"f_until": filters.created_until}
     if filters.tags:
         wanted = MetadataFilter("tags", any_of=filters.tags)
-        yield "d.metadata @@ %(f_tags)s::jsonpath", {"f_tags": _predicate(wanted, ("$",))}
+        yield "tags", "d.metadata @@ %(f_tags)s::jsonpath", {"f_tags": _predicate(wanted, ("$",))}
 
 
-def _of_metadata(filters: Filters) -> Iterator[tuple[str, dict[str, Any]]]:
+def _of_metadata(filters: Filters) -> Iterator[_Given]:
     for n, wanted in enumerate(filters.metadata):
-        yield f"d.metadata @@ %(f_metadata{n})s::jsonpath", {f"f_metadata{n}": _predicate(wanted)}
+        condition = f"d.metadata @@ %(f_metadata{n})s::jsonpath"
+        yield f"metadata.{wanted.key}", condition, {f"f_metadata{n}": _predicate(wanted)}
 
 
-def _of_chunk(filters: Filters) -> Iterator[tuple[str, dict[str, Any]]]:
+def _of_chunk(filters: Filters) -> Iterator[_Given]:
     if filters.page_from is not None:
-        yield "coalesce(c.last_page, c.page_number) >= %(f_page_from)s", {"f_page_from": filters.page_from}
+        yield (
+            "page",
+            "coalesce(c.last_page, c.page_number) >= %(f_page_from)s",
+            {"f_page_from": filters.page_from},
+        )
     if filters.page_to is not None:
-        yield "c.page_number <= %(f_page_to)s", {"f_page_to": filters.page_to}
+        yield "page", "c.page_number <= %(f_page_to)s", {"f_page_to": filters.page_to}
     if filters.chapters:
-        yield "c.chapter <> '' AND c.chapter = ANY(%(f_chapters)s)", {"f_chapters": list(filters.chapters)}
+        yield (
+            "chapter",
+            "c.chapter <> '' AND c.chapter = ANY(%(f_chapters)s)",
+            {"f_chapters": list(filters.chapters)},
+        )
     if filters.sections:
-        yield "c.section <> '' AND c.section = ANY(%(f_sections)s)", {"f_sections": list(filters.sections)}
+        yield (
+            "section",
+            "c.section <> '' AND c.section = ANY(%(f_sections)s)",
+            {"f_sections": list(filters.sections)},
+        )
 
 
 def _predicate(wanted: MetadataFilter, places: tuple[str, ...] = ("$", "$.custom")) -> str:

@@ -1,18 +1,21 @@
 """Retrieval in PostgreSQL by meaning, by words, by both fused, or by a literal string: one statement each."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 import psycopg
 
 from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, usable_model
 from embeddings.store import vector_text
 from knowlex.common.async_db import Row, fetch_all
-from knowlex.common.errors import RetrievalFailed
+from knowlex.common.errors import NotFound, RetrievalFailed
 from rag.retrievers import literal, sentences, statements
+from rag.retrievers.examining import examine
 from rag.retrievers.scope import Scope, Scopes
-from rag.types import Passage, Question, Retrieval
+from rag.types import Examination, Passage, Question, Retrieval
 
 log = logging.getLogger(__name__)
 
@@ -38,11 +41,22 @@ class HybridRetriever:
         self._rrf_k, self._dense_weight, self._scopes = rrf_k, dense_weight, Scopes(model_id)
 
     async def retrieve(self, question: Question) -> Retrieval:
-        try:
+        with _failures():
             return await self._retrieve(question)
-        except psycopg.Error as exc:
-            log.error("search failed", extra={"error": type(exc).__name__})
-            raise RetrievalFailed("The search failed.") from exc
+
+    async def examine(self, question: Question, chunk_id: UUID) -> Examination:
+        """What is known of this chunk. Raises NotFound, and as `retrieve`."""
+        with _failures():
+            scope = await self._scopes.even_if_empty(question)
+            model, vector = None, None
+            if scope is not None and question.mode in ("hybrid", "dense"):
+                model = usable_model(scope.row)
+                vector = await embed_question(question.text, model) if model.dimensions else None
+            depths = self._depths(question) | self._weights()
+            found = await examine(question, chunk_id, scope, model, vector, depths)
+        if found is None:
+            raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
+        return found
 
     async def _retrieve(self, question: Question) -> Retrieval:
         scope = await self._scopes.of(question)
@@ -83,9 +97,14 @@ class HybridRetriever:
     def _parameters(self, question: Question, scope: Scope) -> dict[str, Any]:
         return {
             "collections": list(question.collection_ids),
+            **self._depths(question),
+            **scope.condition.parameters,
+        }
+
+    def _depths(self, question: Question) -> dict[str, Any]:
+        return {
             "limit": max(self._depth, question.top_k),
             "candidates": max(self._candidates, question.top_k),
-            **scope.condition.parameters,
         }
 
     def _weights(self) -> dict[str, float]:
@@ -94,6 +113,15 @@ class HybridRetriever:
             "dense_weight": self._dense_weight,
             "sparse_weight": 1 - self._dense_weight,
         }
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as exc:
+        log.error("search failed", extra={"error": type(exc).__name__})
+        raise RetrievalFailed("The search failed.") from exc
 
 
 def _words(scope: Scope) -> dict[str, Any]:

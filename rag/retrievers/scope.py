@@ -44,12 +44,17 @@ class Scopes:
 
     async def of(self, question: Question) -> Scope | None:
         """None where there is nothing to be found."""
+        found = await self.even_if_empty(question)
+        return None if found is None or found.row["passing"] == 0 else found
+
+    async def even_if_empty(self, question: Question) -> Scope | None:
+        """None only where nothing was ever embedded; with filters, nothing may pass."""
         condition = condition_of(question.filters)
         languages = self._languages.get(question.collection_ids, (UNKNOWN,))
         for _ in range(TRIES):
             asked = question_lexemes(question.text, languages)
             row = await self._read(question, condition, distinct(asked))
-            if row is None or row["passing"] == 0:
+            if row is None:
                 return None
             found = _scope(row, asked, condition)
             if set(row["languages"]) <= set(languages):

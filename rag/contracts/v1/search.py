@@ -1,12 +1,17 @@
 """POST /v1/search: what a question finds, with every score and without a reply."""
 
 import time
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
 from documents.access import access_of
+from knowlex.common.fields import text_field
 from knowlex.common.http import json_object, json_response
+from knowlex.common.ids import parse_id
 from rag import services
 from rag.contracts.v1.questions import asked_question
 from rag.types import Passage, SearchResult
@@ -14,9 +19,18 @@ from rag.types import Passage, SearchResult
 
 async def create(request: HttpRequest) -> HttpResponse:
     started = time.perf_counter()
-    question = await asked_question(json_object(request), access=access_of(request))
-    found = await services.search(question)
-    return json_response(_body(found, started))
+    body, access = json_object(request), access_of(request)
+    chunk_id = _chunk_to_explain(body)
+    question = await asked_question(body, access=access)
+    if chunk_id is None:
+        return json_response(_body(await services.search(question), started))
+    found, explanation = await services.explain(question, chunk_id, access=access)
+    return json_response({**_body(found, started), "explanation": asdict(explanation)})
+
+
+def _chunk_to_explain(body: Mapping[str, Any]) -> UUID | None:
+    text = text_field(body, "explain", max_chars=36, required=False)
+    return None if text is None else parse_id(text, field="explain")
 
 
 def _body(found: SearchResult, started: float) -> dict[str, Any]:

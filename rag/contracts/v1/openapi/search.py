@@ -106,6 +106,21 @@ SCHEMAS: dict[str, Schema] = {
         },
         filters=ref("SearchFilters"),
         settings=ref("SearchSettings"),
+        explain={**ID, "description": "Of a chunk: say where it was lost."},
+    ),
+    "SearchStage": obj(
+        stage=TEXT,
+        kept={**FLAG, "nullable": True, "description": "null where the chunk never came."},
+        rank=_maybe({"type": "integer", "minimum": 1}),
+        score=_maybe({"type": "number"}),
+        limit=_maybe(_number("Of the rank; at `relevance`, of the score.")),
+        reason=TEXT,
+    ),
+    "SearchExplanation": obj(
+        chunk_id=ID,
+        found={**FLAG, "description": "It is among the results."},
+        lost_at={**MAYBE_TEXT, "description": "The first stage that did not keep it."},
+        stages=listed("SearchStage"),
     ),
     "SearchResult": obj(
         rank={"type": "integer", "minimum": 1},
@@ -127,6 +142,8 @@ SCHEMAS: dict[str, Schema] = {
         relevance=_number("Probability that the passage helps to answer, 0 to 1."),
     ),
     "SearchResults": obj(
+        *("results", "mode", "reranked", "embedding_model", "stage_times_ms", "latency_ms"),
+        explanation=ref("SearchExplanation"),
         results=listed("SearchResult"),
         mode=TEXT,
         reranked=FLAG,
