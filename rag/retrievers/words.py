@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, combinations
 
 from embeddings.lexical import idf, position
 from embeddings.words import sparse_text
 
 ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
+# Against scoring every chunk that holds any word, 60 questions of 12 words on 100,000 chunks of real text: of
+# its ten best .98 are found, for 6 ms of CPU instead of 72; single words alone find .87 for 5.
 RAREST = 8
 MOST_MATCHES = 2000
+MOST = 5000
+TOGETHER = 3  # times as often as by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,25 +22,37 @@ class Words:
 
     idf: of all. known: (word, in how many chunks it stands), the rarest first. mass: what all words of the
     question are worth together in the language that knows them best, unknown ones included; never 0.
+    chunks: how many are read.
     """
 
     idf: dict[str, float]
     known: tuple[tuple[str, int], ...]
     mass: float
+    chunks: int
 
-    def finding(self, rarest: int = RAREST, most_matches: int = MOST_MATCHES) -> str:
+    def finding(self, rarest: int = RAREST, most_matches: int = MOST_MATCHES, most: int = MOST) -> str:
         """The words that find candidates, as a tsquery; "" for none.
 
-        The `rarest` rarest ones, as long as they stand in at most `most_matches` chunks together; the rarest
-        of all may stand in more.
+        Of the `rarest` rarest ones those that stand in at most `most_matches` chunks together (the rarest of
+        all may stand in more), and two of the others at once, as long as that comes to about `most` chunks.
         """
-        sums = accumulate(chunks for _, chunks in self.known[:rarest])
-        found = (
-            word
-            for n, ((word, _), matches) in enumerate(zip(self.known, sums, strict=False))
-            if n == 0 or matches <= most_matches
-        )
-        return either(found)
+        known = self.known[:rarest]
+        sums = list(accumulate(chunks for _, chunks in known))
+        alone = max(1, sum(matches <= most_matches for matches in sums))
+        found = [quoted(word) for word, _ in known[:alone]]
+        matches: float = sum(chunks for _, chunks in known[:alone])
+        for expected, one, other in sorted(self._both(known[alone:])):
+            matches += expected
+            if matches > most:
+                break
+            found.append(f"({quoted(one)} & {quoted(other)})")
+        return " | ".join(found)
+
+    def _both(self, known: Sequence[tuple[str, int]]) -> Iterable[tuple[float, str, str]]:
+        """(in how many chunks both stand, at a guess, one word, the other): words of a kind keep together."""
+        for (one, in_one), (other, in_other) in combinations(known, 2):
+            by_chance = in_one * in_other / max(self.chunks, 1)
+            yield min(in_one, in_other, TOGETHER * by_chance), one, other
 
     def all_known(self) -> str:
         """Every known word, as a tsquery: for few chunks, of which none may be missed."""
@@ -58,7 +74,8 @@ def weighed(asked: Mapping[str, Sequence[str]], chunks_with: Mapping[str, int]) 
     known = [(word, chunks_with[word]) for word in words if chunks_with.get(word, 0) > 0]
     masses = [sum(worth[word] for word in of_language) for of_language in asked.values()]
     rarest_first = tuple(sorted(known, key=lambda held: (held[1], held[0])))
-    return Words(worth, rarest_first, min(filter(None, masses), default=1.0))
+    mass = min(filter(None, masses), default=1.0)
+    return Words(worth, rarest_first, mass, chunks_with.get(ALL_CHUNKS, 0))
 
 
 def distinct(asked: Mapping[str, Sequence[str]]) -> list[str]:
