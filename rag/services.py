@@ -1,10 +1,12 @@
 """What can be done with questions. No HTTP in here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import import_string
 
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
@@ -163,10 +165,18 @@ async def close() -> None:
             await aclose()
 
 
-def pipeline() -> Pipeline:
+def pipeline(**retriever: Any) -> Pipeline:
+    """retriever: options that its retriever has instead of the configured ones, for example `rrf_k`."""
     return Pipeline(
-        component("RETRIEVER", Retriever),
+        _retriever(retriever) if retriever else component("RETRIEVER", Retriever),
         component("RERANKER", Reranker),
         assess,
         component("SYNTHESIZER", Synthesizer),
     )
+
+
+def _retriever(options: Mapping[str, Any]) -> Retriever:
+    """The configured part with other options; the one that the faces use stays as it is."""
+    spec = settings.KNOWLEX["RETRIEVER"]
+    built: Retriever = import_string(spec["class"])(**{**spec.get("options", {}), **options})
+    return built

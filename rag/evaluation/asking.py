@@ -3,27 +3,34 @@
 import logging
 import time
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
+from embeddings import model_rows
 from knowlex.common.errors import DatabaseUnavailable, KnowlexError
 from rag import services
 from rag.evaluation.configurations import Configuration
 from rag.evaluation.outcomes import Outcome, of_answer, of_passages
 from rag.evaluation.types import Case
+from rag.pipeline import Pipeline
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
 
 
 class Asker:
-    """answers: whether answers are written, too, which may cost calls of a chat model."""
+    """answers: whether answers are written, too, which may cost calls of a chat model.
+
+    Made outside an event loop. Raises NotFound (an embedding model), DatabaseUnavailable.
+    """
 
     def __init__(
         self, configurations: Sequence[Configuration], collection_ids: Sequence[UUID], *, answers: bool
     ) -> None:
-        self._configurations, self._collection_ids, self._answers = configurations, collection_ids, answers
+        self._pipelines = [(one, services.pipeline(**_options(one))) for one in configurations]
+        self._collection_ids, self._answers = collection_ids, answers
         self._warm = False
 
     async def outcomes(self, case: Case) -> list[Outcome]:
@@ -32,26 +39,35 @@ class Asker:
         What fails for this question alone is an outcome. Raises DatabaseUnavailable.
         """
         if not self._warm:  # else the first question would pay for loading the model
-            await self._outcome(case, self._configurations[0], answers=False)
+            await self._outcome(case, *self._pipelines[0], answers=False)
             self._warm = True
-        return [await self._outcome(case, one, answers=self._answers) for one in self._configurations]
+        return [await self._outcome(case, *one, answers=self._answers) for one in self._pipelines]
 
-    async def _outcome(self, case: Case, configuration: Configuration, *, answers: bool) -> Outcome:
+    async def _outcome(
+        self, case: Case, configuration: Configuration, pipeline: Pipeline, *, answers: bool
+    ) -> Outcome:
         question = configuration.question(
             case.question, self._collection_ids, threshold=settings.RELEVANCE_THRESHOLD
         )
         started = time.perf_counter()
         try:
             if answers:
-                answer = await services.pipeline().answer(question)
+                answer = await pipeline.answer(question)
                 return of_answer(case, answer, answer.passages, _ms_since(started))
-            found = await services.pipeline().search(question)
+            found = await pipeline.search(question)
             return of_passages(case, found.passages, _ms_since(started))
         except DatabaseUnavailable:
             raise
         except KnowlexError as exc:
             log.info("a question failed", extra={"key": case.key, "error": type(exc).__name__})
             return Outcome(error=exc.message[:MAX_ERROR_CHARS])
+
+
+def _options(configuration: Configuration) -> dict[str, Any]:
+    options = configuration.retriever
+    if "embedding_model" in options:
+        options["model_id"] = model_rows.named(options.pop("embedding_model")).pk
+    return options
 
 
 def _ms_since(started: float) -> float:

@@ -1,6 +1,7 @@
 """How the questions of a set are asked: one or two configurations, compared with each other. Plain Python.
 
-All of it goes into the question that the pipeline gets: nothing of a running server is changed.
+All of it goes into the question that the pipeline gets, or into a retriever of the configuration's own:
+nothing of a running server is changed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,27 +10,35 @@ from typing import Any, Final, get_args
 from uuid import UUID
 
 from knowlex.common.errors import InvalidInput
-from knowlex.common.fields import bool_field, check_storable, int_field, is_blank
+from knowlex.common.fields import bool_field, check_storable, int_field, is_blank, text_field
 from rag.types import Mode, Question
 
 MAX_NAME = 100
 MOST = 2
 DEFAULT_TOP_K = 10
+OF_RETRIEVER: Final = ("rrf_k", "dense_weight", "embedding_model")
 MODES: Final = get_args(Mode)
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """settings: those that were given, checked: mode, top_k, rerank, rewrite, threshold."""
+    """settings: those that were given, checked: mode, top_k, rerank, rewrite, threshold, rrf_k, dense_weight,
+    embedding_model.
+    """
 
     name: str
     settings: Mapping[str, Any]
 
     def question(self, text: str, collection_ids: Sequence[UUID], *, threshold: float) -> Question:
         """threshold: the server's, for where the configuration names none."""
-        given = dict(self.settings)
+        given = {name: value for name, value in self.settings.items() if name not in OF_RETRIEVER}
         plain = Question(text, tuple(collection_ids), top_k=given.pop("top_k", DEFAULT_TOP_K))
         return replace(plain, min_relevance=given.pop("threshold", threshold), **given)
+
+    @property
+    def retriever(self) -> dict[str, Any]:
+        """Options of its retriever besides those that the server is configured with."""
+        return {name: value for name, value in self.settings.items() if name in OF_RETRIEVER}
 
 
 def read_configurations(given: Any, field: str = "configurations") -> list[Configuration]:
@@ -56,6 +65,9 @@ def read_settings(given: Mapping[str, Any], field: str) -> dict[str, Any]:
         "rerank": lambda name: bool_field(named, name, default=False),
         "rewrite": lambda name: bool_field(named, name, default=False),
         "threshold": lambda name: _share(named, name),
+        "rrf_k": lambda name: int_field(named, name, low=1, high=1000, default=60),
+        "dense_weight": lambda name: _share(named, name),
+        "embedding_model": lambda name: text_field(named, name, max_chars=255),
     }
     for name in given:
         if name not in read:

@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from uuid import UUID
 
 from django.db import transaction
 
 from knowlex.common.async_db import close_pool
 from knowlex.common.database import release_connection, with_retries
-from knowlex.common.errors import DependencyUnavailable
+from knowlex.common.errors import DependencyUnavailable, KnowlexError
 from knowlex.common.heartbeat import Heartbeat
 from knowlex.common.ids import new_id
 from rag import services
@@ -54,15 +55,15 @@ def _claim(lease: UUID) -> Evaluation | None:
 class _Turn:
     def __init__(self, evaluation: Evaluation, lease: UUID) -> None:
         self._evaluation, self._lease = evaluation, lease
-        configurations = [Configuration(**one) for one in evaluation.configurations]
-        self._asker = Asker(configurations, evaluation.collection_ids, answers=evaluation.answers)
         self._ends = time.monotonic() + TURN_S
 
     def take(self) -> None:
         run = self._evaluation
         try:
+            configurations = [Configuration(**one) for one in run.configurations]
+            asker = Asker(configurations, run.collection_ids, answers=run.answers)
             while run.done < run.total and time.monotonic() < self._ends:
-                self._ask_some()
+                self._ask_some(asker)
             if run.done < run.total:
                 with_retries(lambda: turns.release(run.id, self._lease))
             else:
@@ -71,26 +72,31 @@ class _Turn:
             log.info("evaluation given up: it was deleted or taken over", extra={"evaluation": str(run.id)})
         except DependencyUnavailable as exc:
             log.warning("evaluation put off", extra={"evaluation": str(run.id), "reason": exc.message})
+        except KnowlexError as exc:  # for example, the embedding model is not stored any more
+            self._fail(exc.message)
         except Exception:
             log.exception("evaluation failed", extra={"evaluation": str(run.id)})
-            error = "The evaluation failed because of an internal error."
-            with_retries(lambda: turns.end(run.id, self._lease, error=error, summary=None))
+            self._fail("The evaluation failed because of an internal error.")
 
-    def _ask_some(self) -> None:
+    def _fail(self, error: str) -> None:
+        with suppress(LeaseLost):
+            with_retries(lambda: turns.end(self._evaluation.id, self._lease, error=error, summary=None))
+
+    def _ask_some(self, asker: Asker) -> None:
         """Some questions, stored in one transaction."""
         cases = cases_of(self._evaluation.question_set_id, start=self._evaluation.done, limit=BATCH)
         release_connection()
-        found = asyncio.run(self._asked(cases))
+        found = asyncio.run(self._asked(asker, cases))
         with_retries(lambda: self._store(found))
         self._evaluation.done += len(found)
 
-    async def _asked(self, cases: list[Case]) -> list[list[Outcome]]:
+    async def _asked(self, asker: Asker, cases: list[Case]) -> list[list[Outcome]]:
         """At least one, and what else there is time for."""
         found: list[list[Outcome]] = []
         until = min(self._ends, time.monotonic() + STORED_EVERY_S)
         try:
             for case in cases:
-                found.append(await self._asker.outcomes(case))
+                found.append(await asker.outcomes(case))
                 if time.monotonic() >= until:
                     break
         finally:

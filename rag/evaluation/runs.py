@@ -10,6 +10,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from documents.access import Access
 from documents.collections import get_collection, named_collection
 from documents.models import Collection
+from embeddings import model_rows
 from knowlex.common.database import with_retries
 from knowlex.common.errors import InvalidInput, NotFound
 from knowlex.common.paging import After, Page, paged
@@ -43,6 +44,9 @@ def create_run(
     Raises NotFound, Forbidden, InvalidInput, DatabaseUnavailable.
     """
     access.require("write")
+    for one in configurations:
+        if model := one.settings.get("embedding_model"):
+            model_rows.named(model)
     named = _named(collections, access)
     asked = get_set(question_set, access=access)
     read = named or [_own_collection(asked, access)]

@@ -18,7 +18,7 @@ from tests.support.api import UNKNOWN_ID, assert_problem
 from tests.support.stack import Stack
 
 PLAIN = {"name": "dense", "settings": {"mode": "dense", "threshold": 0}}
-HYBRID = {"name": "hybrid", "settings": {"top_k": 10}}
+HYBRID = {"name": "hybrid", "settings": {"top_k": 10, "rrf_k": 30, "dense_weight": 0.6}}
 
 
 def test_a_set_is_stored_shown_and_deleted(client: httpx.Client):
@@ -87,7 +87,7 @@ def test_two_configurations_are_run_and_compared(client: httpx.Client, server: S
     assert body["progress"] == {"total": 11, "done": 11}
     assert body["collections"] == [{"id": lights, "name": "Lighthouses"}]
     dense, hybrid = body["configurations"]
-    assert (dense["name"], hybrid["settings"], dense["errors"]) == ("dense", {"top_k": 10}, 0)
+    assert (dense["name"], hybrid["settings"], dense["errors"]) == ("dense", HYBRID["settings"], 0)
     assert hybrid["metrics"]["hit@10"]["n"] == 10
     assert hybrid["metrics"]["hit@5"]["value"] == 1
     assert hybrid["metrics"]["answer_accuracy"]["value"] >= 0.9
@@ -148,6 +148,10 @@ def test_an_evaluation_that_cannot_be_is_refused_with_its_field(client: httpx.Cl
     assert field_of(configurations=[{**one, "settings": {"depth": 1}}]) == "configurations[0].settings"
     assert field_of(configurations=[{**one, "settings": {"threshold": 2}}]) == (
         "configurations[0].settings.threshold"
+    )
+    gone = [{**one, "settings": {"embedding_model": "nobody's"}}]
+    assert_problem(
+        client.post("/v1/evaluations", json={"question_set": "lights", "configurations": gone}), 404
     )
 
 
