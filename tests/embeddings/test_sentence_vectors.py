@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 
 from documents.access import FULL
 from documents.collections import create_collection
@@ -212,3 +214,24 @@ def test_the_room_that_sentences_take_is_counted(library: Collection):
     before = vector_bytes(library.id)
     assert SentenceVectors.objects.all().delete()[0] > 0
     assert before - vector_bytes(library.id) > 768
+
+
+def test_chunks_of_an_earlier_release_get_theirs_later(library: Collection):
+    expected = stored(library)
+    vectors = execute("SELECT chunk_id, vector::text FROM embeddings_embedding ORDER BY 1")
+    SentenceVectors.objects.filter(chunk__chunk_index__gt=0).delete()
+    out = StringIO()
+    call_command("embed_sentences", stdout=out)
+    assert f"{Embedding.objects.count() - 1} chunks" in out.getvalue()
+    assert stored(library) == expected
+    assert execute("SELECT chunk_id, vector::text FROM embeddings_embedding ORDER BY 1") == vectors
+    call_command("embed_sentences", stdout=out)
+    assert "\n0 chunks" in out.getvalue()
+
+
+@pytest.mark.usefixtures("configure")
+def test_a_model_without_token_vectors_is_not_asked_for_them(add_document):
+    add_document([TEXT])
+    embed_all()
+    call_command("embed_sentences", stdout=(out := StringIO()))
+    assert out.getvalue().startswith("0 chunks")

@@ -1,0 +1,29 @@
+"""`manage.py embed_sentences`: the vectors of sentences for chunks that an earlier release stored."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from embeddings import filling
+from knowlex.common.errors import KnowlexError
+
+TELL_EVERY = 500
+
+
+class Command(BaseCommand):
+    help = (
+        "Makes the vectors of sentences, which the reranker `sentence` ranks by, for chunks that have none. "
+        "Search and ingestion go on meanwhile; if it is broken off, start it again."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            done, told, wanted = 0, 0, filling.lacking()
+            for count in filling.fill():
+                done += count
+                if done - told >= TELL_EVERY:
+                    told = done
+                    self.stdout.write(f"{done} of {wanted} chunks")
+        except KnowlexError as exc:
+            raise CommandError(exc.message) from exc
+        self.stdout.write(f"{done} chunks were given the vectors of their sentences.")
