@@ -89,7 +89,7 @@ class HybridRetriever:
         return await fetch_all(statement, parameters, setup=model.setup)
 
     async def _by_literal(self, question: Question, scope: Scope) -> Sequence[Row]:
-        needle = literal.needle(question.text)
+        needle = literal.needle(question.text, scope.row["languages"])
         statement = statements.by_literal(scope.condition.conditions, scope.narrow, bool(needle.words))
         parameters = {**self._parameters(question, scope), **needle.parameters}
         return await fetch_all(statement, parameters)

@@ -2,11 +2,18 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from embeddings.analysis.english import CJK
 from embeddings.lexical import lexemes
+from rag.retrievers.words import quoted
 
-_WORD = re.compile(r"(?<!['’])[^\W_]+")  # what follows an apostrophe may be no word of its own
+_RUN = re.compile(f"[{CJK}]+")  # no spaces between words: all pairs of characters are words
+_WORD = re.compile(f"[^\\W_{CJK}]+")
+# What ends a word in every analysis. An apostrophe, a combining mark or a soft hyphen may not.
+_BOUNDARY = re.compile(rf'[\s!"#$%&()*+,\-./:;<=>?@\[\\\]^_`{{|}}~{CJK}]')
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +33,32 @@ class Needle:
         return {**found, "words": self.words} if self.words else found
 
 
-def needle(text: str) -> Needle:
+def needle(text: str, languages: Iterable[str] = ()) -> Needle:
+    """languages: of the documents that are read; by each of them the words are analysed."""
     pieces = unicodedata.normalize("NFC", text).split()
     evened = " ".join(pieces)
-    return Needle(evened, max(pieces, key=len), " & ".join(f"'{word}'" for word in _whole_words(evened)))
+    return Needle(evened, max(pieces, key=len), _query(evened, tuple(languages)))
 
 
-def _whole_words(text: str) -> list[str]:
-    """The lexemes of its inner words; the first and the last may be parts of longer ones."""
-    folded = unicodedata.normalize("NFKC", text).lower()
-    inner = (found for found in _WORD.finditer(folded) if found.start() > 0 and found.end() < len(folded))
-    return sorted({lexeme for found in inner for lexeme in lexemes(found.group())})
+def _query(text: str, languages: tuple[str, ...]) -> str:
+    """For each language all of its words; "" if in one of them there is none to go by."""
+    whole = list(_whole_words(unicodedata.normalize("NFKC", text).lower()))
+    queries = []
+    for language in languages:
+        words = {lexeme for word in whole for lexeme in lexemes(word, language)}
+        if not words:
+            return ""
+        queries.append(f"({' & '.join(map(quoted, sorted(words)))})")
+    return " | ".join(queries)
+
+
+def _whole_words(folded: str) -> Iterator[str]:
+    """Runs of CJK characters, and inner words; the first and the last may be parts of longer ones."""
+    yield from (run.group() for run in _RUN.finditer(folded) if len(run.group()) > 1)
+    for found in _WORD.finditer(folded):
+        before, after = (
+            folded[max(0, found.start() - 1) : found.start()],
+            folded[found.end() : found.end() + 1],
+        )
+        if _BOUNDARY.match(before) and _BOUNDARY.match(after) and not _UNSPACED.search(found.group()):
+            yield found.group()

@@ -77,17 +77,23 @@ _HELD = SQL("""
 # A list of words of which even the first chunk holds little of the question weighs less, down to nothing: it
 # knows a question in another language than the documents' by its names and numbers alone.
 _FUSED = SQL("""
-    SELECT e.chunk_id, coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS distance,
-        dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
-        %(dense_weight)s::float8 / (%(rrf_k)s::float8 + coalesce(dense.rank, {missing}))
-            + %(sparse_weight)s::float8 * (SELECT weight FROM held)
-                / (%(rrf_k)s::float8 + coalesce(sparse.rank, {missing})) AS score,
-        coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS tie
-    FROM dense FULL JOIN sparse USING (chunk_id)
-    JOIN embeddings_embedding AS e
-        ON e.chunk_id = coalesce(dense.chunk_id, sparse.chunk_id) AND e.model_id = {model}
-    ORDER BY score DESC, tie, e.chunk_id
-    LIMIT %(candidates)s
+    SELECT chunk_id, distance, dense_rank, sparse_rank, score, tie, coalesce(sparse_score, (
+        SELECT nullif(-(l.weights <#> %(weights)s::sparsevec), 0)
+        FROM embeddings_lexicalentry AS l WHERE l.chunk_id = fused.chunk_id
+    )) AS sparse_score
+    FROM (
+        SELECT e.chunk_id, coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS distance,
+            dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
+            %(dense_weight)s::float8 / (%(rrf_k)s::float8 + coalesce(dense.rank, {missing}))
+                + %(sparse_weight)s::float8 * (SELECT weight FROM held)
+                    / (%(rrf_k)s::float8 + coalesce(sparse.rank, {missing})) AS score,
+            coalesce(dense.distance, e.vector <=> %(vector)s::vector) AS tie
+        FROM dense FULL JOIN sparse USING (chunk_id)
+        JOIN embeddings_embedding AS e
+            ON e.chunk_id = coalesce(dense.chunk_id, sparse.chunk_id) AND e.model_id = {model}
+        ORDER BY score DESC, tie, e.chunk_id
+        LIMIT %(candidates)s
+    ) AS fused
 """)
 _BY_DENSE = SQL("""
     SELECT chunk_id, distance, rank AS dense_rank, NULL::bigint AS sparse_rank, NULL::float8 AS sparse_score,

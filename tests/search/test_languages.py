@@ -34,3 +34,27 @@ def test_a_new_language_is_noticed_at_once(add_document: AddDocument):  # noqa: 
     assert retrieve("Haus", mode="sparse").passages == ()
     add_document("Die Häuser stehen am Fluss.", language="de")
     assert len(retrieve("Haus", mode="sparse").passages) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Häuser stehen am",
+        "die HÄUSER  stehen",
+        "user stehen am Fl",
+        "läuft's gut, oder",
+        "東京タワー",
+        "京タ",
+        "नमस्ते दुनिया",
+        "ते दुनि",
+    ],
+)
+def test_a_literal_string_is_found_whatever_the_language(
+    add_document: AddDocument,  # noqa: F811
+    text: str,
+):
+    add_document("Die Häuser stehen am Fluss. Wie läuft's gut, oder?", language="de")
+    add_document("昨日、東京タワーに行きました。", language="ja")
+    add_document("सब को नमस्ते दुनिया कहो।", language="hi")
+    add_document("Cats sleep all day.", language="en")
+    assert len(retrieve(text, mode="exact").passages) == 1
