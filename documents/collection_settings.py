@@ -6,7 +6,9 @@ from typing import Any
 
 from django.conf import settings
 
+from documents.protocols import NamesModel
 from documents.types import STRATEGIES, ChunkingSettings
+from knowlex.common.components import component
 from knowlex.common.errors import InvalidInput
 from knowlex.common.fields import check_storable
 
@@ -79,8 +81,8 @@ def named_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def embedding_model() -> str:
-    """The configured one: what all collections are embedded with."""
-    return str(settings.KNOWLEX["EMBEDDER"]["options"]["model_name"])
+    """The active one: what all collections are embedded with."""
+    return component("EMBEDDING_MODEL", NamesModel).name()
 
 
 def _strategy(name: str, value: Any) -> None:
@@ -103,7 +105,7 @@ def _threshold(name: str, value: Any) -> None:
 
 def _model(name: str, value: Any) -> None:
     if value != embedding_model():
-        raise _wrong(name, f"must be {embedding_model()}, the model that this server is configured with")
+        raise _wrong(name, f"must be {embedding_model()}, the model that this server searches with")
 
 
 def _permissions(name: str, value: Any) -> None:

@@ -56,6 +56,14 @@ class Chunker(Protocol):
         ...
 
 
+class NamesModel(Protocol):
+    """Role EMBEDDING_MODEL: which model all collections are embedded with; filled by a higher app."""
+
+    def name(self) -> str:
+        """At most a second old."""
+        ...
+
+
 class SentenceEmbedder(Protocol):
     """Role SENTENCE_EMBEDDER: what the semantic chunker compares sentences with; filled by a higher app."""
 

@@ -1,5 +1,7 @@
 """Which model's vectors are searched: the database says it; where it says nothing yet, the settings do."""
 
+import time
+
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
@@ -12,6 +14,8 @@ from embeddings.types import ModelSpec
 from knowlex.common.database import with_retries
 from knowlex.common.errors import EmbedderRejected
 
+NAME_KEPT_S = 1.0
+
 
 def active_model() -> EmbeddingModel:
     """The active row; before anything was ever embedded, the configured model becomes it.
@@ -20,6 +24,19 @@ def active_model() -> EmbeddingModel:
     Raises DatabaseUnavailable, ImproperlyConfigured.
     """
     return with_retries(EmbeddingModel.objects.active().first) or with_retries(_take_configured)
+
+
+class ActiveModel:
+    """Part EMBEDDING_MODEL: asked for each collection of a list, so it looks once a second only."""
+
+    def __init__(self) -> None:
+        self._name, self._looked_at = "", float("-inf")
+
+    def name(self) -> str:
+        if time.monotonic() - self._looked_at > NAME_KEPT_S:
+            row = with_retries(EmbeddingModel.objects.active().first)
+            self._name, self._looked_at = (row.spec if row else configured()).name, time.monotonic()
+        return self._name
 
 
 def ensure_model_matches() -> None:

@@ -78,17 +78,25 @@ def _prefixes(model: ModelSpec) -> dict[str, Any]:
 
 
 def _build(model: ModelSpec) -> Embedder:
-    """With the wire of the settings (keys, addresses, times), and the model's own options."""
-    part = settings.KNOWLEX["EMBEDDER"] if model.provider == provider() else _part(model.provider)
-    wire = {name: value for name, value in part.get("options", {}).items() if name not in MODEL_OPTIONS}
+    """With the settings' wire, and the model's own options."""
     options = dict(model.options)
     options["model_name"] = options.pop("model", model.name)
-    built: Embedder = import_string(part["class"])(**wire | options)
+    built: Embedder = import_string(_part(model.provider)["class"])(**wire(model) | options)
     return built
+
+
+def is_remote(model: ModelSpec) -> bool:
+    return "base_url" in wire(model)
+
+
+def wire(model: ModelSpec) -> dict[str, Any]:
+    """What the settings say of the model's provider: keys, addresses, times."""
+    options = _part(model.provider).get("options", {})
+    return {name: value for name, value in options.items() if name not in MODEL_OPTIONS}
 
 
 def _part(name: str) -> dict[str, Any]:
     try:
-        return settings.EMBEDDERS[name]
+        return settings.KNOWLEX["EMBEDDER"] if name == provider() else settings.EMBEDDERS[name]
     except KeyError:
         raise ValueError(f"there is no provider named {name!r}") from None

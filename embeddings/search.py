@@ -12,7 +12,7 @@ from psycopg.sql import SQL, Composable, Composed
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
 from embeddings.indexing.kinds import Index, exact_search
-from embeddings.registry import embedder_for
+from embeddings.registry import configured, embedder_for
 from embeddings.store import vector_text
 from embeddings.types import Hit, ModelSpec, Vector
 from knowlex.common import async_db
@@ -45,6 +45,7 @@ MODEL = SQL("""
     WHERE CASE WHEN %(model)s::int IS NULL THEN m.active ELSE m.id = %(model)s END
 """)
 _MODEL = MODEL.as_bytes(None)
+_ACTIVE = "SELECT provider, name, dimensions, options FROM embeddings_embeddingmodel WHERE active"
 _IN_COLLECTIONS = SQL(" AND e.collection_id = ANY(%(collections)s)")
 _NO_FILTER = SQL("")
 _HITS = SQL("""
@@ -93,6 +94,12 @@ class SearchModel:
 
     def exactly(self) -> "SearchModel":
         return replace(self, index=None, effort=0)
+
+
+async def searched_model() -> ModelSpec:
+    """The active model; the configured one before anything was ever embedded."""
+    row = await async_db.fetch_one(_ACTIVE, {})
+    return configured() if row is None else ModelSpec.of(row)
 
 
 async def search_model(collection_ids: Sequence[UUID]) -> SearchModel | None:

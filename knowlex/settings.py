@@ -246,6 +246,7 @@ KNOWLEX: dict[str, dict[str, Any]] = {
     "CHUNKER_SEMANTIC": {"class": "documents.chunkers.semantic.SemanticChunker"},
     "SENTENCE_EMBEDDER": {"class": "embeddings.sentence_embedder.SentenceEmbedder"},
     "EMBEDDER": EMBEDDERS[ENV.embedder],
+    "EMBEDDING_MODEL": {"class": "embeddings.active.ActiveModel"},
     "RETRIEVER": {
         "class": "rag.retrievers.hybrid.HybridRetriever",
         "options": {"rrf_k": ENV.knowlex_rrf_k, "dense_weight": ENV.knowlex_dense_weight},

@@ -14,7 +14,9 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from embeddings.protocols import Embedder
+from embeddings import registry
+from embeddings.search import searched_model
+from embeddings.types import ModelSpec
 from knowlex.common import liveness
 from knowlex.common.components import component
 from knowlex.common.errors import KnowlexError
@@ -22,7 +24,7 @@ from knowlex.common.per_loop import PerLoop
 from knowlex.common.times import utc_timestamp
 from rag.protocols import ModelBacked, Reranker
 
-LIMIT_S = 1.0
+LIMIT_S, MODEL_LIMIT_S = 1.0, 0.3
 RERANKS = ("connected", "loaded")
 FRESH_S = 0.5  # so that a crowd of probes asks each part but twice a second
 UNREACHABLE = (psycopg.Error, RedisError, OSError, EOFError, ValueError, KnowlexError, ImproperlyConfigured)
@@ -45,10 +47,19 @@ async def health_check() -> dict[str, Any]:
 
 async def warm_up() -> None:
     """Load the local embedding model, so that the first question does not wait for it."""
-    global _local_model_loaded
-    if not _is_remote("EMBEDDER"):
-        await component("EMBEDDER", Embedder).aembed_query("warm up")
-        _local_model_loaded = True
+    model = await _searched_model()
+    if not registry.is_remote(model) and model not in _loaded:
+        await registry.embedder_for(model).aembed_query("warm up")
+        _loaded.add(model)
+
+
+async def _searched_model() -> ModelSpec:
+    """The active one; where the database does not say so at once, the configured one."""
+    try:
+        async with asyncio.timeout(MODEL_LIMIT_S):
+            return await searched_model()
+    except (*UNREACHABLE, TimeoutError):
+        return registry.configured()
 
 
 async def warm_up_reranker() -> None:
@@ -120,10 +131,10 @@ async def _workers() -> int:
 
 
 async def _embedder() -> bool:
-    if _is_remote("EMBEDDER"):
-        return await _answers(_options("EMBEDDER"))
-    if not _local_model_loaded:
-        await warm_up()
+    model = await _searched_model()
+    if registry.is_remote(model):
+        return await _answers(registry.wire(model))
+    await warm_up()
     return True
 
 
@@ -190,5 +201,5 @@ def _remember(result: dict[str, Any]) -> None:
 _valkey: PerLoop[Any] = PerLoop(_connect)
 _turn: PerLoop[asyncio.Lock] = PerLoop(asyncio.Lock)
 _latest: tuple[float, dict[str, Any]] = (float("-inf"), {})
-_local_model_loaded = False
+_loaded: set[ModelSpec] = set()
 _abandoned: set["asyncio.Future[Any]"] = set()

@@ -1,16 +1,22 @@
 """Embedding models, what waits for them and what they refused."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from embeddings import tasks
+from embeddings import model_switch, tasks
+from embeddings.model_advice import to_follow
+from embeddings.model_rows import Counts
+from embeddings.model_rows import state as model_state
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
+from knowlex.common.errors import KnowlexError
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
@@ -26,17 +32,56 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 
 @admin.register(EmbeddingModel)
 class EmbeddingModelAdmin(ReadOnlyAdmin):
-    list_display = ["name", "provider", "dimensions", "active", "vectors", "failures", "created_at"]
+    """Those that there are; `manage.py embedding_model` adds, builds and removes."""
+
+    list_display = ["name", "provider", "dimensions", "state", "vectors", "waiting", "failures", "created_at"]
+    actions = ["activate", "go_back"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         of_model = Embedding.objects.filter(model=OuterRef("pk")).order_by().values("model")
         failures = EmbeddingRequest.objects.failed().filter(model=OuterRef("pk")).order_by().values("model")
+        waiting = EmbeddingRequest.objects.waiting().filter(model=OuterRef("pk")).order_by().values("model")
         models: QuerySet[Any] = super().get_queryset(request)
         counted: QuerySet[Any] = models.annotate(
             vectors_held=Coalesce(Subquery(of_model.annotate(n=Count("chunk_id")).values("n")), 0),
             failures_held=Coalesce(Subquery(failures.annotate(n=Count("id")).values("n")), 0),
+            waiting_held=Coalesce(Subquery(waiting.annotate(n=Count("id")).values("n")), 0),
+            before_id=Subquery(EmbeddingModel.objects.before().values("pk")),
         )
         return counted
+
+    def state(self, model: Any) -> str:
+        held = Counts(model.vectors_held, model.vectors_held + model.waiting_held, 0, 0, "")
+        before = model if model.before_id == model.pk else None
+        return model_state(model, held, before)
+
+    @admin.display(ordering="waiting_held")
+    def waiting(self, model: Any) -> int:
+        return int(model.waiting_held)
+
+    @admin.action(description="Search with the selected model from now on")
+    def activate(self, request: HttpRequest, queryset: QuerySet[EmbeddingModel]) -> None:
+        """Refused while chunks lack its vectors."""
+        models = list(queryset)
+        if len(models) != 1:
+            self.message_user(request, "Select one model.", messages.ERROR)
+            return
+        self._switch(request, lambda: model_switch.activate(models[0]))
+
+    @admin.action(description="Go back to the model that was active before (whichever is selected)")
+    def go_back(self, request: HttpRequest, queryset: QuerySet[EmbeddingModel]) -> None:
+        self._switch(request, model_switch.rollback)
+
+    def _switch(self, request: HttpRequest, switch: Callable[[], model_switch.Switched]) -> None:
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        try:
+            switched = switch()
+        except KnowlexError as exc:
+            self.message_user(request, exc.message, messages.ERROR)
+            return
+        told = f"Searches use {switched.model.name} now. For the next start: {to_follow(switched.model.spec)}"
+        self.message_user(request, told, messages.SUCCESS)
 
     @admin.display(ordering="vectors_held")
     def vectors(self, model: Any) -> int:

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import numpy as np
 
+from embeddings.active import active_model
 from embeddings.lexical import lexemes
 from embeddings.models import EmbeddingModel
-from embeddings.protocols import Embedder
 from embeddings.queue import execute
+from embeddings.registry import embedder_for
 from embeddings.sanity.types import Check, Finding, Tally
 from embeddings.types import Vector
-from knowlex.common.components import component
 
 CHUNKS = 200
 BATCH = 20
@@ -42,9 +42,8 @@ class Sampled:
 
 
 def sample() -> list[Sampled]:
-    """Random chunks with their vectors by the configured model; [] if another model is active."""
-    name = component("EMBEDDER", Embedder).model_name
-    model = EmbeddingModel.objects.active().filter(name=name).first()
+    """Random chunks with their vectors by the active model."""
+    model = EmbeddingModel.objects.active().first()
     if model is None:
         return []
     rows = execute(_SAMPLE, [model.pk, CHUNKS])
@@ -55,8 +54,8 @@ def sample() -> list[Sampled]:
 
 
 def finding(chunks: list[Sampled]) -> Finding:
-    """Asks the configured model, outside any transaction. Raises EmbedderError."""
-    tally, embedder = Tally(OWN_TEXT), component("EMBEDDER", Embedder)
+    """Asks the active model, outside any transaction. Raises EmbedderError."""
+    tally, embedder = Tally(OWN_TEXT), embedder_for(active_model().spec)
     for start in range(0, len(chunks), BATCH):
         some = chunks[start : start + BATCH]
         for chunk, vector in zip(some, embedder.embed([one.content for one in some]), strict=True):

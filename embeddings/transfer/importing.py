@@ -50,7 +50,8 @@ def import_collection(file: IO[bytes], *, name: str | None = None) -> Imported:
     manifest = shapes.parsed(content, shapes.Manifest, found)
     model = active_model()
     result = Imported(_collection(manifest.collection, name))
-    _Import(archive, manifest, model, _usable(manifest, model, result), result).run()
+    others = with_retries(EmbeddingModel.objects.others_wanted().exists)
+    _Import(archive, manifest, model, _usable(manifest, model, result), result, others).run()
     return result
 
 
@@ -90,13 +91,17 @@ def _take_calibration(one: shapes.ModelShape, model: EmbeddingModel, result: Imp
 
 @dataclass(frozen=True, slots=True)
 class _Import:
-    """model: the active one. place: of its vectors among the manifest's models; None if there are none."""
+    """model: the active one. place: of its vectors among the manifest's models; None if there are none.
+
+    others: whether further models are kept up, which embed what is imported.
+    """
 
     archive: ArchiveReader
     manifest: shapes.Manifest
     model: EmbeddingModel
     place: int | None
     result: Imported
+    others: bool = False
 
     def run(self) -> None:
         number = 0
@@ -181,5 +186,5 @@ class _Import:
         result.documents += 1
         result.chunks += len(ids)
         result.vectors += len(vectors)
-        if len(vectors) < len(ids):
+        if len(vectors) < len(ids) or self.others:
             result.to_embed.append(document.id)
