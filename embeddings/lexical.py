@@ -18,6 +18,8 @@ B = 0.75
 USUAL_LENGTH = 120.0  # lexemes in a usual chunk of about 300 tokens, stop words not counted
 IMAGINED_CHUNKS = 50  # that hold none of the words; chosen on collections of 1 to 200 chunks
 SPARSE_DIMENSIONS = 2**24
+# Different ones of a text; of the longest letters they just fit into a tsvector, and easily into a sparsevec.
+MOST_LEXEMES = 4000
 UNKNOWN = ""  # a language that nobody could tell: analysed as English
 
 
@@ -49,9 +51,17 @@ def _distinct(text: str, language: str, left_out: frozenset[str]) -> tuple[str, 
 
 def _lexemes(text: str, language: str, left_out: frozenset[str]) -> list[str]:
     if language in (UNKNOWN, "en"):
-        return english.lexemes(text, english.STOP_WORDS | left_out if left_out else english.STOP_WORDS)
-    rules = rules_of(language)
-    return general.lexemes(text, rules, rules.stop_words | left_out if left_out else rules.stop_words)
+        found = english.lexemes(text, english.STOP_WORDS | left_out if left_out else english.STOP_WORDS)
+    else:
+        rules = rules_of(language)
+        without = rules.stop_words | left_out if left_out else rules.stop_words
+        found = general.lexemes(text, rules, without)
+    return found if len(found) <= MOST_LEXEMES else _bounded(found)
+
+
+def _bounded(found: list[str]) -> list[str]:
+    kept = frozenset(list(dict.fromkeys(found))[:MOST_LEXEMES])
+    return [lexeme for lexeme in found if lexeme in kept]
 
 
 def position(lexeme: str) -> int:

@@ -90,6 +90,15 @@ def wrong_counts() -> list[tuple[object, ...]]:
         return cursor.fetchall()
 
 
+def test_a_chunk_of_any_size_and_one_without_words_can_be_stored(add_document):
+    letters = [chr(0x10400 + n) for n in range(40)]  # four bytes each
+    huge = " ".join("".join(letters[n // 40**place % 40] for place in range(4)) * 16 for n in range(20_000))
+    document = Document.objects.get(pk=add_document([huge, "of the and", "?!", "漢" * 3]))
+    words.store([HeldChunk(chunk.id, chunk.content) for chunk in document.chunks.all()])
+    assert LexicalEntry.objects.count() == 4
+    assert wrong_counts() == []
+
+
 def test_the_database_scores_as_plain_bm25_does(add_document):
     """To the last digit that is stored: the sum over the question's words of idf times the weight of tf."""
     texts = [
