@@ -120,15 +120,27 @@ def _body(report: Report) -> dict[str, Any]:
         "answers": run.answers,
         "progress": {"total": run.total, "done": run.done},
         "configurations": [
-            {**configuration, **figures}
+            {**configuration, **_in_order(figures)}
             for configuration, figures in zip(run.configurations, measured, strict=True)
         ],
-        "differences": summary.get("differences"),
+        "differences": _sorted(summary.get("differences")),
         "plot": f"/v1/evaluations/{run.id}/plot.svg",
         "created_at": utc_timestamp(run.created_at),
         "started_at": utc_timestamp(run.started_at) if run.started_at else None,
         "completed_at": utc_timestamp(run.completed_at) if run.completed_at else None,
     }
+
+
+def _in_order(figures: dict[str, Any]) -> dict[str, Any]:
+    """The database keeps no order; a reader wants the same one each time."""
+    return {**figures, "metrics": _sorted(figures["metrics"])} if figures else {}
+
+
+def _sorted(metrics: dict[str, Any] | None) -> dict[str, Any] | None:
+    if metrics is None:
+        return None
+    names = [name for name in ORDER if name in metrics]
+    return {name: metrics[name] for name in (*names, *sorted(set(metrics) - set(names)))}
 
 
 def _result(row: Any, report: Report) -> dict[str, Any]:
