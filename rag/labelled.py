@@ -3,8 +3,9 @@
 import asyncio
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from uuid import UUID
 
 import numpy as np
@@ -17,6 +18,7 @@ from embeddings.types import Embedded, Vector
 from knowlex.common.errors import InvalidInput
 from rag.features import LAST_OTHER, describe
 from rag.fitting import Pair
+from rag.ordering import SCALES, Scale, scale_by
 from rag.types import Passage, Retrieval
 
 BATCH = 20
@@ -51,9 +53,10 @@ def read_labelled(lines: Iterable[str]) -> list[Labelled]:
     return found
 
 
-def pairs(labelled: Sequence[Labelled], embedder: Embedder) -> Iterator[Pair]:
+def described_pairs(labelled: Sequence[Labelled], embedder: Embedder) -> tuple[list[Pair], Scale]:
     """All the passages stand for the collection: how rare a word is, is counted in them, and a question's
-    nearest ones are the other candidates that a passage must stand out from.
+    nearest ones are the other candidates that a passage must stand out from. scale: of the model, as known or
+    as it gives its cosines here.
 
     Blocking; raises as `Embedder.embed`.
     """
@@ -62,11 +65,17 @@ def pairs(labelled: Sequence[Labelled], embedder: Embedder) -> Iterator[Pair]:
     for one in labelled:
         by_question[one.question].append(one)
     vectors = asyncio.run(_questions(list(by_question), embedder))
+    scale = SCALES.get(embedder.model_name) or collection.scale(list(vectors.values()))
+    found: list[Pair] = []
     for question, ones in by_question.items():
         own = [collection.places[one.title, one.passage] for one in ones]
-        found = describe(question, collection.retrieval(question, vectors[question], own))
-        for one, described in zip(ones, found, strict=False):
-            yield Pair(described.features, one.relevant, group=question)
+        retrieval = collection.retrieval(question, vectors[question], own, scale)
+        described = describe(question, retrieval)[: len(own)]
+        found += [
+            Pair(known.features, one.relevant, group=question)
+            for one, known in zip(ones, described, strict=True)
+        ]
+    return found, scale
 
 
 async def _questions(texts: Sequence[str], embedder: Embedder) -> dict[str, Vector]:
@@ -85,7 +94,16 @@ class _Collection:
         self._vectors = np.stack([_unit(one.vector) for one in self._embedded])
         self._counts = Counter(word for text in texts for word in set(lexemes(text)))
 
-    def retrieval(self, question: str, vector: Vector, own: Sequence[int]) -> Retrieval:
+    def scale(self, questions: Sequence[Vector]) -> Scale:
+        """Medians over the questions, as those of the models that ship were taken."""
+        scales = [scale_by(self._nearest(vector)) for vector in questions]
+        return Scale(median(one.base for one in scales), median(one.spread for one in scales))
+
+    def _nearest(self, question: Vector) -> list[float]:
+        nearest = np.sort(self._vectors @ _unit(question))[::-1][:LAST_OTHER]
+        return [float(cosine) for cosine in nearest]
+
+    def retrieval(self, question: str, vector: Vector, own: Sequence[int], scale: Scale) -> Retrieval:
         """The passages at `own`, in this order, and the nearest others, as a search would have found them."""
         unit = _unit(vector)
         cosines = self._vectors @ unit
@@ -96,7 +114,9 @@ class _Collection:
             for place in [*own, *others]
         ]
         worth = {word: idf(self._counts[word], len(titled)) for word in lexemes(question)}
-        return Retrieval(tuple(passages), worth, self._model_name)
+        return Retrieval(
+            tuple(passages), worth, self._model_name, {"base": scale.base, "spread": scale.spread}
+        )
 
 
 def _embedded(

@@ -32,7 +32,7 @@ class ModelShape(_Shape):
     provider: _Line
     dimensions: Annotated[int, Field(ge=0, le=16000)]
     active: bool
-    calibration: dict[str, float] | None = None
+    calibration: dict[str, float | str] | None = None
 
 
 class CollectionShape(_Shape):

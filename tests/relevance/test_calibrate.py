@@ -1,4 +1,4 @@
-"""`manage.py fit_relevance`: a user's own labelled pairs decide what is relevant."""
+"""`manage.py calibrate`: a user's own labelled pairs decide what is relevant."""
 
 import json
 from io import StringIO
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from embeddings.models import EmbeddingModel
 from embeddings.services import active_model
 from knowlex.common.errors import InvalidInput
 from rag.labelled import read_labelled
@@ -24,9 +25,9 @@ def lines(count: int) -> str:
     return "\n".join(map(json.dumps, rows))
 
 
-def run(path: Path, *options: str) -> str:
+def run(path: Path | None, *options: str) -> str:
     said = StringIO()
-    call_command("fit_relevance", str(path), *options, stdout=said)
+    call_command("calibrate", *([str(path)] if path else []), *options, stdout=said)
     return said.getvalue()
 
 
@@ -35,9 +36,13 @@ def test_fitted_weights_are_stored_with_the_active_model_and_used(tmp_path: Path
     path = tmp_path / "pairs.jsonl"
     path.write_text(lines(60))
 
-    assert "120 pairs" in run(path)
+    assert "pairs: 120" in run(path)
 
     stored = active_model().calibration
+    assert stored is not None
+    assert (stored["pairs"], stored["relevant"], stored["source"]) == (120, 60, "pairs.jsonl")
+    assert 0 <= stored["calibration_error"] < 0.3
+    assert stored["fitted_at"].startswith("20")
     asked = question(7)
     found = retrieval(asked, [passage(1, fact(7)), passage(2, fact(8))])
     right, wrong = assess(asked, found, stored).passages
@@ -61,6 +66,23 @@ def test_too_few_pairs_are_refused(tmp_path: Path) -> None:
         run(path)
 
 
+@pytest.mark.django_db
+def test_a_reset_goes_back_to_the_weights_that_ship() -> None:
+    EmbeddingModel.objects.filter(pk=active_model().pk).update(calibration={"intercept": 1.0})
+    run(None, "--reset")
+    assert active_model().calibration is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [([], "Give a file"), (["--reset", "--model", "another"], "active model is")],
+)
+def test_what_cannot_be_done_is_said(options: list[str], said: str) -> None:
+    with pytest.raises(CommandError, match=said):
+        run(None, *options)
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -69,6 +91,7 @@ def test_too_few_pairs_are_refused(tmp_path: Path) -> None:
         '{"question": "a"}',
         '{"question": "a", "passage": "b", "relevant": "yes"}',
         '{"question": 1, "passage": "b", "relevant": true}',
+        '{"question": "a", "passage": " ", "relevant": true}',
         '{"question": "a", "passage": "b", "relevant": true, "more": 1}',
     ],
 )
