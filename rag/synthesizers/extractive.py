@@ -7,7 +7,7 @@ from heapq import nsmallest
 
 from rag.citations import without_markers
 from rag.sentences import Sentence, analysis_of, words_of, worth
-from rag.types import Passage, Question, Synthesis
+from rag.types import Passage, Question, SentenceScore, Synthesis
 
 MAX_WORDS = 120
 MAX_CHARS = 900  # scripts without spaces
@@ -15,6 +15,7 @@ LOOKED_AT = 10  # of the ranked sentences
 PLACE_PENALTY = 0.01  # for each place of its passage in the context
 INCOMPLETE_PENALTY = 0.25  # headings and questions hold the question's words, not its answer
 HEADING_PENALTY = 1.0  # for what is surely one: never said while there is anything else
+SIMILARITY = 0.3  # weight of a sentence's cosine, for what answers in other words
 SECOND_SHARE = 0.5  # of the first sentence's worth that a second one must have
 REPETITION_PENALTY = 0.1  # for saying again what the first sentence says of the question
 MISSING_WORDS = 2  # of the question that a third sentence must bring
@@ -55,7 +56,7 @@ class ExtractiveSynthesizer:
 
 def _candidates(context: Sequence[Passage], asked: frozenset[str]) -> Iterator[_Candidate]:
     for place, passage in enumerate(context):
-        scored = {score.start: worth(score) for score in passage.sentences}
+        scored = {score.start: _supports(score) for score in passage.sentences}
         for sentence in analysis_of(passage.content).sentences:
             value = scored.get(sentence.start, 0.0) - PLACE_PENALTY * place
             if not sentence.complete:
@@ -63,6 +64,10 @@ def _candidates(context: Sequence[Passage], asked: frozenset[str]) -> Iterator[_
             yield _Candidate(
                 value, place + 1, sentence.start, sentence.end, sentence.words & asked, sentence.complete
             )
+
+
+def _supports(sentence: SentenceScore) -> float:
+    return worth(sentence) + SIMILARITY * max(0.0, sentence.similarity or 0.0)
 
 
 def _incomplete_penalty(sentence: Sentence, content: str, asked: frozenset[str]) -> float:

@@ -1,0 +1,167 @@
+"""The order of the default reranker, and what relevance makes of the other candidates."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from documents.sentences import sentence_spans
+from rag.features import describe
+from rag.ordering import Scale, scale_of, strength
+from rag.relevance import assess, is_foreign
+from rag.rerankers.sentence import SentenceReranker
+from rag.sentences import question_terms, score_passage
+from rag.types import Passage, Retrieval
+from tests.relevance.asking import LOCAL, MODEL_NOBODY_KNOWS, ask_of, judged, passage, retrieval
+
+E5 = "multilingual-e5-small"
+QUESTION = "When was the tower in Ghent restored?"
+CLOSE = "Rain fell. The tower in Ghent was restored in 1902."
+
+
+def compared(number: int, content: str, *, cosine: float, sentences: float) -> Passage:
+    """With a vector for each sentence, all of them as similar."""
+    spans = tuple(sentence_spans(content))
+    found = passage(number, content, distance=1 - cosine)
+    return replace(found, bounds=spans, similarities=(sentences,) * len(spans))
+
+
+def order(question: str, *passages: Passage, model: str = LOCAL) -> list[str]:
+    ranked = asyncio.run(
+        SentenceReranker().rerank(ask_of(question), retrieval(question, passages, model=model))
+    )
+    return [found.content for found in ranked.passages]
+
+
+def test_of_equal_words_the_more_similar_passage_goes_first() -> None:
+    near, far = (passage(n, f"{CLOSE} Part {n}.", distance=d) for n, d in ((1, 0.3), (2, 0.8)))
+    assert order(QUESTION, far, near)[0] == near.content
+
+
+def test_a_similar_sentence_brings_its_passage_up() -> None:
+    plain = compared(1, "Bells ring. Monks pray.", cosine=0.3, sentences=0.3)
+    answering = compared(2, "Rain fell. Masons came in 1902.", cosine=0.3, sentences=0.6)
+    assert order(QUESTION, plain, answering)[0] == answering.content
+
+
+def test_passages_with_and_without_sentence_vectors_stand_in_one_order() -> None:
+    """Some chunks were embedded before sentences were stored."""
+    old = passage(1, CLOSE, distance=0.4)
+    new = compared(2, "Bells ring. Monks pray.", cosine=0.1, sentences=0.15)
+    assert order(QUESTION, new, old) == [old.content, new.content]
+
+
+def test_what_was_found_by_words_alone_is_ordered_by_words() -> None:
+    passages = [replace(passage(n, text), distance=None) for n, text in enumerate(("Bells ring.", CLOSE), 1)]
+    assert order(QUESTION, *passages)[0] == CLOSE
+
+
+def test_each_passage_is_read_by_the_analysis_of_its_own_language() -> None:
+    german = replace(passage(1, "Die Türme von Gent wurden restauriert."), language="de")
+    other = replace(passage(2, "Die Glocken von Gent läuten."), language="de")
+    question = "Wann wurde der Turm von Gent restauriert?"
+    known = {"turm": 4.0, "gent": 2.0, "restauri": 4.0}
+    found = Retrieval((other, german), known, MODEL_NOBODY_KNOWS)
+    ranked = asyncio.run(SentenceReranker().rerank(ask_of(question), found)).passages
+    assert ranked[0].content == german.content
+    assert ranked[0].sentences[0].coverage > 0.5
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+def test_a_model_of_narrow_cosines_is_weighed_like_one_of_wide_ones(narrow: bool) -> None:
+    base, step = (0.8, 0.02) if narrow else (0.1, 0.1)
+    cosines = [base + step * n for n in (0, 0, 0, 0, 1, 1, 1, 2, 2, 4)]
+    passages = [passage(n, f"Entry {n}.", distance=1 - cosine) for n, cosine in enumerate(cosines)]
+    scale = scale_of(MODEL_NOBODY_KNOWS, passages)
+    values = [strength(p, score_passage(p, TERMS), TERMS, scale) for p in passages]
+    assert 0.2 < max(values) - min(values) < 1.2
+
+
+TERMS = question_terms(QUESTION, {})
+
+
+def test_the_scale_stored_with_a_calibration_goes_before_the_known_one() -> None:
+    assert scale_of(LOCAL, [], {"base": 0.5, "spread": 0.05}) == Scale(0.5, 0.05)
+    assert scale_of(LOCAL, [], {"base": 0.5, "spread": 0}) == scale_of(LOCAL, [])
+
+
+def test_five_copies_of_an_answer_do_not_hide_one_another() -> None:
+    alone = judged(QUESTION, [passage(1, CLOSE, distance=0.4)], model=LOCAL).passages[0]
+    copies = [passage(n, CLOSE, distance=0.4) for n in range(5)]
+    found = retrieval(QUESTION, [passage(1, CLOSE)], model=LOCAL)
+    (first, *_) = assess(QUESTION, replace(found, passages=tuple(copies)), None).passages
+    assert first.relevance == pytest.approx(alone.relevance)
+
+
+def test_what_stands_out_from_the_other_candidates_is_more_relevant() -> None:
+    answer = passage(0, CLOSE, distance=0.4)
+    alike = [passage(n, f"{CLOSE} Part {n}.", distance=0.4) for n in range(1, 20)]
+    other = [passage(n, f"Entry {n} is about rope.", distance=0.95) for n in range(1, 20)]
+    found = retrieval(QUESTION, [answer], model=LOCAL)
+    among_alike, among_others = (
+        describe(QUESTION, replace(found, passages=(answer, *others)))[0].features.margin
+        for others in (alike, other)
+    )
+    assert among_alike < among_others
+
+
+def test_another_companys_name_counts_against_a_report_that_holds_the_other_words() -> None:
+    text = "Total net revenue of the fiscal year 2019 was 280 billion dollars."
+    question = "What was the total net revenue of {} in the fiscal year 2019?"
+    right, wrong = (
+        judged(
+            question.format(name), [passage(1, text, title="Amazon annual report", distance=0.4)], model=LOCAL
+        )
+        .passages[0]
+        .relevance
+        for name in ("Amazon", "Apple")
+    )
+    assert wrong < right - 0.1
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "foreign"),
+    [
+        ("Wann wurde der Turm von Gent restauriert?", "en", True),
+        ("Wann wurde der Turm von Gent restauriert?", "", True),
+        ("Wann wurde der Turm von Gent restauriert?", "de", False),
+        ("When was the tower restored?", "en", False),
+        ("When was the tower restored?", "de", True),
+        ("Gent", "en", False),
+    ],
+)
+def test_a_question_in_another_language_is_told_by_its_stop_words(
+    question: str, language: str, foreign: bool
+) -> None:
+    assert is_foreign(question, replace(passage(1, "Text."), language=language)) is foreign
+
+
+def test_across_languages_a_multilingual_model_decides_by_similarity() -> None:
+    question = "Wann wurde der Turm von Gent restauriert?"
+    near, far = (
+        assess(question, Retrieval((passage(1, CLOSE, distance=d),), {}, E5), None).passages[0].relevance
+        for d in (0.1, 0.25)
+    )
+    assert near > 0.8 > 0.5 > far
+    english_model = Retrieval((passage(1, CLOSE, distance=0.5),), {}, LOCAL)
+    assert assess(question, english_model, None).passages[0].relevance < 0.5
+
+
+def test_without_a_question_vector_words_decide() -> None:
+    found = retrieval(QUESTION, [replace(passage(1, CLOSE), distance=None)], model=LOCAL)
+    assert assess(QUESTION, found, None).passages[0].relevance > 0.8
+    assert found.passages[0].sentences == ()
+    assert assess(QUESTION, found, None).passages[0].sentences
+
+
+def test_a_calibration_stored_before_sentences_had_vectors_is_still_used() -> None:
+    stored = {
+        "intercept": 3,
+        "similarity": 0,
+        "sentence": 0.0,
+        "coverage": 0.0,
+        "evidence": 0.0,
+        "pairs": 120,
+    }
+    found = retrieval("gold", [passage(1, CLOSE)], model=LOCAL)
+    assert assess("gold", found, stored).passages[0].relevance == pytest.approx(0.9526, abs=1e-4)
