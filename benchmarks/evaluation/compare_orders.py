@@ -22,7 +22,8 @@ Score = Callable[[Passage, Sequence[SentenceScore], Terms, Scale], float]
 
 def _best(passage: Passage, sentences: Sequence[SentenceScore], similarity: float, words: float) -> float:
     values = [
-        similarity * (s.similarity or 0.0) + words * (s.coverage + s.coverage_with_previous) for s in sentences
+        similarity * (s.similarity or 0.0) + words * (s.coverage + s.coverage_with_previous)
+        for s in sentences
     ]
     return max(values, default=0.0)
 
