@@ -57,4 +57,6 @@ def _ordered(passages: Sequence[Passage], scores: Sequence[float]) -> tuple[Pass
 
 
 def sigmoid(logit: float) -> float:
-    return 0.5 + 0.5 * math.tanh(logit / 2)  # without overflow
+    """Without overflow, and telling logits far below 0 apart, which the hyperbolic tangent does not."""
+    small = math.exp(-abs(logit))
+    return 1 / (1 + small) if logit >= 0 else small / (1 + small)

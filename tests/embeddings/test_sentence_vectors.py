@@ -28,6 +28,10 @@ from knowlex.common.database import execute
 from knowlex.common.errors import InvalidInput
 from knowlex.common.ids import new_id
 from tests.embeddings.test_transfer import add, exported, members, packed, taken
+from tests.platform.talk import ended
+from tests.platform.talk import stored as stored_document
+from tests.platform.talk import text as text_source
+from tests.support.stack import Stack
 from tests.support.texts import facts_pdf
 
 MODELS_DIR = settings.MODELS_DIR
@@ -235,3 +239,20 @@ def test_a_model_without_token_vectors_is_not_asked_for_them(add_document):
     embed_all()
     call_command("embed_sentences", stdout=(out := StringIO()))
     assert out.getvalue().startswith("0 chunks")
+
+
+def test_sentences_follow_their_document_through_replacement_and_deletion(server: Stack):
+    document = stored_document(server.client, text_source(TEXT, "a.txt"))
+    other = TEXT.replace("pasta", "rice")
+    job = server.client.put(f"/v1/documents/{document}", json=text_source(other, "a.txt")).json()["job_id"]
+    ended(server.client, job)
+    (row,) = server.sql(
+        "SELECT c.document_id::text AS document, c.content, s.bounds FROM embeddings_sentencevectors s "
+        "JOIN documents_chunk c ON c.id = s.chunk_id"
+    )
+    assert row["document"] == document
+    assert "Boil the rice" in row["content"]
+    assert row["bounds"] == [place for span in sentence_spans(row["content"]) for place in span]
+    assert "All is well" in server.manage("sanity")
+    server.client.delete(f"/v1/documents/{document}")
+    assert server.count("embeddings_sentencevectors") == 0

@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from rag import services
 from rag.protocols import ModelBacked, Reranker
+from rag.rerankers.by_model import sigmoid
 from rag.rerankers.cross_encoder import CrossEncoderReranker
 from rag.rerankers.errors import RerankFailed
 from rag.rerankers.http import HttpReranker
@@ -91,6 +92,13 @@ async def test_logits_become_probabilities(connect: Connect):
     ranked = await connect(model_name="logits").rerank(question(), found())
     assert order(ranked) == [TEXTS[2], TEXTS[1], TEXTS[0]]
     assert all(0 < one.score < 0.5 for one in ranked.passages)
+
+
+def test_a_probability_tells_logits_apart_and_never_overflows():
+    chances = [sigmoid(logit) for logit in (-1e4, -60.0, -59.0, -1.0, 0.0, 1.0, 30.0, 1e4)]
+    assert chances == sorted(chances)
+    assert len(set(chances)) == len(chances)
+    assert (chances[0], chances[4], chances[-1]) == (0.0, 0.5, 1.0)
 
 
 async def test_a_server_reads_as_many_as_are_asked_for_and_the_others_stay_behind(
