@@ -220,6 +220,16 @@ def test_the_same_requests_do_reach_it_with_a_key_of_its_own(keyed: Stack, sides
             assert theirs.marker in reply.text, f"{route.path}: {reply.text[:300]}"
 
 
+def test_a_bound_key_that_names_no_collection_searches_its_own(ours: httpx.Client, sides: tuple[Side, Side]):
+    own, theirs = sides
+    found = ours.post("/v1/search", json={"query": "What is the secret word?"})
+    assert found.status_code == 200
+    assert own.marker in found.text
+    assert theirs.marker not in found.text
+    filters = {"documents": [theirs.document_id]}
+    assert_problem(ours.post("/v1/search", json={"query": "What?", "filters": filters}), 404, "NOT_FOUND")
+
+
 def test_a_bound_key_that_names_nothing_means_default_and_may_not(ours: httpx.Client):
     bodies = {
         "/api/v1/rag/ask": {"query": "What?"},

@@ -158,3 +158,11 @@ def test_collections_are_found_by_name_and_by_id(library: None):
 def test_a_question_carries_the_configured_threshold(library: None):
     question = run(services.make_question("Why?", access=FULL, top_k=7))
     assert (question.min_relevance, question.top_k) == (django_settings.RELEVANCE_THRESHOLD, 7)
+
+
+@pytest.mark.parametrize("mode", ["sparse", "exact"])
+def test_words_are_found_while_the_model_is_down(library: None, embedder: Provider, mode: Mode):
+    embedder.rule("status", status=500, on="embeddings")
+    embedder.forget_log()
+    assert [p.content for p in retrieve("bread", mode=mode).passages] == [BREAD]
+    assert embedder.calls("embeddings") == []

@@ -1,0 +1,157 @@
+"""How long each mode of retrieval takes, by the number of chunks, through the API; figures to read by eye.
+
+    python -m benchmarks.search DATA [--rows 10000 100000] [--questions 50]
+
+DATA is a folder that `benchmarks.vector_index` filled: chunks of real text, their vectors, and pieces of
+other chunks as questions. All go into one collection, a hundred chunks to a document, each in one chapter of
+five; one document in a hundred has the tag `rare`.
+"""
+
+import argparse
+import gzip
+import json
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psycopg
+
+from tests.support import environment
+
+environment.set_environment()
+
+from embeddings.lexical import lexemes, term_weights  # noqa: E402
+from embeddings.words import sparse_text  # noqa: E402
+from knowlex.common.ids import new_id  # noqa: E402
+from tests.support.postgres import Postgres  # noqa: E402
+from tests.support.stack import Stack  # noqa: E402
+
+A_DOCUMENT = 100
+RARE = {"tags": ["rare"]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--questions", type=int, default=50)
+    options = parser.parse_args()
+    postgres = Postgres(Path(environment.DATA_DIR))
+    questions = json.loads((options.data / "queries.json").read_text())[: options.questions]
+    try:
+        with Stack(postgres, environment.FOLDER / "search", workers=0, env={}) as stack:
+            stack.client.post("/v1/search", json={"query": "makes the model and the collection"})
+            loaded = 0
+            for rows in sorted(options.rows):
+                _load(stack, options.data, loaded, rows)
+                loaded = rows
+                _measure(stack, rows, questions)
+    finally:
+        postgres.stop()
+
+
+def _measure(stack: Stack, rows: int, questions: Sequence[str]) -> None:
+    print(f"{rows} chunks: median, 95th percentile of the retrieval in ms", flush=True)
+    for name, body in _requests():
+        times = []
+        for text in questions:
+            words = text.split()
+            query = {"inner": " ".join(words[2:8]), "word": max(words, key=len)}.get(name.split()[-1], text)
+            reply = stack.client.post("/v1/search", json={"query": query, **body})
+            times.append(reply.raise_for_status().json()["stage_times_ms"]["retrieve"])
+        print(f"  {name:28}{np.median(times):9.1f}{np.percentile(times, 95):9.1f}", flush=True)
+
+
+def _requests() -> Iterator[tuple[str, dict[str, Any]]]:
+    for mode in ("sparse", "dense", "hybrid"):
+        yield mode, {"settings": {"mode": mode, "rerank": False}}
+        yield f"{mode}, 1 % by tag", {"settings": {"mode": mode, "rerank": False}, "filters": RARE}
+        yield (
+            f"{mode}, 20 % by chapter",
+            {"settings": {"mode": mode, "rerank": False}, "filters": {"chapter": "3"}},
+        )
+    yield "exact, inner", {"settings": {"mode": "exact"}}
+    yield "exact, one word", {"settings": {"mode": "exact"}}
+
+
+def _load(stack: Stack, data: Path, first: int, rows: int) -> None:
+    """Straight into the tables, as the product would have stored them."""
+    started = time.perf_counter()
+    vectors = np.load(data / "vectors.npy", mmap_mode="r")
+    with (
+        gzip.open(data / "chunks.jsonl.gz", "rt") as lines,
+        psycopg.connect(stack.postgres.url(stack.database)) as connection,
+    ):
+        model, collection = _ground(connection)
+        texts = (json.loads(line)["text"] for line in islice(lines, first, rows))
+        for start in range(first, rows, A_DOCUMENT):
+            some = list(islice(texts, A_DOCUMENT))
+            _store(connection, model, collection, start, some, vectors[start : start + len(some)])
+            connection.commit()
+    stack.sql("VACUUM ANALYZE")
+    stack.manage("vector_index", "build")
+    print(f"loaded {rows - first} more in {time.perf_counter() - started:.0f} s", flush=True)
+
+
+def _ground(connection: psycopg.Connection) -> tuple[int, Any]:
+    connection.execute(
+        "INSERT INTO embeddings_embeddingmodel"
+        " (name, provider, dimensions, options, active, wanted, created_at)"
+        " VALUES ('all-MiniLM-L6-v2', 'local', 384, '{}', true, true, now()) ON CONFLICT DO NOTHING"
+    )
+    found = connection.execute("SELECT id FROM embeddings_embeddingmodel WHERE active").fetchone()
+    connection.execute(
+        "INSERT INTO documents_collection (id, name, description, settings, created_at)"
+        " VALUES (%s, 'default', '', '{}', now()) ON CONFLICT DO NOTHING",
+        [new_id()],
+    )
+    row = connection.execute("SELECT id FROM documents_collection WHERE name = 'default'").fetchone()
+    return (found[0] if found else 0), row[0] if row else None
+
+
+def _store(
+    connection: psycopg.Connection, model: int, collection: Any, start: int, texts: list[str], vectors: Any
+) -> None:
+    document, number = new_id(), start // A_DOCUMENT
+    metadata = json.dumps({"tags": ["rare"] if number % 100 == 0 else ["usual"], "year": 1900 + number % 100})
+    connection.execute(
+        "INSERT INTO documents_document (id, collection_id, source, original_filename, title, checksum,"
+        " size_bytes, file, page_count, chunk_count, metadata, warnings, created_at)"
+        " VALUES (%s, %s, 'TEXT', %s, '', %s, 1, '', 1, %s, %s, '[]', now())",
+        [document, collection, f"{number}.txt", f"{number:064}", len(texts), metadata],
+    )
+    ids, words = [new_id() for _ in texts], [lexemes(text) for text in texts]
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO documents_chunk (id, document_id, chunk_index, content, start_char, end_char,"
+            " token_count, chapter, section, created_at) VALUES (%s, %s, %s, %s, 0, 0, 300, %s, '', now())",
+            [
+                (id_, document, n, text, str(n % 5))
+                for n, (id_, text) in enumerate(zip(ids, texts, strict=True))
+            ],
+        )
+        cursor.executemany(
+            "INSERT INTO embeddings_embedding (chunk_id, model_id, collection_id, vector, created_at)"
+            " VALUES (%s, %s, %s, %s, now())",
+            [(id_, model, collection, str(v.tolist())) for id_, v in zip(ids, vectors, strict=True)],
+        )
+    connection.execute(
+        "INSERT INTO embeddings_lexicalentry (chunk_id, collection_id, lexemes, weights)"
+        " SELECT id, %s, array_to_tsvector(string_to_array(words, chr(31))), weights::sparsevec"
+        " FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS given (id, words, weights)",
+        [
+            collection,
+            ids,
+            ["\x1f".join(sorted(set(found))) for found in words],
+            [sparse_text(term_weights(found)) for found in words],
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()
