@@ -28,13 +28,13 @@ def qdrant(vectors: Any, folder: Path) -> Search:
     shard = q.EdgeShard.create(str(folder), config)
     for start in range(0, len(vectors), 1000):
         points = [
-            q.Point(n, vectors[n].tolist(), {"marked": n % MARKED_ONE_IN == 0})
+            q.Point(n, vectors[n].tolist(), {"marked": "no" if n % MARKED_ONE_IN else "yes"})
             for n in range(start, min(start + 1000, len(vectors)))
         ]
         shard.update(q.UpdateOperation.upsert_points(points))
-    shard.update(q.UpdateOperation.create_field_index("marked", q.PayloadSchemaType.Bool))
+    shard.update(q.UpdateOperation.create_field_index("marked", q.PayloadSchemaType.Keyword))
     shard.optimize()
-    marked = q.Filter(must=[q.FieldCondition(key="marked", match=q.MatchValue(value=True))])
+    marked = q.Filter(must=[q.FieldCondition(key="marked", match=q.MatchValue(value="yes"))])
 
     def search(vector: list[float], filtered: bool) -> list[int]:
         query = q.Query.Nearest(vector)
