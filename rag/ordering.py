@@ -34,9 +34,15 @@ class Scale:
     base: float
     spread: float
 
+    @property
+    def line(self) -> tuple[float, float]:
+        """(factor, shift) from this model's cosines to those that all-MiniLM-L6-v2 might have given."""
+        factor = USUAL.spread / self.spread
+        return factor, USUAL.base - factor * self.base
+
     def usual(self, cosine: float) -> float:
-        """The cosine that all-MiniLM-L6-v2 might have given."""
-        return USUAL.base + (cosine - self.base) * USUAL.spread / self.spread
+        factor, shift = self.line
+        return factor * cosine + shift
 
 
 # Medians over questions, by benchmarks/evaluation: mean of the 6th to 20th cosine, and standard deviation.
@@ -65,7 +71,12 @@ def strength(passage: Passage, sentences: Sequence[SentenceScore], terms: Terms,
     """sentences: of the passage, scored for the question that the terms are of; higher is better."""
     cosine = 0.0 if passage.distance is None else scale.usual(1 - passage.distance)
     in_words = bm25(terms, analysis_of(passage.content, passage.language).weights)
-    return cosine + BM25 * in_words + max([_value(one, cosine, scale) for one in sentences], default=cosine)
+    factor, shift = scale.line  # in place: there are hundreds of sentences
+    values = [
+        (cosine if similarity is None else factor * similarity + shift) + WORDS * (alone + with_previous)
+        for _, _, alone, with_previous, similarity in sentences
+    ]
+    return cosine + BM25 * in_words + max(values, default=cosine)
 
 
 def bm25(terms: Terms, weights: Mapping[int, float]) -> float:
@@ -75,10 +86,3 @@ def bm25(terms: Terms, weights: Mapping[int, float]) -> float:
     places = terms.places
     held = sum([weight * weights.get(place, 0.0) for place, weight in places.items()])
     return held / ((K1 + 1) * terms.mass)
-
-
-def _value(sentence: SentenceScore, cosine: float, scale: Scale) -> float:
-    """cosine: of the passage, for a sentence that has none."""
-    if sentence.similarity is not None:
-        cosine = scale.usual(sentence.similarity)
-    return cosine + WORDS * (sentence.coverage + sentence.coverage_with_previous)

@@ -172,8 +172,12 @@ def score_passage(passage: Passage, terms: Terms) -> tuple[SentenceScore, ...]:
     scores = score_sentences(passage.content, terms, passage.language)
     if not passage.similarities:
         return scores
-    known = dict(zip(passage.bounds, passage.similarities, strict=True))
-    return tuple([SentenceScore(*score[:4], known.get(score[:2])) for score in scores])
+    spans = [(start, end) for start, end, *_ in scores]
+    if spans == list(passage.bounds):  # unless the text was split by other rules when it was stored
+        found: Iterable[float | None] = passage.similarities
+    else:
+        found = map(dict(zip(passage.bounds, passage.similarities, strict=True)).get, spans)
+    return tuple([SentenceScore(*one[:4], cosine) for one, cosine in zip(scores, found, strict=True)])
 
 
 def terms_by_language(
