@@ -77,7 +77,7 @@ class Load:
     def _search(self, client: httpx.Client, _: int) -> None:
         """A stored text lies at distance 0 from itself, unless question and vectors are of two models."""
         reply = search(client, self._content)
-        if reply.status_code != 200 or reply.json()[0]["distance"] > 1e-5:
+        if reply.status_code != 200 or reply.json()[0]["score"] > 1e-5:
             self.wrong.append((reply.status_code, reply.text[:300]))
 
     def _ask(self, client: httpx.Client, number: int) -> None:
@@ -96,10 +96,10 @@ def test_a_switch_under_constant_load_fails_no_query_and_mixes_no_answer(library
         library.manage("embedding_model", "build", NEW)
         library.manage("embedding_model", "activate", NEW, "--wait")
         switched = load.done
-        wait_until(lambda: load.done > switched + 50, 30, "queries after the switch")
+        wait_until(lambda: load.done > switched + 50, 60, "queries after the switch")
         told = library.manage("embedding_model", "rollback")
         back = load.done
-        wait_until(lambda: load.done > back + 50, 30, "queries after going back")
+        wait_until(lambda: load.done > back + 50, 60, "queries after going back")
     assert load.wrong == []
     assert f"Searches use {OLD} now" in told
     whole = library.count("documents_chunk")
