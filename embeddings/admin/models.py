@@ -34,7 +34,17 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 class EmbeddingModelAdmin(ReadOnlyAdmin):
     """Those that there are; `manage.py embedding_model` adds, builds and removes."""
 
-    list_display = ["name", "provider", "dimensions", "state", "vectors", "waiting", "failures", "created_at"]
+    list_display = [
+        "name",
+        "provider",
+        "dimensions",
+        "state",
+        "vectors",
+        "waiting",
+        "failures",
+        "relevance",
+        "created_at",
+    ]
     actions = ["activate", "go_back"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -58,6 +68,14 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
     @admin.display(ordering="waiting_held")
     def waiting(self, model: Any) -> int:
         return int(model.waiting_held)
+
+    def relevance(self, model: Any) -> str:
+        """What its weights were fitted to, by `manage.py calibrate`."""
+        stored = model.calibration
+        if not stored:
+            return "as shipped"
+        day, error = str(stored.get("fitted_at", ""))[:10], stored.get("calibration_error", "?")
+        return f"{stored.get('pairs', '?')} pairs of {stored.get('source', '?')}, {day}; error {error}"
 
     @admin.action(description="Search with the selected model from now on")
     def activate(self, request: HttpRequest, queryset: QuerySet[EmbeddingModel]) -> None:

@@ -5,8 +5,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.contrib import admin
 from django.core.management import CommandError, call_command
 
+from embeddings.admin.models import EmbeddingModelAdmin
 from embeddings.models import EmbeddingModel
 from embeddings.services import active_model
 from knowlex.common.errors import InvalidInput
@@ -43,6 +45,8 @@ def test_fitted_weights_are_stored_with_the_active_model_and_used(tmp_path: Path
     assert (stored["pairs"], stored["relevant"], stored["source"]) == (120, 60, "pairs.jsonl")
     assert 0 <= stored["calibration_error"] < 0.3
     assert stored["fitted_at"].startswith("20")
+    shown = EmbeddingModelAdmin(EmbeddingModel, admin.site).relevance(active_model())
+    assert shown.startswith("120 pairs of pairs.jsonl, 20")
     asked = question(7)
     found = retrieval(asked, [passage(1, fact(7)), passage(2, fact(8))])
     right, wrong = assess(asked, found, stored).passages
