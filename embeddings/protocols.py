@@ -32,6 +32,15 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class PassageAware(Protocol):
+    """An Embedder that sets questions and passages apart, as the e5 models do by their prefixes."""
+
+    async def aembed_passage(self, text: str) -> Vector:
+        """The vector that `embed` gives; never blocks the event loop. Raises as `embed`."""
+        ...
+
+
+@runtime_checkable
 class SentenceAware(Protocol):
     """An Embedder whose chunks' sentence vectors cost nothing more; those of an API cannot."""
 

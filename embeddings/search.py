@@ -12,6 +12,7 @@ from psycopg.sql import SQL, Composable, Composed
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
 from embeddings.indexing.kinds import Index, exact_search
+from embeddings.protocols import PassageAware
 from embeddings.registry import configured, embedder_for
 from embeddings.store import vector_text
 from embeddings.types import Hit, ModelSpec, Vector
@@ -131,8 +132,21 @@ def dense_statement(model: SearchModel, where: Composable = _NO_FILTER) -> Compo
 
 async def embed_question(text: str, model: SearchModel) -> Vector:
     """By the embedder of that very model. Raises RetrievalFailed."""
+    return await _embedded(text, model, as_passage=False)
+
+
+async def embed_passage(text: str, model: SearchModel) -> Vector:
+    """The vector that a document's text of these words would have. Raises RetrievalFailed."""
+    return await _embedded(text, model, as_passage=True)
+
+
+async def _embedded(text: str, model: SearchModel, *, as_passage: bool) -> Vector:
     try:
-        vector = await embedder_for(model.spec).aembed_query(text)
+        embedder = embedder_for(model.spec)
+        if as_passage and isinstance(embedder, PassageAware):
+            vector = await embedder.aembed_passage(text)
+        else:
+            vector = await embedder.aembed_query(text)
     except EmbedderError as exc:
         log.error("question not embedded", extra={"error": type(exc).__name__, "reason": exc.message})
         raise RetrievalFailed(f"The question could not be embedded. {exc.message}") from exc

@@ -62,6 +62,7 @@ class Environment(BaseSettings):
     knowlex_reranker_api_key: Key = ""
     knowlex_reranker_timeout_seconds: Seconds = 2.0
     knowlex_query_rewriting: Literal["on", "off"] = "off"
+    knowlex_query_rewriting_timeout_seconds: Seconds = 3.0
     knowlex_filter_keys: Annotated[str, AfterValidator(values.filter_key_list)] = ""
 
     knowlex_require_api_key: bool | None = None
@@ -169,6 +170,20 @@ class Environment(BaseSettings):
     @property
     def synthesizer(self) -> str:
         return self.knowlex_synthesizer or ("openai" if self.openai_api_key else "extractive")
+
+    @property
+    def rewriting_timeout(self) -> float:
+        """Seconds, never longer than a model may take for an answer."""
+        return min(self.knowlex_query_rewriting_timeout_seconds, self.knowlex_llm_timeout_seconds)
+
+    @property
+    def chat_model(self) -> str:
+        """Who rewrites questions: the synthesizer, or what KNOWLEX_CHAT_MODEL is of; "" for nobody."""
+        if self.synthesizer != "extractive":
+            return self.synthesizer
+        if not self.knowlex_chat_model:
+            return ""
+        return "openai" if self.openai_api_key or self.openai_base_url else "ollama"
 
 
 LATER = {

@@ -11,6 +11,7 @@ from kombu import Queue
 from documents.types import ChunkingSettings
 from knowlex.broker import broker_options, broker_url, redis_client_url
 from knowlex.common.logging import logging_settings
+from knowlex.common.retry import Retry
 from knowlex.embedded import paths
 from knowlex.environment import read_environment
 from knowlex.values import filter_keys
@@ -188,25 +189,23 @@ EMBEDDERS: dict[str, dict[str, Any]] = {
     },
 }
 EMBEDDER_CHOSEN = ENV.embedder_chosen
-SYNTHESIZERS: dict[str, dict[str, Any]] = {
-    "extractive": {"class": "rag.synthesizers.extractive.ExtractiveSynthesizer"},
+CHAT: dict[str, dict[str, Any]] = {
     "openai": {
-        "class": "rag.synthesizers.openai.OpenAISynthesizer",
-        "options": {
-            "api_key": ENV.openai_api_key,
-            "base_url": ENV.openai_base_url or None,
-            "model_name": ENV.knowlex_chat_model or "gpt-4o-mini",
-            "timeout_s": ENV.knowlex_llm_timeout_seconds,
-        },
+        "api_key": ENV.openai_api_key,
+        "base_url": ENV.openai_base_url or None,
+        "model_name": ENV.knowlex_chat_model or "gpt-4o-mini",
+        "timeout_s": ENV.knowlex_llm_timeout_seconds,
     },
     "ollama": {
-        "class": "rag.synthesizers.ollama.OllamaSynthesizer",
-        "options": {
-            "host": ENV.ollama_host,
-            "model_name": ENV.knowlex_chat_model or ENV.ollama_model,
-            "timeout_s": min(ENV.ollama_timeout_seconds, ENV.knowlex_llm_timeout_seconds),
-        },
+        "host": ENV.ollama_host,
+        "model_name": ENV.knowlex_chat_model or ENV.ollama_model,
+        "timeout_s": min(ENV.ollama_timeout_seconds, ENV.knowlex_llm_timeout_seconds),
     },
+}
+SYNTHESIZERS: dict[str, dict[str, Any]] = {
+    "extractive": {"class": "rag.synthesizers.extractive.ExtractiveSynthesizer"},
+    "openai": {"class": "rag.synthesizers.openai.OpenAISynthesizer", "options": CHAT["openai"]},
+    "ollama": {"class": "rag.synthesizers.ollama.OllamaSynthesizer", "options": CHAT["ollama"]},
 }
 RERANKERS: dict[str, dict[str, Any]] = {
     "sentence": {"class": "rag.rerankers.sentence.SentenceReranker"},
@@ -248,12 +247,26 @@ KNOWLEX: dict[str, dict[str, Any]] = {
     "EMBEDDER": EMBEDDERS[ENV.embedder],
     "EMBEDDING_MODEL": {"class": "embeddings.active.ActiveModel"},
     "RETRIEVER": {
-        "class": "rag.retrievers.hybrid.HybridRetriever",
+        "class": "rag.rewriting.retriever.RewritingRetriever",
+        "options": {
+            "on": ENV.knowlex_query_rewriting == "on",
+            "timeout_s": ENV.rewriting_timeout,
+        },
+    },
+    "PLAIN_RETRIEVER": {
+        "class": "rag.retrievers.widened.WidenedRetriever",
         "options": {"rrf_k": ENV.knowlex_rrf_k, "dense_weight": ENV.knowlex_dense_weight},
     },
     "RERANKER": RERANKERS[ENV.knowlex_reranker],
     "SYNTHESIZER": SYNTHESIZERS[ENV.synthesizer],
 }
+# Who rewrites questions, if anybody does. Not asked again: the plain search has its result by then.
+CHAT_CLASSES = {"openai": "rag.chat.openai.OpenAIChat", "ollama": "rag.chat.ollama.OllamaChat"}
+if ENV.chat_model:
+    KNOWLEX["CHAT_MODEL"] = {
+        "class": CHAT_CLASSES[ENV.chat_model],
+        "options": CHAT[ENV.chat_model] | {"retry": Retry(retries=0, base_s=1.0)},
+    }
 
 EMBEDDING_BATCH = 20
 VECTOR_INDEX = ENV.knowlex_vector_index

@@ -40,8 +40,10 @@ class Pipeline:
         """The same with what was there at its stages."""
         took = _Stages()
         judged, trail = await self._passages(question, took)
-        took_ms = took.milliseconds
-        return SearchResult(question, trail.passages, judged.model_name, took_ms, judged.reranker), trail
+        result = SearchResult(
+            question, trail.passages, judged.model_name, took.milliseconds, judged.reranker, judged.rewriting
+        )
+        return result, trail
 
     async def answer(self, question: Question) -> Answer:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
@@ -69,6 +71,7 @@ class Pipeline:
     async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, Trail]:
         """All in their order, and the `top_k` best with their relevance, no two of the same wording."""
         found = await took.of("retrieve", self._retriever.retrieve(question))
+        took.milliseconds |= found.stage_ms
         if not found.passages:
             return found, Trail()
         ranked = await took.of("rerank", self._ranked(question, found))

@@ -1,9 +1,10 @@
 """The exchangeable parts of answering."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Protocol, runtime_checkable
 from uuid import UUID
 
+from rag.rewriting.types import Variant
 from rag.types import Examination, Passage, Question, Retrieval, Synthesis
 
 
@@ -24,6 +25,18 @@ class Examiner(Protocol):
 
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
         """Of a chunk that is there. Raises as `retrieve`."""
+        ...
+
+
+class Widening(Retriever, Protocol):
+    """Role PLAIN_RETRIEVER: a Retriever that can search for variants of the question, too."""
+
+    async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:
+        """What `retrieve` finds and what only the variants do, in one order; says whether it was `rewriting`.
+
+        The variants are written during the plain search and waited for after it; what they find has the
+        scores that it has for the question itself. Raises as `retrieve`, and nothing for the variants' sake.
+        """
         ...
 
 

@@ -7,6 +7,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from uuid import UUID
 
 Mode = Literal["hybrid", "dense", "sparse", "exact"]
+# done: it was searched for with what a chat model wrote, too. unavailable: no chat model is configured.
+# failed: the model failed, took too long or wrote nothing of use, so the search was the plain one.
+Rewriting = Literal["done", "unavailable", "failed"]
 FilterValue: TypeAlias = str | int | float | bool
 
 
@@ -139,6 +142,7 @@ class Retrieval:
     idf: of every distinct lexeme of the question; `lexical.idf(0, chunks)` for those that no chunk holds.
     model_name, calibration: of the active embedding model; calibration is None where none was fitted.
     reranker: whose order it is, such as "sentence" or "http"; "" while it is that of the fusion.
+    rewriting: None where it was not asked for. stage_ms: what took its time within the retrieval.
     """
 
     passages: tuple[Passage, ...]
@@ -146,6 +150,8 @@ class Retrieval:
     model_name: str = ""
     calibration: Mapping[str, Any] | None = None
     reranker: str = ""
+    rewriting: Rewriting | None = None
+    stage_ms: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +217,8 @@ class Explanation:
 class SearchResult:
     """What a question finds, best first: at most its `top_k`, whatever their relevance, no wording twice.
 
-    model_name: of the active embedding model, "" where nothing was found. reranker: as in `Retrieval`.
+    model_name: of the active embedding model, "" where nothing was found. reranker, rewriting: as in
+    `Retrieval`.
     """
 
     question: Question
@@ -219,6 +226,7 @@ class SearchResult:
     model_name: str = ""
     stage_ms: dict[str, float] = field(default_factory=dict)
     reranker: str = ""
+    rewriting: Rewriting | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Retrieval in PostgreSQL by meaning, by words, by both fused, or by a literal string: one statement each."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ import psycopg
 
 from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, usable_model
 from embeddings.store import vector_text
+from embeddings.types import Vector
 from knowlex.common.async_db import Row, fetch_all
 from knowlex.common.errors import NotFound, RetrievalFailed
 from rag.retrievers import literal, sentences, statements
@@ -62,29 +63,25 @@ class HybridRetriever:
         scope = await self._scopes.of(question)
         if scope is None:
             return Retrieval(())
-        rows = await self._rows(question, scope)
-        return Retrieval(
-            tuple(map(_passage, rows)), scope.words.idf, scope.row["name"], scope.row["calibration"]
-        )
+        return retrieval(await self._rows(question, scope), scope)
 
     async def _rows(self, question: Question, scope: Scope) -> Sequence[Row]:
         if question.mode == "exact":
             return await self._by_literal(question, scope)
         if question.mode == "sparse":
             statement = statements.by_words(scope.condition.conditions, scope.narrow)
-            return await fetch_all(statement, self._parameters(question, scope) | _words(scope))
-        model = usable_model(scope.row)
-        if not model.dimensions or not scope.row["has_vectors"]:
+            return await fetch_all(statement, self._parameters(question, scope) | words_of(scope))
+        model = model_of(scope)
+        if model is None:
             return ()  # without embedding the question: that would be a model call for nothing
-        if scope.condition:
-            model = model.filtered(narrow=scope.narrow)
-        return await self._by_meaning(question, scope, model)
+        return await self._by_meaning(question, scope, model, await embed_question(question.text, model))
 
-    async def _by_meaning(self, question: Question, scope: Scope, model: SearchModel) -> Sequence[Row]:
-        vector = await embed_question(question.text, model)
+    async def _by_meaning(
+        self, question: Question, scope: Scope, model: SearchModel, vector: Vector
+    ) -> Sequence[Row]:
         parameters = {**self._parameters(question, scope), "vector": vector_text(vector)}
         if question.mode == "hybrid":
-            parameters |= _words(scope) | self._weights()
+            parameters |= words_of(scope) | self._weights()
         statement = statements.by_meaning(model, question.mode, scope.condition.conditions, scope.narrow)
         return await fetch_all(statement, parameters, setup=model.setup)
 
@@ -124,7 +121,21 @@ def _failures() -> Iterator[None]:
         raise RetrievalFailed("The search failed.") from exc
 
 
-def _words(scope: Scope) -> dict[str, Any]:
+def model_of(scope: Scope) -> SearchModel | None:
+    """None where it has no vectors."""
+    model = usable_model(scope.row)
+    if not model.dimensions or not scope.row["has_vectors"]:
+        return None
+    return model.filtered(narrow=scope.narrow) if scope.condition else model
+
+
+def retrieval(rows: Iterable[Row], scope: Scope) -> Retrieval:
+    return Retrieval(
+        tuple(map(passage_of, rows)), scope.words.idf, scope.row["name"], scope.row["calibration"]
+    )
+
+
+def words_of(scope: Scope) -> dict[str, Any]:
     words = scope.words
     return {
         "words": words.all_known() if scope.narrow else words.finding(),
@@ -133,7 +144,7 @@ def _words(scope: Scope) -> dict[str, Any]:
     }
 
 
-def _passage(row: Row) -> Passage:
+def passage_of(row: Row) -> Passage:
     if row["distance"] is not None and row["distance"] < ZERO_DISTANCE:
         row["distance"] = 0.0
     row["document_warnings"] = tuple(row["document_warnings"])

@@ -133,6 +133,16 @@ _HOLDING_ANY = SQL("""
     SELECT l.chunk_id FROM ({passing}) AS p JOIN embeddings_lexicalentry AS l ON l.chunk_id = p.id
     WHERE l.collection_id = ANY(%(collections)s)
 """)
+# Chunks that other words or vectors have found, as the question itself sees them.
+_JUDGED = SQL("""
+    SELECT e.chunk_id, e.vector <=> %(vector)s::vector AS distance,
+        NULL::bigint AS dense_rank, NULL::bigint AS sparse_rank,
+        CASE WHEN l.lexemes @@ %(words)s::tsquery THEN -(l.weights <#> %(weights)s::sparsevec)
+            END AS sparse_score, given.score, e.vector <=> %(vector)s::vector AS tie
+    FROM unnest(%(ids)s::uuid[], %(scores)s::float8[]) AS given (chunk_id, score)
+    JOIN embeddings_embedding AS e ON e.chunk_id = given.chunk_id AND e.model_id = {model}
+    LEFT JOIN embeddings_lexicalentry AS l ON l.chunk_id = given.chunk_id
+""")
 _PASSAGES = SQL("""
 SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
     d.warnings AS document_warnings, d.language,
@@ -178,6 +188,12 @@ def by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) ->
     lists["held"] = _HELD
     fused = _FUSED.format(model=Literal(model.id), missing=Literal(MISSING_RANK))
     return _statement(lists, fused, conditions, narrow, model)
+
+
+@lru_cache(maxsize=256)
+def judged(model: SearchModel) -> bytes:
+    """These chunks as passages. Parameters: ids, scores, vector, words and weights of the question."""
+    return _statement({}, _JUDGED.format(model=Literal(model.id)), "", False, model)
 
 
 @lru_cache(maxsize=256)

@@ -39,6 +39,7 @@ def _body(found: SearchResult, started: float) -> dict[str, Any]:
         "mode": found.question.mode,
         "reranked": any(passage.rerank_score is not None for passage in found.passages),
         "reranker": found.reranker or None,
+        "rewriting": found.rewriting,
         "embedding_model": found.model_name or None,
         "stage_times_ms": found.stage_ms,
         "latency_ms": round((time.perf_counter() - started) * 1000),

@@ -88,7 +88,10 @@ SCHEMAS: dict[str, Schema] = {
             "top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
             "mode": {"type": "string", "enum": ["hybrid", "dense", "sparse", "exact"], "default": "hybrid"},
             "rerank": {**FLAG, "description": "true unless given in `hybrid`, false in the other modes."},
-            "rewrite": {**FLAG, "description": "Search with rewritten questions, too."},
+            "rewrite": {
+                **FLAG,
+                "description": "Search with what a chat model makes of it, too (`hybrid`, `dense`).",
+            },
             "include_sources": FLAG,
             "response_format": {"type": "string", "enum": ["text", "json"]},
             "max_tokens": {"type": "integer", "minimum": 1, "maximum": 4096},
@@ -148,6 +151,13 @@ SCHEMAS: dict[str, Schema] = {
         mode=TEXT,
         reranked=FLAG,
         reranker={**MAYBE_TEXT, "description": "Whose order it is: sentence, cross-encoder or http."},
+        rewriting=_maybe(
+            {
+                "type": "string",
+                "enum": ["done", "unavailable", "failed"],
+                "description": "null where it was not asked for; unless done, the search was the plain one.",
+            }
+        ),
         embedding_model=MAYBE_TEXT,
         stage_times_ms={"type": "object", "additionalProperties": {"type": "number"}},
         latency_ms=COUNT,

@@ -1,0 +1,113 @@
+"""A search widened by variants of its question; what they find is judged by the question itself."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import psycopg
+
+from embeddings.search import SearchModel, embed_passage, embed_question
+from embeddings.store import vector_text
+from embeddings.types import Vector
+from knowlex.common.async_db import fetch_all
+from knowlex.common.errors import KnowlexError, RetrievalFailed
+from rag.retrievers import statements
+from rag.retrievers.hybrid import HybridRetriever, model_of, passage_of, retrieval, words_of
+from rag.retrievers.scope import Scope
+from rag.rewriting.fusion import DEPTH, HYPOTHETICAL_WEIGHT, PHRASING_WEIGHT, PLAIN_WEIGHT, Ranking, fused
+from rag.rewriting.types import Variant
+from rag.types import Passage, Question, Retrieval
+
+log = logging.getLogger(__name__)
+MORE = 10  # passages at most, besides those that the plain search found
+WIDENING_S = 3.0  # the variants' vectors and rankings; with them later, the plain result goes on alone
+FAILURES = (KnowlexError, psycopg.Error, TimeoutError)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """The plain search, and what it was made with."""
+
+    question: Question
+    scope: Scope
+    model: SearchModel
+    vector: Vector
+    found: Retrieval
+
+
+class WidenedRetriever(HybridRetriever):
+    """`retrieve` is the plain search."""
+
+    async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:
+        """The plain search's passages and up to MORE others, best first by the fused ranking.
+
+        variants: written meanwhile; no connection is held while they are waited for. Where nothing can be
+        found they are not. Raises as `retrieve`: for what the plain search alone would raise.
+        """
+        try:
+            plain = await self._plain(question)
+        except psycopg.Error as exc:
+            log.error("search failed", extra={"error": type(exc).__name__})
+            raise RetrievalFailed("The search failed.") from exc
+        if plain is None:
+            return Retrieval(())
+        given = await variants
+        try:
+            async with asyncio.timeout(WIDENING_S):
+                return await self._widened(plain, given)
+        except FAILURES as exc:
+            log.warning("search not widened", extra={"error": type(exc).__name__})
+            return replace(plain.found, rewriting="failed")
+
+    async def _plain(self, question: Question) -> _Plain | None:
+        """None where there is nothing to be found."""
+        scope = await self._scopes.of(question)
+        model = model_of(scope) if scope else None
+        if scope is None or model is None:
+            return None
+        vector = await embed_question(question.text, model)
+        rows = await self._by_meaning(question, scope, model, vector)
+        return _Plain(question, scope, model, vector, retrieval(rows, scope))
+
+    async def _widened(self, plain: _Plain, variants: Sequence[Variant]) -> Retrieval:
+        rankings = await asyncio.gather(*(self._ranking(plain, variant) for variant in variants))
+        found = [ranking for ranking in rankings if ranking is not None]
+        if not found:
+            return replace(plain.found, rewriting="failed")
+        first = Ranking(PLAIN_WEIGHT, [passage.chunk_id for passage in plain.found.passages])
+        scores = fused([first, *found], rrf_k=self._rrf_k)
+        new = [chunk_id for chunk_id in scores if chunk_id not in set(first.ids)][:MORE]
+        others = await self._judged(plain, {chunk_id: scores[chunk_id] for chunk_id in new})
+        passages = [
+            replace(passage, score=scores[passage.chunk_id], fused_score=scores[passage.chunk_id])
+            for passage in (*plain.found.passages, *others)
+        ]
+        passages.sort(key=lambda passage: -passage.score)
+        return replace(plain.found, passages=tuple(passages), rewriting="done")
+
+    async def _ranking(self, plain: _Plain, variant: Variant) -> Ranking | None:
+        """None if this variant cannot be searched for."""
+        try:
+            if variant.hypothetical:
+                return await self._of_hypothetical(plain, variant.text)
+            found = await self.retrieve(replace(plain.question, text=variant.text))
+        except FAILURES as exc:
+            log.warning("variant not searched for", extra={"error": type(exc).__name__})
+            return None
+        return Ranking(PHRASING_WEIGHT, [passage.chunk_id for passage in found.passages[:DEPTH]])
+
+    async def _of_hypothetical(self, plain: _Plain, text: str) -> Ranking:
+        vector = await embed_passage(text, plain.model)
+        question = replace(plain.question, mode="dense")
+        rows = await self._by_meaning(question, plain.scope, plain.model, vector)
+        return Ranking(HYPOTHETICAL_WEIGHT, [row["chunk_id"] for row in rows[:DEPTH]])
+
+    async def _judged(self, plain: _Plain, scores: dict[UUID, float]) -> list[Passage]:
+        """Those of the chunks that are still there."""
+        if not scores:
+            return []
+        given = {"ids": list(scores), "scores": list(scores.values()), "vector": vector_text(plain.vector)}
+        rows = await fetch_all(statements.judged(plain.model), given | words_of(plain.scope))
+        return [passage_of(row) for row in rows]

@@ -1,0 +1,70 @@
+"""A Retriever that asks a chat model while the plain search is under way, and widens it by the replies."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from django.conf import settings
+
+from knowlex.common.components import component
+from rag.chat.protocol import ChatModel
+from rag.protocols import Examiner, Widening
+from rag.rewriting.rewriter import Rewriter
+from rag.rewriting.types import Variant
+from rag.types import Examination, Question, Retrieval
+
+log = logging.getLogger(__name__)
+MODES = ("hybrid", "dense")  # in the others no model is called
+
+
+class RewritingRetriever:
+    """Around PLAIN_RETRIEVER, with CHAT_MODEL where one is configured.
+
+    on: for questions that do not say whether. timeout_s: of each call of the chat model.
+    """
+
+    def __init__(self, *, on: bool = False, timeout_s: float = 3.0) -> None:
+        self._on, self._timeout_s = on, timeout_s
+        self._rewriter: Rewriter | None = None
+
+    async def retrieve(self, question: Question) -> Retrieval:
+        plain = component("PLAIN_RETRIEVER", Widening)
+        if not self._wanted(question):
+            return await plain.retrieve(question)
+        if "CHAT_MODEL" not in settings.KNOWLEX:
+            log.info("no chat model to rewrite the question with")
+            return replace(await plain.retrieve(question), rewriting="unavailable")
+        return await self._rewritten(plain, question)
+
+    async def examine(self, question: Question, chunk_id: UUID) -> Examination:
+        """Of the plain search."""
+        return await component("PLAIN_RETRIEVER", Examiner).examine(question, chunk_id)
+
+    def _wanted(self, question: Question) -> bool:
+        return question.mode in MODES and (self._on if question.rewrite is None else question.rewrite)
+
+    async def _rewritten(self, plain: Widening, question: Question) -> Retrieval:
+        """`rewrite` among the stages is how long the chat model took, mostly beside the plain search."""
+        started, took = time.perf_counter(), 0.0
+
+        async def variants() -> Sequence[Variant]:
+            nonlocal took
+            try:
+                return await self._model().variants(question.text)
+            finally:
+                took = round((time.perf_counter() - started) * 1000, 3)
+
+        writing = asyncio.create_task(variants())
+        try:
+            found = await plain.retrieve_widened(question, writing)
+        finally:
+            writing.cancel()  # where nothing can be found, or the search has failed
+        return replace(found, stage_ms={**found.stage_ms, "rewrite": took})
+
+    def _model(self) -> Rewriter:
+        if self._rewriter is None:
+            self._rewriter = Rewriter(component("CHAT_MODEL", ChatModel), timeout_s=self._timeout_s)
+        return self._rewriter
