@@ -6,7 +6,7 @@ from uuid import UUID
 
 from rag.types import Examination, Explanation, Passage, Question, Stage, Trail
 
-FIRST_LOST = {"hybrid": "fusion", "dense": "dense", "sparse": "sparse", "exact": "exact"}
+EITHER_WILL_DO = {"hybrid": ("dense", "sparse")}  # rankings of which one is enough: the fusion decides
 
 
 def explained(question: Question, chunk_id: UUID, facts: Examination, trail: Trail) -> Explanation:
@@ -17,8 +17,12 @@ def explained(question: Question, chunk_id: UUID, facts: Examination, trail: Tra
         *_after_ranking(question, chunk_id, trail),
     ]
     found = any(passage.chunk_id == chunk_id for passage in trail.passages)
-    lost_at = None if found else next((stage.stage for stage in stages if stage.kept is False), None)
+    lost_at = None if found else _first_lost(stages, EITHER_WILL_DO.get(question.mode, ()))
     return Explanation(chunk_id, found, lost_at, tuple(_told(stages, lost_at)))
+
+
+def _first_lost(stages: Sequence[Stage], but: Sequence[str]) -> str | None:
+    return next((stage.stage for stage in stages if stage.kept is False and stage.stage not in but), None)
 
 
 def _told(stages: Sequence[Stage], lost_at: str | None) -> Iterator[Stage]:

@@ -205,7 +205,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """found: it is among the results. lost_at: the first stage that did not keep it, None if it was found."""
+    """found: it is among the results. lost_at: the first stage that did not keep it, None if it was found.
+
+    Of the two rankings of `hybrid` one is enough: what neither holds is lost at the fusion.
+    """
 
     chunk_id: UUID
     found: bool

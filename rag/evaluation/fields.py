@@ -9,7 +9,7 @@ from rag.evaluation.types import AnswerType, Case
 
 MAX_KEY, MAX_NAME, MAX_TEXT = 255, 1000, 20_000
 MAX_ANSWERS, MAX_PAGES, MAX_TAGS, MAX_GRADES = 50, 200, 50, 2000
-MAX_PAGE, MAX_GRADE = 1_000_000, 1000
+MAX_PAGE, MAX_GRADE, MAX_NUMBER = 1_000_000, 1000, 1e100
 
 # Other names by which the same fields go: of BEIR, SQuAD and their kin.
 NAMES: Final = {
@@ -117,6 +117,8 @@ class _Fields:
     def number(self, value: Any, name: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InvalidInput(f"{name} must be numbers.", field=name)
+        if abs(value) > MAX_NUMBER:  # an integer of JSON may be longer than a float can tell
+            raise InvalidInput(f"{name} must be numbers of at most {MAX_NUMBER:.0e}.", field=name)
         return float(value)
 
     def pages(self) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from documents.collections import get_collection, named_collection
 from documents.models import Collection
 from embeddings import model_rows
 from knowlex.common.database import with_retries
-from knowlex.common.errors import InvalidInput, NotFound
+from knowlex.common.errors import Forbidden, InvalidInput, NotFound
 from knowlex.common.paging import After, Page, paged
 from rag.evaluation.configurations import Configuration
 from rag.evaluation.question_sets import by_position, get_set
@@ -131,7 +131,11 @@ def _store(run: Evaluation) -> None:
 def _named(names: Sequence[str], access: Access) -> list[Collection]:
     if len(names) > MAX_COLLECTIONS:
         raise InvalidInput(f"collections must be at most {MAX_COLLECTIONS}.", field="collections")
-    found = [named_collection(name, access=access) for name in names]
+    try:
+        found = [named_collection(name, access=access) for name in names]
+    except (NotFound, Forbidden) as exc:
+        exc.details["field"] = "collections"
+        raise
     return list({one.id: one for one in found}.values())
 
 

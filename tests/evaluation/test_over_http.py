@@ -137,7 +137,7 @@ def test_an_evaluation_that_cannot_be_is_refused_with_its_field(client: httpx.Cl
     one = {"name": "a", "settings": {}}
     assert field_of(404, question_set="nothing") == "question_set"
     assert field_of(question_set=None) == "question_set"
-    assert field_of(404, collections=["nowhere"]) == "collection"
+    assert field_of(404, collections=["nowhere"]) == "collections"
     assert field_of(collections="default") == "collections"
     assert field_of(answers="yes") == "answers"
     assert field_of(configurations=[]) == "configurations"

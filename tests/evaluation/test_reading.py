@@ -93,6 +93,8 @@ def test_blank_lines_a_byte_order_mark_and_windows_ends_do_no_harm():
         (b'{"question": "a", "relevant": {"d": "high"}}', "relevant"),
         (b'{"question": "a", "relevant": {"": 1}}', "relevant"),
         (b'{"question": "a", "relevant": 3}', "relevant"),
+        (b'{"question": "a", "relevant": {"d": 1%s}}' % (b"0" * 400), "relevant"),
+        (b'{"question": "a", "doc": "b", "key_numbers": [-1%s]}' % (b"0" * 400), "key_numbers"),
         (b'{"question": "a", "doc": "b", "metadata": []}', "metadata"),
         (b'{"question": "a\\u0000", "doc": "b"}', "question"),
         (b'{"question": "a", "doc": "\\ud800"}', "doc"),

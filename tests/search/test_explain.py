@@ -43,6 +43,12 @@ def test_beyond_top_k(library: Library):
     assert told["by"]["relevance"]["kept"] is False
 
 
+def test_one_ranking_is_enough_for_the_fusion(library: Library):
+    told = explanation(library, chunk_of(library, "Nibancha"), "clockwise", settings={"top_k": 1})
+    assert (told["by"]["sparse"]["kept"], told["by"]["fusion"]["kept"]) == (False, True)
+    assert (told["found"], told["lost_at"]) == (False, "top_k")
+
+
 def test_a_collection_that_is_not_read_and_a_filter_that_does_not_hold(library: Library):
     told = explanation(library, chunk_of(library, "机器学习"), collections=["default"])
     assert (told["found"], told["lost_at"]) == (False, "scope")

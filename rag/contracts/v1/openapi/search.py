@@ -122,7 +122,7 @@ SCHEMAS: dict[str, Schema] = {
     "SearchExplanation": obj(
         chunk_id=ID,
         found={**FLAG, "description": "It is among the results."},
-        lost_at={**MAYBE_TEXT, "description": "The first stage that did not keep it."},
+        lost_at={**MAYBE_TEXT, "description": "The first stage that did not keep it; of two rankings one is enough."},
         stages=listed("SearchStage"),
     ),
     "SearchResult": obj(
