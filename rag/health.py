@@ -3,18 +3,20 @@
 import asyncio
 import time
 from collections.abc import Awaitable
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import psycopg
 import redis.asyncio
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from psycopg.rows import dict_row
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from embeddings import registry
+from embeddings.indexing.report import STATE, described
 from embeddings.search import searched_model
 from embeddings.types import ModelSpec
 from knowlex.common import liveness
@@ -31,7 +33,8 @@ UNREACHABLE = (psycopg.Error, RedisError, OSError, EOFError, ValueError, Knowlex
 
 
 async def health_check() -> dict[str, Any]:
-    """The Service's `health_check()`, and besides: database, broker, workers (their number) and chat_model.
+    """The Service's `health_check()`, and besides: database, broker, workers (their number), chat_model, and
+    vector_index, which says whether searches go through one, and what share of the neighbours it finds.
 
     reranker, only where a model reranks: "connected" or "loaded"; or else why the order is the sentences'.
     unhealthy: nothing can be answered. degraded: embedding, or answering by the chat model, cannot be done,
@@ -84,6 +87,7 @@ async def _measure() -> dict[str, Any]:
         "database": _word(database is not None),
         "broker": _word(broker),
         "workers": workers or 0,
+        "vector_index": database or None,
     }
     if reranker != "":
         result["reranker"] = reranker or ("unreachable" if _is_remote("RERANKER") else "not_loaded")
@@ -114,12 +118,19 @@ def _forget(task: "asyncio.Future[Any]") -> None:
         task.exception()  # looked at, so that asyncio does not report it as never retrieved
 
 
-async def _database() -> bool:
-    """False if it has no vectors. A connection of its own: a busy pool is not an absent database."""
-    connection = await psycopg.AsyncConnection.connect(settings.DATABASE_URL, autocommit=True)
+async def _database() -> dict[str, Any] | Literal[False]:
+    """What the vector index is; False where there is no place for vectors yet.
+
+    A connection of its own: a busy pool is not an absent database.
+    """
+    connection = await psycopg.AsyncConnection.connect(
+        settings.DATABASE_URL, autocommit=True, row_factory=dict_row
+    )
     async with connection:
-        cursor = await connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'")
-        return await cursor.fetchone() is not None
+        try:
+            return described(await (await connection.execute(STATE)).fetchone())
+        except psycopg.errors.UndefinedTable:
+            return False
 
 
 async def _broker() -> bool:

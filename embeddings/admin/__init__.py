@@ -3,6 +3,7 @@
 from embeddings.admin.chunks import EmbeddedChunkAdmin
 from embeddings.admin.collections import EmbeddedCollectionAdmin
 from embeddings.admin.documents import EmbeddedDocumentAdmin
+from embeddings.admin.indexes import IndexMeasurementAdmin, VectorIndexAdmin
 from embeddings.admin.jobs import IngestJobAdmin
 from embeddings.admin.models import EmbeddingModelAdmin, EmbeddingRequestAdmin, EmbeddingRunAdmin
 
@@ -13,5 +14,7 @@ __all__ = [
     "EmbeddingModelAdmin",
     "EmbeddingRequestAdmin",
     "EmbeddingRunAdmin",
+    "IndexMeasurementAdmin",
     "IngestJobAdmin",
+    "VectorIndexAdmin",
 ]

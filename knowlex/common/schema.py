@@ -30,6 +30,19 @@ HEALTH: dict[str, Any] = {
         "chat_model": _CONFIGURED,
         "database": _CONNECTION,
         "broker": _CONNECTION,
+        "vector_index": {
+            "type": ["object", "null"],
+            "description": "Null while the database cannot be reached.",
+            "properties": {
+                "kind": {"type": "string", "enum": ["none", "ivfflat", "hnsw"]},
+                "searches": {"type": "string", "enum": ["exact", "index"]},
+                "storage": {"type": "string", "enum": ["vector", "halfvec"]},
+                "rows": {"type": "integer", "description": "When it was built."},
+                "effort": {"type": "integer", "description": "Probes, or ef_search."},
+                "recall": {"type": ["number", "null"], "description": "recall@10 against exact search."},
+                "measured_at": {"type": ["string", "null"], "format": "date-time"},
+            },
+        },
         "reranker": {
             "type": "string",
             "enum": ["connected", "loaded", "unreachable", "not_loaded", "resting"],

@@ -20,6 +20,8 @@ LISTS = [
     "embeddings/embeddingmodel",
     "embeddings/embeddingrequest",
     "embeddings/embeddingrun",
+    "embeddings/indexmeasurement",
+    "embeddings/vectorindex",
 ]
 
 

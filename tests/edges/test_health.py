@@ -24,6 +24,7 @@ KEYS = {
     "broker",
     "workers",
     "chat_model",
+    "vector_index",
 }
 
 
@@ -49,6 +50,7 @@ def test_all_well(server: Stack) -> None:
     assert status == 200
     assert set(body) == KEYS
     assert body["workers"] == server.workers
+    assert body["vector_index"] == {"kind": "none", "searches": "exact"}
     assert (body["ollama"], body["vector_store"], body["embedding_model"]) == (
         "not_configured",
         "connected",
