@@ -53,7 +53,7 @@ def test_each_address_ends_in_a_document_or_with_its_reason(
         assert [item["status"] for item in (hung, gone, moved)] == ["failed"] * 3
         assert "404" in gone["error"]
         assert all(item["error"] for item in (hung, moved))
-        assert stored["ended_at"] < hung["ended_at"]
+        assert stored["started_at"] < hung["ended_at"]
 
         again = engine.ended(engine.create(url(f"{site.url}/facts.md")))["items"][0]
         assert (again["error_code"], again["duplicate_of"]) == ("DUPLICATE", stored["id"])
