@@ -8,7 +8,7 @@ _CONFIGURED = {"type": "string", "enum": ["connected", "unreachable", "not_confi
 
 PROBLEM: dict[str, Any] = {
     "type": "object",
-    "description": "Every failure, whatever the route; under /v1/ requestId is spelled request_id.",
+    "description": "Every failure, whatever the route; under /v1/ with request_id for requestId.",
     "required": ["status", "error", "message", "details", "timestamp"],
     "properties": {
         "status": {"type": "integer", "description": "The HTTP status."},
@@ -17,6 +17,7 @@ PROBLEM: dict[str, Any] = {
         "details": {"type": "object", "description": "For example the `field` that is wrong."},
         "timestamp": {"type": "string", "format": "date-time"},
         "requestId": {"type": "string", "description": "The same as the header X-Request-ID."},
+        "request_id": {"type": "string", "description": "The same, under /v1/."},
     },
 }
 HEALTH: dict[str, Any] = {
@@ -31,7 +32,8 @@ HEALTH: dict[str, Any] = {
         "database": _CONNECTION,
         "broker": _CONNECTION,
         "vector_index": {
-            "type": ["object", "null"],
+            "type": "object",
+            "nullable": True,
             "description": "Null while the database cannot be reached.",
             "properties": {
                 "kind": {"type": "string", "enum": ["none", "ivfflat", "hnsw"]},
@@ -39,8 +41,12 @@ HEALTH: dict[str, Any] = {
                 "storage": {"type": "string", "enum": ["vector", "halfvec"]},
                 "rows": {"type": "integer", "description": "When it was built."},
                 "effort": {"type": "integer", "description": "Probes, or ef_search."},
-                "recall": {"type": ["number", "null"], "description": "recall@10 against exact search."},
-                "measured_at": {"type": ["string", "null"], "format": "date-time"},
+                "recall": {
+                    "type": "number",
+                    "nullable": True,
+                    "description": "recall@10 against exact search.",
+                },
+                "measured_at": {"type": "string", "nullable": True, "format": "date-time"},
             },
         },
         "reranker": {

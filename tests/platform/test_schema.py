@@ -1,5 +1,6 @@
 """/api/schema describes the Platform API as it is."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -48,3 +49,19 @@ def test_answers_are_as_described(client: httpx.Client):
         if "application/json" in content:
             answer = content["application/json"]["schema"]
             fits(client.get(path.format(**ids)).json(), answer, schema["components"]["schemas"], path)
+
+
+def objects(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(item)
+
+
+def test_null_is_said_as_openapi_3_0_wants_it(client: httpx.Client):
+    schema = client.get("/api/schema").json()
+    assert schema["openapi"].startswith("3.0.")
+    for one in objects(schema["components"]):
+        assert one.get("type") != "null", one
+        assert not isinstance(one.get("type"), list), one
+        assert "enum" not in one or not one.get("nullable") or None in one["enum"], one

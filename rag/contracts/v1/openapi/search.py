@@ -122,7 +122,10 @@ SCHEMAS: dict[str, Schema] = {
     "SearchExplanation": obj(
         chunk_id=ID,
         found={**FLAG, "description": "It is among the results."},
-        lost_at={**MAYBE_TEXT, "description": "The first stage that did not keep it; of two rankings one is enough."},
+        lost_at={
+            **MAYBE_TEXT,
+            "description": "The first stage that did not keep it; of two rankings one is enough.",
+        },
         stages=listed("SearchStage"),
     ),
     "SearchResult": obj(
@@ -154,7 +157,7 @@ SCHEMAS: dict[str, Schema] = {
         rewriting=_maybe(
             {
                 "type": "string",
-                "enum": ["done", "unavailable", "failed"],
+                "enum": ["done", "unavailable", "failed", None],  # OpenAPI 3.0 wants null said twice
                 "description": "null where it was not asked for; unless done, the search was the plain one.",
             }
         ),
