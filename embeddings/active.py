@@ -85,7 +85,8 @@ def _take_configured() -> EmbeddingModel:
     """Make the configured model active; what was active before has no vectors, and goes."""
     queue.lock(queue.MODEL_LOCK)
     spec = configured()
-    rows = list(EmbeddingModel.objects.select_for_update(no_key=True).order_by("id"))
+    # The active one first: it stays, though another row be of the same model under another name.
+    rows = list(EmbeddingModel.objects.select_for_update(no_key=True).order_by("-active", "id"))
     model = next((row for row in rows if fits(row.spec, spec)), None)
     for other in rows:
         if other != model and (other.active or other.name == spec.name):

@@ -62,6 +62,8 @@ def _wait_for_searches(model: EmbeddingModel) -> None:
 
 @transaction.atomic
 def _some(table: str, model_id: int) -> int:
+    """Shuts switches out: else it could become the active one between the look and the deletion."""
+    queue.lock_shared(queue.MODEL_LOCK)
     _check(model_id)
     return int(execute(_DELETE.format(table=table, rows=ROWS), [model_id])[0][0])
 

@@ -53,7 +53,7 @@ class _Model:
             self._session = onnxruntime.InferenceSession(
                 settings.graph, session_options(), ["CPUExecutionProvider"]
             )
-        except (*UNUSABLE, Exception) as exc:
+        except Exception as exc:  # tokenizers has no narrower one, ONNX Runtime a class for each of its codes
             raise EmbedderRejected(f"The model in {settings.folder} cannot be loaded: {exc}") from exc
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(settings.max_tokens)

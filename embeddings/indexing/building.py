@@ -99,7 +99,7 @@ def _ensure(model: EmbeddingModel, min_rows: int | None) -> str | None:
     if reason or rows < enough // 2:
         if state is not None:
             log.info("vector index dropped", extra={"model": model.name, "rows": rows, "reason": reason})
-            drop_index(model.pk)
+        drop_index(model.pk)  # without a state, too: one of an earlier release, or what a crash left
         return None
     reason = _due(state, rows, since) if state else ("first" if rows >= enough else "")
     if reason:
@@ -129,6 +129,8 @@ def _due(state: VectorIndex, rows: int, since: int) -> str:
 
 
 def _build(model: EmbeddingModel, state: VectorIndex | None, rows: int, reason: str) -> str:
+    # What earlier builds that failed have left costs every write, and is only more with each try.
+    _drop_others(model.pk, keep=records.index_of(state).name if state else "")
     kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
     number = _last_number(model.pk) + 1
     lists = lists_for(rows) if kind == "ivfflat" else 0

@@ -16,23 +16,25 @@ _WRITES = """
     SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables
     WHERE relname = 'embeddings_embedding'
 """
-_seen: tuple[int, bool] | None = None  # writes at the last pass, and whether it left a measurement for later
+# Of the last pass that left nothing for later: how many writes there were, and the models that it looked at.
+_seen: tuple[int, list[EmbeddingModel]] | None = None
 
 
 def keep() -> None:
     """Build what is due, and measure what has changed: for the active model, and those to go back to."""
     global _seen
     writes = int(execute(_WRITES)[0][0])
-    if _seen == (writes, False):
+    models = list(EmbeddingModel.objects.filter(wanted=True, activated_at__isnull=False).order_by("pk"))
+    if _seen == (writes, models):
         return
     postponed = False
-    for model in EmbeddingModel.objects.filter(wanted=True, activated_at__isnull=False):
+    for model in models:
         ensure_index(model)
         postponed |= measure_if_due(model)
     with alone() as is_alone:
         if is_alone:
             drop_orphans()
-    _seen = (writes, postponed)
+    _seen = None if postponed else (writes, models)
 
 
 def measure_if_due(model: EmbeddingModel) -> bool:

@@ -51,6 +51,16 @@ def test_settings_that_name_no_model_follow_the_active_one(embedded, configure, 
     assert services.active_model().name == "text-embedding-3-small"
 
 
+def test_the_active_model_stays_though_another_row_is_of_the_same_one(embedded, configure):
+    EmbeddingModel.objects.create(
+        id=-1, name="alias", provider="openai", dimensions=32, options={"model": "text-embedding-3-small"}
+    )
+
+    services.ensure_model_matches()
+
+    assert services.active_model().name == "text-embedding-3-small"
+
+
 def test_an_active_model_that_cannot_be_used_is_refused_by_the_name_of_what_is_missing(embedded, settings):
     local = settings.EMBEDDERS["local"]
     settings.KNOWLEX = settings.KNOWLEX | {"EMBEDDER": local}

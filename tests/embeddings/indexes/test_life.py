@@ -6,12 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
+from django.utils import timezone
 
 from documents.models import Document
 from embeddings import indexing, services
 from embeddings.indexing import building, measuring, records, upkeep
-from embeddings.indexing.kinds import Index, refusal
+from embeddings.indexing.kinds import PREFIX, Index, refusal
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
 from embeddings.queue import INDEX_LOCK
 from knowlex.common.database import execute
@@ -145,6 +146,55 @@ def test_what_a_crash_left_behind_is_cleaned_up(add_vectors):
 
     assert again not in (None, name)
     assert relations() == {again}
+
+
+def test_builds_that_fail_leave_no_more_than_one_behind(add_vectors, monkeypatch):
+    add_vectors(200)
+    serving = indexing.ensure_index(min_rows=1)
+
+    def fails(*_: object, **__: object) -> None:
+        raise OperationalError("the server stops")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(building, "measure", fails)
+        for _ in range(3):
+            with pytest.raises(OperationalError):
+                indexing.rebuild(services.active_model())
+
+    assert VectorIndex.objects.get().number == 1
+    assert len(relations()) == 2
+    assert serving in relations()
+
+
+def test_what_an_earlier_release_built_goes_where_there_are_too_few_rows_for_one(add_vectors, model):
+    add_vectors(50)
+    execute(
+        f"CREATE INDEX {PREFIX}{model.pk} ON embeddings_embedding "
+        f"USING ivfflat ((vector::vector({SIZE})) vector_cosine_ops) WHERE model_id = {model.pk}"
+    )
+
+    assert indexing.ensure_index() is None
+
+    assert relations() == set()
+
+
+def test_upkeep_looks_at_a_model_that_has_become_active_though_nothing_was_written(
+    add_vectors, model, monkeypatch
+):
+    monkeypatch.setattr(upkeep, "_seen", None)
+    add_vectors(50)
+    EmbeddingModel.objects.filter(pk=model.pk).update(activated_at=None)
+    looked_at: list[EmbeddingModel] = []
+    monkeypatch.setattr(upkeep, "ensure_index", looked_at.append)
+    monkeypatch.setattr(upkeep, "_WRITES", "SELECT 7")
+    indexing.keep()
+    assert looked_at == []
+
+    EmbeddingModel.objects.filter(pk=model.pk).update(activated_at=timezone.now())
+    indexing.keep()
+    indexing.keep()
+
+    assert looked_at == [model]
 
 
 def test_the_index_of_a_model_that_is_gone_goes_too(add_vectors, model):
