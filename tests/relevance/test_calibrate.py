@@ -3,6 +3,7 @@
 import json
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib import admin
@@ -52,6 +53,26 @@ def test_fitted_weights_are_stored_with_the_active_model_and_used(tmp_path: Path
     right, wrong = assess(asked, found, stored).passages
     assert right.relevance > wrong.relevance
     assert (right, wrong) != assess(asked, found, None).passages
+
+
+@pytest.mark.django_db
+def test_the_active_model_is_asked_though_the_settings_have_another(tmp_path: Path, monkeypatch: Any) -> None:
+    """As where nothing in the environment names a model, and one was switched to."""
+    active = EmbeddingModel.objects.create(
+        name="multilingual-e5-small", provider="local", dimensions=384, active=True, wanted=True
+    )
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(lines(60))
+    asked: list[str] = []
+
+    def known(labelled: Any, embedder: Any, *, source: str) -> dict[str, str]:
+        asked.append(embedder.model_name)
+        return {"source": source}
+
+    monkeypatch.setattr("rag.management.commands.calibrate.calibrate", known)
+    run(path)
+
+    assert asked == [active.name]
 
 
 @pytest.mark.django_db

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.protocols import Embedder
+from embeddings.registry import embedder_for
 from embeddings.services import active_model
-from knowlex.common.components import component
 from knowlex.common.errors import KnowlexError
 from rag.calibrating import FEWEST, calibrate
 from rag.labelled import read_labelled
@@ -48,8 +47,7 @@ class Command(BaseCommand):
             path: Path = options["pairs"]
             with path.open(encoding="utf-8") as lines:
                 labelled = read_labelled(lines)
-            embedder = component("EMBEDDER", Embedder)
-            found = calibrate(labelled, embedder, source=options["source"] or path.name)
+            found = calibrate(labelled, embedder_for(model.spec), source=options["source"] or path.name)
             for name, value in found.items():
                 self.stdout.write(f"{name}: {value}")
         if options["dry_run"]:
