@@ -63,6 +63,10 @@ class OnCpuEmbedder(Generic[M]):
                 self._asked.pop(next(iter(self._asked)), None)  # the oldest
         return vector
 
+    async def aembed_passage(self, text: str) -> Vector:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._query_threads, lambda: self._loaded().passage(text))
+
     def _loaded(self) -> M:
         with self._loading:
             if self._model is None:

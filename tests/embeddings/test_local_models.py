@@ -14,7 +14,7 @@ from documents.tokens import load_tokenizer
 from embeddings.embedders.choosing import local_embedder
 from embeddings.embedders.folder import FolderEmbedder
 from embeddings.embedders.local import LocalEmbedder
-from embeddings.protocols import SentenceAware
+from embeddings.protocols import PassageAware, SentenceAware
 from knowlex.common.errors import EmbedderRejected
 
 SENTENCES = ["A load balancer spreads requests.", "Boil the pasta in salted water for nine minutes."]
@@ -120,7 +120,10 @@ async def test_e5_knows_questions_from_passages_and_finds_them_in_another_langua
     question = await e5.aembed_query("How long should pasta boil?")
     assert right.shape == (384,) == (e5.dimensions,)
     assert question @ right > question @ wrong
-    assert not np.allclose(question, e5.embed(["How long should pasta boil?"])[0], atol=1e-3)
+    (as_passage,) = e5.embed(["How long should pasta boil?"])
+    assert not np.allclose(question, as_passage, atol=1e-3)
+    assert isinstance(e5, PassageAware)
+    assert np.array_equal(await e5.aembed_passage("How long should pasta boil?"), as_passage)
 
 
 def test_a_name_that_is_not_known_is_refused_with_those_that_are() -> None:
