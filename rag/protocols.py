@@ -28,7 +28,7 @@ class Examiner(Protocol):
         ...
 
 
-class Widening(Retriever, Protocol):
+class Widening(Retriever, Examiner, Protocol):
     """Role PLAIN_RETRIEVER: a Retriever that can search for variants of the question, too."""
 
     async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:

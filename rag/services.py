@@ -166,17 +166,21 @@ async def close() -> None:
 
 
 def pipeline(**retriever: Any) -> Pipeline:
-    """retriever: options that its retriever has instead of the configured ones, for example `rrf_k`."""
+    """retriever: options of its plain search instead of the configured ones, for example `rrf_k`."""
     return Pipeline(
-        _retriever(retriever) if retriever else component("RETRIEVER", Retriever),
+        retriever_with(**retriever) if retriever else component("RETRIEVER", Retriever),
         component("RERANKER", Reranker),
         assess,
         component("SYNTHESIZER", Synthesizer),
     )
 
 
-def _retriever(options: Mapping[str, Any]) -> Retriever:
-    """The configured part with other options; the one that the faces use stays as it is."""
-    spec = settings.KNOWLEX["RETRIEVER"]
-    built: Retriever = import_string(spec["class"])(**{**spec.get("options", {}), **options})
+def retriever_with(**options: Any) -> Retriever:
+    """The configured one with other options of its plain search; the one that faces use stays as it is."""
+    built: Retriever = _built("RETRIEVER", {"plain": _built("PLAIN_RETRIEVER", options)})
     return built
+
+
+def _built(role: str, options: Mapping[str, Any]) -> Any:
+    spec = settings.KNOWLEX[role]
+    return import_string(spec["class"])(**{**spec.get("options", {}), **options})

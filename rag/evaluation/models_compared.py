@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from django.conf import settings
-from django.utils.module_loading import import_string
-
 from documents.access import FULL
 from embeddings.models import EmbeddingModel
 from knowlex.common.components import component
@@ -70,7 +67,7 @@ async def figures(
 ) -> list[Figures]:
     """Of each model. Question by question in turn, so that what else the machine does strikes them alike."""
     base = await services.make_question("?", access=FULL, collections=collections, top_k=DEPTH)
-    retrievers = [_retriever(model) for model in models]
+    retrievers = [services.retriever_with(model_id=model.pk) for model in models]
     rankings: list[list[metrics.Ranked]] = [[] for _ in models]
     took: list[list[float]] = [[] for _ in models]
     for case in cases:
@@ -80,12 +77,6 @@ async def figures(
             rankings[place].append(await _ranked(retriever, question, case))
             took[place].append((time.perf_counter() - started) * 1000)
     return [_figures(*pair) for pair in zip(rankings, took, strict=True)]
-
-
-def _retriever(model: EmbeddingModel) -> Retriever:
-    spec = settings.KNOWLEX["RETRIEVER"]
-    built: Retriever = import_string(spec["class"])(**spec.get("options", {}), model_id=model.pk)
-    return built
 
 
 async def _ranked(retriever: Retriever, question: Question, case: Case) -> metrics.Ranked:

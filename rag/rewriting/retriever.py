@@ -11,7 +11,7 @@ from django.conf import settings
 
 from knowlex.common.components import component
 from rag.chat.protocol import ChatModel
-from rag.protocols import Examiner, Widening
+from rag.protocols import Widening
 from rag.rewriting.rewriter import Rewriter
 from rag.rewriting.types import Variant
 from rag.types import Examination, Question, Retrieval
@@ -23,15 +23,16 @@ MODES = ("hybrid", "dense")  # in the others no model is called
 class RewritingRetriever:
     """Around PLAIN_RETRIEVER, with CHAT_MODEL where one is configured.
 
-    on: for questions that do not say whether. timeout_s: of each call of the chat model.
+    on: for questions that do not say whether. timeout_s: of each call of the chat model. plain: instead of
+    the part.
     """
 
-    def __init__(self, *, on: bool = False, timeout_s: float = 3.0) -> None:
-        self._on, self._timeout_s = on, timeout_s
+    def __init__(self, *, on: bool = False, timeout_s: float = 3.0, plain: Widening | None = None) -> None:
+        self._on, self._timeout_s, self._given = on, timeout_s, plain
         self._rewriter: Rewriter | None = None
 
     async def retrieve(self, question: Question) -> Retrieval:
-        plain = component("PLAIN_RETRIEVER", Widening)
+        plain = self._plain()
         if not self._wanted(question):
             return await plain.retrieve(question)
         if "CHAT_MODEL" not in settings.KNOWLEX:
@@ -41,7 +42,10 @@ class RewritingRetriever:
 
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
         """Of the plain search."""
-        return await component("PLAIN_RETRIEVER", Examiner).examine(question, chunk_id)
+        return await self._plain().examine(question, chunk_id)
+
+    def _plain(self) -> Widening:
+        return self._given or component("PLAIN_RETRIEVER", Widening)
 
     def _wanted(self, question: Question) -> bool:
         return question.mode in MODES and (self._on if question.rewrite is None else question.rewrite)
