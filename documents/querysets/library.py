@@ -2,6 +2,7 @@
 
 from collections.abc import Collection as Group
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
@@ -25,6 +26,14 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
             return self.filter(models.Q(name=name_or_id) | models.Q(id=UUID(name_or_id)))
         except ValueError:
             return self.filter(name=name_or_id)
+
+    def named_any(self, names_or_ids: Sequence[str]) -> Self:
+        """Those with one of these names, or of these ids."""
+        ids = []
+        for text in names_or_ids:
+            with suppress(ValueError):
+                ids.append(UUID(text))
+        return self.filter(models.Q(name__in=names_or_ids) | models.Q(id__in=ids))
 
     def allowed_to(self, access: Access) -> Self:
         """Those that the caller may use."""

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from documents.access import Access
-from documents.collections import get_collection, named_collection
+from documents.collections import get_collection, named_collection, named_collections
 from documents.models import Collection
 from embeddings import model_rows
 from knowlex.common.database import with_retries
@@ -132,11 +132,10 @@ def _named(names: Sequence[str], access: Access) -> list[Collection]:
     if len(names) > MAX_COLLECTIONS:
         raise InvalidInput(f"collections must be at most {MAX_COLLECTIONS}.", field="collections")
     try:
-        found = [named_collection(name, access=access) for name in names]
+        return named_collections(names, access=access)
     except (NotFound, Forbidden) as exc:
         exc.details["field"] = "collections"
         raise
-    return list({one.id: one for one in found}.values())
 
 
 def _own_collection(asked: QuestionSet, access: Access) -> Collection:

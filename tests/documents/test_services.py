@@ -8,11 +8,11 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Model
 
 from documents import services
-from documents.access import FULL
-from documents.collections import default_collection, named_collection
+from documents.access import FULL, Access
+from documents.collections import default_collection, named_collection, named_collections
 from documents.models import Chunk, Collection, Document
 from knowlex.common.database import release_connection, with_retries
-from knowlex.common.errors import DatabaseUnavailable, InvalidInput, NotFound
+from knowlex.common.errors import DatabaseUnavailable, Forbidden, InvalidInput, NotFound
 from knowlex.common.ids import new_id, parse_id
 
 CountQueries = Callable[[int], AbstractContextManager[object]]
@@ -79,6 +79,23 @@ def test_collection_is_found_by_name_and_by_id() -> None:
     assert named_collection("law", access=FULL) == law
     assert named_collection(str(law.id), access=FULL) == law
     assert named_collection("default", access=FULL).id == default_collection().id
+
+
+def test_collections_are_found_in_one_statement_in_the_order_they_are_named(
+    django_assert_num_queries: CountQueries,
+) -> None:
+    law, tea = (Collection.objects.create(name=name) for name in ("law", "tea"))
+
+    with django_assert_num_queries(1):
+        found = named_collections(["tea", str(law.id).upper(), "law"], access=FULL)
+
+    assert found == [tea, law]
+    assert named_collections([], access=FULL) == []
+    assert named_collections(["default"], access=FULL) == [default_collection()]
+    with pytest.raises(NotFound):
+        named_collections(["law", "nowhere"], access=FULL)
+    with pytest.raises(Forbidden):
+        named_collections(["law", "tea"], access=Access(collection_ids=(law.id,)))
 
 
 @pytest.mark.parametrize(
