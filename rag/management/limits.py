@@ -1,5 +1,6 @@
 """Figures that must not be passed: what makes `evaluate` fail in a pipeline."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,6 +57,9 @@ def _limit(text: str, names: Sequence[str], known: Sequence[str], *, is_ceiling:
         hint = " with --answers" if metric in (*ANSWERS, "balanced") else f": one of {', '.join(known)}"
         raise InvalidInput(f"{text} must be METRIC=VALUE{hint}.")
     try:
-        return Limit(metric, float(number), is_ceiling, name)
+        value = float(number)
     except ValueError:
-        raise InvalidInput(f"{text}: {number!r} is not a number.") from None
+        value = math.nan
+    if not math.isfinite(value):  # nothing is below "nan", so nothing would ever break it
+        raise InvalidInput(f"{text}: {number!r} is not a number.")
+    return Limit(metric, value, is_ceiling, name)
