@@ -11,6 +11,7 @@ from psycopg.sql import SQL, Composable, Literal
 from embeddings.search import SearchModel
 from embeddings.store import vector_text
 from embeddings.types import Vector
+from embeddings.words import sparse_text
 from knowlex.common.async_db import Row, fetch_one
 from rag.retrievers import literal
 from rag.retrievers.filtering import Condition, is_passing
@@ -83,7 +84,7 @@ async def examine(
         "collections": list(question.collection_ids),
         "asked": list(words.idf) if words else [],
         "words": (words.all_known() if scope and scope.narrow else words.finding()) if words else "",
-        "weights": words.weights() if words else "{}/16777216",
+        "weights": words.weights() if words else sparse_text({}),
         "literal": literal.needle(question.text).text,
         **({} if vector is None else {"vector": vector_text(vector)}),
         **condition.parameters,

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from psycopg.sql import SQL, Composable, Literal
 
+from documents.held_languages import LANGUAGES
 from documents.types import UNREAD_WARNINGS
 from embeddings.search import MODEL, SearchModel, dense_statement
 from rag.retrievers import sentences
@@ -29,18 +30,7 @@ SELECT model.*,
         ) AS counted
     ) AS chunks_with,
     {passing} AS passing,
-    (
-        WITH RECURSIVE present (collection, language) AS (
-            SELECT given.id, (SELECT min(language) FROM documents_document WHERE collection_id = given.id)
-            FROM unnest(%(collections)s::uuid[]) AS given (id)
-            UNION ALL
-            SELECT collection, (
-                SELECT min(language) FROM documents_document
-                WHERE collection_id = collection AND language > present.language
-            ) FROM present WHERE language IS NOT NULL
-        )
-        SELECT coalesce(array_agg(DISTINCT language), '{{}}') FROM present WHERE language IS NOT NULL
-    ) AS languages
+    (SELECT coalesce(array_agg(language), '{{}}') FROM ({languages}) AS held) AS languages
 FROM ({model}) AS model
 """)
 _COUNT_PASSING = SQL("(SELECT count(*) FROM ({passing} LIMIT {enough}) AS counted)")
@@ -170,7 +160,7 @@ def scope(conditions: str) -> bytes:
     counted: Composable = SQL("NULL::bigint")
     if conditions:
         counted = _COUNT_PASSING.format(passing=passing(conditions), enough=Literal(NARROW))
-    return _SCOPE.format(model=MODEL, passing=counted).as_bytes(None)
+    return _SCOPE.format(model=MODEL, passing=counted, languages=SQL(LANGUAGES)).as_bytes(None)
 
 
 @lru_cache(maxsize=256)

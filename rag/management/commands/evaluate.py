@@ -11,9 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from documents.access import FULL
 from documents.collections import named_collection
-from knowlex.common.async_db import close_pool
 from knowlex.common.errors import KnowlexError
-from rag import services
 from rag.evaluation import question_sets
 from rag.evaluation.asking import Asker
 from rag.evaluation.configurations import Configuration
@@ -23,6 +21,7 @@ from rag.evaluation.reading import read_lines
 from rag.evaluation.running import summary_of
 from rag.evaluation.types import Case
 from rag.management.bar import Bar
+from rag.management.closing import then_close
 from rag.management.commands.question_set import bounded_lines
 from rag.management.given import read_given
 from rag.management.limits import Limit, read_limits
@@ -74,7 +73,7 @@ class Command(BaseCommand):
     ) -> list[list[Outcome]]:  # fmt: skip
         asker = Asker(configurations, [one.id for one in collections], answers=answers)
         with Bar(self.stderr, len(cases)) as bar:
-            each = asyncio.run(_outcomes(asker, cases, bar))
+            each = asyncio.run(then_close(_outcomes(asker, cases, bar)))
         return [list(of_one) for of_one in zip(*each, strict=True)]
 
     def _write(
@@ -101,13 +100,9 @@ class Command(BaseCommand):
 async def _outcomes(asker: Asker, cases: Sequence[Case], bar: Bar) -> list[list[Outcome]]:
     """Of each question, one outcome a configuration."""
     found = []
-    try:
-        for case in cases:
-            found.append(await asker.outcomes(case))
-            bar.step()
-    finally:
-        await services.close()
-        await close_pool()
+    for case in cases:
+        found.append(await asker.outcomes(case))
+        bar.step()
     return found
 
 

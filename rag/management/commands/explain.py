@@ -7,11 +7,11 @@ from typing import Any, get_args
 from django.core.management.base import BaseCommand, CommandError
 
 from documents.access import FULL
-from knowlex.common.async_db import close_pool
 from knowlex.common.errors import KnowlexError
 from knowlex.common.fields import check_question
 from knowlex.common.ids import parse_id
 from rag import services
+from rag.management.closing import then_close
 from rag.types import Explanation, Mode, Stage
 
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            explanation = asyncio.run(_explanation(options))
+            explanation = asyncio.run(then_close(_explanation(options)))
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc
         for line in _lines(explanation):
@@ -35,19 +35,15 @@ class Command(BaseCommand):
 
 
 async def _explanation(options: dict[str, Any]) -> Explanation:
-    try:
-        question = await services.make_platform_question(
-            check_question(options["question"], "question"),
-            access=FULL,
-            collections=options["collection"],
-            top_k=options["top_k"],
-            mode=options["mode"],
-        )
-        chunk_id = parse_id(options["chunk_id"], field="chunk_id")
-        return (await services.explain(question, chunk_id, access=FULL))[1]
-    finally:
-        await services.close()
-        await close_pool()
+    question = await services.make_platform_question(
+        check_question(options["question"], "question"),
+        access=FULL,
+        collections=options["collection"],
+        top_k=options["top_k"],
+        mode=options["mode"],
+    )
+    chunk_id = parse_id(options["chunk_id"], field="chunk_id")
+    return (await services.explain(question, chunk_id, access=FULL))[1]
 
 
 def _lines(explanation: Explanation) -> list[str]:
