@@ -7,7 +7,8 @@ from typing import Any
 
 from embeddings.protocols import Embedder
 from knowlex.common.errors import InvalidInput
-from rag.fitting import area_under_curve, expected_calibration_error, fit, unseen_chances
+from rag.evaluation.reliability import calibration_error
+from rag.fitting import area_under_curve, fit, unseen_chances
 from rag.labelled import Labelled, described_pairs
 
 FEWEST = 50  # pairs of each label; fewer say little about eight numbers
@@ -37,6 +38,6 @@ def calibrate(labelled: Sequence[Labelled], embedder: Embedder, *, source: str) 
         "pairs": len(pairs),
         "relevant": relevant,
         "source": source,
-        "calibration_error": round(expected_calibration_error(chances, labels), 3),
+        "calibration_error": round(calibration_error(chances, labels), 3),
         "auc": round(area_under_curve(chances, labels), 3),
     }

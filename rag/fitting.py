@@ -79,17 +79,6 @@ def _balanced(counts: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.where(labels == 1, counts * share, counts)
 
 
-def expected_calibration_error(chances: Sequence[float], labels: Sequence[bool], bins: int = 10) -> float:
-    """Mean gap between the chance that was told and the share that came true, over bins of equal width."""
-    told, true = np.array(chances), np.array(labels, dtype=float)
-    places = np.minimum((told * bins).astype(int), bins - 1)
-    gaps = [
-        abs(told[places == place].mean() - true[places == place].mean()) * (places == place).mean()
-        for place in set(places)
-    ]
-    return float(sum(gaps))
-
-
 def area_under_curve(chances: Sequence[float], labels: Sequence[bool]) -> float:
     """The share of (relevant, irrelevant) pairs of pairs in the right order; ties count half."""
     told, true = np.array(chances), np.array(labels, dtype=bool)

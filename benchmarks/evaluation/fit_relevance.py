@@ -19,7 +19,8 @@ import numpy as np
 from benchmarks.evaluation.cases import FOREIGN_WEIGHTS, WEIGHTS, Case, cases, foreign_cases
 from benchmarks.evaluation.diagram import reliability
 from benchmarks.evaluation.sets import Sets, vectors_of
-from rag.fitting import COSINES, FOLDS, NAMES, area_under_curve, expected_calibration_error, fit
+from rag.evaluation.reliability import calibration_error
+from rag.fitting import COSINES, FOLDS, NAMES, area_under_curve, fit
 from rag.relevance import Calibration
 
 THRESHOLD = 0.8
@@ -53,7 +54,7 @@ def report(cases: Sequence[Case], settings: Iterable[str], chances: np.ndarray) 
         refused = [f"{(part < THRESHOLD).mean():9.3f}" if len(part) else f"{'-':>9}" for part in (yes, no)]
         both = len(yes) and len(no)
         area = f"{area_under_curve(chances[chosen], labels[chosen]):7.3f}" if both else f"{'-':>7}"
-        error = expected_calibration_error(list(chances[chosen]), list(labels[chosen]))
+        error = calibration_error(list(chances[chosen]), list(labels[chosen]))
         print(f"{setting:22}{len(yes):11}{refused[0]}{len(no):9}{refused[1]}{area}{error:7.3f}")
 
 

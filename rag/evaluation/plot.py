@@ -9,7 +9,6 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from rag.evaluation.reliability import bins
 from rag.models import Evaluation
 
 COLOURS = ("#2563a8", "#d9822b")  # told apart by everybody, in grey, too
@@ -102,23 +101,6 @@ def figures_svg(title: str, names: Sequence[str], measured: Sequence[Mapping[str
     )
 
 
-def reliability_svg(title: str, series: Sequence[tuple[str, Sequence[float], Sequence[bool]]]) -> str:
-    """A reliability diagram by itself. series: (name, told probabilities, outcomes), at most two."""
-    found = [(name, [one.as_dict() for one in bins(told, true)]) for name, told, true in series]
-    curves = [_curve(held, colour) for (_, held), colour in zip(found, COLOURS, strict=False)]
-    return render_to_string(
-        "rag/reliability.svg",
-        {
-            "title": _short(title, 50),
-            "names": _legend([name for name, _ in found], []),
-            "diagram": _diagram(curves, 70, TOP),
-            "width": SQUARE + 110,
-            "height": TOP + SQUARE + 60 + 20 * len(found),
-            "notes": TOP + SQUARE + 64,
-        },
-    )
-
-
 def message_svg(title: str, message: str) -> str:
     return render_to_string("rag/message.svg", {"title": _short(title, 80), "message": message})
 
@@ -144,10 +126,9 @@ def _at(share: float | None) -> float | None:
 
 
 def _legend(names: Sequence[str], measured: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    notes = [_note(one) for one in measured] or [""] * len(names)
     return [
-        {"text": f"{_short(name, MAX_NAME)}{note}", "colour": colour, "place": place * 20}
-        for place, (name, note, colour) in enumerate(zip(names, notes, COLOURS, strict=False))
+        {"text": f"{_short(name, MAX_NAME)}{_note(one)}", "colour": colour, "place": place * 20}
+        for place, (name, one, colour) in enumerate(zip(names, measured, COLOURS, strict=False))
     ]
 
 

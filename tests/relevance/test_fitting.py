@@ -4,8 +4,9 @@ import random
 
 import pytest
 
+from rag.evaluation.reliability import calibration_error
 from rag.features import Features
-from rag.fitting import COSINES, Pair, expected_calibration_error, fit
+from rag.fitting import COSINES, Pair, fit
 
 
 def pairs(number: int, *, misleading_cosine: bool = False) -> list[Pair]:
@@ -31,7 +32,7 @@ def test_what_is_told_comes_true() -> None:
     balanced = [p for p in sample if p.relevant] * 2 + [p for p in sample if not p.relevant]
     weights = fit(sample)
     chances = [weights.probability(p.features) for p in balanced]
-    assert expected_calibration_error(chances, [p.relevant for p in balanced]) < 0.05
+    assert calibration_error(chances, [p.relevant for p in balanced]) < 0.05
 
 
 def test_a_weight_that_would_be_negative_is_left_out() -> None:
@@ -58,5 +59,5 @@ def test_pairs_of_one_kind_cannot_be_fitted() -> None:
 
 
 def test_perfect_chances_have_no_calibration_error() -> None:
-    assert expected_calibration_error([0.0, 1.0, 1.0], [False, True, True]) == 0.0
-    assert expected_calibration_error([1.0, 1.0], [False, False]) == 1.0
+    assert calibration_error([0.0, 1.0, 1.0], [False, True, True]) == 0.0
+    assert calibration_error([1.0, 1.0], [False, False]) == 1.0
