@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.http import HttpRequest
 
 from embeddings.admin.models import ReadOnlyAdmin
 from embeddings.models import IndexMeasurement, VectorIndex
@@ -35,6 +36,11 @@ class VectorIndexAdmin(_Recall, ReadOnlyAdmin):
         "measured_at",
     ]
     list_select_related = ["model"]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """With why there may be none."""
+        why = "A model with few chunks has none: its searches compare the question with every vector."
+        return super().changelist_view(request, {"subtitle": why, **(extra_context or {})})
 
 
 @admin.register(IndexMeasurement)

@@ -6,15 +6,17 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 
 from documents.access import FULL
 from documents.admin.words import state_badge
+from documents.models import Collection
 from knowlex.common.ids import parse_id
-from rag.admin.question_sets import PartOfAWhole, Unchangeable
+from rag.admin.question_sets import Unchangeable
 from rag.evaluation import runs
 from rag.evaluation.plot import evaluation_svg
 from rag.evaluation.summary import ORDER
-from rag.models import Evaluation, EvaluationResult
+from rag.models import Evaluation
 
 LATENCIES = ("latency_p50_ms", "latency_p95_ms")
 
@@ -25,7 +27,10 @@ class EvaluationAdmin(Unchangeable):
     list_display_links = ["created_at"]
     list_select_related = ["question_set"]
     list_filter = ["status", ("question_set", admin.RelatedOnlyFieldListFilter)]
-    fields = ["question_set", "state", "error", "bar", "named", "figures", "picture", "questions"]
+    fields = [
+        "question_set", "read", "state", "error", "bar", "created_at", "started_at", "completed_at",
+        "settings", "figures", "picture", "questions",
+    ]  # fmt: skip
 
     class Media:
         css = {"all": ["documents/admin.css"]}
@@ -58,6 +63,16 @@ class EvaluationAdmin(Unchangeable):
     def named(self, run: Evaluation) -> str:
         return " · ".join(one["name"] for one in run.configurations)
 
+    @admin.display(description="configurations")
+    def settings(self, run: Evaluation) -> str:
+        lines = ((one["name"], _told(one["settings"])) for one in run.configurations)
+        return format_html_join(mark_safe("<br>"), "{}: {}", lines)
+
+    @admin.display(description="collections")
+    def read(self, run: Evaluation) -> str:
+        names = Collection.objects.filter(id__in=run.collection_ids).order_by("name")
+        return ", ".join(names.values_list("name", flat=True)) or "-"
+
     @admin.display(description="nDCG@10")
     def ndcg(self, run: Evaluation) -> str:
         return _values(run, "ndcg@10")
@@ -89,16 +104,8 @@ class EvaluationAdmin(Unchangeable):
         return format_html('<a href="{}?evaluation__id__exact={}">What each question gave</a>', url, run.pk)
 
 
-@admin.register(EvaluationResult)
-class EvaluationResultAdmin(PartOfAWhole):
-    list_display = ["position", "configuration", "best", "answered", "answer", "latency_ms", "error"]
-    list_filter = ["configuration", "answered", ("evaluation", admin.RelatedOnlyFieldListFilter)]
-    ordering = ["evaluation", "position", "configuration"]
-
-    @admin.display(description="nDCG@10")
-    def best(self, row: EvaluationResult) -> str:
-        value = row.values.get("ndcg@10")
-        return "-" if value is None else f"{value:.3f}"
+def _told(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items()) or "the server's settings"
 
 
 def _values(run: Evaluation, metric: str) -> str:
@@ -117,4 +124,4 @@ def _cell(figure: dict[str, Any] | None) -> str:
     if figure is None:
         return "-"
     interval = "" if figure["low"] is None else f" ({figure['low']:.3f}-{figure['high']:.3f})"
-    return f"{figure['value']:.3f}{interval}, {figure['n']} questions"
+    return f"{figure['value']:.3f}{interval}, {figure['n']} question{'' if figure['n'] == 1 else 's'}"

@@ -64,7 +64,7 @@ def test_the_admin_shows_sets_and_evaluations():
     run = Evaluation.objects.create(
         question_set=held,
         collection_ids=[uuid4()],
-        configurations=[{"name": HOSTILE, "settings": {}}, {"name": "b", "settings": {}}],
+        configurations=[{"name": HOSTILE, "settings": {"mode": "dense"}}, {"name": "b", "settings": {}}],
         status="completed",
         total=1,
         done=1,
@@ -86,5 +86,10 @@ def test_the_admin_shows_sets_and_evaluations():
         shown = client.get(f"/admin/rag/{page}").content.decode()
         assert words.lower() in shown.lower(), page
         assert HOSTILE not in shown, page
+    shown = client.get(f"/admin/rag/evaluationresult/?evaluation__id__exact={run.id}").content.decode()
+    assert shown.count("&lt;script&gt;") == 3  # the question, its configuration, its answer
+    shown = client.get(f"/admin/rag/evaluation/{run.id}/change/").content.decode()
+    assert "mode=dense" in shown
+    assert "the server&#x27;s settings" in shown
     assert client.post(f"/admin/rag/questionset/{held.id}/delete/", {"post": "yes"}).status_code == 302
     assert not Evaluation.objects.exists()
