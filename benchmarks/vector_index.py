@@ -5,7 +5,8 @@
 FOLDER holds texts (.txt .md .rst .html, also .gz); its chunks and vectors are kept in --data, and FOLDER is
 not needed again. Questions are pieces of texts that are not stored. With --bench-python, an environment that
 has chromadb and qdrant-edge-py, these two get the same vectors. PostgreSQL runs in a temporary folder; each
-index is built, measured and tuned by Knowlex's own code, and searched by its own statements through its pool.
+index is built, measured and tuned by Knowlex's own code, and searched by its own statements through its pool:
+everything, one collection with a hundredth of the rows, and by tags of documents that have 1 % and 20 %.
 """
 
 import argparse
@@ -45,9 +46,20 @@ from embeddings.models import EmbeddingModel, VectorIndex  # noqa: E402
 from embeddings.store import vector_text  # noqa: E402
 from knowlex.common import async_db  # noqa: E402
 from knowlex.common.database import execute  # noqa: E402
+from rag.retrievers import statements  # noqa: E402
+from rag.retrievers.filtering import NARROW, Condition, condition_of  # noqa: E402
+from rag.types import Filters  # noqa: E402
 from tests.support.postgres import Postgres  # noqa: E402
 
 ALL, MARKED = UUID(int=1), UUID(int=2)  # collections; the second holds one row in a hundred
+A_DOCUMENT = 20  # chunks
+RARE, WIDE = 100, 5  # one document in so many has the tag
+FILTERS: dict[str, Condition | None] = {
+    "": None,
+    "1 %, a collection": None,
+    "1 %, a tag": condition_of(Filters(tags=("rare",))),
+    "20 %, a tag": condition_of(Filters(tags=("wide",))),
+}
 KINDS = [
     ("none", "vector"),
     ("ivfflat", "vector"),
@@ -69,7 +81,7 @@ def main() -> None:
     with database() as load:
         for rows in sorted(arguments.rows):
             load(vectors[:rows])
-            truth = {marked: neighbours(vectors[:rows], questions, marked) for marked in (False, True)}
+            truth = {name: neighbours(vectors[:rows], questions, name) for name in FILTERS}
             for kind, storage in KINDS:
                 knowlex(rows, kind, storage, vectors, questions, truth)
             for name in ("qdrant", "chroma") if arguments.bench_python else ():
@@ -86,15 +98,26 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def neighbours(vectors: Matrix, questions: Matrix, marked: bool) -> list[float]:
-    """The cosine distance of each question's K-th neighbour."""
-    among = vectors[::MARKED_ONE_IN] if marked else vectors
+def neighbours(vectors: Matrix, questions: Matrix, name: str) -> list[float]:
+    """The cosine distance of each question's K-th neighbour among the rows that pass."""
+    among = vectors[passing(name, len(vectors))]
     unit = among / np.linalg.norm(among, axis=1, keepdims=True)
     found = []
     for question in questions:
-        distances = 1 - unit @ (question / np.linalg.norm(question))
-        found.append(float(np.partition(distances, K - 1)[K - 1]))
+        distances = np.sort(1 - unit @ (question / np.linalg.norm(question)))
+        found.append(float(distances[min(K, len(distances)) - 1]))
     return found
+
+
+def passing(name: str, rows: int) -> Any:
+    """Which rows, as booleans."""
+    numbers = np.arange(rows)
+    in_marked = numbers % MARKED_ONE_IN == 0
+    if name.endswith("collection"):
+        return in_marked
+    if name.endswith("tag"):
+        return numbers // A_DOCUMENT % (RARE if name.startswith("1 %") else WIDE) == 0
+    return numbers >= 0
 
 
 @contextmanager
@@ -115,16 +138,18 @@ def database() -> Iterator[Callable[[Matrix], None]]:
 
 
 def fill(model: EmbeddingModel, vectors: Matrix) -> None:
-    """Vectors without their chunks: what is measured reads no text."""
+    """Vectors and chunks without text."""
     indexing.drop_index(model.pk)
     execute("TRUNCATE embeddings_embedding")
     with raw() as database_, database_.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
+        fill_documents(cursor, len(vectors))
         columns = "(chunk_id, model_id, collection_id, vector, created_at)"
         with cursor.copy(f"COPY embeddings_embedding {columns} FROM STDIN") as copy:
             for n, vector in enumerate(vectors):
                 copy.write_row(row_of(n, model.pk, vector))
-        cursor.execute("VACUUM ANALYZE embeddings_embedding")
+        for table in ("embeddings_embedding", "documents_chunk", "documents_document"):
+            cursor.execute(f"VACUUM ANALYZE {table}")
         cursor.execute("TRUNCATE embeddings_lexemecount")
         shares = {MARKED: len(vectors[::MARKED_ONE_IN]), ALL: len(vectors) - len(vectors[::MARKED_ONE_IN])}
         for collection, chunks in shares.items():
@@ -134,10 +159,38 @@ def fill(model: EmbeddingModel, vectors: Matrix) -> None:
             )
 
 
+def fill_documents(cursor: psycopg.Cursor[Any], rows: int) -> None:
+    """All in one collection: which, is nothing to a filter by tag."""
+    cursor.execute("TRUNCATE documents_document, documents_collection, documents_chunk CASCADE")
+    cursor.execute(
+        "INSERT INTO documents_collection (id, name, description, settings, created_at)"
+        " VALUES (%s, 'all', '', '{}', now())",
+        [ALL],
+    )
+    cursor.execute(
+        "INSERT INTO documents_document (id, collection_id, source, original_filename, title, checksum,"
+        " size_bytes, file, page_count, chunk_count, metadata, warnings, created_at)"
+        " SELECT lpad(to_hex(n), 32, '0')::uuid, %s, 'TEXT', n || '.txt', '', lpad(n::text, 64), 1,"
+        " '', 1, %s, jsonb_build_object('tags', array_remove(ARRAY["
+        "   CASE WHEN n %% %s = 0 THEN 'rare' END, CASE WHEN n %% %s = 0 THEN 'wide' END], NULL)),"
+        " '[]', now() FROM generate_series(0, %s) AS n",
+        [ALL, A_DOCUMENT, RARE, WIDE, (rows - 1) // A_DOCUMENT],
+    )
+    columns = "id, document_id, chunk_index, content, start_char, end_char, token_count, chapter, section"
+    with cursor.copy(f"COPY documents_chunk ({columns}, created_at) FROM STDIN") as copy:
+        for n in range(rows):
+            document = UUID(int=n // A_DOCUMENT)
+            copy.write_row((id_of(n), document, n % A_DOCUMENT, "-", 0, 1, 1, "", "", "2026-11-22"))
+
+
+def id_of(n: int) -> UUID:
+    """In the order of their making, as UUIDs of version 7 are."""
+    return UUID(int=(7 << 100) + (n << 64))
+
+
 def row_of(n: int, model_id: int, vector: Any) -> tuple[Any, ...]:
-    """Ids in the order of their making, as UUIDs of version 7 are."""
     collection = MARKED if n % MARKED_ONE_IN == 0 else ALL
-    return UUID(int=(7 << 100) + (n << 64)), model_id, collection, vector_text(vector), "2026-11-22"
+    return id_of(n), model_id, collection, vector_text(vector), "2026-11-22"
 
 
 @contextmanager
@@ -147,13 +200,13 @@ def raw() -> Iterator[psycopg.Connection]:
 
 
 def knowlex(
-    rows: int, kind: str, storage: str, vectors: Matrix, questions: Matrix, truth: dict[bool, list[float]]
+    rows: int, kind: str, storage: str, vectors: Matrix, questions: Matrix, truth: dict[str, list[float]]
 ) -> None:
     settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE = kind, storage
     model = EmbeddingModel.objects.get()
     build_s, how = build(model, kind)
     stored = stored_per_second(model, vectors)
-    for filtered in (False, True):
+    for filtered in FILTERS:
         recall, cpu_ms, p50_ms, way = asyncio.run(searched(questions, truth[filtered], filtered))
         name = "Knowlex exact" if kind == "none" else f"Knowlex {kind} {storage}"
         told = [
@@ -206,39 +259,64 @@ def stored_per_second(model: EmbeddingModel, vectors: Matrix) -> float:
 
 
 async def searched(
-    questions: Matrix, truth: Sequence[float], filtered: bool
+    questions: Matrix, truth: Sequence[float], filtered: str
 ) -> tuple[float, float, float, str]:
-    """recall@10, PostgreSQL's CPU and median latency of a search's two statements, and which way it took."""
-    collections = [MARKED] if filtered else [ALL, MARKED]
+    """recall@10, PostgreSQL's CPU and median latency of a search's two statements, and which way it took.
+
+    Raises AssertionError if a search brings fewer rows than there are.
+    """
+    there = min(K, int(passing(filtered, await rows_stored()).sum()))
     try:
-        ways = {await one(question, collections) for question in questions[:6]}
+        ways = {(await found(question, filtered))[1] for question in questions[:6]}
         pids = await async_db.fetch_all("SELECT pid FROM pg_stat_activity WHERE application_name = 'knowlex'")
         processes = [psutil.Process(row["pid"]) for row in pids]
         before = sum(sum(process.cpu_times()[:2]) for process in processes)
         hits, times = 0, []
         for question, farthest in zip(questions, truth, strict=True):
             started = time.perf_counter()
-            distances = await found(question, collections)
+            distances, _ = await found(question, filtered)
             times.append((time.perf_counter() - started) * 1000)
+            assert len(distances) == there, "rows are missing"
             hits += sum(distance <= farthest + 1e-5 for distance in distances)
         used = sum(sum(process.cpu_times()[:2]) for process in processes) - before
     finally:
         await async_db.close_pool()
-    return hits / K / len(questions), used / len(questions) * 1000, statistics.median(times), "/".join(ways)
+    way = "/".join(sorted(ways))
+    return hits / there / len(questions), used / len(questions) * 1000, statistics.median(times), way
 
 
-async def one(question: Any, collections: list[UUID]) -> str:
-    model = await search.search_model(collections)
-    await found(question, collections)
-    return " (by index)" if model and model.index else " (exact)"
+async def rows_stored() -> int:
+    (row,) = await async_db.fetch_all("SELECT count(*) AS rows FROM embeddings_embedding")
+    return int(row["rows"])
 
 
-async def found(question: Any, collections: list[UUID]) -> list[float]:
+async def found(question: Any, filtered: str) -> tuple[list[float], str]:
+    """Distances, closest first, and whether the index was used."""
+    condition = FILTERS[filtered]
+    collections = [MARKED] if filtered.endswith("collection") else [ALL, MARKED]
+    parameters = {"vector": vector_text(question), "collections": collections, "limit": K}
+    if condition:
+        return await found_passing(condition, parameters)
     model = await search.search_model(collections)
     assert model is not None
-    parameters = {"vector": vector_text(question), "collections": collections, "limit": K}
     rows = await async_db.fetch_all(_statement(model), parameters, setup=model.setup)
-    return [row["distance"] for row in rows]
+    return [row["distance"] for row in rows], way_of(model)
+
+
+async def found_passing(condition: Condition, parameters: dict[str, Any]) -> tuple[list[float], str]:
+    """By the retriever's statements, which bring the passages too."""
+    parameters = {**parameters, "candidates": K, "lexemes": [""], "model": None, **condition.parameters}
+    scope = await async_db.fetch_one(statements.scope(condition.conditions), parameters)
+    assert scope is not None
+    narrow = scope["passing"] < NARROW
+    model = search.usable_model(scope).filtered(narrow=narrow)
+    statement = statements.by_meaning(model, "dense", condition.conditions, narrow)
+    rows = await async_db.fetch_all(statement, parameters, setup=model.setup)
+    return [row["distance"] for row in rows], way_of(model)
+
+
+def way_of(model: search.SearchModel) -> str:
+    return f" (by index, effort {model.effort})" if model.index else " (exact)"
 
 
 def _statement(model: search.SearchModel) -> bytes:
@@ -250,9 +328,7 @@ def _statement(model: search.SearchModel) -> bytes:
 _statements: dict[search.SearchModel, bytes] = {}
 
 
-def other(
-    name: str, python: Path, vectors: Matrix, questions: Matrix, truth: dict[bool, list[float]]
-) -> None:
+def other(name: str, python: Path, vectors: Matrix, questions: Matrix, truth: dict[str, list[float]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/vectors.npy", vectors)
         np.save(f"{folder}/questions.npy", questions)
@@ -261,7 +337,7 @@ def other(
         done = subprocess.run([str(python), script, name, *files], stdout=subprocess.PIPE, check=True)
     report = json.loads(done.stdout.splitlines()[-1])
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    for filtered, key in ((False, "all"), (True, "filtered")):
+    for filtered, key in (("", "all"), ("1 %, a collection", "filtered")):
         hits = 0
         for question, ids, farthest in zip(questions, report[key]["found"], truth[filtered], strict=True):
             distances = 1 - unit[ids] @ (question / np.linalg.norm(question))
@@ -275,8 +351,8 @@ def other(
         )
 
 
-def line(rows: int, name: str, filtered: bool, told: Sequence[str]) -> None:
-    cells = [f"{rows:,}", name, "1 %" if filtered else "", *told]
+def line(rows: int, name: str, filtered: str, told: Sequence[str]) -> None:
+    cells = [f"{rows:,}", name, filtered, *told]
     print("| " + " | ".join(cells) + " |", flush=True)
 
 

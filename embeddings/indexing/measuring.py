@@ -23,15 +23,17 @@ from knowlex.common.database import execute
 log = logging.getLogger(__name__)
 
 TARGET = 0.95  # recall that an index must have to be used
-KEPT_AT, RAISED_TO, LOWERED_FROM = 0.96, 0.97, 0.99  # 120 questions are right to about a hundredth
+KEPT_AT, RAISED_TO, LOWERED_FROM = 0.96, 0.97, 0.99  # 200 questions are right to about a hundredth
 K = 10
-SAMPLE, FEWEST = 120, 12
-BUDGET_S = 30.0  # for the exact searches of one measurement; 120 of them take 7 s at 100,000 rows of 384
+SAMPLE, FEWEST = 200, 12
+BUDGET_S = 30.0  # for the exact searches of one measurement; 200 of them take 6 s at 100,000 rows of 384
 STATEMENT_MS = 20_000
 _EPSILON = 1e-6  # neighbours at the same distance are as good as each other
-_SPARE = 8  # times the sample, so that a page of neighbours is not all of it
+# Times the sample, so that a page of neighbours is not all of it; and again, as there may be several models.
+_SPARE, _MODELS = 8, 4
 
-# Whole pages are sampled, of a table that may hold several models.
+# Whole pages are sampled, of the whole table: in its first part alone the neighbours would be of a few
+# documents, and means of them too easy to find.
 _SAMPLE = """
     SELECT vector::text FROM (
         SELECT vector FROM embeddings_embedding TABLESAMPLE SYSTEM (%s) WHERE model_id = %s LIMIT %s
@@ -96,10 +98,11 @@ def _choose(index: Index, effort: int | None, look: Callable[[int], Found]) -> F
 def _questions(index: Index, rows: int) -> list[str]:
     """A stored vector and a mean of five in turn."""
     wanted = SAMPLE * _SPARE
-    percent = min(100.0, 100.0 * wanted * 4 / max(1, rows))
-    found = execute(_SAMPLE, [percent, index.model_id, wanted, SAMPLE])
+    percent = min(100.0, 100.0 * wanted * _MODELS / max(1, rows))
+    most = 2 * _MODELS * wanted  # no limit, but for a table of which statistics know too little
+    found = execute(_SAMPLE, [percent, index.model_id, most, SAMPLE])
     if len(found) < min(SAMPLE, rows):
-        found = execute(_SAMPLE, [100, index.model_id, wanted, SAMPLE])
+        found = execute(_SAMPLE, [100, index.model_id, most, SAMPLE])
     vectors = [np.array(json.loads(text), dtype=np.float32) for (text,) in found]
     unit = [vector / np.linalg.norm(vector) for vector in vectors]
     return [vector_text(_asked(unit, n)) for n in range(len(unit))]
