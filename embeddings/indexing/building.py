@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
+import psycopg
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
 from psycopg.sql import SQL, Composed, Identifier
 
 from embeddings.indexing import records, sizes
@@ -149,10 +150,25 @@ def _create(index: Index, rows: int) -> None:
     _run(SQL(f"SET maintenance_work_mem = '{memory}MB'"))
     _run(SQL("SET max_parallel_maintenance_workers = 0"))
     try:
-        _run(index.creation())
+        _create_again_after_deadlock(index)
     finally:
         _run(SQL("RESET maintenance_work_mem"))
         _run(SQL("RESET max_parallel_maintenance_workers"))
+
+
+def _create_again_after_deadlock(index: Index) -> None:
+    """An ANALYZE by hand waits for the build's lock, and the build for the ANALYZE: one of them is ended.
+
+    What that leaves of the index is invalid, and goes first.
+    """
+    for last in (False, False, True):
+        try:
+            return _run(index.creation())
+        except OperationalError as exc:
+            if last or not isinstance(exc.__cause__, psycopg.errors.DeadlockDetected):
+                raise
+            log.warning("the vector index is built again after a deadlock", extra={"index": index.name})
+            _run(_DROP.format(name=Identifier(index.name)))
 
 
 def _last_number(model_id: int) -> int:

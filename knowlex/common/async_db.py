@@ -42,12 +42,17 @@ _RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=LIMIT_S)
 _abandoned: set[asyncio.Task[list[Row]]] = set()
 
 
+class StatementTooLong(DatabaseUnavailable):
+    """It was cancelled, as a rule by its own `statement_timeout`; a second try would be, too."""
+
+
 async def fetch_all(sql: Query, params: Params = (), *, setup: Sequence[Query] = ()) -> list[Row]:
     """Run one statement and return its rows; the connection is back in the pool then.
 
     setup: SET LOCAL statements that hold for this statement only; all go in one round trip.
     A lost connection, a deadlock or a serialization failure is tried again up to three times, so the
-    statement must be safe to run twice. Raises DatabaseUnavailable: with the database gone, within 5 s.
+    statement must be safe to run twice. Raises DatabaseUnavailable: with the database gone, within 5 s;
+    StatementTooLong, which is one, where setup sets a `statement_timeout`.
     """
     async with _turns.get().turn():
         return await _within_limit(sql, params, setup)
@@ -108,15 +113,23 @@ async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row
     await pool.open()  # returns at once when it is open
     connection = await _living_connection(pool)
     try:
-        if not setup:
-            return await (await connection.execute(sql, params)).fetchall()
-        async with connection.pipeline(), connection.transaction():
-            for statement in setup:
-                await connection.execute(statement, prepare=False)
-            cursor = await connection.execute(sql, params)
-        return await cursor.fetchall()
+        return await _run(connection, sql, params, setup)
+    except psycopg.errors.QueryCanceled as exc:
+        raise StatementTooLong("A statement took too long.", retry_after_s=5) from exc
     finally:
         await pool.putconn(connection)
+
+
+async def _run(
+    connection: AsyncConnection[DictRow], sql: Query, params: Params, setup: Sequence[Query]
+) -> list[Row]:
+    if not setup:
+        return await (await connection.execute(sql, params)).fetchall()
+    async with connection.pipeline(), connection.transaction():
+        for statement in setup:
+            await connection.execute(statement, prepare=False)
+        cursor = await connection.execute(sql, params)
+    return await cursor.fetchall()
 
 
 async def _living_connection(pool: Pool) -> AsyncConnection[DictRow]:

@@ -7,11 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from psycopg.sql import SQL
 
 from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, usable_model
 from embeddings.store import vector_text
 from embeddings.types import Vector
-from knowlex.common.async_db import Row, fetch_all
+from knowlex.common.async_db import Row, StatementTooLong, fetch_all
 from knowlex.common.errors import NotFound, RetrievalFailed
 from rag.retrievers import literal, sentences, statements
 from rag.retrievers.examining import examine
@@ -19,6 +20,13 @@ from rag.retrievers.scope import Scope, Scopes
 from rag.types import Examination, Passage, Question, Retrieval
 
 log = logging.getLogger(__name__)
+
+# A string that no whole word helps to find is looked for in every chunk: 4 us of CPU each for a single word.
+LITERAL_SETUP = (SQL("SET LOCAL statement_timeout = 4000"),)
+TOO_MANY_TO_READ = (
+    "The string could not be looked for in all texts within 4 seconds. Name a collection or filters, or take"
+    " in the words around it."
+)
 
 
 class HybridRetriever:
@@ -87,9 +95,14 @@ class HybridRetriever:
 
     async def _by_literal(self, question: Question, scope: Scope) -> Sequence[Row]:
         needle = literal.needle(question.text, scope.row["languages"])
-        statement = statements.by_literal(scope.condition.conditions, scope.narrow, bool(needle.words))
+        statement = statements.by_literal(
+            scope.condition.conditions, scope.narrow, bool(needle.words), needle.one_word
+        )
         parameters = {**self._parameters(question, scope), **needle.parameters}
-        return await fetch_all(statement, parameters)
+        try:
+            return await fetch_all(statement, parameters, setup=LITERAL_SETUP)
+        except StatementTooLong as exc:
+            raise RetrievalFailed(TOO_MANY_TO_READ) from exc
 
     def _parameters(self, question: Question, scope: Scope) -> dict[str, Any]:
         return {

@@ -13,6 +13,7 @@ _RUN = re.compile(f"[{CJK}]+")  # no spaces between words: all pairs of characte
 _WORD = re.compile(f"[^\\W_{CJK}]+")
 # What ends a word in every analysis. An apostrophe, a combining mark or a soft hyphen may not.
 _BOUNDARY = re.compile(rf'[\s!"#$%&()*+,\-./:;<=>?@\[\\\]^_`{{|}}~{CJK}]')
+_SPECIAL = re.compile(r"\W")  # a backslash before these takes them for themselves
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 
@@ -20,16 +21,22 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 class Needle:
     """text: as typed, white space evened out. longest: its longest piece without white space.
 
+    pattern: a regular expression of PostgreSQL's that takes any white space for a space.
     words: a tsquery that every chunk with the string matches; "" where nothing can be said.
     """
 
     text: str
     longest: str
+    pattern: str
     words: str
 
     @property
+    def one_word(self) -> bool:
+        return self.longest == self.text
+
+    @property
     def parameters(self) -> dict[str, str]:
-        found = {"literal": self.text, "longest": self.longest}
+        found = {"longest": self.longest, "pattern": self.pattern}
         return {**found, "words": self.words} if self.words else found
 
 
@@ -37,7 +44,8 @@ def needle(text: str, languages: Iterable[str] = ()) -> Needle:
     """languages: of the documents that are read; by each of them the words are analysed."""
     pieces = unicodedata.normalize("NFC", text).split()
     evened = " ".join(pieces)
-    return Needle(evened, max(pieces, key=len), _query(evened, tuple(languages)))
+    pattern = r"\s+".join(_SPECIAL.sub(r"\\\g<0>", piece) for piece in pieces)
+    return Needle(evened, max(pieces, key=len), pattern, _query(evened, tuple(languages)))
 
 
 def _query(text: str, languages: tuple[str, ...]) -> str:

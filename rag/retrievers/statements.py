@@ -95,33 +95,34 @@ _BY_SPARSE = SQL("""
         score AS sparse_score, score, 0 AS tie
     FROM sparse ORDER BY rank LIMIT %(candidates)s
 """)
-# The literal in its chunk, letter case and runs of white space aside: how often, and where first. White space
-# costs the most to even out, so only chunks that hold the literal's longest word come to that.
+# The literal in its chunk, letter case and runs of white space aside: how often, and where its longest word
+# is. Matching white space costs more than the rest: a single word is counted without, and of several the
+# longest is looked for first. OFFSET 0: what stands in it is worked out once.
 _BY_LITERAL = SQL("""
     SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, NULL::bigint AS sparse_rank,
         NULL::float8 AS sparse_score, times::float8 AS score, place AS tie
     FROM (
-        SELECT chunk_id, strpos(folded, needle.literal) AS place,
-            (length(folded) - length(replace(folded, needle.literal, ''))) / length(needle.literal) AS times
-        FROM needle, (
-            SELECT t.id AS chunk_id, lower(regexp_replace(t.content, '\\s+', ' ', 'g')) AS folded
-            FROM ({possible}) AS possible JOIN documents_chunk AS t ON t.id = possible.chunk_id
-            WHERE strpos(lower(t.content), (SELECT word FROM needle)) > 0
-        ) AS candidate
+        SELECT chunk_id, {times} AS times, strpos(folded, needle.word) AS place
+        FROM (
+            SELECT t.id AS chunk_id, lower(t.content) AS folded
+            FROM ({possible}) AS possible JOIN documents_chunk AS t ON t.id = possible.chunk_id OFFSET 0
+        ) AS candidate, needle
+        WHERE strpos(folded, (SELECT word FROM needle)) > 0 OFFSET 0
     ) AS counted
-    WHERE place > 0
+    WHERE times > 0
     ORDER BY times DESC, place, chunk_id LIMIT %(candidates)s
 """)
-_NEEDLE = SQL("""
-    SELECT lower(regexp_replace(%(literal)s, '\\s+', ' ', 'g')) AS literal, lower(%(longest)s) AS word
+_TIMES_ONE_WORD = SQL("""
+    (octet_length(folded) - octet_length(replace(folded, needle.word, ''))) / octet_length(needle.word)
 """)
+_TIMES = SQL("regexp_count(folded, needle.pattern)")
+_NEEDLE = SQL("SELECT lower(%(longest)s) AS word, lower(%(pattern)s) AS pattern")
 _HOLDING_WORDS = SQL("""
     SELECT l.chunk_id FROM embeddings_lexicalentry AS l
     WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(words)s::tsquery{passing}
 """)
 _HOLDING_ANY = SQL("""
     SELECT l.chunk_id FROM ({passing}) AS p JOIN embeddings_lexicalentry AS l ON l.chunk_id = p.id
-    WHERE l.collection_id = ANY(%(collections)s)
 """)
 # Chunks that other words or vectors have found, as the question itself sees them.
 _JUDGED = SQL("""
@@ -194,16 +195,18 @@ def by_words(conditions: str, narrow: bool) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def by_literal(conditions: str, narrow: bool, with_words: bool) -> bytes:
-    """Passages that hold a string. Parameters: literal, longest, collections, candidates, the conditions'.
+def by_literal(conditions: str, narrow: bool, with_words: bool, one_word: bool) -> bytes:
+    """Passages that hold a string. Parameters: longest, pattern, collections, candidates, the conditions'.
 
-    with_words: `words` finds those that may hold it; without, all are looked at.
+    one_word: the string is one. with_words: `words` finds those that may hold it; without, all are looked at.
     """
     if with_words:
         possible = _HOLDING_WORDS.format(passing=_where(conditions, narrow, "l.chunk_id"))
     else:
         possible = _HOLDING_ANY.format(passing=passing(conditions))
-    return _statement({"needle": _NEEDLE}, _BY_LITERAL.format(possible=possible), conditions, narrow)
+    times = _TIMES_ONE_WORD if one_word else _TIMES
+    found = _BY_LITERAL.format(possible=possible, times=times)
+    return _statement({"needle": _NEEDLE}, found, conditions, narrow)
 
 
 def _where(conditions: str, narrow: bool, chunk: str) -> Composable:

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from psycopg import AsyncConnection
 
-from knowlex.common.async_db import LIMIT_S, close_pool, fetch_all, fetch_one
+from knowlex.common.async_db import LIMIT_S, StatementTooLong, close_pool, fetch_all, fetch_one
 from knowlex.common.errors import DatabaseUnavailable
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pool")]
@@ -30,6 +30,14 @@ async def test_settings_hold_for_one_statement_only():
     before = await fetch_one(limit)
     assert await fetch_one(limit, setup=["SET LOCAL statement_timeout = '3s'"]) == {"it": "3s"}
     assert await fetch_one(limit) == before
+
+
+async def test_a_statement_past_its_own_limit_is_not_tried_again():
+    started = time.monotonic()
+    with pytest.raises(StatementTooLong):
+        await fetch_all("SELECT pg_sleep(60)", setup=["SET LOCAL statement_timeout = '200ms'"])
+    assert time.monotonic() - started < 2
+    assert await fetch_one("SELECT 1 AS one") == {"one": 1}
 
 
 async def test_more_askers_than_connections_are_all_served():

@@ -70,6 +70,8 @@ def test_reranking_is_asked_for_outside_of_hybrid(library: Library):
         ("C:\\tea\\leaves", ["kitchen.md"]),
         ('it\'s "fine"', ["kitchen.md"]),
         ("radio-controlled", ["radio.txt"]),
+        ("RADIO-controlled  Boat", ["radio.txt"]),
+        ("radio.controlled boat", []),
         ("trolled boat in New Yo", ["radio.txt"]),
         ("学习是人", ["learning.txt"]),
         ("机器学习是人工智能的一个分支。", ["learning.txt"]),

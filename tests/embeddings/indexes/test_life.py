@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -306,3 +307,22 @@ def test_vectors_are_stored_while_an_index_is_being_built(add_vectors):
         assert building_now.result(60) is not None
     other.close()
     assert VectorIndex.objects.get().rows == 300
+
+
+def test_a_build_that_deadlocks_with_an_analyze_is_begun_again(add_vectors):
+    """The ANALYZE waits for the build's lock, the build for its transaction; one of them is ended."""
+    add_vectors(300)
+    other = connection.copy()
+    with ThreadPoolExecutor(1) as builder:
+        with other.cursor() as cursor:
+            cursor.execute("SET deadlock_timeout = '5s'")  # so that the build, with 1 s, finds it first
+            cursor.execute("BEGIN")
+            cursor.execute("DELETE FROM embeddings_embedding WHERE model_id = 0")  # holds a lock on the table
+            building_now = builder.submit(_in_own_connection, lambda: indexing.ensure_index(min_rows=1))
+            wait_until(lambda: execute(_BUILDING), 30, "the build to begin")
+            with suppress(OperationalError):  # on a busy machine it may be this one that is ended
+                cursor.execute("ANALYZE embeddings_embedding")
+            other.rollback()
+        assert {building_now.result(60)} == relations()
+    other.close()
+    assert VectorIndex.objects.get().serves
