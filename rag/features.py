@@ -1,10 +1,12 @@
 """What is known of a passage, its question and the other candidates, as numbers. Plain Python."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from heapq import nlargest
+from uuid import UUID
 
+from rag.named import misspelled
 from rag.ordering import Scale, scale_of, strength
 from rag.sentences import Terms, analysis_of, score_passage, terms_by_language, words_of, worth
 from rag.types import Passage, Retrieval, SentenceScore
@@ -14,6 +16,7 @@ ENOUGH = 4.0  # idf of a word in one of some fifty chunks
 # equally good ones do not hide one another; where there are fewer than twenty, the rest count as unrelated.
 FIRST_OTHER, LAST_OTHER = 5, 20
 UNRELATED = 0.5
+SUREST = 0.999  # what a reranking model's probability counts as at most, and 1 less it at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,10 @@ class Features:
     words but one of a question about Apple's revenue. margin: square root of how much stronger
     (rag/ordering.py) it is than the usual candidate: in a large collection something always resembles the
     question a little.
+
+    subject: of the question's name or year that the document holds least, the share that its candidates with
+    their headings hold; 1 if there is none. A passage need not say what its document is about.
+    reranked: logit of what a reranking model gives it, at most .999; 0 where none scored it.
     """
 
     similarity: float
@@ -39,17 +46,21 @@ class Features:
     sentence_similarity: float = 0.0
     names: float = 1.0
     margin: float = 0.0
+    subject: float = 1.0
+    reranked: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A passage with its sentences scored. whole: it holds every word of the
-    question."""
+    """A passage with its sentences scored. whole: it holds every word of the question. is_scored: a
+    model that tells probabilities has scored it.
+    """
 
     passage: Passage
     sentences: tuple[SentenceScore, ...]
     features: Features
     whole: bool
+    is_scored: bool = False
 
 
 def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
@@ -63,10 +74,21 @@ def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
         for passage, sentences in zip(passages, scored, strict=True)
     ]
     usual = _usual(strengths)
-    return [
-        _described(passage, sentences, terms[passage.language], scale, strong - usual)
+    subject = _subjects(passages, terms)
+    described = [
+        _described(passage, sentences, terms[passage.language], scale, strong - usual, subject)
         for passage, sentences, strong in zip(passages, scored, strengths, strict=True)
     ]
+    return [_reranked(one) for one in described] if retrieval.rerank_model else described
+
+
+def _reranked(described: Described) -> Described:
+    score = described.passage.rerank_score
+    if score is None:
+        return described
+    score = min(max(score, 1 - SUREST), SUREST)
+    features = replace(described.features, reranked=math.log(score / (1 - score)))
+    return replace(described, features=features, is_scored=True)
 
 
 def _usual(strengths: Sequence[float]) -> float:
@@ -75,10 +97,38 @@ def _usual(strengths: Sequence[float]) -> float:
     return (sum(others) + UNRELATED * (places - len(others))) / places
 
 
+def _subjects(passages: Sequence[Passage], terms: Mapping[str, Terms]) -> dict[UUID, float]:
+    """By document; only where the question names something are words looked for."""
+    asked = {language: frozenset[str]().union(*own.subjects) for language, own in terms.items()}
+    if not any(asked.values()):
+        return dict.fromkeys((passage.document_id for passage in passages), 1.0)
+    missing = {passage.document_id: asked[passage.language] for passage in passages}
+    for passage in passages:
+        if missing[passage.document_id]:
+            missing[passage.document_id] -= _words(passage) | _headings(passage)
+    for passage in passages:
+        if lost := missing[passage.document_id]:
+            words = _words(passage)
+            missing[passage.document_id] = frozenset(name for name in lost if not misspelled(name, words))
+    return {
+        p.document_id: terms[p.language].share_of_subjects(terms[p.language].words - missing[p.document_id])
+        for p in passages
+    }
+
+
+def _words(passage: Passage) -> frozenset[str]:
+    return analysis_of(passage.content, passage.language).words
+
+
 def _described(
-    passage: Passage, sentences: tuple[SentenceScore, ...], terms: Terms, scale: Scale, margin: float
+    passage: Passage,
+    sentences: tuple[SentenceScore, ...],
+    terms: Terms,
+    scale: Scale,
+    margin: float,
+    subject: Mapping[UUID, float],
 ) -> Described:
-    said = terms.words & analysis_of(passage.content, passage.language).words
+    said = terms.words & _words(passage)
     whole = len(said) == len(terms.words)
     held = said if whole else said | (terms.words & _headings(passage))
     similarity = 0.0 if passage.distance is None else scale.usual(1.0 - passage.distance)
@@ -91,6 +141,7 @@ def _described(
         sentence_similarity=max([0.0, *(similarities or [similarity])]),
         names=terms.share_of_names(held),
         margin=max(0.0, margin) ** 0.5,
+        subject=subject[passage.document_id],
     )
     return Described(passage, sentences, features, whole)
 

@@ -13,7 +13,8 @@ RIDGE = 0.3  # in pairs; keeps the weights of a small sample small
 STEPS = 100
 FOLDS = 8
 COSINES = frozenset({"similarity", "sentence_similarity", "margin"})  # what needs a model's cosines
-NAMES = tuple(field.name for field in fields(Features))
+FIXED = frozenset({"subject"})  # of weight `relevance.SUBJECT`: data seldom hold what it is there for
+NAMES = tuple(field.name for field in fields(Features) if field.name not in FIXED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +40,19 @@ def fit(pairs: Sequence[Pair], *, without: Collection[str] = ()) -> Calibration:
         weights, intercept = _newton(pairs, names)
         lowest = min(weights, key=lambda name: weights[name], default="")
         if not lowest or weights[lowest] >= 0:
-            return Calibration(intercept, **{**dict.fromkeys(NAMES, 0.0), **weights})
+            fixed = {"subject": 0.0} if "subject" in without else {}
+            return Calibration(intercept, **{**dict.fromkeys(NAMES, 0.0), **weights, **fixed})
         names.remove(lowest)
 
 
-def unseen_chances(pairs: Sequence[Pair]) -> list[float]:
+def unseen_chances(pairs: Sequence[Pair], *, without: Collection[str] = ()) -> list[float]:
     """For each pair the chance by weights that were fitted without any pair of its group's fold.
 
     Raises ValueError where the others are of one label only.
     """
     folds = [zlib.crc32(pair.group.encode()) % FOLDS for pair in pairs]
     weights = {
-        fold: fit([pair for pair, other in zip(pairs, folds, strict=True) if other != fold])
+        fold: fit([p for p, other in zip(pairs, folds, strict=True) if other != fold], without=without)
         for fold in sorted(set(folds))
     }
     return [weights[fold].probability(pair.features) for pair, fold in zip(pairs, folds, strict=True)]

@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from knowlex.common.errors import InvalidInput
 from rag.features import LAST_OTHER, describe
 from rag.fitting import Pair
 from rag.ordering import SCALES, Scale, scale_by
+from rag.rerankers.by_model import ModelReranker
 from rag.types import Passage, Retrieval
 
 BATCH = 20
@@ -53,12 +54,14 @@ def read_labelled(lines: Iterable[str]) -> list[Labelled]:
     return found
 
 
-def described_pairs(labelled: Sequence[Labelled], embedder: Embedder) -> tuple[list[Pair], Scale]:
+def described_pairs(
+    labelled: Sequence[Labelled], embedder: Embedder, reranker: ModelReranker | None = None
+) -> tuple[list[Pair], Scale]:
     """All the passages stand for the collection: how rare a word is, is counted in them, and a question's
     nearest ones are the other candidates that a passage must stand out from. scale: of the model, as known or
-    as it gives its cosines here.
+    as it gives its cosines here. reranker: scores every pair, however long that takes.
 
-    Blocking; raises as `Embedder.embed`.
+    Blocking; raises as `Embedder.embed`, and RerankFailed.
     """
     collection = _Collection([(one.title, one.passage) for one in labelled], embedder)
     by_question: defaultdict[str, list[Labelled]] = defaultdict(list)
@@ -66,10 +69,13 @@ def described_pairs(labelled: Sequence[Labelled], embedder: Embedder) -> tuple[l
         by_question[one.question].append(one)
     vectors = asyncio.run(_questions(list(by_question), embedder))
     scale = SCALES.get(embedder.model_name) or collection.scale(list(vectors.values()))
+    scores = asyncio.run(_scores(by_question, reranker)) if reranker else {}
     found: list[Pair] = []
     for question, ones in by_question.items():
         own = [collection.places[one.title, one.passage] for one in ones]
         retrieval = collection.retrieval(question, vectors[question], own, scale)
+        if reranker:
+            retrieval = _scored(retrieval, scores[question], reranker.model)
         described = describe(question, retrieval)[: len(own)]
         found += [
             Pair(known.features, one.relevant, group=question)
@@ -80,6 +86,25 @@ def described_pairs(labelled: Sequence[Labelled], embedder: Embedder) -> tuple[l
 
 async def _questions(texts: Sequence[str], embedder: Embedder) -> dict[str, Vector]:
     return {text: await embedder.aembed_query(text) for text in texts}
+
+
+async def _scores(
+    by_question: Mapping[str, Sequence[Labelled]], reranker: ModelReranker
+) -> dict[str, list[float]]:
+    """Of each question's passages, in their order."""
+    try:
+        return {
+            question: await reranker.scores(question, [one.passage for one in ones])
+            for question, ones in by_question.items()
+        }
+    finally:
+        await reranker.aclose()
+
+
+def _scored(retrieval: Retrieval, scores: Sequence[float], model: str) -> Retrieval:
+    """With the scores of the first passages; the others are only there to stand out from."""
+    own = (replace(p, rerank_score=s) for p, s in zip(retrieval.passages, scores, strict=False))
+    return replace(retrieval, passages=(*own, *retrieval.passages[len(scores) :]), rerank_model=model)
 
 
 class _Collection:

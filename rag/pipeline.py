@@ -45,6 +45,11 @@ class Pipeline:
         )
         return result, trail
 
+    async def judged(self, question: Question) -> Retrieval:
+        """All that reranking handed on, in its order, and what is known of the search. Raises as `search`."""
+        judged, _ = await self._passages(question, _Stages())
+        return judged
+
     async def answer(self, question: Question) -> Answer:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
         took = _Stages()

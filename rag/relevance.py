@@ -15,12 +15,18 @@ from rag.types import Passage, Retrieval
 
 SAME_TEXT = 1e-4  # cosine distance; float32 sums of one text differ by less
 CERTAIN = 0.999
-_SINCE_SENTENCES = {"sentence_similarity", "names", "margin"}  # not in what was stored before
+# Not in what was stored before.
+_SINCE_SENTENCES = {"sentence_similarity", "names", "margin", "subject", "reranked"}
+# By how much the logit falls where the document knows nothing of whom or what the question names. No other
+# weight was fitted to such questions; the likelihood is flat between 8 and 11 (docs/evaluation.md).
+SUBJECT = 9.0
+SUREST = 6.9  # logit of .999: how much two judges can outweigh each other
+RERANKED = "reranked_"  # before the names of the weights that count on a reranker's score
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Weights of the features; a weight of 0 leaves one out."""
+    """Weights of the features; a weight of 0 leaves one out. A subject that is held changes nothing."""
 
     intercept: float
     similarity: float
@@ -30,9 +36,14 @@ class Calibration:
     sentence_similarity: float = 0.0
     names: float = 0.0
     margin: float = 0.0
+    subject: float = SUBJECT
+    reranked: float = 0.0
 
     def probability(self, features: Features) -> float:
-        logit = (
+        return logistic(self.logit(features))
+
+    def logit(self, features: Features) -> float:
+        return (
             self.intercept
             + self.similarity * features.similarity
             + self.sentence * features.sentence
@@ -41,20 +52,25 @@ class Calibration:
             + self.sentence_similarity * features.sentence_similarity
             + self.names * features.names
             + self.margin * features.margin
+            + self.subject * (features.subject - 1)
+            + self.reranked * features.reranked
         )
-        return 0.5 + 0.5 * math.tanh(logit / 2)  # the logistic function, without overflow
+
+
+def logistic(logit: float) -> float:
+    return 0.5 + 0.5 * math.tanh(logit / 2)  # without overflow
 
 
 # Fitted by benchmarks/evaluation/fit_relevance.py; data, folds and errors in docs/evaluation.md.
 FITTED = {
     "all-MiniLM-L6-v2": Calibration(
-        intercept=-13.71,
-        similarity=3.05,
+        intercept=-13.59,
+        similarity=3.02,
         sentence=2.20,
-        coverage=2.26,
-        evidence=2.11,
-        sentence_similarity=3.13,
-        names=1.09,
+        coverage=2.25,
+        evidence=2.10,
+        sentence_similarity=3.10,
+        names=1.01,
         margin=4.67,
     ),
     "multilingual-e5-small": Calibration(
@@ -78,13 +94,14 @@ FOREIGN = {
         evidence=0.0,
         sentence_similarity=4.08,
         margin=0.11,
+        subject=0.0,
     )
 }
 # The same without cosines, for models whose cosines nobody has looked at and for searches by words alone. The
 # intercept is 0.25 above the fitted one: two of a question's three words, all that a few chunks can show, are
 # then enough.
 WORDS_ONLY = Calibration(
-    intercept=-11.76, similarity=0.0, sentence=4.87, coverage=3.56, evidence=3.04, names=1.90
+    intercept=-11.66, similarity=0.0, sentence=4.85, coverage=3.56, evidence=3.02, names=1.84
 )
 
 
@@ -93,18 +110,54 @@ def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, A
 
     calibration: the weights stored with the embedding model, by the names of `Calibration`; None takes those
     that ship for `retrieval.model_name`, or words alone. Unusable ones count as None.
+
+    Where a model reranked (`retrieval.rerank_model`), its probability is a feature by weights that were
+    fitted to the scores of this very model. Without such weights the logits of both, none surer than .999,
+    are averaged: the more either says, the more is told, and one alone does not decide.
     """
-    usual = weights_for(retrieval.model_name, calibration)
-    if all(passage.distance is None for passage in retrieval.passages):
-        usual = WORDS_ONLY
-    foreign = FOREIGN.get(retrieval.model_name)
+    weighed = _Weights.of(retrieval, calibration)
     judged = []
     for described in describe(question_text, retrieval):
-        relevance = _relevance(described, usual)
-        if foreign and is_foreign(question_text, described.passage):
-            relevance = max(relevance, foreign.probability(described.features))
+        relevance = weighed.relevance(described, is_foreign(question_text, described.passage))
         judged.append(replace(described.passage, relevance=relevance, sentences=described.sentences))
     return replace(retrieval, passages=tuple(judged))
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """usual: without a reranker's score; foreign: in another language; reranked: fitted to the score."""
+
+    usual: Calibration
+    foreign: Calibration | None
+    reranked: Calibration | None
+
+    @classmethod
+    def of(cls, retrieval: Retrieval, calibration: Mapping[str, Any] | None) -> "_Weights":
+        usual = weights_for(retrieval.model_name, calibration)
+        if all(passage.distance is None for passage in retrieval.passages):
+            return cls(WORDS_ONLY, FOREIGN.get(retrieval.model_name), None)
+        reranked = reranked_weights(retrieval.rerank_model, calibration)
+        return cls(usual, FOREIGN.get(retrieval.model_name), reranked)
+
+    def relevance(self, described: Described, is_foreign: bool) -> float:
+        distance = described.passage.distance
+        if distance is not None and distance <= SAME_TEXT and described.whole:
+            return CERTAIN
+        logit = self.usual.logit(described.features)
+        if self.foreign and is_foreign:
+            logit = max(logit, self.foreign.logit(described.features))
+        elif self.reranked and described.is_scored:
+            return self.reranked.probability(described.features)
+        if described.is_scored:
+            logit = (min(max(logit, -SUREST), SUREST) + described.features.reranked) / 2
+        return logistic(logit)
+
+
+def reranked_weights(rerank_model: str, calibration: Mapping[str, Any] | None) -> Calibration | None:
+    """Those stored for this model's scores; None for another's, and for no model at all."""
+    if not calibration or not rerank_model or calibration.get("reranker") != rerank_model:
+        return None
+    return _stored({k.removeprefix(RERANKED): v for k, v in calibration.items() if k.startswith(RERANKED)})
 
 
 def weights_for(model_name: str, calibration: Mapping[str, Any] | None) -> Calibration:
@@ -115,13 +168,6 @@ def is_foreign(question_text: str, passage: Passage) -> bool:
     """Whether the question seems to be in another language than the passage; False where it is unclear."""
     asked = asked_in(question_text)
     return bool(asked) and (passage.language or "en") not in asked
-
-
-def _relevance(described: Described, weights: Calibration) -> float:
-    distance = described.passage.distance
-    if distance is not None and distance <= SAME_TEXT and described.whole:
-        return CERTAIN
-    return weights.probability(described.features)
 
 
 def _stored(calibration: Mapping[str, Any] | None) -> Calibration | None:

@@ -9,6 +9,7 @@ from itertools import chain
 
 from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes, position, question_lexemes, term_weights
+from rag.named import names_of, subjects_of
 from rag.types import Passage, Retrieval, SentenceScore
 
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
@@ -22,7 +23,6 @@ _MEASURE = re.compile(
     r"|hot|cold|strong|expensive)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\w[\w.,&'’-]*")
 _DEFINITION = re.compile(r"\S\n[ \t]{0,3}:[ \t]+\S")  # Markdown's "term", and a line below ": what it means"
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
 
@@ -61,7 +61,8 @@ class Terms:
     """The question's distinct lexemes with their idf, and the sum of it. Of one question, and short-lived.
 
     places: the idf by the lexemes' hashed positions. names: of the words, those that name something: numbers,
-    and words with a capital letter that do not begin the question.
+    and words with a capital letter that do not begin the question. subjects: names whose lack tells that
+    something else is meant, word by word; see rag/named.py.
     """
 
     weights: Mapping[str, float]
@@ -69,6 +70,7 @@ class Terms:
     mass: float
     places: Mapping[int, float] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
+    subjects: tuple[frozenset[str], ...] = ()
     _shares: dict[int, float] = field(default_factory=dict, repr=False, compare=False)
 
     def mass_in(self, words: frozenset[str], *, at_most: float = math.inf) -> float:
@@ -83,6 +85,10 @@ class Terms:
         """`coverage` of the names alone; 1 for a question without any."""
         mass = self.mass_in(self.names)
         return min(1.0, self.mass_in(words & self.names) / mass) if mass else 1.0
+
+    def share_of_subjects(self, words: frozenset[str]) -> float:
+        """Of the subject that is held least, the share of its idf mass; 1 for a question without any."""
+        return min([self.mass_in(one & words) / self.mass_in(one) for one in self.subjects], default=1.0)
 
     def share(self, held: int) -> float:
         """`coverage` of the words whose bits are set, in the order of `weights`.
@@ -109,13 +115,8 @@ def question_terms(text: str, known: Mapping[str, float], language: str = "") ->
     for word in words & _framing(text):
         weights[word] *= FRAMING_SHARE
     places = {position(word): weight for word, weight in weights.items()}
-    return Terms(weights, words, sum(weights.values()), places, _names(text, language) & words)
-
-
-def _names(text: str, language: str) -> frozenset[str]:
-    words = _WORD.findall(text[:2000])
-    found = [word for n, word in enumerate(words) if word[0].isdigit() or (n and word[0].isupper())]
-    return frozenset(lexemes(" ".join(found), language))
+    subjects = tuple(found for name in subjects_of(text, language) if (found := name & words))
+    return Terms(weights, words, sum(weights.values()), places, names_of(text, language) & words, subjects)
 
 
 def _framing(text: str) -> frozenset[str]:

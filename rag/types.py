@@ -142,7 +142,8 @@ class Retrieval:
     idf: of every distinct lexeme of the question; `lexical.idf(0, chunks)` for those that no chunk holds.
     model_name, calibration: of the active embedding model; calibration is None where none was fitted.
     reranker: whose order it is, such as "sentence" or "http"; "" while it is that of the fusion.
-    rewriting: None where it was not asked for. stage_ms: what took its time within the retrieval.
+    rerank_model: the model whose probabilities the `rerank_score`s are, such as "http:bge-reranker"; "" where
+    they are none. rewriting: None where it was not asked for. stage_ms: what took its time in the retrieval.
     """
 
     passages: tuple[Passage, ...]
@@ -150,6 +151,7 @@ class Retrieval:
     model_name: str = ""
     calibration: Mapping[str, Any] | None = None
     reranker: str = ""
+    rerank_model: str = ""
     rewriting: Rewriting | None = None
     stage_ms: Mapping[str, float] = field(default_factory=dict)
 

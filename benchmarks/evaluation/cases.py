@@ -2,6 +2,7 @@
 
 import random
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,10 +10,15 @@ import numpy as np
 
 from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Sets, holds
+from benchmarks.evaluation.swapped import swapped
 from rag.features import Features, describe
 from rag.fitting import FOLDS, Pair
 from rag.relevance import Calibration
+from rag.sentences import analysis_of
 
+# Questions with another's name or year, which the rest of their words fit: the weight of `subject` alone is
+# fitted to them.
+MISNAMED = ("other name: collection", "other name: document", "other name: chunk")
 # How much a question counts in each setting; those of weight 0 are measured, but nothing is fitted to them.
 WEIGHTS = {
     "collection": 1.0,
@@ -22,6 +28,7 @@ WEIGHTS = {
     "one chunk": 0.5,
     "with filings": 0.0,
     "German and Chinese": 0.0,
+    **dict.fromkeys(MISNAMED, 0.0),
 }
 FOREIGN_WEIGHTS = {"foreign: collection": 1.0, "foreign: one document": 0.5, "foreign: one chunk": 0.5}
 STRANGERS = 8  # unrelated questions per document and setting
@@ -75,6 +82,20 @@ class Bench:
         if holding:
             yield self.case(f"{prefix}one chunk", about, True, text, holding[:1])
 
+    def misnamed(self, questions: Sequence[dict]) -> Iterator[Case]:
+        words: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
+        for passage in self.corpus.passages:
+            words[passage.document_name] |= analysis_of(passage.content, passage.language).words
+        asked = [row for row in questions if row["kind"] == "answerable"]
+        for row in swapped(asked, words, random.Random(5)):
+            about, text = row["doc"], row["question"]
+            own = np.flatnonzero(self.names == about)
+            yield self.case(MISNAMED[0], about, False, text)
+            yield self.case(MISNAMED[1], about, False, text, own)
+            holding = [n for n in own if holds(self.corpus.passages[n], row)]
+            if holding:
+                yield self.case(MISNAMED[2], about, False, text, holding[:1])
+
     def strangers(self, questions: Sequence[dict], names: Sequence[str], prefix: str = "") -> Iterator[Case]:
         for name in sorted(set(names)):
             own = [int(n) for n in np.flatnonzero(self.names == name)]
@@ -96,6 +117,7 @@ def cases(sets: Sets, *, articles_only: bool = False) -> Iterator[Case]:
         else:
             yield bench.plain("collection", row)
     yield from bench.strangers(questions, bench.names)
+    yield from bench.misnamed(questions)
     for row in sets.questions:
         if row["lang"] != "en" and row.get("doc_lang", row["lang"]) == row["lang"]:
             yield bench.plain("German and Chinese", row)

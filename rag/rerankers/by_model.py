@@ -15,10 +15,12 @@ DEPTH = 20  # passages that the model reads, or as many as are asked for
 class ModelReranker(ABC):
     """The sentence reranker chooses what the model reads; where that fails or is slow, its order stays.
 
-    name: in the answer of a search. timeout_s: of one call; see `Limit` for what follows from being slow.
+    name: in the answer of a search. model: the same with which model it is: scores of one tell nothing about
+    those of another. timeout_s: of one call; see `Limit` for what follows from being slow.
     """
 
     name: str
+    model: str
 
     def __init__(self, *, timeout_s: float) -> None:
         self._first, self.limit = SentenceReranker(), Limit(timeout_s)
@@ -35,6 +37,9 @@ class ModelReranker(ABC):
     async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """For each text how probable it is that it helps to answer, [0, 1]. Raises RerankFailed."""
 
+    async def aclose(self) -> None:  # noqa: B027
+        """Close this event loop's connections, if there are any."""
+
     async def rerank(self, question: Question, retrieval: Retrieval) -> Retrieval:
         ranked = await self._first.rerank(question, retrieval)
         read = ranked.passages[: max(DEPTH, question.top_k)]
@@ -44,7 +49,9 @@ class ModelReranker(ABC):
         scores = await self.limit.call(lambda: self.scores(question.text, texts))
         if scores is None:
             return ranked
-        return replace(ranked, passages=_ordered(ranked.passages, scores), reranker=self.name)
+        return replace(
+            ranked, passages=_ordered(ranked.passages, scores), reranker=self.name, rerank_model=self.model
+        )
 
 
 def _ordered(passages: Sequence[Passage], scores: Sequence[float]) -> tuple[Passage, ...]:

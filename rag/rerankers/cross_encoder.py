@@ -23,6 +23,7 @@ class CrossEncoderReranker(ModelReranker):
         if not model:
             raise ValueError("KNOWLEX_RERANKER_MODEL is not set.")
         self._folder = Path(model)
+        self.model = f"{self.name}:{self._folder.resolve().name}"
         model_file(self._folder)
         self._model: PairModel | None = None
         self._loading = Lock()

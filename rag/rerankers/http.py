@@ -33,6 +33,7 @@ class HttpReranker(ModelReranker):
         if not base_url:
             raise ValueError("KNOWLEX_RERANKER_URL is not set.")
         self._url, self._api_key, self._model_name = _endpoint(base_url), api_key, model_name
+        self.model = f"{self.name}:{model_name or urlsplit(self._url).netloc.rpartition('@')[2]}"
         self._logits = False
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
 

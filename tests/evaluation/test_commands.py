@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.evaluation.sets import jsonl, lighthouses, line
+from tests.evaluation.sets import UNANSWERABLE, jsonl, lighthouses, line
 from tests.support.environment import PROJECT
 from tests.support.stack import Stack
 
@@ -69,6 +69,22 @@ def test_two_configurations_side_by_side_with_limits(server: Stack, file: Path, 
 
     below = manage(server, *asked, "--floor", "wide:hit@10=1.5")
     assert (below.returncode, below.stderr) == (1, "CommandError: wide: hit@10 is 1, below 1.5\n")
+
+
+def test_relevance_is_calibrated_by_a_question_set(server: Stack, tmp_path: Path):
+    """Each question's right page is one pair and the best others some more."""
+    lighthouses(server.client, "Lights to calibrate by")
+    lines = [line(n, pages=None, id=f"{n} {again}") for n in range(30) for again in "ab"]
+    path = tmp_path / "lights.jsonl"
+    path.write_bytes(jsonl(*lines, {"id": "x", "question": UNANSWERABLE, "kind": "unanswerable"}))
+    asked = ["calibrate", "--questions", path, "--collection", "Lights to calibrate by", "--dry-run"]
+    done = manage(server, *asked)
+    assert done.returncode == 0, done.stderr
+    told = dict(row.split(": ", 1) for row in done.stdout.splitlines() if ": " in row)
+    assert int(told["relevant"]) >= 60
+    assert int(told["pairs"]) - int(told["relevant"]) >= 60
+    assert float(told["auc"]) > 0.9
+    assert told["source"] == "lights.jsonl"
 
 
 @pytest.mark.parametrize(

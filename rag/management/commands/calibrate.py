@@ -1,5 +1,6 @@
-"""`manage.py calibrate PAIRS.jsonl`: relevance by a user's own labelled pairs."""
+"""`manage.py calibrate PAIRS.jsonl`, or `--questions SET|FILE.jsonl`: relevance by a user's own labels."""
 
+import asyncio
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -8,28 +9,40 @@ from django.core.management.base import BaseCommand, CommandError
 
 from embeddings.registry import embedder_for
 from embeddings.services import active_model
+from knowlex.common.components import component
 from knowlex.common.errors import KnowlexError
-from rag.calibrating import FEWEST, calibrate
+from rag import services
+from rag.calibrating import FEWEST, calibrate, calibration_of
+from rag.judged import judged_pairs
 from rag.labelled import read_labelled
+from rag.management.closing import then_close
+from rag.management.scope import scope
+from rag.protocols import Reranker
+from rag.rerankers.by_model import ModelReranker
 
 
 class Command(BaseCommand):
     help = (
         "Fits relevance to labelled pairs for the active embedding model and stores the weights with it. A "
         'line each: {"question": ..., "passage": ..., "relevant": true}, and "title" if the passage has one; '
-        f"at least {FEWEST} relevant and {FEWEST} irrelevant ones."
+        f"at least {FEWEST} relevant and {FEWEST} irrelevant ones. Or to a question set: what the search "
+        "finds for its questions is judged as in an evaluation. A configured reranker's scores count, too."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pairs", type=Path, nargs="?")
+        parser.add_argument("--questions", metavar="SET|FILE.jsonl", help="as for `evaluate`")
+        parser.add_argument("--collection", action="append", default=[], help="name or id; may be repeated")
         parser.add_argument("--model", help="name of the model, refused if another one is active")
         parser.add_argument("--source", help="what the pairs are, as the admin shows it (the file's name)")
         parser.add_argument("--dry-run", action="store_true", help="tell the weights, store nothing")
         parser.add_argument("--reset", action="store_true", help="back to the weights that ship")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["reset"] == (options["pairs"] is not None):
-            raise CommandError("Give a file of labelled pairs, or --reset.")
+        if sum(bool(options[name]) for name in ("reset", "pairs", "questions")) != 1:
+            raise CommandError("Give a file of labelled pairs, or --questions, or --reset.")
+        if options["collection"] and not options["questions"]:
+            raise CommandError("--collection is for --questions; labelled pairs bring their passages along.")
         try:
             self._handle(options)
         except (OSError, UnicodeDecodeError, ValueError) as exc:
@@ -41,18 +54,31 @@ class Command(BaseCommand):
         model = active_model()
         if options["model"] not in (None, model.name):
             raise CommandError(f"The active model is {model.name}; only its chunks are searched.")
-        if options["reset"]:
-            found = None
-        else:
-            path: Path = options["pairs"]
-            with path.open(encoding="utf-8") as lines:
-                labelled = read_labelled(lines)
-            found = calibrate(labelled, embedder_for(model.spec), source=options["source"] or path.name)
-            for name, value in found.items():
-                self.stdout.write(f"{name}: {value}")
+        found = None if options["reset"] else _fitted(options, model.calibration)
+        for name, value in (found or {}).items():
+            self.stdout.write(f"{name}: {value}")
         if options["dry_run"]:
             self.stdout.write("Nothing was stored.")
             return
         model.calibration = found
         model.save(update_fields=["calibration"])
         self.stdout.write(f"Stored with {model.name}; the next question is judged by it.")
+
+
+def _fitted(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
+    """before: the calibration so far, whose scale of cosines the search was made with."""
+    if options["questions"]:
+        collections, cases = scope(options["questions"], options["collection"])
+        pairs, rerank_model = asyncio.run(
+            then_close(judged_pairs(cases, services.pipeline(), [one.id for one in collections]))
+        )
+        source = options["source"] or Path(options["questions"]).name
+        known = {name: before[name] for name in ("base", "spread") if before and name in before}
+        return calibration_of(pairs, source=source, rerank_model=rerank_model) | known
+    path: Path = options["pairs"]
+    with path.open(encoding="utf-8") as lines:
+        labelled = read_labelled(lines)
+    configured = component("RERANKER", Reranker)
+    reranker = configured if isinstance(configured, ModelReranker) else None
+    embedder = embedder_for(active_model().spec)
+    return calibrate(labelled, embedder, reranker, source=options["source"] or path.name)

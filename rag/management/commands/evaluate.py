@@ -9,22 +9,18 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access import FULL
-from documents.collections import named_collection
 from knowlex.common.errors import KnowlexError
-from rag.evaluation import question_sets
 from rag.evaluation.asking import Asker
 from rag.evaluation.configurations import Configuration
 from rag.evaluation.outcomes import Outcome
 from rag.evaluation.plot import figures_svg
-from rag.evaluation.reading import read_lines
 from rag.evaluation.running import summary_of
 from rag.evaluation.types import Case
 from rag.management.bar import Bar
 from rag.management.closing import then_close
-from rag.management.commands.question_set import bounded_lines
 from rag.management.given import read_given
 from rag.management.limits import Limit, read_limits
+from rag.management.scope import scope
 from rag.management.tables import table
 
 BAD_USAGE, BELOW = 2, 1
@@ -55,7 +51,7 @@ class Command(BaseCommand):
         try:
             configurations = read_given(options["config"], options["given"])
             limits = read_limits(options["floor"], options["ceiling"], configurations, options["answers"])
-            collections, cases = _scope(options["questions"], options["collection"])
+            collections, cases = scope(options["questions"], options["collection"])
             outcomes = self._asked(cases, collections, configurations, answers=options["answers"])
         except KnowlexError as exc:
             raise CommandError(exc.message, returncode=BAD_USAGE) from exc
@@ -104,20 +100,6 @@ async def _outcomes(asker: Asker, cases: Sequence[Case], bar: Bar) -> list[list[
         found.append(await asker.outcomes(case))
         bar.step()
     return found
-
-
-def _scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
-    """The collections and the questions: of a file, if there is one, else of a stored set."""
-    path = Path(questions)
-    if path.is_file() or path.suffix == ".jsonl":
-        with path.open("rb") as file:
-            cases, own = list(read_lines(bounded_lines(file))), None
-    else:
-        stored = question_sets.get_set(questions, access=FULL)
-        cases, own = list(question_sets.all_cases(stored)), stored.collection
-    if own is not None and not named:
-        return [own], cases
-    return [named_collection(name, access=FULL) for name in named or (None,)], cases
 
 
 def _report(

@@ -1,0 +1,79 @@
+"""What a question names: people, companies, products, places, numbers, years. Plain Python."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from embeddings.lexical import lexemes
+
+KEPT_QUESTIONS = 256
+READ_CHARS = 2000
+_WORD = re.compile(r"\w[\w.,&'’-]*")
+_YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%-]|[.,]\d)")
+_TOKEN = re.compile(r"[^\W\u2e80-\u9fff\uac00-\ud7af][^\W\u2e80-\u9fff\uac00-\ud7af'’-]*(?:[-'’]\w+)*")
+_SHORTENED = re.compile(r"[A-Z]{2,3}s?(?:['’]s)?")  # EU, USA: a text may say the whole
+_ENDED = re.compile(r"[.?!:]\W*$")  # before a word: it begins a sentence
+NOUNS_ARE_CAPITAL = frozenset({"de", "lb"})
+SPELLED = 6  # letters from which a name may differ in one
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def names_of(text: str, language: str) -> frozenset[str]:
+    """The lexemes of numbers and of words with a capital letter that do not begin the question."""
+    words = _WORD.findall(text[:READ_CHARS])
+    found = [word for n, word in enumerate(words) if word[0].isdigit() or (n and word[0].isupper())]
+    return frozenset(lexemes(" ".join(found), language))
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def subjects_of(text: str, language: str) -> tuple[frozenset[str], ...]:
+    """The lexemes of each name and year that a document must know if it is to answer.
+
+    Narrower than `names_of`: only what documents spell as questions do. No numbers but years, no codes with
+    digits, no abbreviations of two or three letters; nothing by its capital letter in a language where every
+    noun has one, nor in a question that Is Written Like This.
+    """
+    text = text[:READ_CHARS]
+    found = _YEAR.findall(text)
+    if language not in NOUNS_ARE_CAPITAL:
+        found += _runs(text)
+    named = (frozenset(lexemes(name, language)) for name in dict.fromkeys(found))
+    return tuple(filter(None, named))
+
+
+def misspelled(name: str, words: Iterable[str]) -> bool:
+    """Whether one of the words is the name but for a letter: one more, one less or another one."""
+    return len(name) >= SPELLED and any(_differ_by_one(name, word) for word in words if word[0] == name[0])
+
+
+def _runs(text: str) -> list[str]:
+    """Words with a capital letter that follow each other; none if capital letters are a matter of style."""
+    tokens = list(_TOKEN.finditer(text))
+    within = [token for token in tokens[1:] if not _ENDED.search(text, 0, token.start())]
+    if not within or _is_headline([token[0] for token in within]):
+        return []
+    runs: list[str] = []
+    end = -1
+    for token in within:
+        word = token[0]
+        if word[0].isupper() and not _SHORTENED.fullmatch(word) and not any(map(str.isdigit, word)):
+            joined = text[end : token.start()] == " "
+            runs[len(runs) - joined :] = [f"{runs[-1]} {word}" if joined else word]
+            end = token.end()
+    return runs
+
+
+def _is_headline(words: Sequence[str]) -> bool:
+    """What Is Written Like This, or LIKE THIS."""
+    small = any(word.istitle() and len(word) > 1 and not lexemes(word) for word in words)
+    return small or (len(words) > 1 and all(word[0].isupper() or word[0].isdigit() for word in words))
+
+
+def _differ_by_one(one: str, other: str) -> bool:
+    if abs(len(one) - len(other)) > 1 or one == other:
+        return False
+    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if at is None:
+        return True
+    a, b = one[at:], other[at:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:]
