@@ -65,7 +65,7 @@ def test_the_active_model_is_asked_though_the_settings_have_another(tmp_path: Pa
     path.write_text(lines(60))
     asked: list[str] = []
 
-    def known(labelled: Any, embedder: Any, *, source: str) -> dict[str, str]:
+    def known(labelled: Any, embedder: Any, reranker: Any, *, source: str) -> dict[str, str]:
         asked.append(embedder.model_name)
         return {"source": source}
 
