@@ -17,7 +17,7 @@ from rag.evaluation.question_sets import all_cases, get_set
 from rag.evaluation.reading import read_lines
 from rag.evaluation.types import Case
 from rag.protocols import Reranker, Retriever
-from rag.types import Mode, Question
+from rag.types import Mode, Passage, Question
 
 DEPTH = 10
 
@@ -65,25 +65,33 @@ def read_cases(name: str) -> list[Case]:
 async def figures(
     models: Sequence[EmbeddingModel], cases: Sequence[Case], collections: Sequence[str], mode: str
 ) -> list[Figures]:
-    """Of each model. Question by question in turn, so that what else the machine does strikes them alike."""
+    """Of each model. Question by question in turn, so that what else the machine does strikes them alike.
+
+    Raises InvalidInput where no search finds anything, NotFound (a collection).
+    """
     base = await services.make_question("?", access=FULL, collections=collections, top_k=DEPTH)
     retrievers = [services.retriever_with(model_id=model.pk) for model in models]
     rankings: list[list[metrics.Ranked]] = [[] for _ in models]
     took: list[list[float]] = [[] for _ in models]
+    anything = False
     for case in cases:
         question = replace(base, text=case.question, mode=cast(Mode, mode))
         for place, retriever in enumerate(retrievers):
             started = time.perf_counter()
-            rankings[place].append(await _ranked(retriever, question, case))
+            found = await _passages(retriever, question)
             took[place].append((time.perf_counter() - started) * 1000)
+            rankings[place].append(ranked(case, found))
+            anything = anything or bool(found)
+    if not anything:
+        raise InvalidInput(f"Nothing was found in {', '.join(collections) or 'default'}: is it empty?")
     return [_figures(*pair) for pair in zip(rankings, took, strict=True)]
 
 
-async def _ranked(retriever: Retriever, question: Question, case: Case) -> metrics.Ranked:
+async def _passages(retriever: Retriever, question: Question) -> Sequence[Passage]:
     found = await retriever.retrieve(question)
     if question.reranked and found.passages:
         found = await component("RERANKER", Reranker).rerank(question, found)
-    return ranked(case, found.passages[:DEPTH])
+    return found.passages[:DEPTH]
 
 
 def _figures(rankings: Sequence[metrics.Ranked], took: Sequence[float]) -> Figures:
