@@ -97,9 +97,11 @@ def test_nobody_needs_to_wait(server: Stack, folder: Path):
 def test_an_interrupted_command_leaves_its_jobs_going_and_says_so(server: Stack, tmp_path: Path):
     for n in range(10):
         (tmp_path / f"{n}.pdf").write_bytes(facts_pdf(60, first=60 * n))
-    process = subprocess.Popen(**command(server, tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    wait_until(lambda: server.count("documents_ingestitem") == 10, 60, "the job")
     with server.paused_worker():  # or it might be done before the signal comes
+        process = subprocess.Popen(
+            **command(server, tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        wait_until(lambda: server.count("documents_ingestitem") == 10, 60, "the job")
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
     assert process.returncode == 130
