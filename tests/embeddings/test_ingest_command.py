@@ -29,6 +29,11 @@ def ingest(stack: Stack, *words: object, **env: str) -> Done:
     return subprocess.run(**command(stack, *words, **env), capture_output=True, timeout=120)
 
 
+def _heed_interrupts() -> None:
+    """A shell's background jobs, tests among them, ignore SIGINT, and so would what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Two documents, one of them twice, one that is none, and one that is empty."""
@@ -99,7 +104,10 @@ def test_an_interrupted_command_leaves_its_jobs_going_and_says_so(server: Stack,
         (tmp_path / f"{n}.pdf").write_bytes(facts_pdf(60, first=60 * n))
     with server.paused_worker():  # or it might be done before the signal comes
         process = subprocess.Popen(
-            **command(server, tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            **command(server, tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=_heed_interrupts,
         )
         wait_until(lambda: server.count("documents_ingestitem") == 10, 60, "the job")
         process.send_signal(signal.SIGINT)
