@@ -16,6 +16,7 @@ Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Processes = Annotated[int, Field(ge=1, le=64)]
 Key = Annotated[str, AfterValidator(values.header_value)]
 WebUrl = Annotated[str, AfterValidator(values.web_url)]
+SEARCH_S = 5.0
 LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 384
 
 
@@ -46,6 +47,18 @@ class Environment(BaseSettings):
     ollama_timeout_seconds: Seconds = 10.0
     knowlex_llm_timeout_seconds: Seconds = 10.0
     knowlex_relevance_threshold: Probability = 0.8
+    knowlex_answer_timeout_seconds: Seconds | None = None
+    knowlex_context_tokens: Annotated[int, Field(ge=500, le=100_000)] = 4000
+    knowlex_chat_context_tokens: Annotated[int, Field(ge=1000, le=10_000_000)] | None = None
+    knowlex_chat_temperature: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)] = 0.0
+    knowlex_structured_claims: Literal["on", "off"] = "off"
+    knowlex_claim_judge: Literal["words", "nli"] = "words"
+    knowlex_claim_judge_model: str = ""
+    knowlex_history_tokens: Annotated[int, Field(ge=0, le=100_000)] = 1000
+    knowlex_query_log: Literal["on", "off"] = "on"
+    knowlex_query_retention_days: Annotated[int, Field(ge=1, le=36_500)] = 30
+    knowlex_cache: Literal["on", "off"] = "on"
+    knowlex_answer_cache_seconds: Annotated[int, Field(ge=0, le=604_800)] = 3600
 
     knowlex_vector_store: Literal["pgvector", "qdrant", "chroma", "memory"] = "pgvector"
     vector_store_url: WebUrl = ""
@@ -170,6 +183,11 @@ class Environment(BaseSettings):
     @property
     def synthesizer(self) -> str:
         return self.knowlex_synthesizer or ("openai" if self.openai_api_key else "extractive")
+
+    @property
+    def answer_timeout(self) -> float:
+        """Seconds for a whole question; what the search may take comes on top of the chat model's limit."""
+        return self.knowlex_answer_timeout_seconds or self.knowlex_llm_timeout_seconds + SEARCH_S
 
     @property
     def rewriting_timeout(self) -> float:

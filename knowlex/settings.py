@@ -165,10 +165,20 @@ READING_PATHS = {  # though POST
     "/api/v1/rag/ask",
     "/api/v1/embeddings/search",
     "/v1/search",
+    "/v1/query",
+    "/v1/feedback",
 }
 RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
+ANSWER_TIMEOUT_S = ENV.answer_timeout  # of a whole question, retrieval and synthesis together
+CONTEXT_TOKENS = ENV.knowlex_context_tokens
+CHAT_CONTEXT_TOKENS = ENV.knowlex_chat_context_tokens  # the chat model's window; None: large enough
+HISTORY_TOKENS = ENV.knowlex_history_tokens
+QUERY_LOG = ENV.knowlex_query_log == "on"
+QUERY_RETENTION_DAYS = ENV.knowlex_query_retention_days
+CACHE = ENV.knowlex_cache == "on"
+ANSWER_CACHE_S = ENV.knowlex_answer_cache_seconds
 FILTER_KEYS = filter_keys(ENV.knowlex_filter_keys)  # key -> type, "" for any; None allows every key
 
 EMBEDDERS: dict[str, dict[str, Any]] = {

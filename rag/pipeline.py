@@ -1,16 +1,28 @@
 """Question -> answer: the only place where the order of the stages is written. Plain Python, async."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
-from rag.citations import settle, without_markers
+from rag.checking.checker import Checked, Checker
 from rag.context import assemble, distinct
-from rag.prompts import says_not_found
 from rag.protocols import Reranker, Retriever, Synthesizer
 from rag.sentences import with_sentences
-from rag.types import Answer, Question, Retrieval, SearchResult, Synthesis, Trail, Usage
+from rag.types import (
+    Answer,
+    Context,
+    Event,
+    Question,
+    Reason,
+    Retrieval,
+    SearchResult,
+    Started,
+    Trail,
+    Usage,
+)
 
 T = TypeVar("T")
 Assess = Callable[[str, Retrieval, Mapping[str, Any] | None], Retrieval]
@@ -52,26 +64,43 @@ class Pipeline:
 
     async def answer(self, question: Question) -> Answer:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
-        took = _Stages()
-        _, trail = await self._passages(question, took)
-        passages = trail.passages
-        context = assemble(p for p in passages if p.relevance >= question.min_relevance)
-        synthesis = Synthesis("")
-        if context:
-            synthesis = await took.of("synthesize", self._synthesizer.synthesize(question, context))
-        text, cited = _checked(synthesis.text, len(context))
-        return Answer(
-            question=question,
-            answered=bool(cited),
-            text=text,
-            context=context,
-            cited=cited,
-            retrieved=len(passages),
-            confidence=max((p.relevance for p in passages), default=0.0),
-            usage=synthesis.usage if context else Usage(),
-            stage_ms=took.milliseconds,
-            passages=passages,
+        prepared = await self._prepared(question)
+        if not prepared.context:
+            return prepared.unanswered("below_threshold")
+        synthesis = await prepared.took.of(
+            "synthesize", self._synthesizer.synthesize(question, prepared.context)
         )
+        checker = Checker(prepared.context)
+        await checker.feed(synthesis.text)
+        return prepared.answer(await checker.finish(), synthesis.usage)
+
+    async def stream(self, question: Question) -> AsyncGenerator[Event]:
+        """The same answer, its text as the model makes it. Raises as `answer`, also in the middle."""
+        prepared = await self._prepared(question)
+        if not prepared.context:
+            yield prepared.unanswered("below_threshold")
+            return
+        yield Started(question, prepared.context.passages)
+        checker, usage = Checker(prepared.context), Usage()
+        started = time.perf_counter()
+        async with aclosing(self._synthesizer.stream(question, prepared.context)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Usage):
+                    usage = piece
+                elif text := await checker.feed(piece):
+                    yield text
+        prepared.took.note("synthesize", started)
+        checked = await checker.finish()
+        if checked.rest:
+            yield checked.rest
+        yield prepared.answer(checked, usage)
+
+    async def _prepared(self, question: Question) -> "_Prepared":
+        """All that comes before the model."""
+        took = _Stages()
+        judged, trail = await self._passages(question, took)
+        context = assemble(p for p in trail.passages if p.relevance >= question.min_relevance)
+        return _Prepared(question, judged, trail, context, took)
 
     async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, Trail]:
         """All in their order, and the `top_k` best with their relevance, no two of the same wording."""
@@ -92,14 +121,6 @@ class Pipeline:
         return with_sentences(question.text, found)  # by them the relevance is judged
 
 
-def _checked(reply: str, blocks: int) -> tuple[str, tuple[int, ...]]:
-    """The reply with valid markers only, and what it cites; ("", ()) if it cites nothing or is a refusal."""
-    text, cited = settle(reply, blocks)
-    if not cited or says_not_found(without_markers(text)):
-        return "", ()
-    return text, cited
-
-
 class _Stages:
     """How long each stage took, in milliseconds."""
 
@@ -114,3 +135,41 @@ class _Stages:
 
     def note(self, stage: str, started: float) -> None:
         self.milliseconds[stage] = round((time.perf_counter() - started) * 1000, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A question with what was found for it."""
+
+    question: Question
+    judged: Retrieval
+    trail: Trail
+    context: Context
+    took: _Stages
+
+    def answer(self, checked: Checked, usage: Usage) -> Answer:
+        return self._made(checked, usage)
+
+    def unanswered(self, reason: Reason) -> Answer:
+        return self._made(Checked("", "", reason=reason), Usage())
+
+    def _made(self, checked: Checked, usage: Usage) -> Answer:
+        passages = self.trail.passages
+        return Answer(
+            question=self.question,
+            answered=checked.reason is None,
+            text=checked.text,
+            context=self.context.passages,
+            cited=checked.cited,
+            retrieved=len(passages),
+            confidence=max((p.relevance for p in passages), default=0.0),
+            usage=usage,
+            stage_ms=self.took.milliseconds,
+            passages=passages,
+            citations=checked.citations,
+            reason=checked.reason,
+            candidates=self.trail.judged,
+            model_name=self.judged.model_name,
+            reranker=self.judged.reranker,
+            rewriting=self.judged.rewriting,
+        )

@@ -5,9 +5,8 @@ the prompt. Only the prompt is changed so; what clients are shown is the stored 
 """
 
 import re
-from collections.abc import Sequence
 
-from rag.types import Passage, Question
+from rag.types import Context, Question
 
 NOT_FOUND = "Answer not found in provided content"
 SYSTEM = f"""You answer a question using only the numbered context blocks that the user message gives \
@@ -45,9 +44,9 @@ _MUTE = re.compile(
 )
 
 
-def user_message(question: Question, context: Sequence[Passage]) -> str:
+def user_message(question: Question, context: Context) -> str:
     """Context blocks `[n] …`, numbered from 1, then one line `Question: …`."""
-    blocks = "\n\n".join(f"[{n}] {as_data(passage.content)}" for n, passage in enumerate(context, start=1))
+    blocks = "\n\n".join(f"[{n}] {as_data(block.content)}" for n, block in enumerate(context.blocks, start=1))
     return f"Context:\n<context>\n{blocks}\n</context>\n\nQuestion: {' '.join(question.text.split())}"
 
 

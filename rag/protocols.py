@@ -1,11 +1,12 @@
 """The exchangeable parts of answering."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from typing import Protocol, runtime_checkable
 from uuid import UUID
 
+from rag.checking.types import Verdict
 from rag.rewriting.types import Variant
-from rag.types import Examination, Passage, Question, Retrieval, Synthesis
+from rag.types import Block, Context, Examination, Question, Retrieval, Synthesis, Usage
 
 
 class Retriever(Protocol):
@@ -68,8 +69,24 @@ class ModelBacked(Protocol):
 
 
 class Synthesizer(Protocol):
-    """Role SYNTHESIZER: passages -> text with `[n]` markers."""
+    """Role SYNTHESIZER: context -> text with `[n]` markers."""
 
-    async def synthesize(self, question: Question, context: Sequence[Passage]) -> Synthesis:
-        """`[n]` names context[n - 1]. Raises SynthesisFailed, SynthesisTimeout."""
+    async def synthesize(self, question: Question, context: Context) -> Synthesis:
+        """`[n]` names `context.blocks[n - 1]`. Raises SynthesisFailed, SynthesisTimeout."""
+        ...
+
+    def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
+        """The same in pieces, as the model makes them, and last of all the usage.
+
+        Raises as `synthesize`, also in the middle; one that ends without the usage was cut off. Closing it
+        ends the model's work.
+        """
+        ...
+
+
+class ClaimJudge(Protocol):
+    """Role CLAIM_JUDGE: does a passage say what a claim says?"""
+
+    async def judge(self, claim: str, texts: Sequence[Block]) -> list[Verdict]:
+        """One for each text, in their order. claim: a sentence or a part of one, without markers."""
         ...

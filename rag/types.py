@@ -1,5 +1,6 @@
 """Question in, answer out, and what lies between. Plain Python, frozen."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -11,6 +12,14 @@ Mode = Literal["hybrid", "dense", "sparse", "exact"]
 # failed: the model failed, took too long or wrote nothing of use, so the search was the plain one.
 Rewriting = Literal["done", "unavailable", "failed"]
 FilterValue: TypeAlias = str | int | float | bool
+# exact: the claim stands in the passage word for word. supported: its content words, names, numbers, units
+# and negations do.
+Support = Literal["exact", "supported"]
+# Why nothing was answered. model_declined: the chat model said that the passages do not tell. not_supported:
+# what it said cites nothing, or nothing of it stands in the passages.
+Reason = Literal[
+    "no_documents", "embeddings_pending", "filtered_out", "below_threshold", "not_supported", "model_declined"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,8 @@ class Question:
     min_relevance: passages below it never reach the synthesizer.
     mode: which rankings are used; in `sparse` and `exact` no model is called. rerank: None reranks in
     `hybrid` only, whose order it is part of. rewrite: None leaves it to the settings.
+    original: what the user wrote, where `text` is a follow-up question made to stand alone; else "".
+    deadline: of the whole request, by `time.monotonic()`; every stage takes what is left at most. None: none.
     """
 
     text: str
@@ -71,6 +82,14 @@ class Question:
     filters: Filters = NO_FILTERS
     rerank: bool | None = None
     rewrite: bool | None = None
+    original: str = ""
+    deadline: float | None = None
+
+    def within(self, limit_s: float) -> float:
+        """Seconds that a stage with this limit of its own may take, at least 0."""
+        if self.deadline is None:
+            return limit_s
+        return max(0.0, min(limit_s, self.deadline - time.monotonic()))
 
     @property
     def reranked(self) -> bool:
@@ -234,6 +253,40 @@ class SearchResult:
     rewriting: Rewriting | None = None
 
 
+class Part(NamedTuple):
+    """A stretch of a block that comes from one passage: `content[start:start + length]` of the block is
+    `content[begin:begin + length]` of the passage. passage: 0-based place in `Context.passages`.
+    """
+
+    start: int
+    length: int
+    passage: int
+    begin: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What the synthesizer is shown under one number: a chunk, a part of it, or adjoining chunks.
+
+    parts: in reading order, may overlap where the chunks do; what no part covers is glue (white space).
+    """
+
+    content: str
+    parts: tuple[Part, ...]
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Blocks are numbered from 1, as the prompt shows them. passages: all that they are made of."""
+
+    blocks: tuple[Block, ...] = ()
+    passages: tuple[Passage, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.blocks)
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of the model call, as the provider counts them; zero for the extractive synthesizer."""
@@ -245,20 +298,39 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """A synthesizer's raw reply: text with `[n]`, n being the 1-based place in the context."""
+    """A synthesizer's raw reply: text with `[n]`, n being the number of a block of the context."""
 
     text: str
     usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)
+class Citation:
+    """One marked claim that its passage supports.
+
+    passage: its 1-based number in `Answer.context`, as the marker `[n]` of the claim says.
+    quote_start, quote_end: of the supporting sentence or sentences, offsets into that passage's content.
+    answer_start, answer_end: of the claim, offsets into `Answer.text`, without markers that stand at its end.
+    """
+
+    passage: int
+    quote_start: int
+    quote_end: int
+    answer_start: int
+    answer_end: int
+    support: Support
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The pipeline's result, before a face numbers its citations anew.
 
-    text: with `[n]` markers into `context` (1-based), all of them valid; "" when not answered.
+    text: with `[n]` markers into `context` (1-based), all of them checked; "" when not answered.
     context: the passages that were given to the synthesizer. cited: distinct n in order of first citation.
+    citations: in the order of the answer. reason: why it was not answered, None if it was.
     retrieved: number of passages before the relevance threshold. confidence: relevance of the best passage.
-    passages: those, in their order.
+    passages: those, in their order; candidates: all that were judged, in theirs. prompt_version: "" where no
+    prompt was used.
     """
 
     question: Question
@@ -271,3 +343,23 @@ class Answer:
     usage: Usage = Usage()
     stage_ms: dict[str, float] = field(default_factory=dict)
     passages: tuple[Passage, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    reason: Reason | None = None
+    candidates: tuple[Passage, ...] = ()
+    model_name: str = ""
+    reranker: str = ""
+    rewriting: Rewriting | None = None
+    prompt_version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What is known of a streamed answer before its first token: the passages that markers name."""
+
+    question: Question
+    context: tuple[Passage, ...]
+
+
+# A streamed answer: `Started`, then text with `[n]` as in `Answer.text`, no marker ever taken back or split
+# between two pieces, then the `Answer`. Where nothing was answered there may be no text at all.
+Event: TypeAlias = Started | str | Answer

@@ -1,13 +1,13 @@
 """An answer without a chat model: the best-supported sentences of the context, word for word."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 
 from rag.citations import without_markers
 from rag.sentences import Sentence, analysis_of, words_of, worth
-from rag.types import Passage, Question, SentenceScore, Synthesis
+from rag.types import Block, Context, Passage, Question, SentenceScore, Synthesis, Usage
 
 MAX_WORDS = 120
 MAX_CHARS = 900  # scripts without spaces
@@ -43,27 +43,42 @@ class ExtractiveSynthesizer:
     Passages without sentence scores (another reranker) are taken by their first sentences.
     """
 
-    async def synthesize(self, question: Question, context: Sequence[Passage]) -> Synthesis:
+    async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
+        synthesis = await self.synthesize(question, context)
+        yield synthesis.text
+        yield synthesis.usage
+
+    async def synthesize(self, question: Question, context: Context) -> Synthesis:
         words = words_of(question.text)
         ranked = nsmallest(
             LOOKED_AT, _candidates(context, words), key=lambda c: (-c.worth, c.number, c.start)
         )
-        texts = {c: _clean(context[c.number - 1].content[c.start : c.end]) for c in ranked}
+        texts = {c: _clean(context.blocks[c.number - 1].content[c.start : c.end]) for c in ranked}
         chosen = [*ranked[:1], *_second(ranked, texts, len(words))]
         chosen += _third(ranked, texts, chosen)
         return Synthesis(" ".join(_marked(texts[c], c.number) for c in _in_reading_order(chosen)))
 
 
-def _candidates(context: Sequence[Passage], asked: frozenset[str]) -> Iterator[_Candidate]:
-    for place, passage in enumerate(context):
-        scored = {score.start: _supports(score) for score in passage.sentences}
-        for sentence in analysis_of(passage.content).sentences:
+def _candidates(context: Context, asked: frozenset[str]) -> Iterator[_Candidate]:
+    for place, block in enumerate(context.blocks):
+        scored = _scored(block, context.passages)
+        for sentence in analysis_of(block.content).sentences:
             value = scored.get(sentence.start, 0.0) - PLACE_PENALTY * place
             if not sentence.complete:
-                value -= _incomplete_penalty(sentence, passage.content, asked)
+                value -= _incomplete_penalty(sentence, block.content, asked)
             yield _Candidate(
                 value, place + 1, sentence.start, sentence.end, sentence.words & asked, sentence.complete
             )
+
+
+def _scored(block: Block, passages: Sequence[Passage]) -> dict[int, float]:
+    """What each sentence supports, by its start in the block."""
+    return {
+        part.start + score.start - part.begin: _supports(score)
+        for part in block.parts
+        for score in passages[part.passage].sentences
+        if part.begin <= score.start < part.begin + part.length
+    }
 
 
 def _supports(sentence: SentenceScore) -> float:

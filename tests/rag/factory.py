@@ -1,12 +1,13 @@
 """Passages, questions and parts for tests of answering that need no database."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from rag.pipeline import Pipeline
-from rag.types import Passage, Question, Retrieval, Synthesis
+from rag.types import Context, Passage, Question, Retrieval, Synthesis, Usage
 
 COLLECTION = UUID(int=1)
 
@@ -63,9 +64,15 @@ class CannedSynthesizer:
         self.text = text
         self.contexts: list[Sequence[Passage]] = []
 
-    async def synthesize(self, question: Question, context: Sequence[Passage]) -> Synthesis:
-        self.contexts.append(context)
+    async def synthesize(self, question: Question, context: Context) -> Synthesis:
+        self.contexts.append(context.passages)
         return Synthesis(self.text)
+
+    async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
+        self.contexts.append(context.passages)
+        for word in re.findall(r"\s*\S+", self.text):
+            yield word
+        yield Usage()
 
 
 def as_given(text: str, retrieval: Retrieval, calibration: object) -> Retrieval:

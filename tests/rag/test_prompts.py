@@ -1,17 +1,18 @@
 import pytest
 
+from rag.context import context_of
 from rag.prompts import NOT_FOUND, SYSTEM, as_data, says_not_found, user_message
 from tests.rag.factory import passage, question
 from tests.support.provider.prompts import Prompt
 
 
 def read(*contents: str, asked: str = "What is true?") -> Prompt:
-    context = [passage(n, content) for n, content in enumerate(contents, start=1)]
+    context = context_of([passage(n, content) for n, content in enumerate(contents, start=1)])
     return Prompt(SYSTEM, user_message(question(asked), context))
 
 
 def test_blocks_are_numbered_from_one_and_the_question_comes_last():
-    prompt = user_message(question("Why?"), [passage(1, "First."), passage(2, "Second.")])
+    prompt = user_message(question("Why?"), context_of([passage(1, "First."), passage(2, "Second.")]))
     assert prompt == "Context:\n<context>\n[1] First.\n\n[2] Second.\n</context>\n\nQuestion: Why?"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
 from knowlex.common.retry import Retry
+from rag.context import context_of
 from rag.synthesizers.ollama import OllamaSynthesizer
 from rag.synthesizers.openai import OpenAISynthesizer
 from rag.types import Synthesis
@@ -54,7 +55,7 @@ async def connect(request: pytest.FixtureRequest, provider: Provider) -> AsyncIt
 
 
 async def asked(client: ChatClient, **fields: Any) -> Synthesis:
-    return await client.synthesize(question(**fields), [passage(1), passage(2)])
+    return await client.synthesize(question(**fields), context_of([passage(1), passage(2)]))
 
 
 async def test_the_reply_and_its_tokens_come_back(connect: Connect, provider: Provider):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from embeddings.lexical import idf, lexemes
+from rag.context import context_of
 from rag.relevance import assess
 from rag.rerankers.sentence import SentenceReranker
 from rag.synthesizers.extractive import ExtractiveSynthesizer
@@ -61,4 +62,4 @@ def relevance(question: str, *texts: str, model: str = MODEL_NOBODY_KNOWS, dista
 def answer(question: str, *texts: str) -> str:
     passages = [passage(n, text) for n, text in enumerate(texts, start=1)]
     context = judged(question, passages).passages
-    return asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), context)).text
+    return asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), context_of(context))).text

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from rag.citations import without_markers
+from rag.context import context_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from tests.relevance.asking import answer, ask_of, judged, passage
 
@@ -25,7 +26,9 @@ def test_the_best_sentences_are_given_word_for_word_with_their_passage() -> None
     texts = (DINANT, GHENT)
     question = "When was the belfry of Ghent finished?"
     context = judged(question, [passage(n, text) for n, text in enumerate(texts, start=1)]).passages
-    said = sentences(asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), context)).text)
+    said = sentences(
+        asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), context_of(context))).text
+    )
     assert said[0] == ("The belfry of Ghent was finished in 1380.", 1)
     assert all(text in " ".join(context[n - 1].content.split()) for text, n in said)
 
@@ -121,9 +124,11 @@ def test_scripts_without_spaces_stay_short_too() -> None:
 
 
 def test_passages_without_sentence_scores_are_answered_from_too() -> None:
-    said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of("belfry"), [passage(1, GHENT)])).text
+    said = asyncio.run(
+        ExtractiveSynthesizer().synthesize(ask_of("belfry"), context_of([passage(1, GHENT)]))
+    ).text
     assert sentences(said)[0][1] == 1
 
 
 def test_an_empty_context_gives_nothing() -> None:
-    assert asyncio.run(ExtractiveSynthesizer().synthesize(ask_of("belfry"), [])).text == ""
+    assert asyncio.run(ExtractiveSynthesizer().synthesize(ask_of("belfry"), context_of([]))).text == ""
