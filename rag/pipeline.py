@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from rag.checking.checker import Checked, Checker
 from rag.context import assemble, distinct
-from rag.protocols import Reranker, Retriever, Synthesizer
+from rag.protocols import ClaimJudge, Reranker, Retriever, Synthesizer
 from rag.sentences import with_sentences
 from rag.types import (
     Answer,
@@ -35,10 +35,15 @@ class Pipeline:
     """
 
     def __init__(
-        self, retriever: Retriever, reranker: Reranker, assess: Assess, synthesizer: Synthesizer
+        self,
+        retriever: Retriever,
+        reranker: Reranker,
+        assess: Assess,
+        synthesizer: Synthesizer,
+        judge: ClaimJudge | None = None,
     ) -> None:
         self._retriever, self._reranker = retriever, reranker
-        self._assess, self._synthesizer = assess, synthesizer
+        self._assess, self._synthesizer, self._judge = assess, synthesizer, judge
 
     async def search(self, question: Question) -> SearchResult:
         """Retrieval alone: what `answer` would choose from, with nothing withheld for its relevance.
@@ -70,7 +75,7 @@ class Pipeline:
         synthesis = await prepared.took.of(
             "synthesize", self._synthesizer.synthesize(question, prepared.context)
         )
-        checker = Checker(prepared.context)
+        checker = Checker(prepared.context, self._judge)
         await checker.feed(synthesis.text)
         return prepared.answer(await checker.finish(), synthesis.usage)
 
@@ -81,7 +86,7 @@ class Pipeline:
             yield prepared.unanswered("below_threshold")
             return
         yield Started(question, prepared.context.passages)
-        checker, usage = Checker(prepared.context), Usage()
+        checker, usage = Checker(prepared.context, self._judge), Usage()
         started = time.perf_counter()
         async with aclosing(self._synthesizer.stream(question, prepared.context)) as pieces:
             async for piece in pieces:
