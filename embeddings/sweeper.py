@@ -11,6 +11,7 @@ from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
+from documents import collection_changes
 from documents.idempotency import forget_expired
 from documents.jobs import forget_finished_jobs
 from documents.sweep import sweep_orphan_files
@@ -64,6 +65,7 @@ class Sweeper:
             log.info("lost work queued again", extra={"batches": sent[0], "documents": sent[1]})
         for work in _also:
             work()
+        collection_changes.fold()
         self._folded_until = lexeme_counts.fold(since=self._folded_until)
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
             self._chores_due = time.monotonic() + CHORES_EVERY_S

@@ -13,6 +13,7 @@ from documents.models import DEFAULT_COLLECTION
 from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.components import all_built, component
 from knowlex.common.errors import NotFound
+from rag import reading
 from rag.explaining import explained
 from rag.pipeline import Pipeline
 from rag.protocols import Examiner, ModelBacked, Reranker, Retriever, Synthesizer
@@ -20,9 +21,6 @@ from rag.query_counts import query_counts
 from rag.relevance import assess
 from rag.types import NO_FILTERS, Answer, Explanation, Filters, Mode, Question, SearchResult
 
-_NAMED = "SELECT id, name FROM documents_collection WHERE name = ANY(%(names)s) OR id::text = ANY(%(ids)s)"
-
-_READABLE = "SELECT id FROM documents_collection WHERE %(allowed)s::uuid[] IS NULL OR id = ANY(%(allowed)s)"
 _SEEN_CHUNK = """
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE c.id = %(id)s AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
@@ -67,9 +65,11 @@ async def make_question(
 
     Raises NotFound, Forbidden (one of them is not the caller's to use), DatabaseUnavailable.
     """
+    read = await reading.named(collections or (DEFAULT_COLLECTION,), access=access)
     return Question(
         text=text,
-        collection_ids=await resolve_collections(collections or (DEFAULT_COLLECTION,), access=access),
+        collection_ids=read.collection_ids,
+        state=read.state,
         top_k=top_k,
         max_tokens=max_tokens,
         min_relevance=settings.RELEVANCE_THRESHOLD,
@@ -93,13 +93,14 @@ async def make_platform_question(
     Raises as `make_question`, and NotFound for a document of the filters that the caller cannot see.
     """
     if collections:
-        ids = await resolve_collections(collections, access=access, field="collections")
+        read = await reading.named(collections, access=access, field="collections")
     else:
-        ids = await _readable_collections(access)
+        read = await reading.readable(access)
     await _check_documents(filters.document_ids or (), access=access)
     return Question(
         text=text,
-        collection_ids=ids,
+        collection_ids=read.collection_ids,
+        state=read.state,
         top_k=top_k,
         max_tokens=max_tokens,
         min_relevance=settings.RELEVANCE_THRESHOLD,
@@ -113,24 +114,8 @@ async def make_platform_question(
 async def resolve_collections(
     names_or_ids: Sequence[str], *, access: Access, field: str = "collection"
 ) -> tuple[UUID, ...]:
-    """The ids of these collections, in their order; a name goes before an id. Raises NotFound, Forbidden.
-
-    `default` always exists: before it is made again, it is empty and has no id.
-    """
-    ids = [name.lower() for name in names_or_ids]
-    rows = await fetch_all(_NAMED, {"names": list(names_or_ids), "ids": ids})
-    found = {str(row["id"]): row["id"] for row in rows} | {row["name"]: row["id"] for row in rows}
-    chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
-    if any(id_ is None and name != DEFAULT_COLLECTION for name, id_ in chosen.items()):
-        raise NotFound("Collection not found.", details={"field": field})
-    collection_ids = tuple(dict.fromkeys(id_ for id_ in chosen.values() if id_ is not None))
-    for collection_id in collection_ids:
-        access.require_collection(collection_id, field=field)
-    return collection_ids
-
-
-async def _readable_collections(access: Access) -> tuple[UUID, ...]:
-    return tuple(row["id"] for row in await fetch_all(_READABLE, {"allowed": access.allowed}))
+    """The ids of these collections, in their order. Raises NotFound, Forbidden."""
+    return (await reading.named(names_or_ids, access=access, field=field)).collection_ids
 
 
 async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:

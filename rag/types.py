@@ -70,6 +70,7 @@ class Question:
     mode: which rankings are used; in `sparse` and `exact` no model is called. rerank: None reranks in
     `hybrid` only, whose order it is part of. rewrite: None leaves it to the settings.
     original: what the user wrote, where `text` is a follow-up question made to stand alone; else "".
+    state: of all that is read, for reusing answers: another one after every change of it; "" if unknown.
     deadline: of the whole request, by `time.monotonic()`; every stage takes what is left at most. None: none.
     """
 
@@ -83,6 +84,7 @@ class Question:
     rerank: bool | None = None
     rewrite: bool | None = None
     original: str = ""
+    state: str = ""
     deadline: float | None = None
 
     def within(self, limit_s: float) -> float:

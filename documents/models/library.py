@@ -191,6 +191,20 @@ class Chunk(models.Model):
         return f"chunk {self.chunk_index}"
 
 
+class CollectionChange(models.Model):
+    """Something in a collection changed; see documents.collection_changes. Triggers add the rows."""
+
+    id = models.BigAutoField(primary_key=True)
+    collection_id = models.UUIDField()
+    mark = models.BigIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["collection_id"], include=["mark"], name="changes_of_collection")]
+
+    def __str__(self) -> str:
+        return f"change of {self.collection_id}"
+
+
 class Entry(models.Model):
     """A line of the list of documents: a stored one, or one of a job that is not stored (yet). A view.
 

@@ -26,7 +26,7 @@ TEMPLATE = "knowlex_template"
 READY_S = 60.0
 DOCUMENT_TABLES = (
     "documents_document, documents_page, documents_chunk, documents_ingestjob, documents_ingestitem, "
-    "documents_idempotencyrecord, documents_apikey, documents_apikeycollection, "
+    "documents_idempotencyrecord, documents_apikey, documents_apikeycollection, documents_collectionchange, "
     "rag_querycount, rag_questionset, rag_setquestion, rag_evaluation, rag_evaluationresult"
 )
 EMBEDDING_TABLES = (

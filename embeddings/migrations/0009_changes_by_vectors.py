@@ -1,0 +1,50 @@
+"""Vectors, words and sentences of chunks change what a question finds in their collection."""
+
+from django.db import migrations
+
+# Vectors and words of a version in the making stand under its document's id, which is no collection's: they
+# change nothing yet. What goes with its document is not looked for again: that deletion says so itself.
+CHANGES = """
+CREATE FUNCTION embeddings_collections_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM documents_collections_changed(ARRAY(SELECT DISTINCT collection_id FROM changed));
+    RETURN NULL;
+END $$;
+CREATE FUNCTION embeddings_chunks_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM documents_collections_changed(ARRAY(
+        SELECT DISTINCT d.collection_id FROM changed
+        JOIN documents_chunk c ON c.id = changed.chunk_id
+        JOIN documents_document d ON d.id = c.document_id WHERE d.replaces_id IS NULL
+    ));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER embeddings_change_by_insert AFTER INSERT ON embeddings_embedding
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION embeddings_collections_changed();
+CREATE TRIGGER embeddings_change_by_update AFTER UPDATE ON embeddings_embedding
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION embeddings_collections_changed();
+CREATE TRIGGER embeddings_change_by_delete AFTER DELETE ON embeddings_embedding
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION embeddings_chunks_changed();
+CREATE TRIGGER embeddings_change_by_words AFTER UPDATE ON embeddings_lexicalentry
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION embeddings_collections_changed();
+CREATE TRIGGER embeddings_change_by_sentences AFTER INSERT ON embeddings_sentencevectors
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION embeddings_chunks_changed();
+"""
+NO_CHANGES = """
+DROP TRIGGER embeddings_change_by_insert ON embeddings_embedding;
+DROP TRIGGER embeddings_change_by_update ON embeddings_embedding;
+DROP TRIGGER embeddings_change_by_delete ON embeddings_embedding;
+DROP TRIGGER embeddings_change_by_words ON embeddings_lexicalentry;
+DROP TRIGGER embeddings_change_by_sentences ON embeddings_sentencevectors;
+DROP FUNCTION embeddings_collections_changed();
+DROP FUNCTION embeddings_chunks_changed();
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("documents", "0009_changes_of_collections"),
+        ("embeddings", "0008_runs_of_models"),
+    ]
+
+    operations = [migrations.RunSQL(CHANGES, NO_CHANGES)]

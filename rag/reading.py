@@ -1,0 +1,63 @@
+"""Which collections a question reads, and in which state all that it reads is: one statement."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from documents import collection_changes
+from documents.access import Access
+from documents.models import DEFAULT_COLLECTION
+from embeddings import search
+from knowlex.common.async_db import Row, fetch_all
+from knowlex.common.errors import NotFound
+
+_STATES = f"{collection_changes.STATE} AS state, {search.STATE} AS search"
+_NAMED = f"""
+    SELECT c.id, c.name, {_STATES} FROM documents_collection c
+    WHERE c.name = ANY(%(names)s) OR c.id::text = ANY(%(ids)s)
+"""  # noqa: S608 - constants only
+_READABLE = f"""
+    SELECT c.id, {_STATES} FROM documents_collection c
+    WHERE %(allowed)s::uuid[] IS NULL OR c.id = ANY(%(allowed)s)
+"""  # noqa: S608 - constants only
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """collection_ids: in the order in which they were named. state: as in `rag.types.Question`.
+
+    The state is as old as the ids: what a search finds afterwards is of this state, or of a newer one.
+    """
+
+    collection_ids: tuple[UUID, ...]
+    state: str
+
+
+async def named(names_or_ids: Sequence[str], *, access: Access, field: str = "collection") -> Reading:
+    """These collections; a name goes before an id. Raises NotFound, Forbidden.
+
+    `default` always exists: before it is made again, it is empty and has no id.
+    """
+    ids = [name.lower() for name in names_or_ids]
+    rows = await fetch_all(_NAMED, {"names": list(names_or_ids), "ids": ids})
+    found = {str(row["id"]): row for row in rows} | {row["name"]: row for row in rows}
+    chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
+    if any(row is None and name != DEFAULT_COLLECTION for name, row in chosen.items()):
+        raise NotFound("Collection not found.", details={"field": field})
+    read = {row["id"]: row for row in chosen.values() if row is not None}
+    for collection_id in read:
+        access.require_collection(collection_id, field=field)
+    return Reading(tuple(read), _state(read.values()))
+
+
+async def readable(access: Access) -> Reading:
+    """All that the caller may read."""
+    rows = await fetch_all(_READABLE, {"allowed": access.allowed})
+    return Reading(tuple(row["id"] for row in rows), _state(rows))
+
+
+def _state(rows: Iterable[Row]) -> str:
+    """In whatever order; "" where nothing is read."""
+    states = sorted(f"{row['id']} {row['state']} {row['search']}" for row in rows)
+    return hashlib.sha256("\n".join(states).encode()).hexdigest() if states else ""
