@@ -37,6 +37,7 @@ from embeddings.protocols import Span  # noqa: E402
 from embeddings.types import Embedded, Vector  # noqa: E402
 from knowlex.common.async_db import close_pool  # noqa: E402
 from rag import services  # noqa: E402
+from rag.asking import Asker, ask  # noqa: E402
 from rag.prompts import user_message  # noqa: E402
 from rag.types import Answer, Passage, Question, Synthesis  # noqa: E402
 from tests.support.postgres import Postgres  # noqa: E402
@@ -111,7 +112,7 @@ async def measure(questions: Sequence[str]) -> list[tuple[float, Answer]]:
     for text in questions:
         started = time.perf_counter()
         question = await services.make_question(text, access=FULL, top_k=5)
-        answer = await services.ask(question)
+        answer = (await ask(question, Asker("ask", FULL))).answer
         took.append(((time.perf_counter() - started) * 1000, answer))
     await close_pool()
     return took

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
+from knowlex.common.errors import SynthesisFailed
 from rag.checking.checker import Checked, Checker
 from rag.context import assemble, distinct
+from rag.deadlines import before, searching_too_long, writing_too_long
 from rag.protocols import ClaimJudge, Reranker, Retriever, Synthesizer
 from rag.sentences import with_sentences
 from rag.types import (
@@ -56,7 +58,8 @@ class Pipeline:
     async def traced_search(self, question: Question) -> tuple[SearchResult, Trail]:
         """The same with what was there at its stages."""
         took = _Stages()
-        judged, trail = await self._passages(question, took)
+        async with before(question.deadline, searching_too_long):
+            judged, trail = await self._passages(question, took)
         result = SearchResult(
             question, trail.passages, judged.model_name, took.milliseconds, judged.reranker, judged.rewriting
         )
@@ -72,12 +75,14 @@ class Pipeline:
         prepared = await self._prepared(question)
         if not prepared.context:
             return prepared.unanswered("below_threshold")
-        synthesis = await prepared.took.of(
-            "synthesize", self._synthesizer.synthesize(question, prepared.context)
-        )
         checker = Checker(prepared.context, self._judge)
-        await checker.feed(synthesis.text)
-        return prepared.answer(await checker.finish(), synthesis.usage)
+        async with before(question.deadline, writing_too_long):
+            synthesis = await prepared.took.of(
+                "synthesize", self._synthesizer.synthesize(question, prepared.context)
+            )
+            await prepared.took.of("check", checker.feed(synthesis.text))
+            checked = await prepared.took.of("check", checker.finish())
+        return prepared.answer(checked, synthesis.usage)
 
     async def stream(self, question: Question) -> AsyncGenerator[Event]:
         """The same answer, its text as the model makes it. Raises as `answer`, also in the middle."""
@@ -86,16 +91,17 @@ class Pipeline:
             yield prepared.unanswered("below_threshold")
             return
         yield Started(question, prepared.context.passages)
-        checker, usage = Checker(prepared.context, self._judge), Usage()
-        started = time.perf_counter()
+        checker, took = Checker(prepared.context, self._judge), prepared.took
+        usage: Usage | None = None
         async with aclosing(self._synthesizer.stream(question, prepared.context)) as pieces:
-            async for piece in pieces:
+            while (piece := await _next(pieces, question, took)) is not None:
                 if isinstance(piece, Usage):
                     usage = piece
-                elif text := await checker.feed(piece):
+                elif text := await took.of("check", checker.feed(piece)):
                     yield text
-        prepared.took.note("synthesize", started)
-        checked = await checker.finish()
+        if usage is None:
+            raise SynthesisFailed("The chat model broke off its reply.")
+        checked = await took.of("check", checker.finish())
         if checked.rest:
             yield checked.rest
         yield prepared.answer(checked, usage)
@@ -103,8 +109,11 @@ class Pipeline:
     async def _prepared(self, question: Question) -> "_Prepared":
         """All that comes before the model."""
         took = _Stages()
-        judged, trail = await self._passages(question, took)
+        async with before(question.deadline, searching_too_long):
+            judged, trail = await self._passages(question, took)
+        started = time.perf_counter()
         context = assemble(p for p in trail.passages if p.relevance >= question.min_relevance)
+        took.note("context", started)
         return _Prepared(question, judged, trail, context, took)
 
     async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, Trail]:
@@ -126,8 +135,16 @@ class Pipeline:
         return with_sentences(question.text, found)  # by them the relevance is judged
 
 
+async def _next(
+    pieces: AsyncGenerator[str | Usage], question: Question, took: "_Stages"
+) -> str | Usage | None:
+    """None at the end. The limit is set for each wait: one around them all could strike between them."""
+    async with before(question.deadline, writing_too_long):
+        return await took.of("synthesize", anext(pieces, None))
+
+
 class _Stages:
-    """How long each stage took, in milliseconds."""
+    """How long each stage took, in milliseconds; one that comes several times, all of it together."""
 
     def __init__(self) -> None:
         self.milliseconds: dict[str, float] = {}
@@ -139,7 +156,8 @@ class _Stages:
         return result
 
     def note(self, stage: str, started: float) -> None:
-        self.milliseconds[stage] = round((time.perf_counter() - started) * 1000, 3)
+        took = (time.perf_counter() - started) * 1000
+        self.milliseconds[stage] = round(self.milliseconds.get(stage, 0.0) + took, 3)
 
 
 @dataclass(frozen=True, slots=True)

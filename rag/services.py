@@ -1,5 +1,6 @@
-"""What can be done with questions. No HTTP in here."""
+"""What can be done with questions besides asking them (rag.asking). No HTTP in here."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -14,12 +15,13 @@ from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.components import all_built, component
 from knowlex.common.errors import NotFound
 from rag import reading
+from rag.deadlines import before, searching_too_long
 from rag.explaining import explained
 from rag.pipeline import Pipeline
 from rag.protocols import Examiner, ModelBacked, Reranker, Retriever, Synthesizer
 from rag.query_counts import query_counts
 from rag.relevance import assess
-from rag.types import NO_FILTERS, Answer, Explanation, Filters, Mode, Question, SearchResult
+from rag.types import NO_FILTERS, Explanation, Filters, Mode, Question, SearchResult
 
 _SEEN_CHUNK = """
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
@@ -29,12 +31,6 @@ _SEEN_DOCUMENTS = """
     SELECT id FROM documents_entry WHERE id = ANY(%(ids)s)
         AND (%(allowed)s::uuid[] IS NULL OR collection_id = ANY(%(allowed)s))
 """
-
-
-async def ask(question: Question) -> Answer:
-    """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable."""
-    query_counts.get().add(question.collection_ids)
-    return await pipeline().answer(question)
 
 
 async def search(question: Question) -> SearchResult:
@@ -63,9 +59,12 @@ async def make_question(
 ) -> Question:
     """A question to these collections (names or ids; none means `default`), with the configured threshold.
 
-    Raises NotFound, Forbidden (one of them is not the caller's to use), DatabaseUnavailable.
+    Its deadline runs from now on. Raises NotFound, Forbidden (one of them is not the caller's to use),
+    RetrievalFailed (it took too long), DatabaseUnavailable.
     """
-    read = await reading.named(collections or (DEFAULT_COLLECTION,), access=access)
+    deadline = _deadline()
+    async with before(deadline, searching_too_long):
+        read = await reading.named(collections or (DEFAULT_COLLECTION,), access=access)
     return Question(
         text=text,
         collection_ids=read.collection_ids,
@@ -73,6 +72,7 @@ async def make_question(
         top_k=top_k,
         max_tokens=max_tokens,
         min_relevance=settings.RELEVANCE_THRESHOLD,
+        deadline=deadline,
     )
 
 
@@ -92,11 +92,13 @@ async def make_platform_question(
 
     Raises as `make_question`, and NotFound for a document of the filters that the caller cannot see.
     """
-    if collections:
-        read = await reading.named(collections, access=access, field="collections")
-    else:
-        read = await reading.readable(access)
-    await _check_documents(filters.document_ids or (), access=access)
+    deadline = _deadline()
+    async with before(deadline, searching_too_long):
+        if collections:
+            read = await reading.named(collections, access=access, field="collections")
+        else:
+            read = await reading.readable(access)
+        await _check_documents(filters.document_ids or (), access=access)
     return Question(
         text=text,
         collection_ids=read.collection_ids,
@@ -108,7 +110,12 @@ async def make_platform_question(
         filters=filters,
         rerank=rerank,
         rewrite=rewrite,
+        deadline=deadline,
     )
+
+
+def _deadline() -> float:
+    return time.monotonic() + float(settings.ANSWER_TIMEOUT_S)
 
 
 async def resolve_collections(

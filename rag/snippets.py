@@ -1,5 +1,7 @@
 """The part of a passage that a claim rests on. Plain Python."""
 
+from collections.abc import Sequence
+
 from documents.sentences import sentence_spans
 from embeddings.lexical import lexemes
 
@@ -11,6 +13,15 @@ def snippet(content: str, claim: str, limit: int = SNIPPET_CHARS) -> str:
     wanted = frozenset(lexemes(claim))
     spans = sentence_spans(content)
     start = max(spans, key=lambda span: _shared(content[slice(*span)], wanted), default=(0, 0))[0]
+    return _cut(content, start, spans, limit)
+
+
+def snippet_from(content: str, start: int, limit: int = SNIPPET_CHARS) -> str:
+    """The same from this place on."""
+    return _cut(content, start, sentence_spans(content), limit)
+
+
+def _cut(content: str, start: int, spans: Sequence[tuple[int, int]], limit: int) -> str:
     if len(content) - start <= limit:
         return content[start:].strip()
     ends = [end for _, end in spans if start < end <= start + limit]

@@ -1,16 +1,18 @@
 """POST /api/v1/rag/ask: a question to the default collection, answered with the chunks that were used."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from documents.access import access_of
 from knowlex.common.fields import int_field, question_field, text_field
-from knowlex.common.http import allow, json_object, json_response
-from rag import services
-from rag.citations import renumber
+from knowlex.common.http import allow, json_object
+from rag import asking, services
+from rag.asking import Asked
+from rag.contracts.asked import answer_response, asker_of, question_as_asked
 from rag.contracts.metadata import answer_metadata
-from rag.types import Answer, Passage
+from rag.numbering import PlaceOf, numbered
+from rag.types import Passage
 
 DEFAULT_TOP_K = 5
 NOT_ENOUGH = "I don't have enough information to answer that."
@@ -18,6 +20,7 @@ NOT_ENOUGH = "I don't have enough information to answer that."
 
 @allow("POST")
 async def ask(request: HttpRequest) -> HttpResponse:
+    asker = asker_of(request, "ask")
     body = json_object(request)
     text = question_field(body, "query")
     top_k = int_field(body, "topK", low=1, high=50, default=DEFAULT_TOP_K)
@@ -25,21 +28,31 @@ async def ask(request: HttpRequest) -> HttpResponse:
     collection = text_field(body, "collection", max_chars=255, required=False)
     collections = [collection] if collection is not None else []
     question = await services.make_question(
-        text, access=access_of(request), collections=collections, top_k=top_k, max_tokens=max_tokens
+        text, access=asker.access, collections=collections, top_k=top_k, max_tokens=max_tokens
     )
-    return json_response(_body(await services.ask(question)))
+    asked = await asking.ask(question, asker)
+    return answer_response(asked, _body(asked))
 
 
-def _body(answer: Answer) -> dict[str, Any]:
-    """Markers are numbered anew: the chunks stand in the order of distance, whatever ranked them."""
-    by_distance = sorted(enumerate(answer.context, start=1), key=lambda numbered: numbered[1].distance or 0.0)
-    places = {number: place for place, (number, _) in enumerate(by_distance, start=1)}
+def _body(asked: Asked) -> dict[str, Any]:
+    answer = asked.answer
+    chunks = _by_distance(answer.context)
+    text, numbering = numbered(answer, _places(chunks))
     return {
-        "query": answer.question.text,
-        "answer": renumber(answer.text, places) if answer.answered else NOT_ENOUGH,
-        "sourceChunks": [_chunk(passage) for _, passage in by_distance] if answer.answered else [],
-        "metadata": answer_metadata(answer),
+        "query": question_as_asked(asked),
+        "answer": text if answer.answered else NOT_ENOUGH,
+        "sourceChunks": [_chunk(passage) for _, passage in chunks] if answer.answered else [],
+        "metadata": answer_metadata(asked, numbering),
     }
+
+
+def _by_distance(context: Sequence[Passage]) -> list[tuple[int, Passage]]:
+    """The passages with their numbers in the context, closest first, whatever ranked them."""
+    return sorted(enumerate(context, start=1), key=lambda one: one[1].distance or 0.0)
+
+
+def _places(chunks: Sequence[tuple[int, Passage]]) -> PlaceOf:
+    return {number: place for place, (number, _) in enumerate(chunks, start=1)}.__getitem__
 
 
 def _chunk(passage: Passage) -> dict[str, Any]:

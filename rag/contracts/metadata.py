@@ -1,19 +1,55 @@
-"""What the answers of all contracts say about themselves."""
+"""What the answers of the camelCase contracts say about themselves."""
 
 from typing import Any
 
-from rag.types import Answer
+from rag.asking import Asked
+from rag.contracts.asked import CitedClaim, Near, cited_claims, nearest
+from rag.numbering import Numbering
 from rag.unread import UnreadPart, unread_parts
 
 
-def answer_metadata(answer: Answer) -> dict[str, Any]:
+def answer_metadata(asked: Asked, numbering: Numbering) -> dict[str, Any]:
+    answer = asked.answer
     return {
+        "queryId": asked.query_id,
         "answerSynthesized": answer.answered,
         "chunksRetrieved": answer.retrieved,
+        "reason": answer.reason,
+        "nearest": [_near(one) for one in nearest(asked)],
+        "citations": [_citation(one) for one in cited_claims(asked, numbering)],
         "relevance": answer.confidence,
         "model": answer.usage.model,
+        "cached": asked.cached,
         "stageTimesMs": answer.stage_ms,
         "warnings": [_warning(part) for part in unread_parts(answer)],
+    }
+
+
+def _citation(cited: CitedClaim) -> dict[str, Any]:
+    return {
+        "citationIndex": cited.index,
+        "chunkId": cited.passage.chunk_id,
+        "documentId": cited.passage.document_id,
+        "title": cited.passage.title,
+        "pageNumber": cited.page_number,
+        "quotedText": cited.quoted_text,
+        "startChar": cited.start_char,
+        "endChar": cited.end_char,
+        "answerStart": cited.answer_start,
+        "answerEnd": cited.answer_end,
+        "support": cited.support,
+    }
+
+
+def _near(near: Near) -> dict[str, Any]:
+    return {
+        "chunkId": near.chunk_id,
+        "documentId": near.document_id,
+        "documentName": near.document_name,
+        "title": near.title,
+        "pageNumber": near.page_number,
+        "relevance": near.relevance,
+        "snippet": near.content_snippet,
     }
 
 

@@ -1,17 +1,20 @@
 """POST /query: `query` is answered in the Query API's form, `question` in the Book API's."""
 
-import time
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from documents.access import access_of
 from knowlex.common.errors import InvalidQuestion
 from knowlex.common.fields import QUESTION_RULE, int_field, question_field, text_field
-from knowlex.common.http import allow, json_object, json_response
-from rag import services
-from rag.citations import claim, renumber, without_markers
+from knowlex.common.http import allow, json_object
+from rag import asking, services
+from rag.asking import Asked
+from rag.citations import claim, without_markers
+from rag.contracts.asked import answer_response, asker_of
 from rag.contracts.metadata import answer_metadata
+from rag.numbering import FirstCited, PlaceOf, numbered
 from rag.plain_text import plain_text
 from rag.snippets import snippet
 from rag.types import Answer, Passage
@@ -23,7 +26,7 @@ NOT_FOUND = "Answer not found in provided content"
 
 @allow("POST")
 async def query(request: HttpRequest) -> HttpResponse:
-    started = time.perf_counter()
+    asker = asker_of(request, "query")
     body = json_object(request)
     field = _question_name(body)
     text = question_field(body, field)
@@ -33,10 +36,10 @@ async def query(request: HttpRequest) -> HttpResponse:
     collection = text_field(body, "collection", max_chars=255, required=False)
     collections = [collection] if collection is not None else []
     question = await services.make_question(
-        text, access=access_of(request), collections=collections, top_k=max_sources, max_tokens=max_tokens
+        text, access=asker.access, collections=collections, top_k=max_sources, max_tokens=max_tokens
     )
-    answer = await services.ask(question)
-    return json_response(_query_body(answer, started) if field == "query" else _book_body(answer))
+    asked = await asking.ask(question, asker if field == "query" else replace(asker, face="book"))
+    return answer_response(asked, _query_body(asked) if field == "query" else _book_body(asked.answer))
 
 
 def _question_name(body: dict[str, Any]) -> str:
@@ -48,22 +51,25 @@ def _question_name(body: dict[str, Any]) -> str:
     return given[0]
 
 
-def _query_body(answer: Answer, started: float) -> dict[str, Any]:
-    text, documents = _numbered_by_document(answer) if answer.answered else (NOT_ENOUGH, [])
-    metadata = {
-        "processingTimeMs": round((time.perf_counter() - started) * 1000),
-        **answer_metadata(answer),
+def _query_body(asked: Asked) -> dict[str, Any]:
+    answer = asked.answer
+    text, numbering = numbered(answer, _by_document(answer.context))
+    return {
+        "answer": text if answer.answered else NOT_ENOUGH,
+        "citedDocuments": _documents(answer, numbering.place_of),
+        "metadata": {"processingTimeMs": asked.latency_ms, **answer_metadata(asked, numbering)},
     }
-    return {"answer": text, "citedDocuments": documents, "metadata": metadata}
 
 
-def _numbered_by_document(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
-    """The text with `[k]` for the k-th document, and the documents in the order of first citation."""
-    documents = {answer.context[n - 1].document_id: None for n in answer.cited}
-    place_of = {document_id: place for place, document_id in enumerate(documents, start=1)}
-    places = {n: place_of[answer.context[n - 1].document_id] for n in answer.cited}
-    first = {places[n]: n for n in reversed(answer.cited)}
-    return renumber(answer.text, places), [_cited(answer, first[place]) for place in place_of.values()]
+def _by_document(context: Sequence[Passage]) -> PlaceOf:
+    """One number for each document, in the order of first citation."""
+    return FirstCited(lambda number: context[number - 1].document_id)
+
+
+def _documents(answer: Answer, place_of: PlaceOf) -> list[dict[str, Any]]:
+    """In the order of first citation."""
+    first = {place_of(n): n for n in reversed(answer.cited)}
+    return [_cited(answer, first[place]) for place in sorted(first)]
 
 
 def _cited(answer: Answer, n: int) -> dict[str, Any]:

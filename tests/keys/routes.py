@@ -72,6 +72,7 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/api/v1/rag/query"): lambda side: {"json": {"query": QUESTION, "collection": side.name}},
     ("POST", "/query"): lambda side: {"json": {"query": QUESTION, "collection": side.collection_id}},
     ("POST", "/v1/search"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
+    ("POST", "/v1/query"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/ingest"): _ingest,
     ("POST", "/v1/question_sets"): _questions,
     ("POST", "/v1/evaluations"): _evaluation,

@@ -12,7 +12,14 @@ from tests.support.api import assert_problem, embed, ingest
 from tests.support.stack import Stack
 
 ROUTES = all_routes()
-READING = ("/query", "/api/v1/rag/query", "/api/v1/rag/ask", "/api/v1/embeddings/search", "/v1/search")
+READING = (
+    "/query",
+    "/api/v1/rag/query",
+    "/api/v1/rag/ask",
+    "/api/v1/embeddings/search",
+    "/v1/search",
+    "/v1/query",
+)
 ITEM = """
     INSERT INTO documents_ingestitem (id, job_id, collection_id, position, source_type, source_url, filename,
         title, metadata, file, checksum, status, stage, attempts, pages_total, pages_done, chunks_made,

@@ -67,4 +67,4 @@ async def test_the_same_words_twice_take_one_place():
 async def test_every_stage_is_timed():
     answering, _ = pipeline("x [1]", passage(1))
     answer = await answering.answer(question())
-    assert answer.stage_ms.keys() == {"retrieve", "rerank", "relevance", "synthesize"}
+    assert answer.stage_ms.keys() == {"retrieve", "rerank", "relevance", "context", "synthesize", "check"}

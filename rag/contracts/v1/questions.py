@@ -1,7 +1,8 @@
 """What a question to the Platform API holds, whether it is to be answered or only searched for."""
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 from documents.access import Access
 from knowlex.common.errors import InvalidInput
@@ -11,17 +12,27 @@ from rag.contracts.v1.asked import settings_field
 from rag.contracts.v1.filters import filters_field
 from rag.types import Mode, Question
 
-DEFAULT_TOP_K = 10
+DEFAULT_TOP_K, DEFAULT_MAX_TOKENS = 10, 1024
 MAX_COLLECTIONS = 100
 MAX_NAME_CHARS = 255
 MODES: tuple[Mode, ...] = get_args(Mode)
-FORMATS = ("text", "json")
+Format = Literal["text", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySettings:
+    """How the answer is to be told. streaming: as it is written, if the client takes that."""
+
+    include_sources: bool = True
+    response_format: Format = "text"
+    streaming: bool = False
 
 
 async def asked_question(body: Mapping[str, Any], *, access: Access) -> Question:
     """Raises InvalidQuestion, InvalidInput, NotFound, Forbidden, DatabaseUnavailable."""
     text = question_field(body, "query")
-    text_field(body, "conversation_id", max_chars=MAX_NAME_CHARS, required=False)
+    conversation_field(body)
     settings = _Settings(settings_field(body))
     return await services.make_platform_question(
         text,
@@ -29,11 +40,21 @@ async def asked_question(body: Mapping[str, Any], *, access: Access) -> Question
         collections=_collections(body),
         filters=filters_field(body),
         top_k=settings.count("top_k", high=50) or DEFAULT_TOP_K,
-        max_tokens=settings.count("max_tokens", high=4096),
+        max_tokens=settings.count("max_tokens", high=4096) or DEFAULT_MAX_TOKENS,
         mode=settings.mode(),
         rerank=settings.flag("rerank"),
         rewrite=settings.flag("rewrite"),
     )
+
+
+def conversation_field(body: Mapping[str, Any]) -> str:
+    """The id that the caller gave, "" for none. Raises InvalidInput."""
+    return text_field(body, "conversation_id", max_chars=MAX_NAME_CHARS, required=False) or ""
+
+
+def reply_settings(body: Mapping[str, Any]) -> ReplySettings:
+    """Raises InvalidInput."""
+    return _Settings(settings_field(body)).reply()
 
 
 class _Settings:
@@ -41,9 +62,15 @@ class _Settings:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = {f"settings.{name}": value for name, value in given.items()}
-        for name in ("include_sources", "streaming"):  # of the reply, which a search does not write
-            self.flag(name)
-        self._choice("response_format", FORMATS)
+        self.reply()  # checked even where no reply is written, as in a search
+
+    def reply(self) -> ReplySettings:
+        wanted = self._choice("response_format", FORMATS)
+        return ReplySettings(
+            include_sources=self.flag("include_sources") is not False,
+            response_format=next(one for one in FORMATS if one == wanted),
+            streaming=self.flag("streaming") is True,
+        )
 
     def flag(self, name: str) -> bool | None:
         """None where it is not given."""

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from knowlex.common.methods import methods
-from rag.contracts.v1 import collections, documents, evaluations, ingest, question_sets, search
+from rag.contracts.v1 import collections, documents, evaluations, ingest, query, question_sets, search
 
 _COLLECTION = "v1/collections/<str:collection_id>"
 _EVALUATION = "v1/evaluations/<str:evaluation_id>"
@@ -19,6 +19,7 @@ urlpatterns = [
     path("v1/ingest", methods(GET=ingest.index, POST=ingest.create)),
     path("v1/ingest/<str:job_id>", methods(GET=ingest.show)),
     path("v1/ingest/<str:job_id>/retry", methods(POST=ingest.retry)),
+    path("v1/query", methods(POST=query.create)),
     path("v1/search", methods(POST=search.create)),
     path("v1/documents", methods(GET=documents.index)),
     path(_DOCUMENT, methods(GET=documents.show, PUT=documents.replace, DELETE=documents.remove)),

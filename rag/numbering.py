@@ -1,0 +1,72 @@
+"""An answer's markers as a face numbers them, whole or piece by piece. Plain Python, linear in the text."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Hashable
+from operator import itemgetter
+
+from rag.types import Answer
+
+_RUN = re.compile(r"(?:\[\d{1,4}\])+")
+_RUN_AT_END = re.compile(r"(?:\[\d{1,4}\])+\Z")
+PlaceOf = Callable[[int], int]
+
+
+class FirstCited:
+    """Numbers from 1 in the order of first citation; passages with the same key share a number."""
+
+    def __init__(self, key_of: Callable[[int], Hashable]) -> None:
+        self._key_of = key_of
+        self._places: dict[Hashable, int] = {}
+
+    def __call__(self, number: int) -> int:
+        return self._places.setdefault(self._key_of(number), len(self._places) + 1)
+
+
+class Numbering:
+    """place_of: the face's number of the passage that `[n]` names; asked in the order of the text.
+
+    Neighbours that become equal become one, also where one piece ends and the next begins.
+    """
+
+    def __init__(self, place_of: PlaceOf) -> None:
+        self.place_of = place_of
+        self._held, self._read, self._shift = "", 0, 0
+        self._shifts: list[tuple[int, int]] = []
+
+    def feed(self, piece: str) -> str:
+        """What can be sent: all but markers at the end, which may go on in the next piece."""
+        text = self._held + piece
+        last = _RUN_AT_END.search(text) if text.endswith("]") else None
+        end = last.start() if last else len(text)
+        self._held = text[end:]
+        return self._numbered(text[:end])
+
+    def finish(self) -> str:
+        """The rest."""
+        text, self._held = self._held, ""
+        return self._numbered(text)
+
+    def sent(self, offset: int) -> int:
+        """Where an offset into `Answer.text` has come to lie; none of a marker's own is asked for."""
+        place = bisect_right(self._shifts, offset, key=itemgetter(0))
+        return offset + (self._shifts[place - 1][1] if place else 0)
+
+    def _numbered(self, text: str) -> str:
+        start = self._read
+
+        def numbered(match: re.Match[str]) -> str:
+            places = dict.fromkeys(self.place_of(int(n)) for n in re.findall(r"\d+", match[0]))
+            new = "".join(f"[{place}]" for place in places)
+            self._shift += len(new) - len(match[0])
+            self._shifts.append((start + match.end(), self._shift))
+            return new
+
+        self._read += len(text)
+        return _RUN.sub(numbered, text)
+
+
+def numbered(answer: Answer, place_of: PlaceOf) -> tuple[str, Numbering]:
+    """The whole text, and the numbering that knows what lies where in it."""
+    numbering = Numbering(place_of)
+    return numbering.feed(answer.text) + numbering.finish(), numbering

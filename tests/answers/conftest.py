@@ -1,0 +1,10 @@
+import pytest
+
+from tests.answers.asking import Library, make_library
+from tests.provider import Provider
+from tests.support.stack import Stack
+
+
+@pytest.fixture
+def library(provider_server: Stack, provider: Provider) -> Library:
+    return make_library(provider_server, provider)
