@@ -1,4 +1,4 @@
-"""Queries about question sets and evaluations."""
+"""Queries about question sets, evaluations and past questions."""
 
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
@@ -8,7 +8,7 @@ from django.db import models
 from documents.access import Access
 
 if TYPE_CHECKING:
-    from rag.models import Evaluation, QuestionSet  # noqa: F401
+    from rag.models import Evaluation, Query, QuestionSet  # noqa: F401
 
 
 class QuestionSetQuerySet(models.QuerySet["QuestionSet"]):
@@ -36,3 +36,19 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
         return self.filter(
             collection_ids__contained_by=access.allowed, question_set__collection_id__in=access.allowed
         )
+
+
+class QueryQuerySet(models.QuerySet["Query"]):
+    def allowed_to(self, access: Access) -> Self:
+        """A key that is bound to collections sees the queries that read none but these, and its own."""
+        if access.allowed is None:
+            return self
+        own = models.Q(collection_ids=[], key_id=access.key_id)
+        return self.filter(
+            own | models.Q(collection_ids__contained_by=access.allowed, collection_ids__len__gt=0)
+        )
+
+    def rated(self, rating: str) -> Self:
+        """Those that somebody gave this rating."""
+        feedback = self.model._meta.apps.get_model("rag", "Feedback").objects
+        return self.filter(models.Exists(feedback.filter(query=models.OuterRef("pk"), rating=rating)))

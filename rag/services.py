@@ -17,6 +17,7 @@ from knowlex.common.errors import NotFound
 from rag import reading
 from rag.deadlines import before, searching_too_long
 from rag.explaining import explained
+from rag.memory.recorder import recorder
 from rag.pipeline import Pipeline
 from rag.protocols import Examiner, ModelBacked, Reranker, Retriever, Synthesizer
 from rag.query_counts import query_counts
@@ -148,9 +149,9 @@ def ensure_reranker_works() -> None:
 
 async def close() -> None:
     """Close this event loop's connections to models, and write what is not yet written."""
-    counts = query_counts.take()
-    if counts is not None:
-        await counts.close()
+    for unwritten in (query_counts.take(), recorder.take()):
+        if unwritten is not None:
+            await unwritten.close()
     for part in all_built():  # the embedders of other models than the configured one among them
         aclose = getattr(part, "aclose", None)
         if aclose is not None:

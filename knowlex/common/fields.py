@@ -35,6 +35,11 @@ def is_storable(text: str) -> bool:
     return not _UNSTORABLE.search(text)
 
 
+def storable(text: str) -> str:
+    """The text with U+FFFD in place of each character that PostgreSQL cannot store; no place in it moves."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
 def check_storable(text: str, field: str | None) -> str:
     """The text itself. Raises InvalidInput on U+0000 and lone surrogates, which PostgreSQL cannot store."""
     if not is_storable(text):

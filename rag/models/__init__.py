@@ -2,5 +2,17 @@
 
 from rag.models.counts import QueryCount
 from rag.models.evaluation import Evaluation, EvaluationResult, QuestionSet, SetQuestion
+from rag.models.queries import Citation, Feedback, Query, Response, Retrieval
 
-__all__ = ["Evaluation", "EvaluationResult", "QueryCount", "QuestionSet", "SetQuestion"]
+__all__ = [
+    "Citation",
+    "Evaluation",
+    "EvaluationResult",
+    "Feedback",
+    "Query",
+    "QueryCount",
+    "QuestionSet",
+    "Response",
+    "Retrieval",
+    "SetQuestion",
+]

@@ -1,0 +1,184 @@
+"""What is kept of a question, and how it is told to the database: as little and as cheaply as can be."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from knowlex.common.fields import storable
+from rag.memory.asked import filters_of, settings_of
+from rag.numbering import FirstCited, Numbering, numbered
+from rag.types import Answer, Citation, Passage, Question
+
+_as_json = json.JSONEncoder(default=str).encode
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Record:
+    """A question that was answered, or failed: answer None, error the code that the client got.
+
+    query_id: UUID version 7, made when the question came. face: ask, query, book, platform or replay. pages:
+    of each citation, None or () where the passage's own is meant.
+    """
+
+    query_id: UUID
+    question: Question
+    answer: Answer | None
+    face: str
+    latency_ms: int
+    key_id: UUID | None = None
+    conversation_id: str = ""
+    cached: bool = False
+    replay_of: UUID | None = None
+    error: str = ""
+    pages: Sequence[int | None] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Row:
+    """A record as text: JSON, and columns of `rag_retrieval` as the inside of PostgreSQL's arrays.
+
+    document_ids: of what is cited. candidates: how many there are in each column.
+    """
+
+    query_id: UUID
+    query: str
+    response: str
+    citations: tuple[str, ...] = ()
+    document_ids: frozenset[UUID] = frozenset()
+    candidates: int = 0
+    columns: tuple[str, ...] = field(default=())
+
+
+def row_of(record: Record) -> Row:
+    query = _as_json(_query(record))
+    answer = record.answer
+    if answer is None:
+        return Row(record.query_id, query, "")
+    passages = _candidates(answer)
+    text, numbering = numbered(answer, FirstCited(lambda number: number))  # as /v1/query numbers them
+    return Row(
+        record.query_id,
+        query,
+        _as_json(_response(record, answer, text)),
+        tuple(_as_json(one) for one in _citations(record, answer, numbering)),
+        frozenset(answer.context[one.passage - 1].document_id for one in answer.citations),
+        len(passages),
+        tuple(_columns(passages, answer)),
+    )
+
+
+def asked_at(query_id: UUID) -> datetime:
+    """When the id was made: a UUID of version 7 begins with milliseconds since 1970."""
+    return datetime.fromtimestamp((query_id.int >> 80) / 1000, UTC)
+
+
+def _query(record: Record) -> dict[str, Any]:
+    question, answer = record.question, record.answer
+    found = _found(answer) if answer is not None else {"answered": False, "error": record.error}
+    return found | {
+        "id": record.query_id,
+        "key_id": record.key_id,
+        "face": record.face,
+        "conversation_id": record.conversation_id,
+        "original_query": storable(question.original or question.text),
+        "rewritten_query": storable(question.text) if question.original else "",
+        "collection_ids": [str(id_) for id_ in question.collection_ids],
+        "filters": filters_of(question.filters),
+        "settings": settings_of(question),
+        "cached": record.cached,
+        "replay_of": record.replay_of,
+        "latency_ms": record.latency_ms,
+        "created_at": asked_at(record.query_id).isoformat(),
+    }
+
+
+def _found(answer: Answer) -> dict[str, Any]:
+    return {
+        "answered": answer.answered,
+        "reason": answer.reason or "",
+        "retrieved": answer.retrieved,
+        "confidence": answer.confidence,
+        "stage_ms": answer.stage_ms,
+        "embedding_model": answer.model_name,
+        "reranker": answer.reranker,
+        "rewriting": answer.rewriting or "",
+    }
+
+
+def _response(record: Record, answer: Answer, text: str) -> dict[str, Any]:
+    return {
+        "query_id": str(record.query_id),
+        "answer": storable(text) if answer.answered else "",
+        "model": answer.usage.model,
+        "prompt_version": answer.prompt_version,
+        "input_tokens": answer.usage.input_tokens,
+        "output_tokens": answer.usage.output_tokens,
+    }
+
+
+def _citations(record: Record, answer: Answer, numbering: Numbering) -> Iterable[dict[str, Any]]:
+    pages = record.pages or [answer.context[one.passage - 1].page_number for one in answer.citations]
+    for position, (one, page) in enumerate(zip(answer.citations, pages, strict=True)):
+        yield {
+            "query_id": record.query_id.hex,
+            "position": position,
+            "citation_index": numbering.place_of(one.passage),
+            "answer_start": numbering.sent(one.answer_start),
+            "answer_end": numbering.sent(one.answer_end),
+            "page_number": page,
+            **_quote(one, answer.context[one.passage - 1]),
+        }
+
+
+def _quote(one: Citation, passage: Passage) -> dict[str, Any]:
+    return {
+        "chunk_id": passage.chunk_id.hex,
+        "document_id": passage.document_id.hex,
+        "title": passage.title,
+        "quoted_text": passage.content[one.quote_start : one.quote_end],
+        "start_char": passage.start_char + one.quote_start,
+        "end_char": passage.start_char + one.quote_end,
+        "support": one.support,
+    }
+
+
+def _candidates(answer: Answer) -> tuple[Passage, ...]:
+    """All that were judged, in their order, then what the context was given besides."""
+    judged = answer.candidates or answer.passages
+    known = {passage.chunk_id for passage in judged}
+    return judged + tuple(passage for passage in answer.context if passage.chunk_id not in known)
+
+
+def _columns(passages: Sequence[Passage], answer: Answer) -> Iterable[str]:
+    """In the order of rag.memory.writing.COLUMNS. Numbers and ids only: nothing needs quotes."""
+    judged = len(answer.candidates or answer.passages)
+    places = {passage.chunk_id: n for n, passage in enumerate(answer.passages, start=1)}
+    numbers = {passage.chunk_id: n for n, passage in enumerate(answer.context, start=1)}
+    yield _ids([passage.chunk_id.int for passage in passages])
+    yield _ids([passage.document_id.int for passage in passages])
+    yield _counts([n if n <= judged else None for n in range(1, len(passages) + 1)])
+    yield _scores([None if p.distance is None else 1 - p.distance for p in passages])
+    yield _scores([passage.sparse_score for passage in passages])
+    yield _scores([passage.fused_score for passage in passages])
+    yield _scores([passage.rerank_score for passage in passages])
+    yield _scores([passage.relevance for passage in passages])
+    yield _counts([places.get(passage.chunk_id) for passage in passages])
+    yield _counts([numbers.get(passage.chunk_id) for passage in passages])
+
+
+def _ids(values: Sequence[int]) -> str:
+    return ("%032x," * len(values) % tuple(values))[:-1]
+
+
+def _counts(values: Sequence[int | None]) -> str:
+    return ",".join(["NULL" if value is None else str(value) for value in values])
+
+
+def _scores(values: Sequence[float | None]) -> str:
+    """In full. One format for all takes a third of the time; there are a hundred scores in a record."""
+    if None in values:
+        return ",".join(["NULL" if value is None else f"{value:.17g}" for value in values])
+    return ("%.17g," * len(values) % tuple(values))[:-1]

@@ -1,0 +1,108 @@
+"""Records in the database: a whole batch in one statement, which may be run twice."""
+
+from collections.abc import Iterable, Sequence
+
+from knowlex.common.async_db import fetch_all
+from rag.memory.records import Row
+
+COLUMNS = (  # of rag_retrieval
+    "chunk_id",
+    "document_id",
+    "rank",
+    "dense_score",
+    "sparse_score",
+    "fused_score",
+    "rerank_score",
+    "relevance",
+    "place",
+    "context_number",
+)
+# `here` holds the documents that are cited until the commit. Whoever deletes one waits, and then finds the
+# citation (the trigger rag_quoted_documents_gone); or was first, and then nothing of it is written down.
+_WRITE = """
+    WITH new AS (
+        INSERT INTO rag_query (id, key_id, face, conversation_id, original_query, rewritten_query,
+            collection_ids, filters, settings, answered, reason, error, retrieved, confidence, cached,
+            replay_of, latency_ms, stage_ms, embedding_model, reranker, rewriting, created_at)
+        SELECT id, key_id, face, conversation_id, original_query, rewritten_query,
+            collection_ids, filters, settings, answered, coalesce(reason, ''), coalesce(error, ''),
+            coalesce(retrieved, 0), coalesce(confidence, 0), cached, replay_of, latency_ms,
+            coalesce(stage_ms, '{}'), coalesce(embedding_model, ''), coalesce(reranker, ''),
+            coalesce(rewriting, ''), created_at
+        FROM jsonb_to_recordset(%(queries)s::jsonb) AS q (id uuid, key_id uuid, face text,
+            conversation_id text, original_query text, rewritten_query text, collection_ids uuid[],
+            filters jsonb, settings jsonb, answered bool, reason text, error text, retrieved int,
+            confidence float, cached bool, replay_of uuid, latency_ms int, stage_ms jsonb,
+            embedding_model text, reranker text, rewriting text, created_at timestamptz)
+        ON CONFLICT (id) DO NOTHING RETURNING id, created_at
+    ), here AS MATERIALIZED (
+        SELECT id FROM documents_document WHERE id = ANY(%(documents)s::uuid[]) ORDER BY id FOR KEY SHARE
+    ), cited AS MATERIALIZED (
+        SELECT c.*, here.id IS NULL AS gone
+        FROM jsonb_to_recordset(%(citations)s::jsonb) AS c (query_id uuid, position int, citation_index int,
+            chunk_id uuid, document_id uuid, title text, page_number int, quoted_text text, start_char int,
+            end_char int, answer_start int, answer_end int, support text)
+        JOIN new ON new.id = c.query_id LEFT JOIN here ON here.id = c.document_id
+    ), responses AS (
+        INSERT INTO rag_response (query_id, answer, quotes_gone, model, prompt_version, input_tokens,
+            output_tokens, created_at)
+        SELECT r.query_id, CASE WHEN lost.query_id IS NULL THEN r.answer ELSE '' END,
+            lost.query_id IS NOT NULL, r.model, r.prompt_version, r.input_tokens, r.output_tokens,
+            new.created_at
+        FROM jsonb_to_recordset(%(responses)s::jsonb) AS r (query_id uuid, answer text, model text,
+            prompt_version text, input_tokens int, output_tokens int)
+        JOIN new ON new.id = r.query_id
+        LEFT JOIN (SELECT DISTINCT query_id FROM cited WHERE gone) lost ON lost.query_id = r.query_id
+    ), citations AS (
+        INSERT INTO rag_citation (response_id, position, citation_index, chunk_id, document_id, title,
+            page_number, quoted_text, start_char, end_char, answer_start, answer_end, support, gone)
+        SELECT query_id, position, citation_index, chunk_id, document_id,
+            CASE WHEN gone THEN '' ELSE title END, page_number, CASE WHEN gone THEN '' ELSE quoted_text END,
+            start_char, end_char, answer_start, answer_end, support, gone
+        FROM cited ORDER BY query_id, position
+    ), retrievals AS (
+        INSERT INTO rag_retrieval (query_id, chunk_id, document_id, rank, dense_score, sparse_score,
+            fused_score, rerank_score, relevance, place, context_number)
+        SELECT new.id, chunk_id, document_id, rank, dense_score, sparse_score, fused_score, rerank_score,
+            relevance, place, context_number
+        FROM unnest(%(query)s::int[], %(chunk_id)s::uuid[], %(document_id)s::uuid[], %(rank)s::int[],
+                %(dense_score)s::float[], %(sparse_score)s::float[], %(fused_score)s::float[],
+                %(rerank_score)s::float[], %(relevance)s::float[], %(place)s::int[],
+                %(context_number)s::int[])
+            AS r (query, chunk_id, document_id, rank, dense_score, sparse_score, fused_score, rerank_score,
+                relevance, place, context_number)
+        JOIN new ON new.id = (%(ids)s::uuid[])[query]
+    )
+    SELECT count(*) AS written FROM new
+"""
+
+
+async def write(rows: Sequence[Row]) -> None:
+    """All or none; what is there already stays as it is. Raises DatabaseUnavailable, psycopg.Error."""
+    documents = frozenset().union(*(row.document_ids for row in rows))
+    columns = {
+        name: _array(row.columns[place] for row in rows if row.candidates)
+        for place, name in enumerate(COLUMNS)
+    }
+    await fetch_all(
+        _WRITE,
+        {
+            **columns,
+            "query": _array(
+                ",".join([str(n)] * row.candidates) for n, row in enumerate(rows, start=1) if row.candidates
+            ),
+            "ids": _array(row.query_id.hex for row in rows),
+            "documents": _array(id_.hex for id_ in documents),
+            "queries": _json(row.query for row in rows),
+            "responses": _json(row.response for row in rows if row.response),
+            "citations": _json(one for row in rows for one in row.citations),
+        },
+    )
+
+
+def _array(parts: Iterable[str]) -> str:
+    return "{" + ",".join(parts) + "}"
+
+
+def _json(parts: Iterable[str]) -> str:
+    return "[" + ",".join(parts) + "]"

@@ -1,0 +1,199 @@
+"""Questions that were asked, with all that explains their answers, and what people say of them."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from knowlex.common.ids import new_id
+from rag.memory.asked import question_again
+from rag.querysets import QueryQuerySet
+from rag.types import Question
+
+
+class Query(models.Model):
+    """One question as it was asked. What belongs to it goes with it, by the database.
+
+    key_id: of the API key that asked, null without one. face: through which route it came. rewritten_query:
+    what was searched for in its place, "" if nothing else. collection_ids: all that were read. filters and
+    settings: as in a request to /v1/query, so that it can be asked again. reason: why nothing was answered,
+    "" if it was. error: code of what failed, "" if nothing; there is no response then. retrieved: passages
+    before the relevance threshold. confidence: relevance of the best one. replay_of: the query that this one
+    repeated, which may be gone.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    key_id = models.UUIDField(null=True)
+    face = models.CharField(max_length=16)
+    conversation_id = models.CharField(max_length=255, blank=True, default="")
+    original_query = models.TextField()
+    rewritten_query = models.TextField(blank=True, default="")
+    collection_ids = ArrayField(models.UUIDField())
+    filters = models.JSONField(default=dict)
+    settings = models.JSONField(default=dict)
+    answered = models.BooleanField()
+    reason = models.CharField(max_length=32, blank=True, default="")
+    error = models.CharField(max_length=64, blank=True, default="")
+    retrieved = models.IntegerField(default=0)
+    confidence = models.FloatField(default=0.0)
+    cached = models.BooleanField(default=False)
+    replay_of = models.UUIDField(null=True)
+    latency_ms = models.IntegerField()
+    stage_ms = models.JSONField(default=dict)
+    embedding_model = models.TextField(blank=True, default="")
+    reranker = models.TextField(blank=True, default="")
+    rewriting = models.CharField(max_length=16, blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = QueryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        verbose_name_plural = "queries"
+        indexes = [
+            models.Index(fields=["created_at", "id"], name="queries_by_age"),
+            models.Index(
+                fields=["conversation_id", "key_id", "created_at"],
+                condition=~Q(conversation_id=""),
+                name="queries_by_conversation",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    def again(self) -> Question:
+        """As it was asked, without a deadline."""
+        return question_again(
+            self.rewritten_query or self.original_query,
+            original=self.original_query if self.rewritten_query else "",
+            collection_ids=self.collection_ids,
+            filters=self.filters,
+            settings=self.settings,
+        )
+
+
+class Retrieval(models.Model):
+    """One candidate, or a neighbour of one that the context was given. The chunk may be gone by now.
+
+    rank: from 1, in the order that it was judged in; null for a neighbour that was no candidate. place: from
+    1, among the results, null if it is none. context_number: from 1, among the passages of the context.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    query = models.ForeignKey(Query, models.DO_NOTHING, related_name="retrievals", db_constraint=False)
+    chunk_id = models.UUIDField()
+    document_id = models.UUIDField()
+    rank = models.IntegerField(null=True)
+    dense_score = models.FloatField(null=True)
+    sparse_score = models.FloatField(null=True)
+    fused_score = models.FloatField(null=True)
+    rerank_score = models.FloatField(null=True)
+    relevance = models.FloatField()
+    place = models.IntegerField(null=True)
+    context_number = models.IntegerField(null=True)
+
+    class Meta:
+        ordering = ["query_id", "id"]
+
+    def __str__(self) -> str:
+        return f"candidate {self.rank}"
+
+
+class Response(models.Model):
+    """What a question was answered, of the same id.
+
+    answer: with `[k]` for the citations whose citation_index is k; "" if nothing was, or once a document that
+    it cites is gone (quotes_gone). faithfulness_judged_at: when the score was found out, or found to be none.
+    """
+
+    query = models.OneToOneField(
+        Query, models.DO_NOTHING, primary_key=True, related_name="response", db_constraint=False
+    )
+    answer = models.TextField(blank=True, default="")
+    quotes_gone = models.BooleanField(default=False)
+    model = models.TextField(blank=True, default="")
+    prompt_version = models.CharField(max_length=64, blank=True, default="")
+    input_tokens = models.IntegerField(default=0)
+    output_tokens = models.IntegerField(default=0)
+    faithfulness_score = models.FloatField(null=True)
+    faithfulness_judged_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["created_at"],
+                condition=Q(faithfulness_judged_at__isnull=True) & ~Q(answer=""),
+                name="responses_to_judge",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return str(self.query_id)
+
+
+class Citation(models.Model):
+    """One marked claim of an answer and what it rests on, in the order of the answer.
+
+    citation_index: the number of its marker. gone: its document was deleted, and title and quote with it.
+    start_char, end_char: of the quote in the document's text as it was. answer_start, answer_end: of the
+    claim in `answer`. support: as in rag.types.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    response = models.ForeignKey(
+        Response, models.DO_NOTHING, related_name="citations", db_constraint=False, db_index=False
+    )
+    position = models.IntegerField()
+    citation_index = models.IntegerField()
+    chunk_id = models.UUIDField()
+    document_id = models.UUIDField()
+    title = models.TextField(blank=True, default="")
+    page_number = models.IntegerField(null=True)
+    quoted_text = models.TextField(blank=True, default="")
+    start_char = models.IntegerField()
+    end_char = models.IntegerField()
+    answer_start = models.IntegerField()
+    answer_end = models.IntegerField()
+    support = models.CharField(max_length=16)
+    gone = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["response_id", "position"]
+        constraints = [models.UniqueConstraint(fields=["response", "position"], name="citations_in_order")]
+        indexes = [models.Index(fields=["document_id"], name="citations_by_document")]
+
+    def __str__(self) -> str:
+        return f"[{self.citation_index}]"
+
+
+class Feedback(models.Model):
+    """What one caller says of one answer, until they say something else.
+
+    caller: `key:` and the key's id, or `address:` and a salted hash of the client's address.
+    """
+
+    class Rating(models.TextChoices):
+        UP = "thumbs_up"
+        DOWN = "thumbs_down"
+
+    id = models.BigAutoField(primary_key=True)
+    query = models.ForeignKey(
+        Query, models.DO_NOTHING, related_name="feedback", db_constraint=False, db_index=False
+    )
+    caller = models.CharField(max_length=80)
+    rating = models.CharField(max_length=16, choices=Rating, blank=True, default="")
+    comment = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "feedback"
+        constraints = [
+            models.UniqueConstraint(fields=["query", "caller"], name="feedback_one_per_caller"),
+        ]
+        indexes = [models.Index(fields=["rating", "query"], name="feedback_by_rating")]
+
+    def __str__(self) -> str:
+        return self.rating or "comment"
