@@ -205,6 +205,7 @@ class Environment(BaseSettings):
 
 
 LATER = {
+    "knowlex_claim_judge": {"nli": "a model that judges claims"},
     "knowlex_embedder": {"ollama": "embedding through Ollama"},
     "knowlex_vector_store": {
         "qdrant": "Qdrant as the vector store",

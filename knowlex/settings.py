@@ -237,6 +237,9 @@ RERANKERS: dict[str, dict[str, Any]] = {
         },
     },
 }
+CLAIM_JUDGES: dict[str, dict[str, Any]] = {
+    "words": {"class": "rag.checking.judge.WordJudge"},
+}
 # How documents are split where neither the job nor the collection says it.
 CHUNKING = ChunkingSettings(size=ENV.knowlex_chunk_tokens, overlap=ENV.knowlex_chunk_overlap)
 KNOWLEX: dict[str, dict[str, Any]] = {
@@ -269,6 +272,7 @@ KNOWLEX: dict[str, dict[str, Any]] = {
     },
     "RERANKER": RERANKERS[ENV.knowlex_reranker],
     "SYNTHESIZER": SYNTHESIZERS[ENV.synthesizer],
+    "CLAIM_JUDGE": CLAIM_JUDGES[ENV.knowlex_claim_judge],
 }
 # Who rewrites questions, if anybody does. Not asked again: the plain search has its result by then.
 CHAT_CLASSES = {"openai": "rag.chat.openai.OpenAIChat", "ollama": "rag.chat.ollama.OllamaChat"}

@@ -1,0 +1,120 @@
+"""Text as it is compared word for word, with the way back to where it stands. Plain Python, linear."""
+
+import re
+import unicodedata
+from array import array
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+KEPT_TEXTS = 512
+_CJK = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
+)
+_LETTER = r"[^\W\d_]"
+_PIECE = re.compile(
+    rf"""
+      (?P<nothing>[ ]?\[\d{{1,4}}(?:[ ]?[,;–-][ ]?\d{{1,4}}){{0,9}}\]
+        |(?<={_LETTER})[-‐‑\xad¬](?:[ \t]*\n\s*)?(?={_LETTER})
+        |[*`|#\xad\u200b-\u200f\u2060\ufeff]|(?<!\w)_|_(?!\w))
+    | (?P<space>\s+)
+    | (?P<double>["“”„‟«»]|''|‘‘|’’)
+    | (?P<single>['‘’‚‛‹›´])
+    | (?P<dash>[‐‑‒–—―−])
+    | (?P<cluster>[a-zA-Z][\u0300-\u036f]+|[^\x00-\x7f][\u0300-\u036f\u3099\u309a]*)
+    """,
+    re.VERBOSE,
+)
+_IS_CJK = re.compile(f"[{_CJK}]")
+_LIST_SIGN = re.compile(r"(?:[-+•‣▪●◦○■□►>]|\(?(?:\d{1,2}|[a-z])[.)])\s+")
+_SIGNS = {"double": '"', "single": "'", "dash": "-"}
+_ENDS = " .,;:!?…。、，；：！？"
+
+
+class Normal(NamedTuple):
+    """text[i] comes from original[starts[i]:ends[i]]."""
+
+    text: str
+    starts: "array[int]"
+    ends: "array[int]"
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def normalised(text: str) -> Normal:
+    """NFKC, lower case, one kind of quotes, dashes and spaces; without markers, emphasis and soft hyphens.
+
+    A hyphen within a word goes too, since the one at a line's end may be the word's own or the typesetter's.
+    """
+    pieces: list[str] = []
+    starts, ends = array("I"), array("I")
+    last = ""
+    for piece, start, end in _pieces(text):
+        if piece == " " and (_IS_CJK.match(last) or _IS_CJK.match(text, end) or last == " "):
+            continue
+        if end - start == len(piece):
+            starts.extend(range(start, end))
+            ends.extend(range(start + 1, end + 1))
+        else:
+            starts.extend([start] * len(piece))
+            ends.extend([end] * len(piece))
+        pieces.append(piece)
+        last = piece[-1:]
+    return Normal("".join(pieces), starts, ends)
+
+
+def bare(claim: str) -> str:
+    """A claim as `occurrences` looks for it: normalised, without a list's sign and marks at its end."""
+    text = normalised(claim).text.strip(" ")
+    sign = _LIST_SIGN.match(claim.lstrip())
+    if sign:
+        text = normalised(claim.lstrip()[sign.end() :]).text.strip(" ")
+    return text.rstrip(_ENDS)
+
+
+def occurrences(sought: str, content: str) -> Iterator[tuple[int, int]]:
+    """(start, end) in the content of what `bare` made; none within a word or a number."""
+    if not sought:
+        return
+    normal = normalised(content)
+    place = normal.text.find(sought)
+    while place >= 0:
+        end = place + len(sought)
+        if not _within(normal.text, place) and not _within(normal.text, end):
+            yield normal.starts[place], normal.ends[end - 1]
+        place = normal.text.find(sought, place + 1)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    done = 0
+    for found in _PIECE.finditer(text):
+        start, end = found.span()
+        if done < start:
+            yield text[done:start].lower(), done, start
+        done = end
+        kind = str(found.lastgroup)
+        if kind == "space":
+            yield " ", start, end
+        elif kind == "cluster":
+            yield _folded(found[0]), start, end
+        elif kind in _SIGNS:
+            yield _SIGNS[kind], start, end
+    if done < len(text):
+        yield text[done:].lower(), done, len(text)
+
+
+@lru_cache(maxsize=8192)
+def _folded(cluster: str) -> str:
+    return unicodedata.normalize("NFKC", cluster).lower()
+
+
+def _within(text: str, place: int) -> bool:
+    """Whether the place lies inside a word or a number."""
+    before, after = text[max(0, place - 1) : place], text[place : place + 1]
+    if not before or not after:
+        return False
+    if before.isalnum() and after.isalnum():
+        return not (_IS_CJK.match(before) or _IS_CJK.match(after))
+    digits = text[place - 2 : place - 1].isdigit() and before in ".,"
+    if digits and after.isdigit():
+        return True
+    return before.isdigit() and after in ".,%" and (after == "%" or text[place + 1 : place + 2].isdigit())

@@ -1,0 +1,322 @@
+"""Words that decide whether two sentences say the same: negations, opposites, units. Plain Python."""
+
+from collections.abc import Mapping
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _table(text: str) -> dict[str, str]:
+    """Lines `key: word word ...` -> word to key."""
+    pairs = (line.split(":") for line in text.strip().splitlines())
+    return {word: key.strip() for key, words in pairs for word in words.split()}
+
+
+NEGATIONS = _words(
+    """
+    not no never none neither nor cannot without non nothing nobody nowhere hardly scarcely fail fails
+    failed failing lack
+    lacks lacked lacking refuse refuses refused deny denies denied unable false
+    nicht kein keine keinen keiner keinem keines nie niemals ohne weder niemand nichts kaum
+    ne n pas jamais aucun aucune sans ni rien personne
+    nunca jamás jamas sin ningún ninguno ninguna ningun nada tampoco
+    non né mai nessun nessuno nessuna senza neanche
+    não nem nenhum nenhuma sem
+    niet geen nooit zonder niemand noch niets
+    inte ingen inget inga aldrig utan ej ikke aldri uten ingenting aldrig uden
+    nie nigdy bez żaden żadna ani ne není nikdy
+    не нет ни без никогда нельзя никто ничего
+    değil yok hiç
+    """
+)
+CJK_NEGATIONS = frozenset("不没沒未無无非別别")
+JA_NEGATIONS = ("ない", "なかっ", "なく", "ません", "ず、", "ずに")
+# By language, as "no" is "in the" in Portuguese and "nie" "never" in German.
+NOT_NEGATIONS: Mapping[str, frozenset[str]] = {
+    "en": _words("ne n pas mai sin sans personne bez ani ej nada nem sem die noch utan ni hiç inga"),
+    "de": _words("no non n pas mai sin ne ni ej sem die"),
+    "fr": _words("no non sin mai die ej noch sem nie"),
+    "es": _words("mai non pas n ne die sem ej"),
+    "pt": _words("no non n pas ne mai sin die ej"),
+    "it": _words("no pas n ne sin die ej sem"),
+    "nl": _words("no non pas n ne mai sin die nie noch ej sem"),
+}
+IGNORED_NEGATIONS = frozenset(
+    ("only", "least", "nur", "seulement", "solo", "solamente", "doubt")
+)  # "not only"
+
+# Sides of a group exclude each other. A word without an opposite must be there, too.
+STRICT = _table(
+    """
+    trend+: increase increases increased increasing rise rises rose risen rising grow grows grew grown
+    trend+: growing growth climb climbed
+    trend-: decrease decreases decreased decreasing decline declines declined declining fall falls fell
+    trend-: fallen falling drop drops dropped shrink shrank shrinks reduce reduces reduced reduction
+    time-: before prior earlier vor bevor avant antes prima voor
+    time+: after later subsequently nach nachdem après apres después despues dopo na
+    amount+: more greater larger bigger mehr größer plus más mais più meer
+    amount-: less fewer smaller weniger kleiner moins menos meno minder
+    level+: higher above oberhalb höher
+    level-: lower below beneath niedriger unterhalb
+    pole+: most maximum highest largest biggest greatest majority longest tallest strongest fastest
+    pole+: heaviest meisten größte höchste
+    pole-: least minimum lowest smallest fewest minority shortest weakest slowest lightest wenigsten
+    pole-: kleinste niedrigste
+    north: north northern northward nord nördlich norden norte
+    south: south southern southward süd südlich süden sud sur
+    east: east eastern eastward ost östlich osten est este
+    west: west western westward westlich westen ouest oeste
+    northeast: northeast northeastern
+    northwest: northwest northwestern
+    southeast: southeast southeastern
+    southwest: southwest southwestern
+    order+: last final finally latest letzte letzter letztes dernier dernière último
+    order-: first initial initially earliest erste erster erstes premier première primero
+    every: all every each entire whole always alle jeder jede jedes immer tous toutes todos siempre
+    some: some sometimes partly partially several einige manche teilweise quelques algunos
+    only: only solely exclusively nur ausschließlich seulement solo solamente
+    win+: win wins won winning victory defeat defeats defeated
+    win-: lose loses lost losing loss
+    buy: buy buys bought purchase purchases purchased acquire acquires acquired acquisition
+    sell: sell sells sold sale
+    start: begin begins began begun start starts started open opens opened beginning
+    stop: end ends ended stop stops stopped cease ceased close closes closed ending finish finished
+    yes: true correct
+    good: positive positively advantage better best
+    bad: negative negatively disadvantage worse worst
+    male: male man men boy boys father son brother husband king
+    female: female woman women girl girls mother daughter sister wife queen
+    in: import imports imported inside enter entered arrive arrived
+    out: export exports exported outside leave leaves left depart departed
+    allow: allow allows allowed permit permits permitted enable enables enabled legal
+    forbid: forbid forbids forbidden prohibit prohibits prohibited prevent prevents prevented ban banned
+    forbid: disable disabled illegal
+    young: young younger youngest new newer newest
+    old: old older oldest
+    cause+: cause causes caused causing
+    cure: cure cures cured treat treats treated
+    """
+)
+OPPOSITES: Mapping[str, frozenset[str]] = {
+    "trend+": frozenset(("trend-",)), "trend-": frozenset(("trend+",)),
+    "time+": frozenset(("time-",)), "time-": frozenset(("time+",)),
+}  # fmt: skip
+# Where the sentence tells one dimension, a claim may not tell another.
+DIMENSIONS = _table(
+    """
+    height: tall high height hoch höhe haut hauteur alto altura
+    width: wide width broad breadth breit breite large largeur ancho
+    length: long length lang länge longueur largo
+    depth: deep depth tief tiefe profond profondeur
+    weight: weigh weighs weighed weight heavy mass
+    age: old age aged
+    speed: fast speed quick
+    """
+)
+# What a claim may add: it says nothing that the sentence does not.
+LIGHT = _words(
+    """
+    tall high wide long located situated lie lies called named known include includes included including
+    contain
+    contains contained consist consists consisting comprise comprises according document documents
+    passage passages
+    text texts source sources state states stated mention mentions mentioned describe describes
+    described refer refers
+    referred also total approximately about roughly around specifically namely person people thing
+    things year years
+    number amount value answer question context provided given information used use uses using made make
+    makes become
+    becomes became been serve serves served server type kind form measure measures measuring stand
+    stands stood
+    standing take takes took place occurred happened happen respectively example additionally moreover
+    furthermore
+    however therefore thus within based due cause reason result various different specific particular
+    certain overall
+    one well following date time period city country company currently today person who whom say says
+    said
+    mentioned reported reports report note noted notes indicate indicates indicated
+    liegt befindet genannt heißt bekannt laut dokument text jahr etwa ungefähr circa beträgt besteht
+    situé située appelé nommé selon document texte année environ
+    situado llamado según documento texto año aproximadamente
+    """
+)
+PRONOUNS = _words(
+    """
+    he she it they his her hers its their theirs him them this these those that such latter former
+    er sie es ihr ihre ihren seine sein seiner seinen dieser diese dieses deren dessen
+    il elle ils elles son sa ses leur leurs ce cet cette ces celui
+    él ella ello ellos ellas su sus este esta esto estos ese esa
+    egli lui lei essa esso suo sua loro questo questa ele ela seu sua esse essa isto
+    hij zij ze het zijn haar deze dit
+    """
+)
+JOINING = _words(
+    """
+    and but while whereas although though because which who whom whose where when since if unless so
+    that then
+    und aber während obwohl weil sondern wobei welche welcher
+    et mais tandis alors quoique parce qui que dont
+    y pero mientras aunque porque cuando e ma mentre perché che mas enquanto
+    en maar terwijl omdat och men medan
+    """
+)
+BY = _words("by von durch par por da dal dalla door av af przez")
+FROM = _words("from de aus von desde da uit från")
+TO = _words("to into nach à vers hasta a naar till")
+
+UNITS = _table(
+    """
+    m: m metre metres meter meters mètre mètres metro metros metern
+    km: km kilometre kilometres kilometer kilometers kilometern kilomètre kilomètres kilómetros kilometri
+    cm: cm centimetre centimetres centimeter centimeters zentimeter
+    mm: mm millimetre millimetres millimeter millimeters
+    nm: nm nanometre nanometres nanometer nanometers
+    µm: µm μm micrometre micrometres micrometer micrometers microns micron
+    ft: ft foot feet fuß
+    in: inch inches zoll
+    mi: mi mile miles meilen meile
+    yd: yd yard yards
+    ha: ha hectare hectares hektar
+    acre: acre acres
+    kg: kg kilogram kilograms kilogramm kilogrammes
+    g: g gram grams gramm grammes
+    mg: mg milligram milligrams milligramm
+    µg: µg μg mcg microgram micrograms
+    lb: lb lbs pound pounds
+    t: t ton tons tonne tonnes tonnen
+    l: l litre litres liter liters
+    ml: ml millilitre millilitres milliliter milliliters
+    %: % percent percentage prozent procent pct
+    pp: pp
+    usd: $ usd dollar dollars us$
+    eur: € eur euro euros
+    gbp: £ gbp sterling
+    jpy: ¥ jpy yen
+    chf: chf francs franken
+    °c: °c celsius
+    °f: °f fahrenheit
+    k: kelvin
+    s: s sec second seconds sekunde sekunden seconde secondes segundos
+    ms: ms millisecond milliseconds
+    min: min minute minutes minuten minutos
+    h: h hr hrs hour hours stunde stunden heure heures horas
+    day: day days tag tage tagen jour jours días dagen
+    week: week weeks woche wochen semaine semaines semanas
+    month: month months monat monate monaten mois meses
+    year: year years yr yrs jahr jahre jahren année années ans años
+    kw: kw kilowatt kilowatts
+    mw: mw megawatt megawatts
+    gw: gw gigawatt gigawatts
+    w: w watt watts
+    v: v volt volts
+    hz: hz hertz
+    mhz: mhz megahertz
+    ghz: ghz gigahertz
+    kb: kb kilobyte kilobytes
+    mb: mb megabyte megabytes
+    gb: gb gigabyte gigabytes
+    tb: tb terabyte terabytes
+    bp: bp bps
+    km/h: kmh kph
+    mph: mph
+    fold: fold times
+    """
+)
+SCALES: Mapping[str, int] = {
+    **dict.fromkeys(_words("thousand thousands tausend mille mil k"), 3),
+    **dict.fromkeys(_words("million millions mn mio millionen millones milhões milioni miljoen"), 6),
+    **dict.fromkeys(_words("billion billions bn mrd milliarde milliarden milliards miliardi miljard"), 9),
+    **dict.fromkeys(_words("trillion trillions tn"), 12),
+    "万": 4, "萬": 4, "亿": 8, "億": 8,
+}  # fmt: skip
+
+
+def _counted(text: str, start: int, step: int = 1) -> dict[str, int]:
+    return {word: start + step * n for n, word in enumerate(text.split()) if word != "-"}
+
+
+WORTH: Mapping[str, int] = {
+    **_counted("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen", 0),
+    **_counted("fifteen sixteen seventeen eighteen nineteen twenty", 15),
+    **_counted("thirty forty fifty sixty seventy eighty ninety", 30, 10),
+    **_counted("null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf", 0),
+    **_counted("zéro - deux trois quatre cinq six sept huit neuf dix onze douze", 0),
+    **_counted("cero - dos tres cuatro cinco seis siete ocho nueve diez once doce", 0),
+}
+ORDINALS: Mapping[str, int] = {
+    **_counted("second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 2),
+    **_counted("thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth", 13),
+    **_counted("zweite dritte vierte fünfte sechste siebte achte neunte zehnte elfte zwölfte", 2),
+}
+BOUNDS = {
+    ("more", "than"): ">", ("less", "than"): "<", ("fewer", "than"): "<", ("greater", "than"): ">",
+    ("higher", "than"): ">", ("lower", "than"): "<", ("larger", "than"): ">", ("smaller", "than"): "<",
+    ("at", "least"): ">", ("at", "most"): "<",
+    ("up", "to"): "<", ("minimum", "of"): ">", ("maximum", "of"): "<",
+    ("mehr", "als"): ">", ("weniger", "als"): "<",
+    ("bis", "zu"): "<", ("plus", "de"): ">", ("moins", "de"): "<",
+    ("au", "moins"): ">", ("au", "plus"): "<",
+    ("más", "de"): ">", ("menos", "de"): "<", ("al", "menos"): ">",
+}  # fmt: skip
+BOUND_WORDS = {
+    "over": ">", "above": ">", "exceeding": ">", "exceeds": ">",
+    "exceed": ">", "exceeded": ">", ">": ">", "≥": ">",
+    "under": "<", "below": "<", "<": "<", "≤": "<",
+    "über": ">", "unter": "<", "mindestens": ">", "höchstens": "<",
+}  # fmt: skip
+# Forms that no stemmer joins, and words of one meaning.
+SAME = _table(
+    """
+    build: built construct constructs constructed constructing construction erect erected
+    begin: began begun begins beginning start starts started starting commence commenced
+    end: ended ends finish finished finishes conclude concluded
+    write: wrote written writes writing
+    win: won wins winning
+    hold: held holds
+    take: took taken
+    give: gave given gives
+    become: became becomes
+    grow: grew grown growth
+    lead: led leads
+    leave: left leaves
+    lose: lost loses
+    sell: sold sells
+    buy: bought buys purchase purchased purchases acquire acquired acquires acquisition
+    teach: taught
+    know: knew known
+    see: saw seen
+    run: ran runs
+    rise: rose risen
+    fall: fell fallen
+    speak: spoke spoken
+    go: went gone
+    come: came
+    meet: met
+    pay: paid
+    bring: brought
+    think: thought
+    fight: fought
+    send: sent
+    spend: spent
+    keep: kept
+    draw: drew drawn
+    drive: drove driven
+    choose: chose chosen
+    break: broke broken
+    show: showed shown shows demonstrate demonstrated demonstrates
+    big: large
+    use: used uses using utilize utilized utilise utilised
+    make: made makes
+    die: died dies death dead
+    bear: born birth
+    child: children
+    man: men
+    woman: women
+    foot: feet
+    create: created creates produce produced produces
+    help: helps helped assist assists
+    marry: married marriage wed
+    near: nearby close
+    """
+)

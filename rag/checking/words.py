@@ -1,0 +1,204 @@
+"""The words of a sentence as they are compared: stems, names, numbers with their units. Plain Python."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from embeddings.lexical import lexemes
+from rag.checking import numbers, vocabulary
+from rag.checking.numbers import Number
+
+Kind = Literal["word", "name", "stop", "number", "unspaced", "mark"]
+KEPT_STATEMENTS, KEPT_WORDS = 4096, 65_536
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+_DIGITS = r"\d{1,400}(?:[.,]\d{1,40}){0,20}"
+_MARKS = r"(?<=\w)[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0d7f]"
+_TOKEN = re.compile(
+    rf"""
+      (?P<sign>(?:(?<![^\s(\[=:~])[-−–+](?=[$€£¥]?[ ]?\d))?)(?P<currency>(?:(?:US)?[$€£¥][ ]?)?)
+      (?P<digits>(?<![^\W_{UNSPACED}])(?<![^\W_{UNSPACED}][.]){_DIGITS})
+      (?P<suffix>(?:[ ]?[%‰°](?:[CF]\b)?|[^\W\d_{UNSPACED}]{{1,12}})?)
+    | (?P<unspaced>[{UNSPACED}]+)
+    | (?P<word>[^\W_{UNSPACED}](?:[^\W_{UNSPACED}]|{_MARKS})*(?:'[^\W\d_]{{1,3}}\b)?)
+    | (?P<mark>[,;:.!?()\[\]"—–。，、；：！？「」『』《》<>≥≤])
+    """,
+    re.VERBOSE,
+)
+_GROUPS = re.compile(r"(?<=\d)[\u00a0\u202f\u2009'](?=\d{3}(?!\d))")
+_MARKER = re.compile(r"[ ]?\[\d{1,4}(?:[ ]?[,;–-][ ]?\d{1,4}){0,9}\]")
+_LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐\xad¬][ \t]*\n\s*(?=[^\W\d_])")
+_DOTTED = re.compile(r"\b(?:[A-Z]\.){2,8}")
+_QUOTES = str.maketrans(
+    {**dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‘’‚‛‹›´ʼ", "'"), "\xad": "", "\u200b": ""}
+)
+_PLAIN = str.maketrans({"*": "", "`": "", "‐": "-", "‑": "-"})
+
+
+class Token(NamedTuple):
+    """stem: what it is compared by. joined: of a part of a compound with a hyphen, the whole without it.
+
+    clause: 0-based. first: it begins the sentence. run: number of the names that follow each other, or -1.
+    """
+
+    text: str
+    stem: str
+    kind: Kind
+    clause: int
+    first: bool = False
+    joined: str = ""
+    run: int = -1
+    number: Number | None = None
+
+
+def prepared(text: str) -> str:
+    """One kind of quotes and spaces, without emphasis and markers, and no word in two pieces."""
+    text = _LINE_HYPHEN.sub("-", _MARKER.sub("", _GROUPS.sub("", text)))
+    text = unicodedata.normalize("NFKC", text).translate(_QUOTES).translate(_PLAIN)
+    return _DOTTED.sub(lambda found: found[0].replace(".", ""), text)
+
+
+@lru_cache(maxsize=KEPT_WORDS)
+def stem_of(word: str, language: str) -> str:
+    """ "" for a stop word."""
+    found = lexemes(word, language)
+    stem = found[0] if found else ""
+    if language in ("", "en"):
+        stem = vocabulary.SAME.get(word, vocabulary.SAME.get(stem, stem))
+    return stem
+
+
+def tokens_of(text: str, language: str = "") -> list[Token]:
+    """All of a sentence, marks too; clauses are not told apart yet."""
+    made: list[Token] = []
+    begins = True
+    text = prepared(text)
+    found = list(_TOKEN.finditer(text))
+    for place, match in enumerate(found):
+        kind = match.lastgroup
+        if kind == "mark":
+            made.append(Token(match[0], "", "mark", 0))
+            begins = begins or match[0] in ':.!?"' or match[0] in "。！？"
+            continue
+        if match["digits"] is not None:
+            made.append(_number(match, language))
+        elif match["unspaced"] is not None:
+            made.append(Token(match[0], match[0], "unspaced", 0, begins))
+        else:
+            made.append(_word(match[0], language, begins, _compound(text, found, place)))
+        begins = False
+    return made
+
+
+def _compound(text: str, found: list[re.Match[str]], place: int) -> str:
+    """The compound that the word is a part of, joined; "" if it is none."""
+    parts = [found[place][0]]
+    for step in (-1, 1):
+        at = place
+        while 0 <= at + step < len(found) and len(parts) < 5:
+            one, other = sorted((at, at + step))
+            if text[found[one].end() : found[other].start()] != "-" or found[at + step]["word"] is None:
+                break
+            at += step
+            parts.insert(0 if step < 0 else len(parts), found[at][0])
+    return "".join(parts).lower() if len(parts) > 1 else ""
+
+
+def _word(text: str, language: str, begins: bool, compound: str) -> Token:
+    folded = text.lower()
+    bare = re.sub(r"'s?$", "", folded)
+    value = numbers.in_words(bare)
+    if value is not None and not (bare == "one" and begins):
+        return Token(folded, "", "number", 0, begins, number=Number(value, value))
+    value = numbers.ordinal(bare)
+    if value is not None:
+        return Token(folded, "", "number", 0, begins, number=Number(value, value, ordinal=True))
+    shortened = len(bare) > 1 and text[: len(bare)].isupper()
+    stem = bare if shortened else stem_of(folded, language)
+    if not stem:
+        return Token(folded, bare, "stop", 0, begins)
+    named = text[0].isupper() or any(map(str.isdigit, text))
+    joined = stem_of(compound, language) if compound else ""
+    return Token(bare, stem, "name" if named else "word", 0, begins, joined)
+
+
+def _number(match: re.Match[str], language: str) -> Token:
+    suffix = match["suffix"].strip().lower()
+    power, unit = numbers.power_of(suffix), numbers.unit_of(suffix)
+    currency = numbers.unit_of(match["currency"].strip().lower().removeprefix("us"))
+    ordinal = suffix in ("st", "nd", "rd", "th")
+    if currency and suffix in ("m", "b"):
+        power = 6 if suffix == "m" else 9
+    elif suffix and not (power or unit or ordinal or suffix == "s"):
+        code = f"{match['digits']}{suffix}"
+        return Token(code, code, "number", 0, number=Number(code, code))
+    sign = "-" if match["sign"] in ("-", "−", "–") else ""
+    value = sign + numbers.parsed(match["digits"], language)
+    made = Number(numbers.scaled(value, power) if power else value, value, currency or unit, ordinal=ordinal)
+    return Token(match[0].lower(), "", "number", 0, number=made)
+
+
+def with_units(found: list[Token]) -> Iterator[Token]:
+    """Scales and units that follow a number join it, and are no words of their own any more."""
+    place = 0
+    while place < len(found):
+        token = found[place]
+        place += 1
+        if token.number is None:
+            yield token
+            continue
+        number, taken = token.number, place
+        tens = (
+            number.value in ("20", "30", "40", "50", "60", "70", "80", "90") and not token.text[0].isdigit()
+        )
+        if tens and taken < len(found) and (ones := found[taken].number) and len(ones.value) == 1:
+            value = str(int(number.value) + int(ones.value))
+            number, taken = Number(value, value, ordinal=ones.ordinal), taken + 1
+        while taken < len(found) and (power := _power(found[taken], number)):
+            number, taken = number._replace(value=numbers.scaled(number.value, power)), taken + 1
+        if taken < len(found) and not number.unit:
+            unit, words = _unit(found, taken)
+            number, taken = number._replace(unit=unit), taken + words
+        number = number._replace(bound=_bound(found, place - 1))
+        yield token._replace(number=number)
+        for consumed in found[place:taken]:
+            yield consumed._replace(kind="stop")
+        place = taken
+
+
+def _power(token: Token, number: Number) -> int:
+    if token.text == "hundred":
+        return 2
+    power = numbers.power_of(token.text)
+    return power if len(token.text) > 1 or token.kind == "unspaced" else 0
+
+
+def _unit(found: list[Token], place: int) -> tuple[str, int]:
+    """The unit that begins there, and how many tokens it takes; ("", 0) for none."""
+    words = [token.text for token in found[place : place + 2]]
+    if words[0] == "per" and words[-1] == "cent":
+        return "%", 2
+    if words[0] in ("percentage", "prozentpunkte", "prozentpunkten") and (
+        words[-1].startswith("point") or len(words[0]) > 10
+    ):
+        return "pp", 2 if words[0] == "percentage" else 1
+    if words[0] == "us" and words[-1] in ("dollar", "dollars"):
+        return "usd", 2
+    unit = numbers.unit_of(words[0])
+    if unit in ("in", "m") and words[0] == "in":
+        return "", 0
+    return unit, 1 if unit else 0
+
+
+def _bound(found: list[Token], place: int) -> str:
+    before = [token.text for token in found[max(0, place - 3) : place]]
+    pair = tuple(before[-2:])
+    if pair in vocabulary.BOUNDS:
+        bound = vocabulary.BOUNDS[pair]
+        denied = len(before) > 2 and before[0] in ("no", "not", "nicht")
+        return {"<": ">", ">": "<"}[bound] if denied else bound
+    return vocabulary.BOUND_WORDS.get(before[-1], "") if before else ""
