@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 from knowlex.common.errors import SynthesisFailed
 from rag.checking.checker import Checked, Checker
-from rag.context import assemble, distinct
+from rag.context import distinct
+from rag.context.making import ContextMaker
 from rag.deadlines import before, searching_too_long, writing_too_long
-from rag.protocols import ClaimJudge, Reranker, Retriever, Synthesizer
+from rag.protocols import Accounting, ClaimJudge, Completing, Prompting, Reranker, Retriever, Synthesizer
 from rag.sentences import with_sentences
 from rag.types import (
     Answer,
@@ -20,6 +21,7 @@ from rag.types import (
     Question,
     Reason,
     Retrieval,
+    Room,
     SearchResult,
     Started,
     Trail,
@@ -34,6 +36,7 @@ class Pipeline:
     """retrieve, rerank, judge the relevance, keep what is relevant, synthesize, check the citations.
 
     assess: fills `relevance` of every passage from the question, the retrieval and the model's calibration.
+    contexts: made with what the retriever can do, unless given.
     """
 
     def __init__(
@@ -43,9 +46,12 @@ class Pipeline:
         assess: Assess,
         synthesizer: Synthesizer,
         judge: ClaimJudge | None = None,
+        contexts: ContextMaker | None = None,
     ) -> None:
         self._retriever, self._reranker = retriever, reranker
         self._assess, self._synthesizer, self._judge = assess, synthesizer, judge
+        beside = retriever if isinstance(retriever, Completing) else None
+        self._contexts = contexts or ContextMaker(beside=beside)
 
     async def search(self, question: Question) -> SearchResult:
         """Retrieval alone: what `answer` would choose from, with nothing withheld for its relevance.
@@ -74,7 +80,7 @@ class Pipeline:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
         prepared = await self._prepared(question)
         if not prepared.context:
-            return prepared.unanswered("below_threshold")
+            return prepared.unanswered(await self._why(prepared))
         checker = Checker(prepared.context, self._judge)
         async with before(question.deadline, writing_too_long):
             synthesis = await prepared.took.of(
@@ -88,7 +94,7 @@ class Pipeline:
         """The same answer, its text as the model makes it. Raises as `answer`, also in the middle."""
         prepared = await self._prepared(question)
         if not prepared.context:
-            yield prepared.unanswered("below_threshold")
+            yield prepared.unanswered(await self._why(prepared))
             return
         yield Started(question, prepared.context.passages)
         checker, took = Checker(prepared.context, self._judge), prepared.took
@@ -111,10 +117,25 @@ class Pipeline:
         took = _Stages()
         async with before(question.deadline, searching_too_long):
             judged, trail = await self._passages(question, took)
-        started = time.perf_counter()
-        context = assemble(p for p in trail.passages if p.relevance >= question.min_relevance)
-        took.note("context", started)
-        return _Prepared(question, judged, trail, context, took)
+            relevant = [p for p in trail.passages if p.relevance >= question.min_relevance]
+            if not relevant:
+                return _Prepared(question, judged, trail, Context(), took)
+            room, version = self._prompting(question)
+            made = self._contexts.context(question, judged, relevant, room)
+            return _Prepared(question, judged, trail, await took.of("context", made), took, version)
+
+    def _prompting(self, question: Question) -> tuple[Room | None, str]:
+        """What a model needs besides the blocks, and the version of its prompt; (None, "") without one."""
+        if isinstance(self._synthesizer, Prompting):
+            return self._synthesizer.room(question), self._synthesizer.prompt_version
+        return None, ""
+
+    async def _why(self, prepared: "_Prepared") -> Reason:
+        """Why there is no context. Found out only now: it takes one more statement."""
+        if prepared.trail.passages or not isinstance(self._retriever, Accounting):
+            return "below_threshold" if prepared.trail.passages else "no_documents"
+        async with before(prepared.question.deadline, searching_too_long):
+            return await self._retriever.why_nothing(prepared.question)
 
     async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, Trail]:
         """All in their order, and the `top_k` best with their relevance, no two of the same wording."""
@@ -169,6 +190,7 @@ class _Prepared:
     trail: Trail
     context: Context
     took: _Stages
+    prompt_version: str = ""
 
     def answer(self, checked: Checked, usage: Usage) -> Answer:
         return self._made(checked, usage)
@@ -195,4 +217,5 @@ class _Prepared:
             model_name=self.judged.model_name,
             reranker=self.judged.reranker,
             rewriting=self.judged.rewriting,
+            prompt_version=self.prompt_version,
         )

@@ -6,7 +6,19 @@ from uuid import UUID
 
 from rag.checking.types import Verdict
 from rag.rewriting.types import Variant
-from rag.types import Block, Context, Examination, Question, Retrieval, Synthesis, Usage
+from rag.types import (
+    Block,
+    Context,
+    Examination,
+    Passage,
+    Place,
+    Question,
+    Reason,
+    Retrieval,
+    Room,
+    Synthesis,
+    Usage,
+)
 
 
 class Retriever(Protocol):
@@ -29,7 +41,31 @@ class Examiner(Protocol):
         ...
 
 
-class Widening(Retriever, Examiner, Protocol):
+@runtime_checkable
+class Completing(Protocol):
+    """Role RETRIEVER, of one that can fetch what stands beside a passage."""
+
+    async def neighbours(
+        self, question: Question, found: Retrieval, places: Sequence[Place]
+    ) -> tuple[Passage, ...]:
+        """Those of these chunks that the question may read, in one statement, in any order.
+
+        found: what was retrieved for the question; its vector is used again. They have a distance, no ranks,
+        no score and no relevance. Raises nothing for their sake: without them there is an answer, too.
+        """
+        ...
+
+
+@runtime_checkable
+class Accounting(Protocol):
+    """Role RETRIEVER, of one that can say why it found nothing."""
+
+    async def why_nothing(self, question: Question) -> Reason:
+        """By one more statement. Raises as `retrieve`."""
+        ...
+
+
+class Widening(Retriever, Examiner, Completing, Accounting, Protocol):
     """Role PLAIN_RETRIEVER: a Retriever that can search for variants of the question, too."""
 
     async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:
@@ -81,6 +117,20 @@ class Synthesizer(Protocol):
         Raises as `synthesize`, also in the middle; one that ends without the usage was cut off. Closing it
         ends the model's work.
         """
+        ...
+
+
+@runtime_checkable
+class Prompting(Protocol):
+    """A Synthesizer that asks a model."""
+
+    @property
+    def prompt_version(self) -> str:
+        """Changes whenever the wording of the prompt does."""
+        ...
+
+    def room(self, question: Question) -> Room:
+        """What the model's window has to hold besides the blocks of the context."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -11,15 +12,18 @@ from django.utils.module_loading import import_string
 
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
+from documents.protocols import TokenCounter
 from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.components import all_built, component
 from knowlex.common.errors import NotFound
 from rag import reading
+from rag.context.making import ContextMaker
+from rag.context.tokens import Ruler
 from rag.deadlines import before, searching_too_long
 from rag.explaining import explained
 from rag.memory.recorder import recorder
 from rag.pipeline import Pipeline
-from rag.protocols import Examiner, ModelBacked, Reranker, Retriever, Synthesizer
+from rag.protocols import Completing, Examiner, ModelBacked, Reranker, Retriever, Synthesizer
 from rag.query_counts import query_counts
 from rag.relevance import assess
 from rag.types import NO_FILTERS, Explanation, Filters, Mode, Question, SearchResult
@@ -160,12 +164,30 @@ async def close() -> None:
 
 def pipeline(**retriever: Any) -> Pipeline:
     """retriever: options of its plain search instead of the configured ones, for example `rrf_k`."""
+    finding = retriever_with(**retriever) if retriever else component("RETRIEVER", Retriever)
     return Pipeline(
-        retriever_with(**retriever) if retriever else component("RETRIEVER", Retriever),
+        finding,
         component("RERANKER", Reranker),
         assess,
         component("SYNTHESIZER", Synthesizer),
+        contexts=contexts(finding),
     )
+
+
+def contexts(retriever: Retriever) -> ContextMaker:
+    """As configured; what stands beside a hit is fetched by this retriever."""
+    return ContextMaker(
+        ruler=Ruler(tokens),
+        budget=settings.CONTEXT_TOKENS,
+        window=settings.CHAT_CONTEXT_TOKENS,
+        beside=retriever if isinstance(retriever, Completing) else None,
+    )
+
+
+@lru_cache(maxsize=1024)
+def tokens(text: str) -> int:
+    """Of the embedding model."""
+    return len(component("TOKENIZER", TokenCounter).spans(text))
 
 
 def retriever_with(**options: Any) -> Retriever:

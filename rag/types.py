@@ -165,6 +165,8 @@ class Retrieval:
     reranker: whose order it is, such as "sentence" or "http"; "" while it is that of the fusion.
     rerank_model: the model whose probabilities the `rerank_score`s are, such as "http:bge-reranker"; "" where
     they are none. rewriting: None where it was not asked for. stage_ms: what took its time in the retrieval.
+    model_id, vector: what the question was embedded with, and its `embeddings.types.Vector`; None where it
+    was not embedded.
     """
 
     passages: tuple[Passage, ...]
@@ -175,6 +177,8 @@ class Retrieval:
     rerank_model: str = ""
     rewriting: Rewriting | None = None
     stage_ms: Mapping[str, float] = field(default_factory=dict)
+    model_id: int | None = None
+    vector: Any = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +291,22 @@ class Context:
 
     def __bool__(self) -> bool:
         return bool(self.blocks)
+
+
+class Room(NamedTuple):
+    """What a chat model's window holds besides the blocks. prompt: all else that it is told, the question
+    included. reply_tokens: kept for what it says.
+    """
+
+    prompt: str
+    reply_tokens: int
+
+
+class Place(NamedTuple):
+    """Of a chunk in its document; chunk_index from 0."""
+
+    document_id: UUID
+    chunk_index: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Retrieval in PostgreSQL by meaning, by words, by both fused, or by a literal string: one statement each."""
 
+import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -13,16 +15,19 @@ from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, usable
 from embeddings.store import vector_text
 from embeddings.types import Vector
 from knowlex.common.async_db import Row, StatementTooLong, fetch_all
-from knowlex.common.errors import NotFound, RetrievalFailed
-from rag.retrievers import literal, sentences, statements
+from knowlex.common.errors import KnowlexError, NotFound, RetrievalFailed
+from rag.retrievers import beside, literal, sentences, statements
 from rag.retrievers.examining import examine
+from rag.retrievers.nothing import why_nothing
 from rag.retrievers.scope import Scope, Scopes
-from rag.types import Examination, Passage, Question, Retrieval
+from rag.sentences import with_sentences
+from rag.types import Examination, Passage, Place, Question, Reason, Retrieval
 
 log = logging.getLogger(__name__)
 
 # A string that no whole word helps to find is looked for in every chunk: 4 us of CPU each for a single word.
 LITERAL_SETUP = (SQL("SET LOCAL statement_timeout = 4000"),)
+NEIGHBOURS_S = 1.0  # an answer can do without them
 TOO_MANY_TO_READ = (
     "The string could not be looked for in all texts within 4 seconds. Name a collection or filters, or take"
     " in the words around it."
@@ -67,22 +72,42 @@ class HybridRetriever:
             raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
         return found
 
+    async def neighbours(
+        self, question: Question, found: Retrieval, places: Sequence[Place]
+    ) -> tuple[Passage, ...]:
+        try:
+            async with asyncio.timeout(question.within(NEIGHBOURS_S)):
+                rows = await beside.rows(question, found, places)
+        except (KnowlexError, psycopg.Error, TimeoutError) as exc:
+            log.warning("neighbours not fetched", extra={"error": type(exc).__name__})
+            return ()
+        there = replace(found, passages=tuple(map(passage_of, rows)))
+        return with_sentences(question.text, there).passages
+
+    async def why_nothing(self, question: Question) -> Reason:
+        with _failures():
+            return await why_nothing(question)
+
     async def _retrieve(self, question: Question) -> Retrieval:
         scope = await self._scopes.of(question)
         if scope is None:
             return Retrieval(())
+        if question.mode in ("hybrid", "dense"):
+            return await self._embedded(question, scope)
         return retrieval(await self._rows(question, scope), scope)
+
+    async def _embedded(self, question: Question, scope: Scope) -> Retrieval:
+        model = model_of(scope)
+        if model is None:
+            return retrieval((), scope)  # without embedding the question: that would be a call for nothing
+        vector = await embed_question(question.text, model)
+        return retrieval(await self._by_meaning(question, scope, model, vector), scope, vector)
 
     async def _rows(self, question: Question, scope: Scope) -> Sequence[Row]:
         if question.mode == "exact":
             return await self._by_literal(question, scope)
-        if question.mode == "sparse":
-            statement = statements.by_words(scope.condition.conditions, scope.narrow)
-            return await fetch_all(statement, self._parameters(question, scope) | words_of(scope))
-        model = model_of(scope)
-        if model is None:
-            return ()  # without embedding the question: that would be a model call for nothing
-        return await self._by_meaning(question, scope, model, await embed_question(question.text, model))
+        statement = statements.by_words(scope.condition.conditions, scope.narrow)
+        return await fetch_all(statement, self._parameters(question, scope) | words_of(scope))
 
     async def _by_meaning(
         self, question: Question, scope: Scope, model: SearchModel, vector: Vector
@@ -142,9 +167,14 @@ def model_of(scope: Scope) -> SearchModel | None:
     return model.filtered(narrow=scope.narrow) if scope.condition else model
 
 
-def retrieval(rows: Iterable[Row], scope: Scope) -> Retrieval:
+def retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = None) -> Retrieval:
     return Retrieval(
-        tuple(map(passage_of, rows)), scope.words.idf, scope.row["name"], scope.row["calibration"]
+        tuple(map(passage_of, rows)),
+        scope.words.idf,
+        scope.row["name"],
+        scope.row["calibration"],
+        model_id=None if vector is None else scope.row["id"],
+        vector=vector,
     )
 
 

@@ -134,6 +134,18 @@ _JUDGED = SQL("""
     JOIN embeddings_embedding AS e ON e.chunk_id = given.chunk_id AND e.model_id = {model}
     LEFT JOIN embeddings_lexicalentry AS l ON l.chunk_id = given.chunk_id
 """)
+# Chunks by their places in documents, whatever a search would say of them.
+_BESIDE = SQL("""
+    SELECT c.id AS chunk_id, {distance} AS distance, NULL::bigint AS dense_rank, NULL::bigint AS sparse_rank,
+        NULL::float8 AS sparse_score, 0::float8 AS score, 0 AS tie
+    FROM unnest(%(documents)s::uuid[], %(indexes)s::int[]) AS place (document_id, chunk_index)
+    JOIN documents_chunk AS c ON c.document_id = place.document_id AND c.chunk_index = place.chunk_index
+    JOIN documents_document AS d ON d.id = c.document_id
+    {join_vector}
+    WHERE d.collection_id = ANY(%(collections)s) AND d.replaces_id IS NULL{conditions}
+""")
+_DISTANCE = SQL("e.vector <=> %(vector)s::vector")
+_JOIN_VECTOR = SQL("JOIN embeddings_embedding AS e ON e.chunk_id = c.id AND e.model_id = {model}")
 _PASSAGES = SQL("""
 SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
     d.warnings AS document_warnings, d.language,
@@ -174,17 +186,17 @@ def by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) ->
     near = dense_statement(model, _where(conditions, narrow, "e.chunk_id"))
     lists: dict[str, Composable] = {"dense": _DENSE.format(dense=near)}
     if mode == "dense":
-        return _statement(lists, _BY_DENSE, conditions, narrow, model)
+        return _statement(lists, _BY_DENSE, conditions, narrow, model.id)
     lists["sparse"] = _SPARSE.format(passing=_where(conditions, narrow, "l.chunk_id"))
     lists["held"] = _HELD
     fused = _FUSED.format(model=Literal(model.id), missing=Literal(MISSING_RANK))
-    return _statement(lists, fused, conditions, narrow, model)
+    return _statement(lists, fused, conditions, narrow, model.id)
 
 
 @lru_cache(maxsize=256)
 def judged(model: SearchModel) -> bytes:
     """These chunks as passages. Parameters: ids, scores, vector, words and weights of the question."""
-    return _statement({}, _JUDGED.format(model=Literal(model.id)), "", False, model)
+    return _statement({}, _JUDGED.format(model=Literal(model.id)), "", False, model.id)
 
 
 @lru_cache(maxsize=256)
@@ -209,6 +221,18 @@ def by_literal(conditions: str, narrow: bool, with_words: bool, one_word: bool) 
     return _statement({"needle": _NEEDLE}, found, conditions, narrow)
 
 
+@lru_cache(maxsize=256)
+def beside(model_id: int | None, conditions: str) -> bytes:
+    """Passages by their places. Parameters: documents, indexes, collections, those of the conditions, and
+    vector where there is a model; then only what has a vector of it is found, as in any search.
+    """
+    distance, join = SQL("NULL::float8").format(), SQL("").format()
+    if model_id is not None:
+        distance, join = _DISTANCE.format(), _JOIN_VECTOR.format(model=Literal(model_id))
+    found = _BESIDE.format(distance=distance, join_vector=join, conditions=SQL(conditions))
+    return _statement({}, found, "", False, model_id)
+
+
 def _where(conditions: str, narrow: bool, chunk: str) -> Composable:
     if conditions and narrow:
         return SQL(" AND {chunk} IN (SELECT id FROM passing)").format(chunk=SQL(chunk))
@@ -220,9 +244,9 @@ def _statement(
     found: Composable,
     conditions: str,
     narrow: bool,
-    model: SearchModel | None = None,
+    model_id: int | None = None,
 ) -> bytes:
-    """model: of the question's vector, where there is one."""
+    """model_id: of the question's vector, where there is one."""
     if conditions and narrow:
         lists = {"passing": passing(conditions), **lists}
     parts: list[Composable] = [
@@ -231,7 +255,7 @@ def _statement(
     ]
     passages = _PASSAGES.format(
         unread=Literal(sorted(UNREAD_WARNINGS)),
-        sentences=sentences.COLUMNS if model else sentences.NO_COLUMNS,
-        join_sentences=sentences.JOIN.format(model=Literal(model.id)) if model else SQL(""),
+        sentences=sentences.NO_COLUMNS if model_id is None else sentences.COLUMNS,
+        join_sentences=SQL("") if model_id is None else sentences.JOIN.format(model=Literal(model_id)),
     )
     return (SQL("WITH ") + SQL(", ").join(parts) + passages).as_bytes(None)

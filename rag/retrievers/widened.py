@@ -69,7 +69,7 @@ class WidenedRetriever(HybridRetriever):
             return None
         vector = await embed_question(question.text, model)
         rows = await self._by_meaning(question, scope, model, vector)
-        return _Plain(question, scope, model, vector, retrieval(rows, scope))
+        return _Plain(question, scope, model, vector, retrieval(rows, scope, vector))
 
     async def _widened(self, plain: _Plain, variants: Sequence[Variant]) -> Retrieval:
         rankings = await asyncio.gather(*(self._ranking(plain, variant) for variant in variants))

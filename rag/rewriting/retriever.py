@@ -14,7 +14,7 @@ from rag.chat.protocol import ChatModel
 from rag.protocols import Widening
 from rag.rewriting.rewriter import Rewriter
 from rag.rewriting.types import Variant
-from rag.types import Examination, Question, Retrieval
+from rag.types import Examination, Passage, Place, Question, Reason, Retrieval
 
 log = logging.getLogger(__name__)
 MODES = ("hybrid", "dense")  # in the others no model is called
@@ -43,6 +43,16 @@ class RewritingRetriever:
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
         """Of the plain search."""
         return await self._plain().examine(question, chunk_id)
+
+    async def neighbours(
+        self, question: Question, found: Retrieval, places: Sequence[Place]
+    ) -> tuple[Passage, ...]:
+        """By the plain search."""
+        return await self._plain().neighbours(question, found, places)
+
+    async def why_nothing(self, question: Question) -> Reason:
+        """By the plain search."""
+        return await self._plain().why_nothing(question)
 
     def _plain(self) -> Widening:
         return self._given or component("PLAIN_RETRIEVER", Widening)

@@ -3,13 +3,18 @@
 from collections.abc import AsyncGenerator
 
 from rag.chat.protocol import ChatModel, system, user
-from rag.prompts import SYSTEM, user_message
-from rag.types import Context, Question, Synthesis, Usage
+from rag.prompts import PROMPT_VERSION, REPLY_TOKENS, SYSTEM, user_message
+from rag.types import Context, Question, Room, Synthesis, Usage
 
 
 class ChatSynthesizer:
+    prompt_version = PROMPT_VERSION
+
     def __init__(self, model: ChatModel) -> None:
         self._model = model
+
+    def room(self, question: Question) -> Room:
+        return Room(f"{SYSTEM}\n{question.text}", min(REPLY_TOKENS, question.max_tokens or REPLY_TOKENS))
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
         messages = (system(SYSTEM), user(user_message(question, context)))
