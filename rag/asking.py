@@ -1,19 +1,22 @@
 """Asking a question: what every face calls, whether it shows the answer whole or as it is written.
 
 The order is written in `ask` and `ask_stream`, which do the same: the answer comes from the pipeline within
-the question's deadline, then the pages of its quotes are looked up.
+the question's deadline, then the pages of its quotes are looked up; rag.memory records it, failures too.
 """
 
 import time
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from uuid import UUID
 
 from documents.access import Access
+from knowlex.common.errors import KnowlexError
 from knowlex.common.ids import new_id
 from rag import quoted_pages
+from rag.memory.recorder import record
+from rag.memory.records import Record
 from rag.query_counts import query_counts
 from rag.services import pipeline
 from rag.types import Answer, Question, Started
@@ -26,7 +29,8 @@ class Asker:
     """Who asks, by which face, and how.
 
     fresh: the caller wants no stored answer. conversation_id: "" begins a new conversation.
-    replay_of: the query that is asked again. started: when the request came, by `time.monotonic()`.
+    replay_of: the query that is asked again. started: when the request came, by `time.monotonic()`. query_id:
+    of the question, whatever becomes of it.
     """
 
     face: FaceName
@@ -35,6 +39,12 @@ class Asker:
     conversation_id: str = ""
     replay_of: UUID | None = None
     started: float = field(default_factory=time.monotonic)
+    query_id: UUID = field(default_factory=new_id)
+
+    @property
+    def latency_ms(self) -> int:
+        """So far."""
+        return round((time.monotonic() - self.started) * 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +68,8 @@ Told: TypeAlias = Started | str | Asked
 async def ask(question: Question, asker: Asker) -> Asked:
     """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; within the question's deadline."""
     query_counts.get().add(question.collection_ids)
-    return await _asked(await pipeline().answer(question), asker)
+    with _failures_recorded(question, asker):
+        return _recorded(await _asked(await pipeline().answer(question), asker), asker)
 
 
 async def ask_stream(question: Question, asker: Asker) -> AsyncGenerator[Told]:
@@ -67,18 +78,49 @@ async def ask_stream(question: Question, asker: Asker) -> AsyncGenerator[Told]:
     Raises as `ask`, also in the middle. Closing it ends the model's work.
     """
     query_counts.get().add(question.collection_ids)
-    async with aclosing(pipeline().stream(question)) as events:
-        async for event in events:
-            yield await _asked(event, asker) if isinstance(event, Answer) else event
+    with _failures_recorded(question, asker):
+        async with aclosing(pipeline().stream(question)) as events:
+            async for event in events:
+                if isinstance(event, Answer):
+                    yield _recorded(await _asked(event, asker), asker)
+                else:
+                    yield event
 
 
 async def _asked(answer: Answer, asker: Asker) -> Asked:
-    query_id = new_id()
+    pages = await quoted_pages.of_citations(answer)
     return Asked(
         answer,
-        query_id,
-        asker.conversation_id or str(query_id),
+        asker.query_id,
+        asker.conversation_id or str(asker.query_id),
         cached=False,
-        latency_ms=round((time.monotonic() - asker.started) * 1000),
-        pages=await quoted_pages.of_citations(answer),
+        latency_ms=asker.latency_ms,
+        pages=pages,
     )
+
+
+def _recorded(asked: Asked, asker: Asker) -> Asked:
+    answer = asked.answer
+    record(
+        Record(
+            asked.query_id, answer.question, answer, asker.face, asked.latency_ms, asker.access.key_id,
+            asked.conversation_id, asked.cached, asker.replay_of, pages=asked.pages,
+        )
+    )  # fmt: skip
+    return asked
+
+
+@contextmanager
+def _failures_recorded(question: Question, asker: Asker) -> Iterator[None]:
+    """Not those of a client that left."""
+    try:
+        yield
+    except Exception as exc:
+        code = exc.code if isinstance(exc, KnowlexError) else KnowlexError.code
+        record(
+            Record(
+                asker.query_id, question, None, asker.face, asker.latency_ms, asker.access.key_id,
+                asker.conversation_id or str(asker.query_id), replay_of=asker.replay_of, error=code,
+            )
+        )  # fmt: skip
+        raise
