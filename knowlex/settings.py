@@ -205,11 +205,15 @@ CHAT: dict[str, dict[str, Any]] = {
         "base_url": ENV.openai_base_url or None,
         "model_name": ENV.knowlex_chat_model or "gpt-4o-mini",
         "timeout_s": ENV.knowlex_llm_timeout_seconds,
+        "temperature": ENV.knowlex_chat_temperature,
     },
     "ollama": {
         "host": ENV.ollama_host,
         "model_name": ENV.knowlex_chat_model or ENV.ollama_model,
         "timeout_s": min(ENV.ollama_timeout_seconds, ENV.knowlex_llm_timeout_seconds),
+        "temperature": ENV.knowlex_chat_temperature,
+        "context_tokens": ENV.knowlex_context_tokens,
+        "window": ENV.knowlex_chat_context_tokens,
     },
 }
 SYNTHESIZERS: dict[str, dict[str, Any]] = {

@@ -2,6 +2,7 @@
 
 In a test: the fixture `provider`. By hand: `python -m tests.provider --port 8250`, commanded over HTTP:
 `curl localhost:8250/_rules -d '{"fault": "status", "status": 429, "times": 2, "on": "embeddings"}'`,
+`curl localhost:8250/_pieces -d '{"chars": 4, "pause_s": 0.05}'`,
 `curl localhost:8250/_answer -d '{"name": "obey"}'`, `curl localhost:8250/_log`.
 """
 
@@ -16,7 +17,7 @@ from aiohttp import web
 
 from tests.support.provider import answers
 from tests.support.provider.app import State, build
-from tests.support.provider.log import Call
+from tests.support.provider.log import Call, Streams
 from tests.support.provider.rules import Rule
 from tests.support.provider.vectors import vector_of
 from tests.support.waiting import wait_until
@@ -75,6 +76,10 @@ class Provider:
         """Let matching requests wait unanswered until `release`; `wait_held` tells that they have come."""
         return self._state.hold(**fields)
 
+    def hold_stream(self, after: int, **fields: Any) -> Rule:
+        """Let streamed replies wait after so many pieces of text until `release`."""
+        return self._state.hold(fault="stream_hold", on="chat", after=after, **fields)
+
     def release(self) -> None:
         """Let go of all that is held, and hold no more."""
         self._state.release()
@@ -105,6 +110,15 @@ class Provider:
     def takes(self, seconds: float) -> None:
         """How long every model call lasts."""
         self._state.latency_s = seconds
+
+    def speaks_in(self, chars: int | None, pause_s: float = 0.0) -> None:
+        """The size of the pieces of streamed replies, and the wait after each."""
+        self._state.piece_chars, self._state.pause_s = chars, pause_s
+
+    @property
+    def streams(self) -> Streams:
+        """Streamed replies: begun, running, abandoned (the client left before the end)."""
+        return self._state.log.streams
 
     def calls(self, kind: str = "") -> list[Call]:
         """Requests so far; kind is "embeddings", "chat", "rerank" or "models"."""

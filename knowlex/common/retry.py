@@ -34,7 +34,7 @@ class Retry:
             try:
                 return attempt()
             except retry_on as exc:
-                time.sleep(self._wait_or_raise(exc, tried, started))
+                time.sleep(self.wait_or_raise(exc, tried, started))
         raise AssertionError("unreachable: the last try returns or raises")
 
     async def acall(self, attempt: Callable[[], Awaitable[T]], *, retry_on: tuple[type[Exception], ...]) -> T:
@@ -44,10 +44,14 @@ class Retry:
             try:
                 return await attempt()
             except retry_on as exc:
-                await asyncio.sleep(self._wait_or_raise(exc, tried, started))
+                await asyncio.sleep(self.wait_or_raise(exc, tried, started))
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def _wait_or_raise(self, exc: Exception, tried: int, started: float) -> float:
+    def wait_or_raise(self, exc: Exception, tried: int, started: float) -> float:
+        """Seconds until the next try, after `tried` retries that began at `time.monotonic()` = started.
+
+        Raises the failure if there is to be none.
+        """
         wait = max(self.base_s * self.factor**tried, getattr(exc, "retry_after_s", None) or 0.0)
         elapsed = time.monotonic() - started
         out_of_time = self.deadline_s is not None and elapsed + wait >= self.deadline_s

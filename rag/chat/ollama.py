@@ -1,109 +1,106 @@
 """Ollama's own API, POST /api/chat."""
 
-from collections.abc import Sequence
+import json
 from typing import Any
 
-import aiohttp
-
 from knowlex.common.errors import SynthesisFailed
-from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
-from rag.chat.protocol import Message
+from rag.chat.client import HttpChat, Request
+from rag.chat.lines import Lines
+from rag.chat.reading import Told, Tongue
 from rag.chat.replies import (
-    MAX_REPLY_BYTES,
-    TEMPERATURE,
+    NO_ANSWER,
     TWO_MORE,
     Again,
-    answer_text,
+    content_text,
+    error_failure,
     json_reply,
     status_failure,
     token_count,
-    within,
 )
-from rag.types import Synthesis, Usage
+from rag.chat.wire import Wire
+from rag.types import Usage
 
 DEFAULT_MAX_TOKENS = 1024
-PROMPT_TOKENS = (
-    6000  # a context of 4000 by the embedder's count, the instructions, and room: models count otherwise
-)
+# Beside the passages: the instructions, the question, and room, for models count otherwise than the embedder.
+PROMPT_TOKENS = 2000
 
 
-class OllamaChat:
-    """num_ctx is always sent: Ollama's default cuts the beginning of a long prompt off without a word.
+class OllamaChat(HttpChat):
+    """context_tokens: of passages in a prompt. window: the model's, None: what prompt and reply take.
 
     timeout_s: of the whole, retries included.
     """
 
     def __init__(
-        self, *, host: str, model_name: str, timeout_s: float = 10.0, retry: Retry = TWO_MORE
+        self,
+        *,
+        host: str,
+        model_name: str,
+        timeout_s: float = 10.0,
+        temperature: float = 0.0,
+        context_tokens: int = 4000,
+        window: int | None = None,
+        retry: Retry = TWO_MORE,
     ) -> None:
         base = host if "://" in host else f"http://{host}"  # OLLAMA_HOST is often written as host:port
-        self._url = f"{base.rstrip('/')}/api/chat"
-        self._model_name, self._timeout_s, self._retry = model_name, timeout_s, retry
-        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
+        wire = Wire(f"{base.rstrip('/')}/api/chat")
+        dialect = OllamaDialect(model_name, temperature, context_tokens, window)
+        super().__init__(wire, dialect, model_name=model_name, timeout_s=timeout_s, retry=retry)
 
-    async def complete(self, messages: Sequence[Message], *, max_tokens: int | None = None) -> Synthesis:
-        request = self._request(messages, max_tokens or DEFAULT_MAX_TOKENS)
-        return await within(self._timeout_s, self._retry, lambda: self._attempt(request))
 
-    async def aclose(self) -> None:
-        session = self._sessions.take()
-        if session is not None:
-            await session.close()
+class OllamaDialect:
+    """num_ctx is always sent: Ollama's default cuts the beginning of a long prompt off without a word."""
 
-    def _request(self, messages: Sequence[Message], max_tokens: int) -> dict[str, Any]:
-        return {
+    def __init__(self, model_name: str, temperature: float, context_tokens: int, window: int | None) -> None:
+        self.tongue = Tongue(Lines, _message, _whole, streams_objects=True)
+        self._model_name, self._temperature = model_name, temperature
+        self._context_tokens, self._window = context_tokens, window
+
+    def body(self, request: Request) -> bytes:
+        max_tokens = request.max_tokens or DEFAULT_MAX_TOKENS
+        # Not less for a short reply: Ollama loads the model anew whenever the window changes.
+        window = self._context_tokens + PROMPT_TOKENS + max(max_tokens, DEFAULT_MAX_TOKENS)
+        body: dict[str, Any] = {
             "model": self._model_name,
-            "messages": [message.as_dict() for message in messages],
-            "stream": False,
+            "messages": [message.as_dict() for message in request.messages],
+            "stream": request.streamed,
             "options": {
-                "temperature": TEMPERATURE,
+                "temperature": self._temperature,
                 "num_predict": max_tokens,
-                # Not less for a short reply: Ollama loads the model anew whenever the window changes.
-                "num_ctx": PROMPT_TOKENS + max(max_tokens, DEFAULT_MAX_TOKENS),
+                "num_ctx": self._window or window,
             },
         }
+        if request.schema is not None:
+            body["format"] = request.schema
+        return json.dumps(body).encode()
 
-    async def _attempt(self, request: dict[str, Any]) -> Synthesis:
-        try:
-            return self._read(await self._send(request))
-        except (aiohttp.ClientError, OSError) as exc:
-            raise Again("Ollama could not be reached, or broke off its reply.") from exc
+    def learn(self, status: int, said: str) -> None:
+        """Ollama passes over what it does not know."""
 
-    async def _send(self, request: dict[str, Any]) -> dict[str, Any]:
-        async with self._sessions.get().post(self._url, json=request, allow_redirects=False) as response:
-            if response.status == 404:
-                raise SynthesisFailed(f"Ollama does not have the model {self._model_name!r}; pull it first.")
-            if response.status != 200:
-                raise status_failure(response.status, response.headers.get("Retry-After", ""))
-            return json_reply(await _bounded(response))
-
-    def _read(self, reply: dict[str, Any]) -> Synthesis:
-        if reply.get("error"):
-            raise Again("Ollama failed while it answered.")
-        message = reply.get("message")
-        content = message.get("content") if isinstance(message, dict) else None
-        used = Usage(
-            token_count(reply.get("prompt_eval_count")),
-            token_count(reply.get("eval_count")),
-            self._model_name,
-        )
-        return Synthesis(answer_text(content), used)
-
-    def _new_session(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=1000),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=5.0),  # the whole is bounded above
-            auto_decompress=False,
-            headers={"Accept-Encoding": "identity"},  # what is counted is what is held
-        )
+    def failure(self, status: int, retry_after: str, said: str) -> SynthesisFailed:
+        if status == 404:
+            return SynthesisFailed(f"Ollama does not have the model {self._model_name!r}; pull it first.")
+        return status_failure(status, retry_after, said)
 
 
-async def _bounded(response: aiohttp.ClientResponse) -> bytes:
-    """The body. Raises Again when it is too large to be an answer."""
-    blocks = bytearray()
-    async for block in response.content.iter_any():
-        blocks += block
-        if len(blocks) > MAX_REPLY_BYTES:
-            raise Again("Ollama's reply is too large.")
-    return bytes(blocks)
+def _message(line: bytes) -> Told:
+    """One line of a stream."""
+    return _told(json_reply(line)) if line.strip() else Told()
+
+
+def _whole(reply: dict[str, Any]) -> Told:
+    told = _told(reply)
+    return told._replace(last=True)
+
+
+def _told(reply: dict[str, Any]) -> Told:
+    if reply.get("error"):
+        raise error_failure(reply["error"])
+    message = reply.get("message")
+    content = content_text(message.get("content")) if isinstance(message, dict) else None
+    done = reply.get("done") is True
+    if content is None and not done:
+        raise Again(NO_ANSWER)
+    used = Usage(token_count(reply.get("prompt_eval_count")), token_count(reply.get("eval_count")))
+    return Told(content or "", used if done else None, ended=done, last=done)

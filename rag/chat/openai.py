@@ -1,38 +1,34 @@
 """OpenAI's chat API, or any server that speaks it."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
-import aiohttp
-import httpx2
 import openai
 
-from knowlex.common.bounded_http import HEADERS, async_hooks
 from knowlex.common.errors import SynthesisFailed
-from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
-from rag.chat.protocol import Message
+from rag.chat.client import HttpChat, Request
+from rag.chat.lines import Event, Events
+from rag.chat.reading import Told, Tongue
 from rag.chat.replies import (
-    MAX_REPLY_BYTES,
-    TEMPERATURE,
+    NO_ANSWER,
     TWO_MORE,
     Again,
-    answer_text,
+    content_text,
+    error_failure,
     json_reply,
     status_failure,
     token_count,
-    within,
 )
-from rag.types import Synthesis, Usage
+from rag.chat.wire import Wire
+from rag.types import Usage
 
 OPENAI_URL = "https://api.openai.com/v1"
-NO_REPLY = (httpx2.HTTPError, httpx2.StreamError, aiohttp.ClientError, OSError, ValueError)
-CONNECTIONS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+REFUSED = "The chat model refuses to answer."
 
 
-class OpenAIChat:
-    """The SDK's headers and connections, on aiohttp; request and reply are written and read here.
+class OpenAIChat(HttpChat):
+    """The SDK's headers on aiohttp; request and reply are written and read here.
 
     The SDK's own way takes 0.4 ms CPU more a question, and raises whatever a broken body provokes.
     timeout_s: of the whole, retries included.
@@ -45,83 +41,109 @@ class OpenAIChat:
         base_url: str | None,
         model_name: str,
         timeout_s: float = 10.0,
+        temperature: float = 0.0,
         retry: Retry = TWO_MORE,
     ) -> None:
         if not api_key and base_url is None:
             raise ValueError("OPENAI_API_KEY is not set, and OPENAI_BASE_URL names no server of your own.")
-        self._api_key, self._base_url, self._model_name = api_key, base_url or OPENAI_URL, model_name
-        self._url = f"{self._base_url.rstrip('/')}/chat/completions"
-        self._timeout_s, self._retry = timeout_s, retry
-        self._limit_name = "max_tokens"
-        self._connections: PerLoop[httpx2.AsyncClient] = PerLoop(self._new_connections)
+        base = base_url or OPENAI_URL
+        wire = Wire(f"{base.rstrip('/')}/chat/completions", _headers(api_key, base), proxied=True)
+        dialect = OpenAIDialect(model_name, temperature)
+        super().__init__(wire, dialect, model_name=model_name, timeout_s=timeout_s, retry=retry)
 
-    async def complete(self, messages: Sequence[Message], *, max_tokens: int | None = None) -> Synthesis:
-        said = [message.as_dict() for message in messages]
-        return await within(self._timeout_s, self._retry, lambda: self._attempt(said, max_tokens))
 
-    async def aclose(self) -> None:
-        connections = self._connections.take()
-        if connections is not None:
-            await connections.aclose()
+class OpenAIDialect:
+    """What a server refuses of a request is not sent again: servers differ, and newer models know less."""
 
-    async def _attempt(self, messages: list[dict[str, str]], max_tokens: int | None) -> Synthesis:
-        try:
-            response = await self._send(messages, max_tokens)
-        except NO_REPLY as exc:
-            raise Again("The chat model could not be reached, or broke off its reply.") from exc
-        if response.is_success:
-            return self._read(response.content)
-        if response.status_code == 400 and max_tokens is not None and self._may_rename_limit(response):
+    def __init__(self, model_name: str, temperature: float) -> None:
+        self.tongue = Tongue(Events, _message, _whole, streams_objects=False)
+        self._asked: dict[str, Any] = {"model": model_name, "temperature": temperature}
+        self._limit_name, self._counted = "max_tokens", True
+
+    def body(self, request: Request) -> bytes:
+        body = {**self._asked, "messages": [message.as_dict() for message in request.messages]}
+        if request.max_tokens is not None:
+            body[self._limit_name] = request.max_tokens
+        if request.schema is not None:
+            schema = {"name": "reply", "strict": True, "schema": request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if request.streamed:
+            body["stream"] = True
+            if self._counted:
+                body["stream_options"] = {"include_usage": True}
+        return json.dumps(body).encode()
+
+    def learn(self, status: int, said: str) -> None:
+        if status not in (400, 422):
+            return
+        if "max_completion_tokens" in said:
             self._limit_name = "max_completion_tokens"  # newer models know the limit by this name only
-            return await self._attempt(messages, max_tokens)
-        raise status_failure(response.status_code, response.headers.get("retry-after", ""))
+        elif "stream_options" in said:
+            self._counted = False
+        elif "temperature" in said and "support" in said:
+            self._asked.pop("temperature", None)  # reasoning models know their own only
 
-    def _may_rename_limit(self, response: httpx2.Response) -> bool:
-        return self._limit_name == "max_tokens" and "max_completion_tokens" in response.text[:4000]
+    def failure(self, status: int, retry_after: str, said: str) -> SynthesisFailed:
+        return status_failure(status, retry_after, said)
 
-    async def _send(self, messages: list[dict[str, str]], max_tokens: int | None) -> httpx2.Response:
-        limit = {} if max_tokens is None else {self._limit_name: max_tokens}
-        request: dict[str, Any] = {
-            "model": self._model_name,
-            "messages": messages,
-            "temperature": TEMPERATURE,
-            **limit,
-        }
-        return await self._connections.get().post(self._url, content=json.dumps(request).encode())
 
-    def _read(self, body: bytes) -> Synthesis:
-        reply = json_reply(body)
-        try:
-            choice = reply["choices"][0]
-            message = choice["message"]
-            content, refusal = message.get("content"), message.get("refusal")
-        except (KeyError, IndexError, TypeError, AttributeError) as exc:
-            raise Again("The chat model's reply holds no answer.") from exc
-        if refusal or choice.get("finish_reason") == "content_filter":
-            raise SynthesisFailed("The chat model refuses to answer.")
-        counted = reply.get("usage")
-        usage = counted if isinstance(counted, dict) else {}
-        return Synthesis(
-            answer_text(content),
-            Usage(
-                token_count(usage.get("prompt_tokens")),
-                token_count(usage.get("completion_tokens")),
-                self._model_name,
-            ),
-        )
+def _headers(api_key: str, base_url: str) -> dict[str, str]:
+    """A server of one's own may ask for no key, but the SDK insists on one."""
+    client = openai.AsyncOpenAI(api_key=api_key or "none", base_url=base_url)
+    sent = {**client.default_headers, **client.auth_headers}
+    return {name: value for name, value in sent.items() if isinstance(value, str)}
 
-    def _new_connections(self) -> httpx2.AsyncClient:
-        connections = openai.DefaultAioHttpClient(
-            timeout=httpx2.Timeout(None, connect=5.0),  # the whole is bounded above
-            limits=CONNECTIONS,
-            follow_redirects=False,
-            event_hooks=async_hooks(max_bytes=MAX_REPLY_BYTES, timeout_s=self._timeout_s),
-        )
-        client = openai.AsyncOpenAI(
-            api_key=self._api_key or "none",  # a server of one's own may ask for no key; the SDK insists
-            base_url=self._base_url,
-            http_client=connections,
-        )
-        sent = {**client.default_headers, **client.auth_headers, **HEADERS}
-        connections.headers.update({name: value for name, value in sent.items() if isinstance(value, str)})
-        return connections
+
+def _message(event: Event) -> Told:
+    """One event of a stream."""
+    if event.data.strip() == b"[DONE]":
+        return Told(last=True)
+    said = json_reply(event.data)
+    if event.name == "error" or said.get("error"):
+        raise error_failure(said.get("error") or said)
+    usage = _usage(said)
+    choice = _choice(said)
+    if choice is None:
+        return Told(usage=usage)
+    delta = choice.get("delta") or choice.get("message") or {}
+    if not isinstance(delta, dict):
+        raise Again(NO_ANSWER)
+    return Told(_text(choice, delta) or "", usage, ended=bool(choice.get("finish_reason")))
+
+
+def _whole(reply: dict[str, Any]) -> Told:
+    if reply.get("error"):
+        raise error_failure(reply["error"])
+    choice = _choice(reply)
+    message = choice.get("message") if choice else None
+    if choice is None or not isinstance(message, dict):
+        raise Again(NO_ANSWER)
+    text = _text(choice, message)
+    if text is None:
+        raise Again(NO_ANSWER)
+    return Told(text, _usage(reply), last=True)
+
+
+def _choice(reply: dict[str, Any]) -> dict[str, Any] | None:
+    """None if there is none, as beside the count of tokens."""
+    choices = reply.get("choices")
+    if not choices:
+        return None
+    if not isinstance(choices, list) or not isinstance(choices[0], dict):
+        raise Again(NO_ANSWER)
+    return choices[0]
+
+
+def _text(choice: dict[str, Any], message: dict[str, Any]) -> str | None:
+    if message.get("refusal") or choice.get("finish_reason") == "content_filter":
+        raise SynthesisFailed(REFUSED)
+    if choice.get("finish_reason") == "error":
+        raise error_failure(choice.get("error") or "")
+    return content_text(message.get("content"))
+
+
+def _usage(reply: dict[str, Any]) -> Usage | None:
+    counted = reply.get("usage")
+    if not isinstance(counted, dict):
+        return None
+    return Usage(token_count(counted.get("prompt_tokens")), token_count(counted.get("completion_tokens")))

@@ -1,9 +1,9 @@
 """A chat model, whoever asks it and for what. Plain Python."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
-from rag.types import Synthesis
+from rag.types import Synthesis, Usage
 
 
 class Message(NamedTuple):
@@ -23,12 +23,39 @@ def user(content: str) -> Message:
 
 
 class ChatModel(Protocol):
-    """Role CHAT_MODEL."""
+    """Role CHAT_MODEL.
 
-    async def complete(self, messages: Sequence[Message], *, max_tokens: int | None = None) -> Synthesis:
-        """What the model says next, at temperature 0; max_tokens None = the provider's default.
+    max_tokens: of the reply; None = the provider's default. timeout_s: the caller's, where it is shorter than
+    the model's own; it bounds the whole, retries included. schema: a JSON schema that the server shall hold
+    the reply to; raises SchemaRefused where it does not know how.
+    """
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int | None = None,
+        timeout_s: float | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Synthesis:
+        """What the model says next, as deterministic as it can be.
 
         Bounded and storable text, never empty. Raises SynthesisFailed, SynthesisTimeout.
+        """
+        ...
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int | None = None,
+        timeout_s: float | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> AsyncGenerator[str | Usage]:
+        """The text of `complete` in pieces as the model makes them, none of them empty, then its usage.
+
+        Tried again only before the first piece. Raises as `complete`, also in the middle; one that ends
+        without the usage was cut off. Closing it closes the connection, which ends the model's work.
         """
         ...
 

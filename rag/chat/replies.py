@@ -2,21 +2,22 @@
 
 import asyncio
 import json
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
 from knowlex.common.retry import Retry, retry_after_seconds
-from rag.types import Synthesis
 
-MAX_REPLY_BYTES = 4 * 1024 * 1024
-MAX_ANSWER_CHARS = 32_000  # 4096 tokens, the most that can be asked for, are about half of that
-TEMPERATURE = 0.0
+T = TypeVar("T")
+EMPTY = "The chat model's reply is empty."
+NO_ANSWER = "The chat model's reply holds no answer."
 TWO_MORE = Retry(retries=2, base_s=1.0)  # after 1 and 2 s
 TRANSIENT_STATUS = frozenset({408, 425, 429})
-_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_TOO_LONG = (
+    *("maximum context length", "context_length_exceeded", "available context size", "exceed_context_size"),
+    *("context window", "exceeds the context", "context length", "prompt is too long", "n_ctx"),
+)
 _WORDS = {
     401: "refuses the API key",
     403: "does not allow this API key to use it",
@@ -33,23 +34,56 @@ class Again(SynthesisFailed):
         self.retry_after_s = retry_after_s
 
 
-async def within(timeout_s: float, retry: Retry, attempt: Callable[[], Awaitable[Synthesis]]) -> Synthesis:
+class SchemaRefused(SynthesisFailed):
+    """The server cannot hold a reply to a JSON schema."""
+
+
+class PromptTooLong(SynthesisFailed):
+    """The server says that the prompt and the reply do not fit the model's window."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The prompt does not fit the chat model's context window;"
+            " set KNOWLEX_CHAT_CONTEXT_TOKENS to the window's size in tokens."
+        )
+
+
+async def within(timeout_s: float, retry: Retry, attempt: Callable[[], Awaitable[T]]) -> T:
     """All tries and the waits between them inside the timeout. Raises SynthesisFailed, SynthesisTimeout."""
+    if timeout_s <= 0:
+        raise too_slow()
     try:
         async with asyncio.timeout(timeout_s):
             return await replace(retry, deadline_s=timeout_s).acall(attempt, retry_on=(Again,))
     except TimeoutError as exc:
-        raise SynthesisTimeout("The chat model did not answer in time.") from exc
+        raise too_slow() from exc
     except Again as exc:
         raise SynthesisFailed(exc.message) from exc
 
 
-def status_failure(status: int, retry_after: str = "") -> SynthesisFailed:
+def too_slow() -> SynthesisTimeout:
+    return SynthesisTimeout("The chat model did not answer in time.")
+
+
+def status_failure(status: int, retry_after: str = "", said: str = "") -> SynthesisFailed:
     """What an HTTP status other than 200 means. The server's own words are left out: they may hold keys."""
+    if status in (400, 413, 422, 500) and tells_too_long(said):
+        return PromptTooLong()
     message = f"The chat model {_WORDS.get(status, 'answers with an error')} (HTTP {status})."
     if status in TRANSIENT_STATUS or status >= 500:
         return Again(message, retry_after_seconds(retry_after))
     return SynthesisFailed(message)
+
+
+def error_failure(error: object) -> SynthesisFailed:
+    """What an error inside a reply means, in whatever form the server puts it."""
+    said = error if isinstance(error, str) else json.dumps(error)
+    return PromptTooLong() if tells_too_long(said) else Again("The chat model failed while it answered.")
+
+
+def tells_too_long(said: str) -> bool:
+    said = said.lower()
+    return any(words in said for words in _TOO_LONG)
 
 
 def json_reply(raw: bytes) -> dict[str, Any]:
@@ -63,21 +97,16 @@ def json_reply(raw: bytes) -> dict[str, Any]:
     return reply
 
 
-def answer_text(content: object) -> str:
-    """A reply's content without reasoning, storable, of bounded length. Raises Again if nothing is left."""
-    if not isinstance(content, str):
-        raise Again("The chat model's reply holds no text.")
-    text = _UNSTORABLE.sub("", _without_reasoning(content)).strip()
-    if not text:
-        raise Again("The chat model's reply is empty.")
-    return text if len(text) <= MAX_ANSWER_CHARS else text[:MAX_ANSWER_CHARS].rsplit(None, 1)[0]
+def content_text(content: object) -> str | None:
+    """A message's content: a text, or its parts of type text. None if it is neither."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    parts = (part for part in content if isinstance(part, dict) and part.get("type") == "text")
+    return "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
 def token_count(value: object) -> int:
     """A provider's count of tokens; 0 where it is missing or nonsense."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else 0
-
-
-def _without_reasoning(content: str) -> str:
-    """Without `<think>…</think>`, what stands before a lone closing tag, or after an opening one."""
-    return content.rpartition("</think>")[2].partition("<think>")[0]

@@ -1,10 +1,12 @@
 """What the chat model says. An answer is made from the prompt; None stands for `"content": null`."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 
 from tests.support.provider.prompts import Prompt
 
+_MARKER = re.compile(r"\s*\[(\d+)\]")
 Answer = Callable[[Prompt], str | None]
 
 
@@ -45,6 +47,13 @@ NAMED: dict[str, Answer] = {
     "surrogate": lambda prompt: f"A\ud800B {cite([1])(prompt)}",
     "script": lambda prompt: f"<script>alert(1)</script> ![x](http://203.0.113.1/x.png) {cite([1])(prompt)}",
 }
+
+
+def as_claims(text: str | None) -> str:
+    """What a model says that is held to a JSON schema: `{"claims": [{"text", "sources"}]}`."""
+    said = re.findall(r"[^.!?]*(?:[.!?]+|$)", text or "")
+    claims = [(_MARKER.sub("", part).strip(), [int(n) for n in _MARKER.findall(part)]) for part in said]
+    return json.dumps({"claims": [{"text": text, "sources": numbers} for text, numbers in claims if text]})
 
 
 def _first_sentence(text: str) -> str:

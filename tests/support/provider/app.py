@@ -1,7 +1,6 @@
 """The HTTP face of the provider: OpenAI's routes, Ollama's routes, and `/_…` to command it."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Event
@@ -10,38 +9,49 @@ from typing import Any
 from aiohttp import web
 
 from tests.support.provider import answers, bodies
-from tests.support.provider.log import Log
+from tests.support.provider.log import Call, Log
 from tests.support.provider.prompts import prompt_of
-from tests.support.provider.replies import reply, stream
-from tests.support.provider.rules import Rule, RuleBook
+from tests.support.provider.replies import HUNG_UP, reply
+from tests.support.provider.rules import PLAIN_FAULTS, Rule, RuleBook
+from tests.support.provider.streams import Script, ollama_script, openai_script, stream
 
 MODELS = ("text-embedding-3-small", "gpt-4o-mini", "llama3.2:1b")
 DEFAULT_ANSWER = answers.cite([1])
-EVENT_STREAM, NDJSON = "text/event-stream", "application/x-ndjson"
 Send = Callable[[Rule | None], Awaitable[web.StreamResponse]]
+CALL = web.RequestKey("call", Call)
+ScriptOf = Callable[[dict[str, Any], Sequence[str]], Script]
+BodyOf = Callable[[dict[str, Any], str | None], dict[str, Any]]
+WHOLE = PLAIN_FAULTS - {"slow", "hold"} | {"unstreamed"}  # faults that a whole reply shows
 
 
 @dataclass
 class State:
-    """All that tests set and read. `latency_s` is how long each model call takes when all is well."""
+    """All that tests set and read.
+
+    latency_s: how long each model call takes when all is well. piece_chars, pause_s: of streamed replies, the
+    characters of each piece and the wait after it.
+    """
 
     rules: RuleBook = field(default_factory=RuleBook)
     log: Log = field(default_factory=Log)
     answer: answers.Answer = DEFAULT_ANSWER
     latency_s: float = 0.0
+    piece_chars: int | None = None
+    pause_s: float = 0.0
     released: Event = field(default_factory=Event)
 
     def reset(self) -> None:
         self.rules.clear()
         self.log.clear()
         self.answer = DEFAULT_ANSWER
-        self.latency_s = 0.0
+        self.latency_s = self.pause_s = 0.0
+        self.piece_chars = None
         self.release()
 
     def hold(self, **fields: Any) -> Rule:
-        """Requests that match stop before they are answered, until `release`."""
+        """Requests that match stop before they are answered, or in the middle, until `release`."""
         self.released.clear()
-        return self.rules.add(fault="hold", **fields)
+        return self.rules.add(**{"fault": "hold"} | fields)
 
     def release(self) -> None:
         self.released.set()
@@ -65,10 +75,6 @@ def build(state: State) -> web.Application:
 def _texts(body: dict[str, Any]) -> Sequence[str]:
     given = body.get("input", [])
     return [given] if isinstance(given, str) else list(given)
-
-
-def _sse(event: Any) -> bytes:
-    return f"data: {json.dumps(event)}\n\n".encode()
 
 
 class _Handlers:
@@ -96,33 +102,30 @@ class _Handlers:
         return await self._answer(request, "embeddings", body, texts, send)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
-        prompt = prompt_of(body)
-
-        async def send(rule: Rule | None) -> web.StreamResponse:
-            text = self._state.answer(prompt)
-            if not body.get("stream") or (
-                rule and rule.fault in ("status", "html", "empty", "hang", "reset")
-            ):
-                return await reply(request, rule, bodies.chat_body(body, text))
-            lines = [*map(_sse, bodies.chat_deltas(body, text)), b"data: [DONE]\n\n"]
-            return await stream(request, rule, lines, EVENT_STREAM)
-
-        return await self._answer(request, "chat", body, [prompt.text], send)
+        return await self._chat(request, stream_default=False, script=openai_script, body_of=bodies.chat_body)
 
     async def ollama_chat(self, request: web.Request) -> web.StreamResponse:
+        return await self._chat(
+            request, stream_default=True, script=ollama_script, body_of=bodies.ollama_chat_body
+        )
+
+    async def _chat(
+        self, request: web.Request, *, stream_default: bool, script: ScriptOf, body_of: BodyOf
+    ) -> web.StreamResponse:
         body = await request.json()
         prompt = prompt_of(body)
 
         async def send(rule: Rule | None) -> web.StreamResponse:
+            fault = rule.fault if rule else ""
             text = self._state.answer(prompt)
-            if body.get("stream") is False:
-                return await reply(request, rule, bodies.ollama_chat_body(body, text))
-            parts = [bodies.ollama_chat_body(body, part, done=False) for part in bodies.pieces(text or "")]
-            lines = [
-                json.dumps(part).encode() + b"\n" for part in (*parts, bodies.ollama_chat_body(body, ""))
-            ]
-            return await stream(request, rule, lines, NDJSON)
+            if body.get("response_format") or body.get("format"):
+                text = answers.as_claims(text)
+            if fault in WHOLE or not (body.get("stream", stream_default) or fault == "streamed"):
+                return await reply(request, rule, body_of(body, text))
+            self._state.log.streams_now(request[CALL])
+            lines = script(body, bodies.pieces(text or "", self._state.piece_chars))
+            pause_s, released = self._state.pause_s, self._state.released
+            return await stream(request, rule, lines, pause_s=pause_s, released=released)
 
         return await self._answer(request, "chat", body, [prompt.text], send)
 
@@ -150,15 +153,15 @@ class _Handlers:
         self, request: web.Request, kind: str, body: dict[str, Any], texts: Sequence[str], send: Send
     ) -> web.StreamResponse:
         key = request.headers.get("Authorization", "")
-        call = self._state.log.began(kind, request.path, body, texts, key)
+        call = request[CALL] = self._state.log.began(kind, request.path, body, texts, key)
         abandoned = False
         try:
-            rule = self._state.rules.match(kind, texts, str(body.get("model")))
+            rule = self._state.rules.match(kind, texts, body)
             call.fault = rule.fault if rule else ""
             await self._delay(rule)
             return await send(rule)
         except (asyncio.CancelledError, ConnectionResetError):
-            abandoned = True
+            abandoned = not request.get(HUNG_UP)
             raise
         finally:
             self._state.log.ended(call, abandoned=abandoned)
@@ -196,6 +199,12 @@ def _add_commands(app: web.Application, state: State) -> None:
         state.latency_s = float((await request.json())["seconds"])
         return web.json_response({})
 
+    async def set_pieces(request: web.Request) -> web.Response:
+        """{"chars": 3, "pause_s": 0.01}"""
+        body = await request.json()
+        state.piece_chars, state.pause_s = body.get("chars"), float(body.get("pause_s", 0.0))
+        return web.json_response({})
+
     async def show_log(_: web.Request) -> web.Response:
         return web.json_response(state.log.as_json())
 
@@ -209,6 +218,7 @@ def _add_commands(app: web.Application, state: State) -> None:
         ("/_release", release),
         ("/_answer", set_answer),
         ("/_latency", set_latency),
+        ("/_pieces", set_pieces),
         ("/_reset", reset),
     ):
         app.router.add_post(path, handler)

@@ -109,6 +109,9 @@ def rerank_body(body: dict[str, Any], fault: str = "") -> dict[str, Any]:
     return {"model": body.get("model"), "results": WRONG_SCORES.get(fault, list)(rows), "usage": {}}
 
 
+CHAT_USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+
+
 def chat_body(body: dict[str, Any], text: str | None) -> dict[str, Any]:
     """OpenAI's answer to /v1/chat/completions when it is not streamed."""
     message = {"role": "assistant", "content": text}
@@ -118,19 +121,8 @@ def chat_body(body: dict[str, Any], text: str | None) -> dict[str, Any]:
         "created": 1,
         "model": body.get("model"),
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+        "usage": CHAT_USAGE,
     }
-
-
-def chat_deltas(body: dict[str, Any], text: str | None) -> list[dict[str, Any]]:
-    """The same as the pieces of a stream: a few words each, the last one with `finish_reason`."""
-    base = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": body.get("model")}
-
-    def piece(delta: dict[str, Any], reason: str | None) -> dict[str, Any]:
-        return {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
-
-    words = [piece({"content": word}, None) for word in pieces(text or "")]
-    return [piece({"role": "assistant", "content": ""}, None), *words, piece({}, "stop")]
 
 
 def ollama_chat_body(body: dict[str, Any], text: str | None, *, done: bool = True) -> dict[str, Any]:
@@ -140,7 +132,7 @@ def ollama_chat_body(body: dict[str, Any], text: str | None, *, done: bool = Tru
     return {"model": body.get("model"), "created_at": "2026-01-01T00:00:00Z", **said, "done": done, **tail}
 
 
-def pieces(text: str, most: int = 200) -> list[str]:
-    """The text in at most `most` parts."""
-    size = max(6, len(text) // most + 1)
+def pieces(text: str, size: int | None = None) -> list[str]:
+    """The text in parts of so many characters; None: in some 200 parts at most, of 6 at least."""
+    size = size or max(6, len(text) // 200 + 1)
     return [text[i : i + size] for i in range(0, len(text), size)]

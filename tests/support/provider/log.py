@@ -21,16 +21,27 @@ class Call:
     authorization: str
     at: float
     fault: str = ""
+    streamed: bool = False
 
     @property
     def prompt(self) -> Prompt:
         return prompt_of(self.body)
 
 
+@dataclass
+class Streams:
+    """How many streamed replies began; `abandoned`: the client left before the end."""
+
+    begun: int = 0
+    running: int = 0
+    abandoned: int = 0
+
+
 class Log:
     def __init__(self) -> None:
         self._lock = RLock()
         self._running: Counter[str] = Counter()
+        self.streams = Streams()
         self.clear()
 
     def clear(self) -> None:
@@ -39,6 +50,7 @@ class Log:
             self._calls: list[Call] = []
             self._most = Counter(self._running)
             self.abandoned = 0
+            self.streams = Streams(running=self.streams.running)
 
     def began(self, kind: str, path: str, body: dict[str, Any], texts: Sequence[str], key: str) -> Call:
         call = Call(kind, path, body, tuple(texts), key, monotonic())
@@ -52,6 +64,15 @@ class Log:
         with self._lock:
             self._running[call.kind] -= 1
             self.abandoned += abandoned
+            if call.streamed:
+                self.streams.running -= 1
+                self.streams.abandoned += abandoned
+
+    def streams_now(self, call: Call) -> None:
+        with self._lock:
+            call.streamed = True
+            self.streams.begun += 1
+            self.streams.running += 1
 
     def calls(self, kind: str = "") -> list[Call]:
         with self._lock:
@@ -71,4 +92,6 @@ class Log:
 
     def as_json(self) -> dict[str, Any]:
         calls = [asdict(call) for call in self.calls()]
-        return {"calls": calls, "max_concurrent": dict(self._most), "abandoned": self.abandoned}
+        return {"calls": calls, "max_concurrent": dict(self._most), "abandoned": self.abandoned} | {
+            "streams": asdict(self.streams)
+        }

@@ -5,7 +5,6 @@ import gzip
 import json
 import socket
 import struct
-from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from aiohttp import web
@@ -13,6 +12,7 @@ from aiohttp import web
 from tests.support.provider.rules import Rule
 
 HUGE_BYTES = 64 * 1024 * 1024
+HUNG_UP = web.RequestKey("hung_up", bool)
 FOREVER_S = 3600.0
 FIXED_BODIES: dict[str, tuple[bytes, str]] = {
     "html": (b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>", "text/html"),
@@ -57,6 +57,7 @@ def error_reply(rule: Rule) -> web.Response:
 
 def hang_up(request: web.Request, *, reset: bool) -> None:
     """Drop the connection: with a TCP reset, or with a plain close."""
+    request[HUNG_UP] = True
     transport = request.transport
     if transport is None:
         return
@@ -87,42 +88,3 @@ async def _huge(request: web.Request, raw: bytes) -> web.StreamResponse:
     await response.write(raw)
     await response.write_eof()
     return response
-
-
-async def stream(
-    request: web.Request,
-    rule: Rule | None,
-    lines: Sequence[bytes],
-    content_type: str,
-    *,
-    pause_s: float = 0.0,
-) -> web.StreamResponse:
-    """Send the lines one by one; a stream fault strikes in the middle."""
-    response = web.StreamResponse(headers={"Content-Type": content_type})
-    await response.prepare(request)
-    fault = rule.fault if rule else ""
-    async for line in _with_fault(fault, lines, request):
-        await response.write(line)
-        await asyncio.sleep(pause_s)
-    if request.transport is not None and not request.transport.is_closing():
-        await response.write_eof()
-    return response
-
-
-async def _with_fault(fault: str, lines: Sequence[bytes], request: web.Request) -> AsyncIterator[bytes]:
-    for number, line in enumerate(lines):
-        if fault.startswith("stream_") and number == max(1, len(lines) // 2):
-            match fault:
-                case "stream_reset":
-                    hang_up(request, reset=True)
-                    return
-                case "stream_cut":
-                    return
-                case "stream_stall":
-                    await asyncio.sleep(FOREVER_S)
-                case "stream_error":
-                    yield b'data: {"error": {"message": "overloaded", "type": "server_error"}}\n\n'
-                    return
-                case "stream_garbage":
-                    yield b"data: {not json \xff\n\n"
-        yield line

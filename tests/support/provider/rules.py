@@ -1,7 +1,7 @@
 """What the provider does wrong, and for which requests."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, Literal
@@ -23,11 +23,16 @@ PLAIN_FAULTS = {
     "list",
 }
 PLAIN_FAULTS |= {"bad_utf8", "huge", "compressed"}
-STREAM_FAULTS = {"stream_cut", "stream_reset", "stream_stall", "stream_error", "stream_garbage"}
+# In the middle of a streamed reply, after `after` pieces of text (None: half of them): it ends as if it were
+# whole, the connection is reset or closed, nothing comes any more, nothing comes until `Provider.release`, an
+# error event comes, or a line of garbage.
+STREAM_FAULTS = {"stream_cut", "stream_reset", "stream_close", "stream_stall", "stream_hold", "stream_error"}
+STREAM_FAULTS |= {"stream_garbage"}
+WHOLE_OR_NOT = {"unstreamed", "streamed"}  # a whole reply to who asked for a stream, and the other way round
 ROW_FAULTS = {"fewer", "more", "reversed", "shuffled", "duplicate_index", "missing_index", "missing_data"}
 VECTOR_FAULTS = {"null_vector", "wrong_length", "mixed_length", "nan", "infinity", "zero", "equal"}
 SCORE_FAULTS = {"score_nan", "score_text", "score_missing", "index_beyond", "index_twice", "one_missing"}
-FAULTS = frozenset(SCORE_FAULTS | PLAIN_FAULTS | STREAM_FAULTS | ROW_FAULTS | VECTOR_FAULTS)
+FAULTS = frozenset(SCORE_FAULTS | PLAIN_FAULTS | STREAM_FAULTS | WHOLE_OR_NOT | ROW_FAULTS | VECTOR_FAULTS)
 
 
 @dataclass
@@ -36,7 +41,8 @@ class Rule:
 
     fault: a name in FAULTS. on: which endpoint. times: None = for ever.
     contains: only requests with a text (or a prompt) that holds it. model: only those to this one.
-    rate: share of matching ones, by `seed`.
+    holding: only those whose body has this field. rate: share of matching ones, by `seed`.
+    after: pieces of a stream that come before its fault strikes.
     status, retry_after_s: for "status". seconds: for "slow". A held request goes on normally when released.
     """
 
@@ -45,6 +51,8 @@ class Rule:
     times: int | None = None
     contains: str = ""
     model: str = ""
+    holding: str = ""
+    after: int | None = None
     rate: float = 1.0
     seed: int = 0
     status: int = 500
@@ -59,10 +67,10 @@ class Rule:
             raise ValueError(f"unknown fault {self.fault!r}")
         self._random = random.Random(self.seed)
 
-    def matches(self, kind: str, texts: Sequence[str], model: str = "") -> bool:
+    def matches(self, kind: str, texts: Sequence[str], body: Mapping[str, Any]) -> bool:
         if self.on not in ("*", kind) or (self.times is not None and self.used >= self.times):
             return False
-        if self.model not in ("", model):
+        if self.model not in ("", str(body.get("model"))) or (self.holding and self.holding not in body):
             return False
         if self.contains and not any(self.contains in text for text in texts):
             return False
@@ -90,10 +98,10 @@ class RuleBook:
         with self._lock:
             self._rules.clear()
 
-    def match(self, kind: str, texts: Sequence[str], model: str = "") -> Rule | None:
+    def match(self, kind: str, texts: Sequence[str], body: Mapping[str, Any]) -> Rule | None:
         with self._lock:
             for rule in self._rules:
-                if rule.matches(kind, texts, model):
+                if rule.matches(kind, texts, body):
                     rule.used += 1
                     return rule
         return None

@@ -1,0 +1,207 @@
+"""Asking a chat model over HTTP, whole or streamed: tries, deadlines, text made safe."""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import aiohttp
+
+from knowlex.common.errors import SynthesisFailed
+from knowlex.common.retry import Retry
+from rag.chat.cleaning import Cleaner
+from rag.chat.protocol import Message
+from rag.chat.reading import Reading, Tongue
+from rag.chat.replies import EMPTY, Again, SchemaRefused, too_slow, within
+from rag.chat.wire import Wire, drain, excerpt, read_block
+from rag.types import Synthesis, Usage
+
+MAX_REPLY_BYTES = 4 * 1024 * 1024
+MAX_STREAM_BYTES = 16 * 1024 * 1024  # a token of a stream is wrapped in some 250 bytes, one of reasoning too
+MOST_CHANGES = 4  # of a request that the server refuses
+USAGE_S = 1.0  # for the count of tokens, which comes after the text
+NO_SCHEMA = frozenset({400, 404, 415, 422, 501})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    messages: Sequence[Message]
+    max_tokens: int | None
+    schema: Mapping[str, Any] | None
+    streamed: bool
+
+
+class Dialect(Protocol):
+    """How one API words requests and replies."""
+
+    tongue: Tongue
+
+    def body(self, request: Request) -> bytes: ...
+
+    def learn(self, status: int, said: str) -> None:
+        """Leave out from now on what the server refuses, where it can be done without."""
+        ...
+
+    def failure(self, status: int, retry_after: str, said: str) -> SynthesisFailed: ...
+
+
+class HttpChat:
+    """timeout_s: of the whole, retries included."""
+
+    def __init__(
+        self, wire: Wire, dialect: Dialect, *, model_name: str, timeout_s: float, retry: Retry
+    ) -> None:
+        self._wire, self._dialect, self._model_name = wire, dialect, model_name
+        self._timeout_s, self._retry = timeout_s, retry
+        self._unannounced = False  # whether the model writes `</think>` without `<think>`
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int | None = None,
+        timeout_s: float | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Synthesis:
+        request = Request(messages, max_tokens, schema, streamed=False)
+        limit = self._limit(timeout_s)
+        ends = time.monotonic() + limit
+        return await within(limit, self._retry, lambda: self._completed(request, ends))
+
+    async def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int | None = None,
+        timeout_s: float | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> AsyncGenerator[str | Usage]:
+        request = Request(messages, max_tokens, schema, streamed=True)
+        limit = self._limit(timeout_s)
+        began, tried, shown = time.monotonic(), 0, False
+        if limit <= 0:
+            raise too_slow()
+        while True:
+            try:
+                async with aclosing(self._pieces(request, began + limit)) as pieces:
+                    async for piece in pieces:
+                        shown = True
+                        yield piece
+                return
+            except TimeoutError as exc:
+                raise too_slow() from exc
+            except Again as exc:
+                if shown:
+                    raise SynthesisFailed(exc.message) from exc
+                wait = self._wait(exc, tried, began, limit)
+            tried += 1
+            await asyncio.sleep(wait)
+
+    async def aclose(self) -> None:
+        await self._wire.aclose()
+
+    def _limit(self, timeout_s: float | None) -> float:
+        return min(self._timeout_s, math.inf if timeout_s is None else timeout_s)
+
+    def _wait(self, exc: Again, tried: int, began: float, limit: float) -> float:
+        try:
+            return replace(self._retry, deadline_s=limit).wait_or_raise(exc, tried, began)
+        except Again as last:
+            raise SynthesisFailed(last.message) from exc
+
+    async def _completed(self, request: Request, ends: float) -> Synthesis:
+        reading, cleaner = self._reading(request), Cleaner(unannounced=self._unannounced)
+        async with self._answered(request, ends) as response:
+            read = aclosing(_texts(response, reading, ends, MAX_REPLY_BYTES))
+            async with read as texts:
+                raw = "".join([text async for text in texts])
+        text = cleaner.feed(raw) + cleaner.finish()
+        self._unannounced = self._unannounced or cleaner.reasoned
+        if not text:
+            raise Again(EMPTY)
+        return Synthesis(text, self._used(reading))
+
+    async def _pieces(self, request: Request, ends: float) -> AsyncGenerator[str | Usage]:
+        """One try. Raises Again, SynthesisFailed, TimeoutError."""
+        reading, cleaner = self._reading(request), Cleaner(unannounced=self._unannounced)
+        shown = False
+        async with self._answered(request, ends) as response:
+            async with aclosing(_texts(response, reading, ends, MAX_STREAM_BYTES)) as texts:
+                async for raw in texts:
+                    if text := self._clean(cleaner, raw):
+                        shown = True
+                        yield text
+                    if cleaner.full:
+                        break
+            rest = cleaner.finish()
+            if not (shown or rest):
+                raise Again(EMPTY)
+            if rest:
+                yield rest
+            yield self._used(reading)
+            if reading.last:
+                await drain(response)
+
+    def _clean(self, cleaner: Cleaner, raw: str) -> str:
+        try:
+            return cleaner.feed(raw)
+        finally:
+            self._unannounced = self._unannounced or cleaner.reasoned
+
+    def _reading(self, request: Request) -> Reading:
+        return Reading(self._dialect.tongue, streamed=request.streamed)
+
+    def _used(self, reading: Reading) -> Usage:
+        return replace(reading.usage or Usage(), model=self._model_name)
+
+    @asynccontextmanager
+    async def _answered(self, request: Request, ends: float) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The response of a server that takes the request, without what it refuses if need be."""
+        for _ in range(MOST_CHANGES):
+            sent = self._dialect.body(request)
+            async with self._wire.post(sent, ends) as response:
+                if 200 <= response.status < 300:
+                    yield response
+                    return
+                said = await excerpt(response, ends)
+            self._dialect.learn(response.status, said)
+            if self._dialect.body(request) == sent:
+                break
+        raise self._refusal(request, response, said)
+
+    def _refusal(self, request: Request, response: aiohttp.ClientResponse, said: str) -> SynthesisFailed:
+        retry_after = response.headers.get("Retry-After", "")
+        failure = self._dialect.failure(response.status, retry_after, said)
+        if request.schema is not None and response.status in NO_SCHEMA and type(failure) is SynthesisFailed:
+            return SchemaRefused("The chat model's server takes no JSON schema.")
+        return failure
+
+
+async def _texts(
+    response: aiohttp.ClientResponse, reading: Reading, ends: float, max_bytes: int
+) -> AsyncGenerator[str]:
+    """The reply as it is written. Raises Again, TimeoutError."""
+    while not reading.last:
+        until = min(ends, time.monotonic() + USAGE_S) if reading.ended else ends
+        try:
+            block = await read_block(response, until)
+        except (Again, TimeoutError):
+            if reading.ended:
+                break  # the text is whole
+            raise
+        if not block:
+            break
+        max_bytes -= len(block)
+        if max_bytes < 0:
+            raise Again("The chat model's reply is too large.")
+        if text := reading.feed(block):
+            yield text
+        if reading.failure:
+            raise reading.failure
+    if text := reading.finish():
+        yield text
+    if reading.failure:
+        raise reading.failure

@@ -1,0 +1,120 @@
+"""HTTP to a chat model's server: connections of each event loop, bounded bodies, no redirects, no gzip."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx2
+
+from knowlex.common.per_loop import PerLoop
+from rag.chat.replies import Again
+
+CONNECTIONS = 1000
+CONNECT_S = 5.0
+EXCERPT_BYTES = 8000
+AFTERWARDS_S = 0.05  # for the end of a body whose last message has come, to use its connection again
+UNREACHABLE = "The chat model could not be reached, or broke off its reply."
+IDENTITY = {"Accept-Encoding": "identity"}  # what is counted is what is held
+
+
+class Wire:
+    """POSTs to one URL."""
+
+    def __init__(self, url: str, headers: Mapping[str, str] | None = None, *, proxied: bool = False) -> None:
+        self._url, self._headers = url, {"Content-Type": "application/json", **(headers or {}), **IDENTITY}
+        self._proxied = proxied
+        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
+
+    @asynccontextmanager
+    async def post(self, body: bytes, ends: float) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The response's beginning. ends: by `time.monotonic()`. Leaving early closes the connection.
+
+        Raises Again, TimeoutError.
+        """
+        with _no_reply():
+            response = await self._send(body, ends)
+        try:
+            if response.headers.get("Content-Encoding", "identity") != "identity":
+                raise Again("The chat model's reply is compressed.")
+            yield response
+        finally:
+            if not response.content.at_eof():
+                response.close()
+            response.release()
+
+    async def _send(self, body: bytes, ends: float) -> aiohttp.ClientResponse:
+        async with asyncio.timeout(max(0.0, ends - time.monotonic())):
+            return await self._sessions.get().post(self._url, data=body, allow_redirects=False)
+
+    async def aclose(self) -> None:
+        session = self._sessions.take()
+        if session is not None:
+            await session.close()
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        secure = self._url.startswith("https:")
+        ssl = httpx2.create_ssl_context() if secure else True  # with the certificates that embeddings trust
+        proxy, proxy_auth = _proxy_of(self._url) if self._proxied else (None, None)
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=ssl),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),  # the whole is bounded above
+            auto_decompress=False,
+            headers=self._headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=proxy,
+            proxy_auth=proxy_auth,
+        )
+
+
+async def read_block(response: aiohttp.ClientResponse, ends: float) -> bytes:
+    """What has come of the body, b"" at its end. Raises Again, TimeoutError."""
+    with _no_reply():
+        async with asyncio.timeout(max(0.0, ends - time.monotonic())):
+            return await response.content.readany()
+
+
+async def excerpt(response: aiohttp.ClientResponse, ends: float) -> str:
+    """The beginning of an error's body; "" if it cannot be read."""
+    found = b""
+    with suppress(Again):
+        while len(found) < EXCERPT_BYTES and (block := await read_block(response, ends)):
+            found += block
+    return found[:EXCERPT_BYTES].decode("utf-8", "replace")
+
+
+async def drain(response: aiohttp.ClientResponse) -> None:
+    """Wait a moment for the end of a body whose last message has come: its connection can be used again."""
+    if not response.content.at_eof():
+        with suppress(TimeoutError, aiohttp.ClientError, OSError):
+            async with asyncio.timeout(AFTERWARDS_S):
+                await response.content.readany()
+
+
+@contextmanager
+def _no_reply() -> Iterator[None]:
+    """What the network does wrong, as Again; TimeoutError as it is."""
+    try:
+        yield
+    except aiohttp.ClientError as exc:
+        raise Again(UNREACHABLE) from exc
+    except TimeoutError:
+        raise
+    except (OSError, ValueError) as exc:
+        raise Again(UNREACHABLE) from exc
+
+
+def _proxy_of(url: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
+    """As HTTP_PROXY, HTTPS_PROXY and NO_PROXY say, found once: aiohttp would look anew for every call."""
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme)
+    if not proxy or proxy_bypass(parts.hostname or ""):
+        return None, None
+    known = urlsplit(proxy)
+    if not known.username:
+        return proxy, None
+    bare = known._replace(netloc=known.netloc.rpartition("@")[2]).geturl()
+    return bare, aiohttp.BasicAuth(unquote(known.username), unquote(known.password or ""))
