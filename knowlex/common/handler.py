@@ -1,8 +1,8 @@
 """Serving one request: resolve, read the body within limits, run the view where its kind belongs, respond."""
 
 import re
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -18,6 +18,7 @@ from django.utils.module_loading import import_string
 from knowlex.common.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
 from knowlex.common.crowding import Uploads
 from knowlex.common.errors import InvalidInput
+from knowlex.common.events import EventStream
 from knowlex.common.http import problem_response
 from knowlex.common.methods import chosen
 from knowlex.common.middleware import Serve
@@ -83,7 +84,9 @@ class Handler:
         incoming = RequestBody(scope["headers"], receive, patience_s=settings.CLIENT_PATIENCE_S)
         request = KnowlexRequest(scope, incoming)
         try:
-            await self._respond(incoming, await self._response(request), send)
+            response = await self._response(request)
+            async with _ended(response):
+                await self._respond(incoming, response, send)
         except ClientGone:
             return
         finally:
@@ -157,6 +160,16 @@ class Handler:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         finally:
             await self._threads.run(response.close)
+
+
+@asynccontextmanager
+async def _ended(response: HttpResponseBase) -> AsyncIterator[None]:
+    """What a stream of events comes from ends with it, whatever happens, also before its first byte."""
+    try:
+        yield
+    finally:
+        if isinstance(response, EventStream):
+            await response.aclose()
 
 
 def _raw_headers(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:

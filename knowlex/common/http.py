@@ -29,6 +29,7 @@ __all__ = [
     "parse_json",
     "problem_body",
     "problem_response",
+    "problem_told",
     "request_id_of",
     "utc_timestamp",
 ]
@@ -63,6 +64,13 @@ def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, 
         "timestamp": utc_timestamp(),
         face.request_id_key: request_id_of(request),
     }
+
+
+def problem_told(request: HttpRequest | None, exc: BaseException) -> dict[str, Any]:
+    """The error body for a response that is under way already; logged as in `problem_response`."""
+    status, body = problem_body(request, exc)
+    _log(request, exc, status)
+    return body
 
 
 def problem_response(request: HttpRequest | None, exc: BaseException) -> HttpResponse:

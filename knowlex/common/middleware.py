@@ -14,6 +14,7 @@ from django.utils.decorators import async_only_middleware
 
 from knowlex.common.body import ClientGone
 from knowlex.common.errors import KnowlexError, RateLimited
+from knowlex.common.events import EventStream
 from knowlex.common.http import problem_response
 from knowlex.common.ratelimit import RateLimiter, Verdict, peer_address
 from knowlex.common.rates import Rate
@@ -23,6 +24,7 @@ from knowlex.common.translation import SOMETHING_WENT_WRONG
 Serve = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 access_log = logging.getLogger("knowlex.access")
 
+CLIENT_LEFT = 499
 NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'"
 PAGE_POLICY = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
@@ -56,17 +58,27 @@ def request_id(serve: Serve) -> Serve:
 
 @async_only_middleware
 def access_lines(serve: Serve) -> Serve:
-    """One log line a request: the route's pattern where there is one, never a query string or a body."""
+    """One log line a request: the route's pattern where there is one, never a query string or a body.
+
+    Of a stream of events it is written at its end, with the time of the whole.
+    """
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
-        status = 499  # the client left, or the server stops: nobody was answered
+
+        def log(status: int) -> None:
+            _log_access(request, status, (time.perf_counter() - started) * 1000)
+
         try:
             response = await serve(request)
-            status = response.status_code
-            return response
-        finally:
-            _log_access(request, status, (time.perf_counter() - started) * 1000)
+        except BaseException:
+            log(CLIENT_LEFT)  # or the server stops: nobody was answered
+            raise
+        if isinstance(response, EventStream):
+            response.on_end.append(lambda whole: log(response.status_code if whole else CLIENT_LEFT))
+        else:
+            log(response.status_code)
+        return response
 
     return middleware
 

@@ -3,23 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 
+from knowlex.common.events import wants_events
 from knowlex.common.fields import int_field, question_field, text_field
 from knowlex.common.http import allow, json_object
 from rag import asking, services
 from rag.asking import Asked
 from rag.contracts.asked import answer_response, asker_of, question_as_asked
 from rag.contracts.metadata import answer_metadata
-from rag.numbering import PlaceOf, numbered
-from rag.types import Passage
+from rag.contracts.sse import Telling, event_response
+from rag.numbering import Numbering, PlaceOf, numbered
+from rag.types import Passage, Started
 
 DEFAULT_TOP_K = 5
 NOT_ENOUGH = "I don't have enough information to answer that."
 
 
 @allow("POST")
-async def ask(request: HttpRequest) -> HttpResponse:
+async def ask(request: HttpRequest) -> HttpResponseBase:
     asker = asker_of(request, "ask")
     body = json_object(request)
     text = question_field(body, "query")
@@ -30,6 +32,8 @@ async def ask(request: HttpRequest) -> HttpResponse:
     question = await services.make_question(
         text, access=asker.access, collections=collections, top_k=top_k, max_tokens=max_tokens
     )
+    if wants_events(request):
+        return await event_response(request, question, asker, TELLING)
     asked = await asking.ask(question, asker)
     return answer_response(asked, _body(asked))
 
@@ -66,3 +70,10 @@ def _chunk(passage: Passage) -> dict[str, Any]:
         "pageNumber": passage.page_number,
         "relevance": passage.relevance,
     }
+
+
+def _numbering(started: Started) -> Numbering:
+    return Numbering(_places(_by_distance(started.context)))
+
+
+TELLING = Telling(_body, _numbering, sources="sourceChunks")

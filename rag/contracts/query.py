@@ -4,20 +4,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 
 from knowlex.common.errors import InvalidQuestion
+from knowlex.common.events import wants_events
 from knowlex.common.fields import QUESTION_RULE, int_field, question_field, text_field
 from knowlex.common.http import allow, json_object
 from rag import asking, services
 from rag.asking import Asked
-from rag.citations import claim, without_markers
+from rag.citations import claim
 from rag.contracts.asked import answer_response, asker_of
 from rag.contracts.metadata import answer_metadata
-from rag.numbering import FirstCited, PlaceOf, numbered
-from rag.plain_text import plain_text
+from rag.contracts.sse import Telling, event_response
+from rag.numbering import FirstCited, Numbering, PlaceOf, numbered
+from rag.plain_stream import PlainWriter, clean
 from rag.snippets import snippet
-from rag.types import Answer, Passage
+from rag.types import Answer, Passage, Started
 
 DEFAULT_SOURCES = {"query": 10, "question": 5}
 NOT_ENOUGH = "I don't have enough information to answer that."
@@ -25,7 +27,7 @@ NOT_FOUND = "Answer not found in provided content"
 
 
 @allow("POST")
-async def query(request: HttpRequest) -> HttpResponse:
+async def query(request: HttpRequest) -> HttpResponseBase:
     asker = asker_of(request, "query")
     body = json_object(request)
     field = _question_name(body)
@@ -38,8 +40,11 @@ async def query(request: HttpRequest) -> HttpResponse:
     question = await services.make_question(
         text, access=asker.access, collections=collections, top_k=max_sources, max_tokens=max_tokens
     )
-    asked = await asking.ask(question, asker if field == "query" else replace(asker, face="book"))
-    return answer_response(asked, _query_body(asked) if field == "query" else _book_body(asked.answer))
+    asker, telling = (asker, QUERY) if field == "query" else (replace(asker, face="book"), BOOK)
+    if wants_events(request):
+        return await event_response(request, question, asker, telling)
+    asked = await asking.ask(question, asker)
+    return answer_response(asked, telling.body(asked))
 
 
 def _question_name(body: dict[str, Any]) -> str:
@@ -87,16 +92,25 @@ def _cited(answer: Answer, n: int) -> dict[str, Any]:
     }
 
 
-def _book_body(answer: Answer) -> dict[str, Any]:
+def _book_body(asked: Asked) -> dict[str, Any]:
+    answer = asked.answer
     if not answer.answered:
         return {"answer": NOT_FOUND, "sources": []}
     sources = dict.fromkeys(_place(answer.context[n - 1]) for n in answer.cited)
     names = ("source_file", "chapter", "section")
     return {
-        "answer": plain_text(without_markers(answer.text)),
+        "answer": clean(answer.text),
         "sources": [dict(zip(names, source, strict=True)) for source in sources],
     }
 
 
 def _place(passage: Passage) -> tuple[str, str, str]:
     return passage.document_name, passage.chapter, passage.section
+
+
+def _numbering(started: Started) -> Numbering:
+    return Numbering(_by_document(started.context))
+
+
+QUERY = Telling(_query_body, _numbering, sources="citedDocuments")
+BOOK = Telling(_book_body, lambda _: PlainWriter(), sources="sources")

@@ -1,5 +1,6 @@
 """POST /v1/query as a client sends it, and a small library to ask."""
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -54,3 +55,26 @@ def markers(answer: str) -> list[int]:
 def block_with(prompt: Any, words: str) -> int:
     """The number of the first block that holds the words."""
     return next(n for n, text in prompt.blocks.items() if words in " ".join(text.split()))
+
+
+def streamed(client: httpx.Client, path: str, **fields: Any) -> list[tuple[str, Any]]:
+    """The events of a stream, (name, data), read to its end."""
+    headers = {"Accept": "text/event-stream"}
+    with client.stream("POST", path, json=fields, headers=headers) as reply:
+        assert reply.status_code == 200, reply.read()
+        assert reply.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+        return events_in(reply.read().decode())
+
+
+def events_in(text: str) -> list[tuple[str, Any]]:
+    found = []
+    for block in text.split("\n\n")[:-1]:
+        if not block.startswith(":"):
+            name, data = block.split("\n")
+            assert (name[:7], data[:6]) == ("event: ", "data: ")
+            found.append((name[7:], json.loads(data[6:])))
+    return found
+
+
+def text_of(events: list[tuple[str, Any]]) -> str:
+    return "".join(data["text"] for name, data in events if name == "token")

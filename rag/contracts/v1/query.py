@@ -1,14 +1,19 @@
 """POST /v1/query: a question to the collections that the caller may read, answered with checked citations."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
+from knowlex.common.events import takes_events, wants_events
 from knowlex.common.http import json_object
-from rag.asking import ask
+from rag.asking import Asked, ask
 from rag.contracts.asked import answer_response, asker_of
-from rag.contracts.v1.answers import answer_body
-from rag.contracts.v1.questions import asked_question, conversation_field, reply_settings
+from rag.contracts.sse import Telling, event_response
+from rag.contracts.v1.answers import answer_body, by_passage
+from rag.contracts.v1.questions import ReplySettings, asked_question, conversation_field, reply_settings
+from rag.numbering import Numbering
 
 
 async def create(request: HttpRequest) -> HttpResponseBase:
@@ -17,5 +22,12 @@ async def create(request: HttpRequest) -> HttpResponseBase:
     reply = reply_settings(body)
     asker = replace(asker, conversation_id=conversation_field(body))
     question = await asked_question(body, access=asker.access)
+    if wants_events(request) or (reply.streaming and takes_events(request)):
+        return await event_response(request, question, asker, _telling(reply))
     asked = await ask(question, asker)
     return answer_response(asked, answer_body(asked, reply))
+
+
+def _telling(reply: ReplySettings) -> Telling:
+    body: Callable[[Asked], dict[str, Any]] = lambda asked: answer_body(asked, reply)  # noqa: E731
+    return Telling(body, lambda _: Numbering(by_passage()), sources="sources", again=False)
