@@ -1,0 +1,103 @@
+"""Fetching what stands beside a hit, on real PostgreSQL."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, TypeVar
+
+import pytest
+
+from documents.access import FULL
+from documents.models import Document
+from knowlex.common import async_db
+from knowlex.common.async_db import close_pool
+from knowlex.common.errors import DatabaseUnavailable
+from rag import services
+from rag.retrievers import beside
+from rag.retrievers.hybrid import HybridRetriever
+from rag.types import Filters, Mode, Passage, Place, Question, Retrieval
+from tests.provider import Provider
+from tests.rag.conftest import AddDocument
+
+pytestmark = pytest.mark.django_db(transaction=True)
+T = TypeVar("T")
+
+ONE, TWO, THREE = "The kit holds the following:", "A rope and a lamp.", "It rains on Sundays."
+
+
+def run(work: Awaitable[T]) -> T:
+    """In a loop of its own, whose connections are closed with it."""
+
+    async def closing() -> T:
+        try:
+            return await work
+        finally:
+            await services.close()
+            await close_pool()
+
+    return asyncio.run(closing())
+
+
+@pytest.fixture
+def document(add_document: AddDocument) -> Document:
+    add_document("Another document of another collection.", collection="other")
+    return add_document(ONE, TWO, THREE)
+
+
+def fetched(
+    document: Document, *indexes: int, mode: Mode = "hybrid", **fields: Any
+) -> tuple[Retrieval, tuple[Passage, ...]]:
+    async def fetch() -> tuple[Retrieval, tuple[Passage, ...]]:
+        ids = await services.resolve_collections(("default",), access=FULL)
+        question = Question("What does the kit hold?", ids, top_k=5, mode=mode)
+        retriever = HybridRetriever()
+        found = await retriever.retrieve(question)
+        places = [Place(document.id, index) for index in indexes]
+        narrowed = Question(question.text, ids, top_k=5, mode=mode, **fields)
+        return found, await retriever.neighbours(narrowed, found, places)
+
+    return run(fetch())
+
+
+def test_a_neighbour_is_known_as_a_hit_is(document: Document, provider: Provider) -> None:
+    embedded = len(provider.calls("embeddings"))
+    found, (neighbour,) = fetched(document, 1)
+    hit = next(p for p in found.passages if p.content == TWO)
+    assert (neighbour.chunk_id, neighbour.content, neighbour.title) == (hit.chunk_id, TWO, hit.title)
+    assert neighbour.distance == pytest.approx(hit.distance)
+    assert [s[:2] for s in neighbour.sentences] == [(0, len(TWO))]
+    assert (neighbour.dense_rank, neighbour.sparse_rank) == (None, None)
+    assert len(provider.calls("embeddings")) == embedded + 1  # the question, once
+
+
+def test_a_place_that_is_not_there_brings_nothing(document: Document) -> None:
+    assert fetched(document, 7)[1] == ()
+
+
+def test_all_are_fetched_at_once(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
+    statements: list[object] = []
+
+    async def counted(sql: Any, *args: Any, **kwargs: Any) -> list[async_db.Row]:
+        statements.append(sql)
+        return await async_db.fetch_all(sql, *args, **kwargs)
+
+    monkeypatch.setattr(beside, "fetch_all", counted)
+    assert {p.content for p in fetched(document, 0, 1, 2)[1]} == {ONE, TWO, THREE}
+    assert len(statements) == 1
+
+
+def test_what_the_question_may_not_read_is_no_neighbour(document: Document) -> None:
+    assert fetched(document, 1, filters=Filters(page_from=2))[1] == ()
+    assert fetched(Document.objects.get(collection__name="other"), 0)[1] == ()
+
+
+def test_a_search_without_vectors_finds_neighbours_too(document: Document) -> None:
+    (neighbour,) = fetched(document, 1, mode="sparse")[1]
+    assert (neighbour.content, neighbour.distance) == (TWO, None)
+
+
+def test_an_answer_can_do_without_them(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def gone(*args: Any, **kwargs: Any) -> None:
+        raise DatabaseUnavailable("gone")
+
+    monkeypatch.setattr(beside, "fetch_all", gone)
+    assert fetched(document, 1)[1] == ()

@@ -1,0 +1,61 @@
+"""What a chat model is shown, seen from the provider."""
+
+import re
+from random import Random
+
+from rag.prompts import SYSTEM
+from rag.services import tokens
+from tests.context.text import sentences
+from tests.platform.talk import ingested, text
+from tests.provider import Provider
+from tests.support.api import ask
+from tests.support.provider.prompts import Prompt
+from tests.support.stack import Stack
+
+SIZES = {"chunk_size": 120, "chunk_overlap": 40}
+
+
+def told(server: Stack, provider: Provider, query: str, **fields: int) -> Prompt:
+    provider.forget_log()
+    assert ask(server.client, query, **fields).status_code == 200
+    return provider.calls("chat")[0].prompt
+
+
+def said(prompt: Prompt) -> list[str]:
+    return re.findall(r"Sentence \d+\.\d+", " ".join(prompt.blocks.values()))
+
+
+def test_no_text_twice_and_room_for_the_reply(provider_server: Stack, provider: Provider) -> None:
+    """Two documents in chunks that overlap, together longer than what a prompt may hold."""
+    random = Random(1)
+    for document in (1, 2):
+        words = " ".join(sentences(160, document=document, random=random))
+        ingested(provider_server.client, text(words, f"{document}.txt"), settings=SIZES)
+    query = "Which stone tower stands at the old market?"
+    long = told(provider_server, provider, query, topK=50)
+    short = told(provider_server, provider, query, topK=50, maxTokens=100)
+
+    assert tokens(long.text) <= 3000
+    assert 3000 < tokens(short.text) <= 3900  # there is text enough to fill it
+    for prompt in (long, short):
+        assert prompt.numbers == list(range(1, len(prompt.blocks) + 1))
+        assert len(said(prompt)) == len(set(said(prompt))) >= 100
+        assert prompt.questions == [query]
+
+
+def test_the_same_paragraph_of_two_documents_is_shown_once(
+    provider_server: Stack, provider: Provider
+) -> None:
+    paragraph = "The stone tower of the old market has 253 steps and a bell."
+    for name, content in (
+        ("a.txt", paragraph),
+        ("b.txt", f"A word before.  {paragraph.replace(' of', chr(10) + 'of')}"),
+    ):
+        ingested(provider_server.client, text(content, name))
+    prompt = told(provider_server, provider, "How many steps has the stone tower?")
+    assert len(prompt.blocks) == 1
+    assert "A word before." in prompt.blocks[1]
+
+
+def test_the_system_prompt_is_short() -> None:
+    assert tokens(SYSTEM) < 500
