@@ -190,6 +190,15 @@ class Environment(BaseSettings):
         return self.knowlex_answer_timeout_seconds or self.knowlex_llm_timeout_seconds + SEARCH_S
 
     @property
+    def reply_tokens(self) -> int | None:
+        """What the chat model's window leaves for a reply beside the prompt; None: as many as are asked for.
+
+        The prompt takes at most the context's tokens less 1000 that are kept for the reply.
+        """
+        window = self.knowlex_chat_context_tokens
+        return None if window is None else max(1000, window - self.knowlex_context_tokens)
+
+    @property
     def rewriting_timeout(self) -> float:
         """Seconds, never longer than a model may take for an answer."""
         return min(self.knowlex_query_rewriting_timeout_seconds, self.knowlex_llm_timeout_seconds)

@@ -206,6 +206,7 @@ CHAT: dict[str, dict[str, Any]] = {
         "model_name": ENV.knowlex_chat_model or "gpt-4o-mini",
         "timeout_s": ENV.knowlex_llm_timeout_seconds,
         "temperature": ENV.knowlex_chat_temperature,
+        "most_tokens": ENV.reply_tokens,
     },
     "ollama": {
         "host": ENV.ollama_host,
@@ -216,10 +217,11 @@ CHAT: dict[str, dict[str, Any]] = {
         "window": ENV.knowlex_chat_context_tokens,
     },
 }
+STRUCTURED = {"structured": ENV.knowlex_structured_claims == "on"}
 SYNTHESIZERS: dict[str, dict[str, Any]] = {
     "extractive": {"class": "rag.synthesizers.extractive.ExtractiveSynthesizer"},
-    "openai": {"class": "rag.synthesizers.openai.OpenAISynthesizer", "options": CHAT["openai"]},
-    "ollama": {"class": "rag.synthesizers.ollama.OllamaSynthesizer", "options": CHAT["ollama"]},
+    "openai": {"class": "rag.synthesizers.openai.OpenAISynthesizer", "options": CHAT["openai"] | STRUCTURED},
+    "ollama": {"class": "rag.synthesizers.ollama.OllamaSynthesizer", "options": CHAT["ollama"] | STRUCTURED},
 }
 RERANKERS: dict[str, dict[str, Any]] = {
     "sentence": {"class": "rag.rerankers.sentence.SentenceReranker"},

@@ -7,7 +7,7 @@ from rag.synthesizers.chat import ChatSynthesizer
 
 
 class OllamaSynthesizer(ChatSynthesizer):
-    """The options are OllamaChat's."""
+    """structured: as ChatSynthesizer's. The other options are OllamaChat's."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(OllamaChat(**options))
+    def __init__(self, *, structured: bool = False, **options: Any) -> None:
+        super().__init__(OllamaChat(**options), structured=structured)

@@ -7,7 +7,7 @@ from rag.synthesizers.chat import ChatSynthesizer
 
 
 class OpenAISynthesizer(ChatSynthesizer):
-    """The options are OpenAIChat's."""
+    """structured: as ChatSynthesizer's. The other options are OpenAIChat's."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(OpenAIChat(**options))
+    def __init__(self, *, structured: bool = False, **options: Any) -> None:
+        super().__init__(OpenAIChat(**options), structured=structured)

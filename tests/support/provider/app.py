@@ -118,7 +118,7 @@ class _Handlers:
         async def send(rule: Rule | None) -> web.StreamResponse:
             fault = rule.fault if rule else ""
             text = self._state.answer(prompt)
-            if body.get("response_format") or body.get("format"):
+            if (body.get("response_format") or body.get("format")) and fault != "schema_ignored":
                 text = answers.as_claims(text)
             if fault in WHOLE or not (body.get("stream", stream_default) or fault == "streamed"):
                 return await reply(request, rule, body_of(body, text))

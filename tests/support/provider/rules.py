@@ -28,7 +28,12 @@ PLAIN_FAULTS |= {"bad_utf8", "huge", "compressed"}
 # error event comes, or a line of garbage.
 STREAM_FAULTS = {"stream_cut", "stream_reset", "stream_close", "stream_stall", "stream_hold", "stream_error"}
 STREAM_FAULTS |= {"stream_garbage"}
-WHOLE_OR_NOT = {"unstreamed", "streamed"}  # a whole reply to who asked for a stream, and the other way round
+WHOLE_OR_NOT = {
+    "unstreamed",
+    "streamed",
+    "schema_ignored",
+}  # a whole reply to who asked for a stream, and the other way round;
+# text to who asked for JSON.
 ROW_FAULTS = {"fewer", "more", "reversed", "shuffled", "duplicate_index", "missing_index", "missing_data"}
 VECTOR_FAULTS = {"null_vector", "wrong_length", "mixed_length", "nan", "infinity", "zero", "equal"}
 SCORE_FAULTS = {"score_nan", "score_text", "score_missing", "index_beyond", "index_twice", "one_missing"}
