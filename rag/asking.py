@@ -17,6 +17,7 @@ from knowlex.common.ids import new_id
 from rag import quoted_pages
 from rag.memory.recorder import record
 from rag.memory.records import Record
+from rag.metrics.answers import count_answer, count_failure
 from rag.query_counts import query_counts
 from rag.services import pipeline
 from rag.types import Answer, Question, Started
@@ -101,6 +102,7 @@ async def _asked(answer: Answer, asker: Asker) -> Asked:
 
 def _recorded(asked: Asked, asker: Asker) -> Asked:
     answer = asked.answer
+    count_answer(answer, face=asker.face, cached=asked.cached, latency_ms=asked.latency_ms)
     record(
         Record(
             asked.query_id, answer.question, answer, asker.face, asked.latency_ms, asker.access.key_id,
@@ -117,6 +119,7 @@ def _failures_recorded(question: Question, asker: Asker) -> Iterator[None]:
         yield
     except Exception as exc:
         code = exc.code if isinstance(exc, KnowlexError) else KnowlexError.code
+        count_failure(code, face=asker.face, latency_ms=asker.latency_ms)
         record(
             Record(
                 asker.query_id, question, None, asker.face, asker.latency_ms, asker.access.key_id,

@@ -18,6 +18,7 @@ from knowlex.common.errors import KnowlexError, MethodNotAllowed, Unauthorized
 from knowlex.common.faces import face_of
 from knowlex.common.ids import new_id
 from knowlex.common.json_input import json_object, parse_json
+from knowlex.common.metrics import count_error
 from knowlex.common.times import utc_timestamp
 from knowlex.common.translation import as_knowlex_error
 
@@ -56,6 +57,7 @@ def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, 
     path = request.path if request is not None else ""
     face = face_of(path)
     status, code = face.outcome(path, error)
+    count_error(code)
     return status, {
         "status": status,
         "error": code,

@@ -16,6 +16,7 @@ from knowlex.common.body import ClientGone
 from knowlex.common.errors import KnowlexError, RateLimited
 from knowlex.common.events import EventStream
 from knowlex.common.http import problem_response
+from knowlex.common.metrics import count_request
 from knowlex.common.ratelimit import RateLimiter, Verdict, peer_address
 from knowlex.common.rates import Rate
 from knowlex.common.tracing import accepted_or_new, current_request_id
@@ -85,9 +86,11 @@ def access_lines(serve: Serve) -> Serve:
 
 def _log_access(request: HttpRequest, status: int, duration_ms: float) -> None:
     match = request.resolver_match
+    route = f"/{match.route}" if match is not None else ""
+    count_request(request.method, route, status, duration_ms / 1000)
     fields = {
         "method": request.method,
-        "path": f"/{match.route}" if match is not None else request.path,
+        "path": route or request.path,
         "status": status,
         "duration_ms": round(duration_ms, 1),
         "peer": request.META.get("REMOTE_ADDR", ""),

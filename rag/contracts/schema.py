@@ -141,11 +141,24 @@ def _query(name: str) -> dict[str, Any]:
     )
 
 
+_METRICS: dict[str, Any] = {
+    "get": {
+        "operationId": "metrics",
+        "summary": "Counters and gauges for Prometheus",
+        "tags": ["operating"],
+        "responses": {
+            "200": {"description": "Prometheus' text format", "content": {"text/plain": {"schema": _STRING}}}
+        },
+    }
+}
+
+
 OPENAPI: dict[str, Any] = {
     "paths": {
         "/api/v1/rag/ask": _operation(
             "ask", "Answer a question from the chunks", ("AskRequest",), ("AskResponse",), _ASK_FAILURES
         ),
+        "/metrics": _METRICS,
         "/query": _query("query"),
         "/api/v1/rag/query": _query("ragQuery"),
     },

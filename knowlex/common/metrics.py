@@ -1,0 +1,37 @@
+"""What this process counts for Prometheus. Label values are those that the code knows, never from users."""
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, PlatformCollector, ProcessCollector
+
+REGISTRY: Final = CollectorRegistry()
+ProcessCollector(registry=REGISTRY)
+PlatformCollector(registry=REGISTRY)
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+requests = Counter(
+    "knowlex_requests", "HTTP requests answered.", ["method", "route", "status"], registry=REGISTRY
+)
+request_seconds = Histogram(
+    "knowlex_request_seconds",
+    "From a request's head to its response's head.",
+    ["route"],
+    buckets=SECONDS,
+    registry=REGISTRY,
+)
+errors = Counter(
+    "knowlex_errors", "Requests answered with an error, by its code.", ["code"], registry=REGISTRY
+)
+
+
+def count_request(method: str | None, route: str, status: int, seconds: float) -> None:
+    """route: the pattern, such as "/v1/documents/<str:document_id>"; "" for a path that is none."""
+    method = method if method in METHODS else "other"
+    requests.labels(method, route or "none", str(status)).inc()
+    request_seconds.labels(route or "none").observe(seconds)
+
+
+def count_error(code: str) -> None:
+    errors.labels(code).inc()

@@ -1,0 +1,46 @@
+"""What answering counts. A few microseconds an answer: no lock is ever waited for on the event loop."""
+
+from collections.abc import Mapping
+
+from prometheus_client import Counter, Histogram
+
+from knowlex.common.metrics import REGISTRY, SECONDS
+from rag.types import Answer
+
+_answers = Counter(
+    "knowlex_answers",
+    "Questions answered, or why not: a reason, or an error's code.",
+    ["face", "outcome"],
+    registry=REGISTRY,
+)
+_seconds = Histogram(
+    "knowlex_answer_seconds", "From request to answer.", ["face"], buckets=SECONDS, registry=REGISTRY
+)
+_stages = Histogram(
+    "knowlex_stage_seconds", "A stage of an answer.", ["stage"], buckets=SECONDS, registry=REGISTRY
+)
+_tokens = Counter("knowlex_tokens", "Tokens of chat models.", ["model", "direction"], registry=REGISTRY)
+_citations = Counter("knowlex_citations", "Checked citations sent.", ["support"], registry=REGISTRY)
+
+
+def count_answer(answer: Answer, *, face: str, cached: bool, latency_ms: float) -> None:
+    """One that came out of the cache took no stage and cost no token."""
+    _answers.labels(face, answer.reason or "answered").inc()
+    _seconds.labels(face).observe(latency_ms / 1000)
+    for citation in answer.citations:
+        _citations.labels(citation.support).inc()
+    if not cached:
+        _count_stages(answer.stage_ms)
+        if answer.usage.input_tokens or answer.usage.output_tokens:
+            _tokens.labels(answer.usage.model, "input").inc(answer.usage.input_tokens)
+            _tokens.labels(answer.usage.model, "output").inc(answer.usage.output_tokens)
+
+
+def count_failure(code: str, *, face: str, latency_ms: float) -> None:
+    _answers.labels(face, code).inc()
+    _seconds.labels(face).observe(latency_ms / 1000)
+
+
+def _count_stages(stage_ms: Mapping[str, float]) -> None:
+    for stage, milliseconds in stage_ms.items():
+        _stages.labels(stage).observe(milliseconds / 1000)
