@@ -1,11 +1,11 @@
 """Question -> answer: the only place where the order of the stages is written. Plain Python, async."""
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from knowlex.common.errors import SynthesisFailed
 from rag.checking.checker import Checked, Checker
@@ -14,6 +14,7 @@ from rag.context.making import ContextMaker
 from rag.deadlines import before, searching_too_long, writing_too_long
 from rag.protocols import Accounting, ClaimJudge, Completing, Prompting, Reranker, Retriever, Synthesizer
 from rag.sentences import with_sentences
+from rag.stages import Stages
 from rag.types import (
     Answer,
     Context,
@@ -28,7 +29,6 @@ from rag.types import (
     Usage,
 )
 
-T = TypeVar("T")
 Assess = Callable[[str, Retrieval, Mapping[str, Any] | None], Retrieval]
 
 
@@ -63,7 +63,7 @@ class Pipeline:
 
     async def traced_search(self, question: Question) -> tuple[SearchResult, Trail]:
         """The same with what was there at its stages."""
-        took = _Stages()
+        took = Stages()
         async with before(question.deadline, searching_too_long):
             judged, trail = await self._passages(question, took)
         result = SearchResult(
@@ -73,7 +73,7 @@ class Pipeline:
 
     async def judged(self, question: Question) -> Retrieval:
         """All that reranking handed on, in its order, and what is known of the search. Raises as `search`."""
-        judged, _ = await self._passages(question, _Stages())
+        judged, _ = await self._passages(question, Stages())
         return judged
 
     async def answer(self, question: Question) -> Answer:
@@ -114,7 +114,7 @@ class Pipeline:
 
     async def _prepared(self, question: Question) -> "_Prepared":
         """All that comes before the model."""
-        took = _Stages()
+        took = Stages()
         async with before(question.deadline, searching_too_long):
             judged, trail = await self._passages(question, took)
             relevant = [p for p in trail.passages if p.relevance >= question.min_relevance]
@@ -137,7 +137,7 @@ class Pipeline:
         async with before(prepared.question.deadline, searching_too_long):
             return await self._retriever.why_nothing(prepared.question)
 
-    async def _passages(self, question: Question, took: "_Stages") -> tuple[Retrieval, Trail]:
+    async def _passages(self, question: Question, took: Stages) -> tuple[Retrieval, Trail]:
         """All in their order, and the `top_k` best with their relevance, no two of the same wording."""
         found = await took.of("retrieve", self._retriever.retrieve(question))
         took.milliseconds |= found.stage_ms
@@ -156,29 +156,10 @@ class Pipeline:
         return with_sentences(question.text, found)  # by them the relevance is judged
 
 
-async def _next(
-    pieces: AsyncGenerator[str | Usage], question: Question, took: "_Stages"
-) -> str | Usage | None:
+async def _next(pieces: AsyncGenerator[str | Usage], question: Question, took: Stages) -> str | Usage | None:
     """None at the end. The limit is set for each wait: one around them all could strike between them."""
     async with before(question.deadline, writing_too_long):
         return await took.of("synthesize", anext(pieces, None))
-
-
-class _Stages:
-    """How long each stage took, in milliseconds; one that comes several times, all of it together."""
-
-    def __init__(self) -> None:
-        self.milliseconds: dict[str, float] = {}
-
-    async def of(self, stage: str, work: Awaitable[T]) -> T:
-        started = time.perf_counter()
-        result = await work
-        self.note(stage, started)
-        return result
-
-    def note(self, stage: str, started: float) -> None:
-        took = (time.perf_counter() - started) * 1000
-        self.milliseconds[stage] = round(self.milliseconds.get(stage, 0.0) + took, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +170,7 @@ class _Prepared:
     judged: Retrieval
     trail: Trail
     context: Context
-    took: _Stages
+    took: Stages
     prompt_version: str = ""
 
     def answer(self, checked: Checked, usage: Usage) -> Answer:

@@ -1,5 +1,6 @@
 """Question in, answer out, and what lies between. Plain Python, frozen."""
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -92,6 +93,12 @@ class Question:
         if self.deadline is None:
             return limit_s
         return max(0.0, min(limit_s, self.deadline - time.monotonic()))
+
+    def spare(self, limit_s: float) -> float:
+        """The same for a stage that an answer can do without: half of what is left is for the others."""
+        if self.deadline is None:
+            return limit_s
+        return min(limit_s, self.within(math.inf) / 2)
 
     @property
     def reranked(self) -> bool:

@@ -46,7 +46,9 @@ class ModelReranker(ABC):
         if not read:
             return ranked
         texts = [passage.content for passage in read]
-        scores = await self.limit.call(lambda: self.scores(question.text, texts))
+        scores = await self.limit.call(
+            lambda: self.scores(question.text, texts), within_s=question.spare(math.inf)
+        )
         if scores is None:
             return ranked
         return replace(

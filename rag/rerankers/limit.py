@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -33,15 +34,20 @@ class Limit:
         """Whether the model is off at the moment, or on trial after it was."""
         return self._failures >= FAILURES
 
-    async def call(self, work: Callable[[], Awaitable[T]]) -> T | None:
-        """The result, or None: too slow, failed (RerankFailed), or not asked at all."""
+    async def call(self, work: Callable[[], Awaitable[T]], *, within_s: float = math.inf) -> T | None:
+        """The result, or None: too slow, failed (RerankFailed), or not asked at all.
+
+        within_s: what the question has left for it; that this was too little is no fault of the model.
+        """
         if self.resting and (self._trying or self._clock() < self._rests_until):
             return None
         on_trial = self._trying = self.resting
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(min(self._timeout_s, within_s)):
                 result = await work()
         except TimeoutError:
+            if within_s < self._timeout_s:
+                return None
             self._failed(f"The reranker took longer than {self._timeout_s:g} s.", on_trial)
             return None
         except RerankFailed as exc:

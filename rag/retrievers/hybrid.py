@@ -21,6 +21,7 @@ from rag.retrievers.examining import examine
 from rag.retrievers.nothing import why_nothing
 from rag.retrievers.scope import Scope, Scopes
 from rag.sentences import with_sentences
+from rag.stages import Stages
 from rag.types import Examination, Passage, Place, Question, Reason, Retrieval
 
 log = logging.getLogger(__name__)
@@ -94,14 +95,18 @@ class HybridRetriever:
             return Retrieval(())
         if question.mode in ("hybrid", "dense"):
             return await self._embedded(question, scope)
-        return retrieval(await self._rows(question, scope), scope)
+        took = Stages()
+        rows = await took.of("search", self._rows(question, scope))
+        return replace(retrieval(rows, scope), stage_ms=took.milliseconds)
 
     async def _embedded(self, question: Question, scope: Scope) -> Retrieval:
         model = model_of(scope)
         if model is None:
             return retrieval((), scope)  # without embedding the question: that would be a call for nothing
-        vector = await embed_question(question.text, model)
-        return retrieval(await self._by_meaning(question, scope, model, vector), scope, vector)
+        took = Stages()
+        vector = await took.of("embed", embed_question(question.text, model))
+        rows = await took.of("search", self._by_meaning(question, scope, model, vector))
+        return replace(retrieval(rows, scope, vector), stage_ms=took.milliseconds)
 
     async def _rows(self, question: Question, scope: Scope) -> Sequence[Row]:
         if question.mode == "exact":

@@ -18,6 +18,7 @@ from rag.retrievers.hybrid import HybridRetriever, model_of, passage_of, retriev
 from rag.retrievers.scope import Scope
 from rag.rewriting.fusion import DEPTH, HYPOTHETICAL_WEIGHT, PHRASING_WEIGHT, PLAIN_WEIGHT, Ranking, fused
 from rag.rewriting.types import Variant
+from rag.stages import Stages
 from rag.types import Passage, Question, Retrieval
 
 log = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ class WidenedRetriever(HybridRetriever):
             return Retrieval(())
         given = await variants
         try:
-            async with asyncio.timeout(WIDENING_S):
+            async with asyncio.timeout(question.spare(WIDENING_S)):
                 return await self._widened(plain, given)
         except FAILURES as exc:
             log.warning("search not widened", extra={"error": type(exc).__name__})
@@ -67,9 +68,11 @@ class WidenedRetriever(HybridRetriever):
         model = model_of(scope) if scope else None
         if scope is None or model is None:
             return None
-        vector = await embed_question(question.text, model)
-        rows = await self._by_meaning(question, scope, model, vector)
-        return _Plain(question, scope, model, vector, retrieval(rows, scope, vector))
+        took = Stages()
+        vector = await took.of("embed", embed_question(question.text, model))
+        rows = await took.of("search", self._by_meaning(question, scope, model, vector))
+        found = replace(retrieval(rows, scope, vector), stage_ms=took.milliseconds)
+        return _Plain(question, scope, model, vector, found)
 
     async def _widened(self, plain: _Plain, variants: Sequence[Variant]) -> Retrieval:
         rankings = await asyncio.gather(*(self._ranking(plain, variant) for variant in variants))

@@ -67,7 +67,7 @@ class RewritingRetriever:
         async def variants() -> Sequence[Variant]:
             nonlocal took
             try:
-                return await self._model().variants(question.text)
+                return await self._model().variants(question.text, within_s=question.spare(self._timeout_s))
             finally:
                 took = round((time.perf_counter() - started) * 1000, 3)
 

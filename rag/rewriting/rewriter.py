@@ -5,6 +5,7 @@ Gao, Ma, Lin, Callan: Precise Zero-Shot Dense Retrieval without Relevance Labels
 
 import asyncio
 import logging
+import math
 import time
 from collections import OrderedDict
 
@@ -25,13 +26,13 @@ class Rewriter:
         self._kept: OrderedDict[str, tuple[float, tuple[Variant, ...]]] = OrderedDict()
         self._calls = self._failures = 0
 
-    async def variants(self, question: str) -> tuple[Variant, ...]:
-        """() if the model fails: never raises."""
+    async def variants(self, question: str, *, within_s: float = math.inf) -> tuple[Variant, ...]:
+        """() if the model fails, or takes longer than this or its own limit: never raises."""
         kept = self._recall(question)
         if kept is not None:
             return kept
         answer, phrasings = await asyncio.gather(
-            self._reply(hyde_prompt(question)), self._reply(expansion_prompt(question))
+            self._reply(hyde_prompt(question), within_s), self._reply(expansion_prompt(question), within_s)
         )
         hypothetical = hypothetical_answer(answer)
         found = [Variant(hypothetical, hypothetical=True)] if hypothetical else []
@@ -40,11 +41,11 @@ class Rewriter:
             self._keep(question, tuple(found))
         return tuple(found)
 
-    async def _reply(self, prompt: str) -> str:
+    async def _reply(self, prompt: str, within_s: float) -> str:
         """ "" if there is none."""
         self._calls += 1
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(min(self._timeout_s, within_s)):
                 return (await self._model.complete([user(prompt)], max_tokens=MAX_TOKENS)).text
         except (SynthesisFailed, TimeoutError) as exc:
             self._failures += 1

@@ -1,0 +1,24 @@
+"""How long the stages of a question take. Plain Python."""
+
+import time
+from collections.abc import Awaitable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Stages:
+    """milliseconds: by stage; one that comes several times, all of it together."""
+
+    def __init__(self) -> None:
+        self.milliseconds: dict[str, float] = {}
+
+    async def of(self, stage: str, work: Awaitable[T]) -> T:
+        started = time.perf_counter()
+        result = await work
+        self.note(stage, started)
+        return result
+
+    def note(self, stage: str, started: float) -> None:
+        took = (time.perf_counter() - started) * 1000
+        self.milliseconds[stage] = round(self.milliseconds.get(stage, 0.0) + took, 3)
