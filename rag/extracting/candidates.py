@@ -1,0 +1,155 @@
+"""What is known of each sentence that could answer, as numbers. Plain Python."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rag.extracting.asked import asked_words, expected
+from rag.extracting.shown import defines, has_fact, has_turn
+from rag.extracting.units import Unit, units_of
+from rag.sentences import words_of
+from rag.types import Block, Context, Passage
+
+LEAST_SPREAD = 0.05  # added to the cosines' spread, so that equal ones stay equal
+SUREST = 0.999  # relevance counts as at most
+LONG = 40  # words; what is longer says more than an answer
+_HEADING = re.compile(r"#{1,6}\s")
+_WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
+WIDE_PER_WORD = 2  # characters of scripts without spaces
+
+
+class Traits(NamedTuple):
+    """similarity: the cosine to the question, in spreads above the mean; before: that of the sentence before.
+
+    coverage: the share of the question's idf mass in it. headed: the share of the question's words that it
+    lacks but its titles, or the heading or question above it, hold; since: that all above it hold. relevance:
+    logit of its passage's, less the best one's. incomplete: it does not end as a sentence does. length: ln of
+    its words over `LONG`. fact, turn, term: it has the form of an answer (rag/extracting/shown.py).
+    """
+
+    similarity: float
+    before: float
+    coverage: float
+    headed: float
+    since: float
+    relevance: float
+    incomplete: float
+    length: float
+    fact: float = 0.0
+    turn: float = 0.0
+    term: float = 0.0
+
+
+class Candidate(NamedTuple):
+    """A unit, in block `number` (from 1) its `place`-th (from 0).
+
+    text: on one line. asked: the question's words that it holds. naming: a heading or a question, which has
+    the words of a question and never its answer. length: in words. traits: all but `fact`, `turn` and `term`.
+    """
+
+    unit: Unit
+    number: int
+    place: int
+    text: str
+    asked: frozenset[str]
+    naming: bool
+    length: float
+    traits: Traits
+
+
+def candidates_of(question: str, context: Context) -> list[Candidate]:
+    """All units of the context."""
+    usual, spread = _cosines(context.passages)
+    relevance = [_logit(passage.relevance) for passage in context.passages]
+    best = max(relevance, default=0.0)
+    found: list[Candidate] = []
+    for number, block in enumerate(context.blocks, start=1):
+        reading = _Reading(block, context.passages, asked_words(question, block.language), usual, spread)
+        units = units_of(number, block, context.passages)
+        found += [reading.next(unit, relevance[unit.passage] - best) for unit in units]
+    return found
+
+
+def with_forms(question: str, candidate: Candidate, context: Context) -> Traits:
+    """Its traits, all of them."""
+    forms = expected(question)
+    if not forms:
+        return candidate.traits
+    block = context.blocks[candidate.number - 1]
+    text = block.content[candidate.unit.start : candidate.unit.end]
+    asked = asked_words(question, block.language)
+    return candidate.traits._replace(
+        fact=float(has_fact(forms, text, question, block.language)),
+        turn=float(has_turn(forms, text)),
+        term=float(defines(forms, text, asked, block.language)),
+    )
+
+
+class _Reading:
+    """Goes down one block, and remembers what stands above."""
+
+    def __init__(
+        self, block: Block, passages: Sequence[Passage], asked: frozenset[str], usual: float, spread: float
+    ) -> None:
+        self._block, self._asked = block, asked
+        self._usual, self._spread = usual, spread
+        self._titles = {
+            part.passage: _titles(passages[part.passage], block.language) & asked for part in block.parts
+        }
+        self._above = self._since = frozenset[str]()
+        self._before = 0.0
+        self._place = -1
+
+    def next(self, unit: Unit, relevance: float) -> Candidate:
+        self._place += 1
+        text = " ".join(self._block.content[unit.start : unit.end].split())
+        asked = unit.words & self._asked
+        naming = text.endswith(("?", "？")) or (not unit.complete and self._is_heading(unit, text))
+        length = length_of(text)
+        traits = self._traits(unit, asked, relevance, length)
+        self._before = traits.similarity
+        self._since |= asked
+        if naming:
+            self._above = asked
+        return Candidate(unit, unit.number, self._place, text, asked, naming, length, traits)
+
+    def _is_heading(self, unit: Unit, text: str) -> bool:
+        return unit.words <= self._asked or _HEADING.match(text) is not None
+
+    def _traits(self, unit: Unit, asked: frozenset[str], relevance: float, length: float) -> Traits:
+        share = 1 / max(1, len(self._asked))
+        titles = self._titles.get(unit.passage, frozenset())
+        return Traits(
+            similarity=0.0 if unit.similarity is None else (unit.similarity - self._usual) / self._spread,
+            before=self._before,
+            coverage=len(asked) * share if unit.coverage is None else unit.coverage,
+            headed=len((titles | self._above) - asked) * share,
+            since=len((titles | self._since) - asked) * share,
+            relevance=relevance,
+            incomplete=float(not unit.complete),
+            length=math.log(length / LONG) if length > LONG else 0.0,
+        )
+
+
+def _cosines(passages: Sequence[Passage]) -> tuple[float, float]:
+    """Mean and spread of all sentences' cosines to the question."""
+    found = [s.similarity for passage in passages for s in passage.sentences if s.similarity is not None]
+    mean = sum(found) / max(1, len(found))
+    squares = sum([(cosine - mean) ** 2 for cosine in found])
+    return mean, math.sqrt(squares / max(1, len(found))) + LEAST_SPREAD
+
+
+def length_of(text: str) -> float:
+    """In words; two characters of a script without spaces count as one."""
+    words = text.count(" ") + 1
+    return words if text.isascii() else words + len(_WIDE.findall(text)) / WIDE_PER_WORD
+
+
+def _titles(passage: Passage, language: str) -> frozenset[str]:
+    return words_of(f"{passage.title} {passage.chapter} {passage.section}", language)
+
+
+def _logit(relevance: float) -> float:
+    chance = min(max(relevance, 1 - SUREST), SUREST)
+    return math.log(chance / (1 - chance))

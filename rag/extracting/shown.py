@@ -1,0 +1,83 @@
+"""Whether a sentence has the form of an answer, and more than the question says. Plain Python."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from rag.extracting.asked import Form
+from rag.named import NOUNS_ARE_CAPITAL
+from rag.sentences import words_of
+
+_NUMERALS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand"
+    "|million|billion|half|third|quarter|twice|once|none|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf"
+    "|hundert|tausend|deux|trois|quatre|cinq|sept|huit|neuf|dix|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez"
+)
+_MONTHS = (
+    "January|February|March|April|May|June|July|August|September|October|November|December|Januar|Februar|März"
+    "|Mai|Juni|Juli|Oktober|Dezember|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre"
+    "|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+)
+_YEAR = r"(?<!\d)(?:1\d|20)\d\d(?![\d%.,]*\d|%)"
+_NUMBER = re.compile(
+    rf"(?<![\d.,])(?!{_YEAR})\d+(?:[.,]\d+)*|\b(?:{_NUMERALS})\b|[一二三四五六七八九十百千万]+[年月日个人名次]",
+    re.IGNORECASE,
+)
+_TIME = re.compile(rf"{_YEAR}|\b(?:{_MONTHS})\b|\bcentur(?:y|ies)\b|\bJahrhundert|\d+\s*[年月日]")
+# A word with a capital letter that does not begin a sentence.
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<=[\s(\"“'/-])[A-ZÀ-Þ][\w'’.-]*\w")
+_REASON = re.compile(
+    r"\b(?:because|due to|since|as a result|caused?|causes|in order to|so that|therefore|thus|hence|reasons?"
+    r"|owing to|thanks to|leads? to|led to|so as to|for this|weil|da|denn|wegen|damit|durch|parce que|porque"
+    r"|debido)\b|因为|由于|为了|因此|ため|から",
+    re.IGNORECASE,
+)
+_CONTRAST = re.compile(
+    r"\b(?:whereas|while|unlike|contrast|than|however|both|instead|on the other hand|während|hingegen|tandis"
+    r"|mientras)\b|\bdiffer",
+    re.IGNORECASE,
+)
+_TERM = re.compile(
+    r"\b(?:called|named|known as|termed|nicknamed|titled|entitled|referred to as|genannt|nennt|appelé"
+    r"|llamad[ao])\b"
+    r"|\*\*|[\"“«„]|称为|叫",
+    re.IGNORECASE,
+)
+# Of Markdown: a term, and on the next line ": what it means".
+_DEFINED = re.compile(r"([^\n:.]{2,60})\n[ \t]{0,3}:[ \t]+\S")
+
+
+def has_fact(forms: frozenset[Form], text: str, question: str, language: str) -> bool:
+    """A time, a number or a name is asked for, and here is one that the question does not hold."""
+    asked = question.casefold()
+    if "time" in forms and _is_new(_TIME.findall(text), asked):
+        return True
+    if "number" in forms and not {one.casefold() for one in _NUMBER.findall(text)} <= _numbers(asked):
+        return True
+    named = "name" in forms and language not in NOUNS_ARE_CAPITAL
+    return named and _is_new(_NAME.findall(text), asked)
+
+
+def has_turn(forms: frozenset[Form], text: str) -> bool:
+    """A reason, a difference or what something is called is asked for, and the sentence has words for it."""
+    turns: Iterable[tuple[Form, Callable[[str], object]]] = (
+        ("reason", _REASON.search),
+        ("contrast", _CONTRAST.search),
+        ("term", _TERM.search),
+    )
+    return any(form in forms and found(text) for form, found in turns)
+
+
+def defines(forms: frozenset[Form], text: str, asked: frozenset[str], language: str) -> bool:
+    """One thing of a kind is asked for, and this defines a term that the question does not name."""
+    if not forms & {"which", "term"}:
+        return False
+    defined = _DEFINED.match(text)
+    return bool(defined and words_of(defined[1], language) - asked)
+
+
+def _is_new(found: Iterable[str], asked: str) -> bool:
+    return any(one.casefold().removesuffix("'s").removesuffix("’s") not in asked for one in found)
+
+
+def _numbers(folded: str) -> set[str]:
+    return set(_NUMBER.findall(folded))
