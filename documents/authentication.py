@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
@@ -76,8 +77,14 @@ def _is_open(path: str) -> bool:
 
 
 def _needed_scope(request: HttpRequest) -> str:
-    asks = request.method == "POST" and request.path_info in settings.READING_PATHS
+    asks = request.method == "POST" and _only_reads(request.path_info)
     return "read" if asks or request.method in SAFE_METHODS else "write"
+
+
+def _only_reads(path: str) -> bool:
+    return path in settings.READING_PATHS or any(
+        re.fullmatch(pattern, path) for pattern in settings.READING_PATTERNS
+    )
 
 
 def _sent_key(request: HttpRequest) -> str:

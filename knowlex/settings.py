@@ -168,6 +168,7 @@ READING_PATHS = {  # though POST
     "/v1/query",
     "/v1/feedback",
 }
+READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
 RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold

@@ -6,6 +6,7 @@ from django.conf import settings
 from embeddings.tasks import hint, lost_hints, sweep_may_do_it
 from knowlex.common.database import with_retries
 from rag.evaluation import running, turns
+from rag.memory import retention
 
 
 @shared_task(name="rag.evaluate_next", acks_late=True)
@@ -19,6 +20,11 @@ def enqueue_evaluation() -> None:
     """Tell a worker. A broker that is down delays the work until the sweep finds it, and is no error."""
     with sweep_may_do_it():
         hint(evaluate_next)
+
+
+def sweep_queries() -> int:
+    """Past questions whose time is over."""
+    return retention.forget_old_queries()
 
 
 def sweep() -> int:

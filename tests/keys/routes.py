@@ -36,6 +36,7 @@ class Side:
     job_id: str
     set_id: str = UNKNOWN_ID
     evaluation_id: str = UNKNOWN_ID
+    query_id: str = UNKNOWN_ID
 
     @property
     def ids(self) -> dict[str, str]:
@@ -47,6 +48,7 @@ class Side:
             "job_id": self.job_id,
             "set_id": self.set_id,
             "evaluation_id": self.evaluation_id,
+            "query_id": self.query_id,
         }
 
 
@@ -64,6 +66,10 @@ def _evaluation(side: Side) -> Request:
     return {"json": {"question_set": side.set_id, "collections": [side.collection_id]}}
 
 
+def _feedback(side: Side) -> Request:
+    return {"json": {"query_id": side.query_id, "rating": "thumbs_up"}}
+
+
 # What is sent where a collection is named, or to a route with an id whose body must be right.
 BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/api/v1/documents"): lambda side: {**FILE, "data": {"collection": side.name}},
@@ -76,9 +82,12 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/v1/ingest"): _ingest,
     ("POST", "/v1/question_sets"): _questions,
     ("POST", "/v1/evaluations"): _evaluation,
+    ("POST", "/v1/feedback"): _feedback,
     ("PUT", "/v1/documents/<document_id>"): lambda _: FILE,
     ("PATCH", "/v1/collections/<collection_id>"): lambda _: {"json": {"description": "changed"}},
 }
+# Bodies that name an id instead.
+IDS_IN_BODY = {("POST", "/v1/feedback")}
 # Changes that name neither a collection nor an id; test_every_route.py says what a bound key gets there.
 UNNAMED = {("POST", "/api/v1/embeddings/generate"), ("POST", "/v1/collections")}
 
@@ -113,7 +122,12 @@ class Route:
         return {} if method in ("GET", "DELETE") else {"json": {}}
 
     def names_collection(self, method: str) -> bool:
-        return "collection_id" in self.parameters or (not self.parameters and (method, self.path) in BODIES)
+        if "collection_id" in self.parameters:
+            return True
+        return not self.parameters and (method, self.path) in BODIES.keys() - IDS_IN_BODY
+
+    def names_id(self, method: str) -> bool:
+        return bool(self.parameters) or (method, self.path) in IDS_IN_BODY
 
 
 def say_how(what: str) -> NoReturn:

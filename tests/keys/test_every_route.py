@@ -19,6 +19,8 @@ READING = (
     "/api/v1/embeddings/search",
     "/v1/search",
     "/v1/query",
+    "/v1/queries/<query_id>/replay",
+    "/v1/feedback",
 )
 ITEM = """
     INSERT INTO documents_ingestitem (id, job_id, collection_id, position, source_type, source_url, filename,
@@ -63,6 +65,8 @@ def make_side(stack: Stack, name: str, marker: str) -> Side:
         )
         document_id = ingest(client, text, f"{marker}.md", collection=name)["documentId"]
         embed(client)
+        asked = client.post("/v1/query", json={"query": f"What is {marker}?", "collections": [name]}).json()
+        assert marker in client.get(f"/v1/queries/{asked['query_id']}").text
         ingest(client, text + b"More.\n", f"{marker}2.md", collection=name)
     stack.sql(JOB, job_id, collection_id)
     stack.sql(ITEM, new_id(), job_id, collection_id, f"{marker}3.md", f"No text in {marker}.")
@@ -70,7 +74,16 @@ def make_side(stack: Stack, name: str, marker: str) -> Side:
     stack.sql(QUESTION_SET, set_id, f"Set {marker}", f"About {marker}", collection_id)
     stack.sql(SET_QUESTION, set_id, f"What is {marker}?")
     stack.sql(EVALUATION, run_id, set_id, collection_id, f"No {marker}.")
-    return Side(name, marker, str(collection_id), document_id, str(job_id), str(set_id), str(run_id))
+    return Side(
+        name,
+        marker,
+        str(collection_id),
+        document_id,
+        str(job_id),
+        str(set_id),
+        str(run_id),
+        asked["query_id"],
+    )
 
 
 @pytest.fixture
@@ -101,6 +114,8 @@ def everything(stack: Stack, side: Side) -> dict[str, list[str]]:
         "embeddings_embedding": own,
         "rag_questionset": own,
         "rag_evaluation": f"'{side.collection_id}' = ANY(collection_ids)",
+        "rag_query": f"'{side.collection_id}' = ANY(collection_ids)",
+        "rag_feedback": f"query_id = '{side.query_id}'",
         "embeddings_embeddingrequest": f"chunk_id IN ({chunks})",
     }
     return {
@@ -164,7 +179,7 @@ def test_another_collections_key_reaches_nothing_by_any_route(
         for method in sorted(set(route.methods) - {"HEAD", "OPTIONS"}):
             reply = send(ours, method, route, theirs)
             assert theirs.marker not in reply.text, f"{method} {route.path}: {reply.text[:300]}"
-            if route.parameters or route.names_collection(method):
+            if route.names_id(method) or route.names_collection(method):
                 expected = 403 if route.names_collection(method) else 404
                 assert reply.status_code == expected, f"{method} {route.path}: {reply.text[:300]}"
 
@@ -224,7 +239,8 @@ def test_the_same_requests_do_reach_it_with_a_key_of_its_own(keyed: Stack, sides
         if "POST" in route.methods and route.path in READING:
             reply = send(client, "POST", route, theirs)
             assert reply.status_code == 200
-            assert theirs.marker in reply.text, f"{route.path}: {reply.text[:300]}"
+            expected = theirs.query_id if route.path == "/v1/feedback" else theirs.marker
+            assert expected in reply.text, f"{route.path}: {reply.text[:300]}"
 
 
 def test_a_bound_key_that_names_no_collection_searches_its_own(ours: httpx.Client, sides: tuple[Side, Side]):

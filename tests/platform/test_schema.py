@@ -34,7 +34,10 @@ def test_answers_are_as_described(client: httpx.Client):
     question_set = {"name": "lamps", "questions": [{"question": "What is green?", "answers": ["lamp"]}]}
     set_id = client.post("/v1/question_sets", json=question_set).json()["id"]
     run = client.post("/v1/evaluations", json={"question_set": set_id, "collections": [manuals]}).json()
+    asked = client.post("/v1/query", json={"query": "What is the lamp?", "collections": [manuals]}).json()
+    client.post("/v1/feedback", json={"query_id": asked["query_id"], "rating": "thumbs_up"})
     ids = {
+        "query_id": asked["query_id"],
         "set_id": set_id,
         "evaluation_id": run["id"],
         "collection_id": manuals,

@@ -3,11 +3,22 @@
 from django.urls import path
 
 from knowlex.common.methods import methods
-from rag.contracts.v1 import collections, documents, evaluations, ingest, query, question_sets, search
+from rag.contracts.v1 import (
+    collections,
+    documents,
+    evaluations,
+    feedback,
+    ingest,
+    queries,
+    query,
+    question_sets,
+    search,
+)
 
 _COLLECTION = "v1/collections/<str:collection_id>"
 _EVALUATION = "v1/evaluations/<str:evaluation_id>"
 _DOCUMENT = "v1/documents/<str:document_id>"
+_QUERY = "v1/queries/<str:query_id>"
 
 urlpatterns = [
     path("v1/collections", methods(GET=collections.index, POST=collections.create)),
@@ -26,6 +37,10 @@ urlpatterns = [
     path(f"{_DOCUMENT}/retry", methods(POST=documents.retry)),
     path(f"{_DOCUMENT}/chunks", methods(GET=documents.chunks)),
     path(f"{_DOCUMENT}/pages", methods(GET=documents.pages)),
+    path("v1/queries", methods(GET=queries.index)),
+    path(_QUERY, methods(GET=queries.show, DELETE=queries.remove)),
+    path(f"{_QUERY}/replay", methods(POST=queries.ask_again)),
+    path("v1/feedback", methods(POST=feedback.create)),
     path("v1/question_sets", methods(GET=question_sets.index, POST=question_sets.create)),
     path("v1/question_sets/<str:set_id>", methods(GET=question_sets.show, DELETE=question_sets.remove)),
     path("v1/evaluations", methods(GET=evaluations.index, POST=evaluations.create)),

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from rag.contracts.v1.openapi import collections, contents, documents, evaluations, jobs, search
+from rag.contracts.v1.openapi import collections, contents, documents, evaluations, jobs, queries, search
 
-_PARTS = (collections, jobs, documents, contents, search, evaluations)
+_PARTS = (collections, jobs, documents, contents, search, queries, evaluations)
 OPENAPI: dict[str, Any] = {
     "paths": {path: item for part in _PARTS for path, item in part.PATHS.items()},
     "components": {"schemas": {name: shape for part in _PARTS for name, shape in part.SCHEMAS.items()}},
