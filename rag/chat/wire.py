@@ -15,6 +15,7 @@ from rag.chat.replies import Again
 
 CONNECTIONS = 1000
 CONNECT_S = 5.0
+STALE = 5  # connections found closed before a request was sent on them
 EXCERPT_BYTES = 8000
 AFTERWARDS_S = 0.05  # for the end of a body whose last message has come, to use its connection again
 UNREACHABLE = "The chat model could not be reached, or broke off its reply."
@@ -47,8 +48,18 @@ class Wire:
             response.release()
 
     async def _send(self, body: bytes, ends: float) -> aiohttp.ClientResponse:
+        """On another connection where the server has closed the one at hand: some do after each stream."""
         async with asyncio.timeout(max(0.0, ends - time.monotonic())):
-            return await self._sessions.get().post(self._url, data=body, allow_redirects=False)
+            for _ in range(STALE):
+                try:
+                    return await self._post(body)
+                except (aiohttp.ClientOSError, aiohttp.ClientConnectionResetError) as exc:
+                    if exc.errno is not None:
+                        raise
+            return await self._post(body)
+
+    async def _post(self, body: bytes) -> aiohttp.ClientResponse:
+        return await self._sessions.get().post(self._url, data=body, allow_redirects=False)
 
     async def aclose(self) -> None:
         session = self._sessions.take()
