@@ -9,10 +9,12 @@ from uuid import UUID
 import psycopg
 from psycopg.sql import SQL, Composable, Composed
 
+from documents import collection_changes
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
 from embeddings.indexing.kinds import Index, exact_search
 from embeddings.protocols import PassageAware
+from embeddings.question_vectors import question_vector
 from embeddings.registry import configured, embedder_for
 from embeddings.store import vector_text
 from embeddings.types import Hit, ModelSpec, Vector
@@ -61,7 +63,10 @@ _HITS = SQL("""
     FROM ({dense}) near JOIN documents_chunk c ON c.id = near.chunk_id
     JOIN documents_document d ON d.id = c.document_id ORDER BY near.distance, c.id
 """)
-_COLLECTION = "SELECT id FROM documents_collection WHERE name = %s OR id::text = %s ORDER BY name = %s DESC"
+_COLLECTION = f"""
+    SELECT c.id, {collection_changes.STATE} AS state FROM documents_collection c
+    WHERE c.name = %s OR c.id::text = %s ORDER BY c.name = %s DESC
+"""  # noqa: S608 - constants only
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +141,9 @@ def dense_statement(model: SearchModel, where: Composable = _NO_FILTER) -> Compo
     return model.index.search(where) if model.index else exact_search(model.id, where)
 
 
-async def embed_question(text: str, model: SearchModel) -> Vector:
-    """By the embedder of that very model. Raises RetrievalFailed."""
-    return await _embedded(text, model, as_passage=False)
+async def embed_question(text: str, model: SearchModel, *, state: str = "") -> Vector:
+    """By the embedder of that very model, or as it was for this state of things. Raises RetrievalFailed."""
+    return await question_vector(text, model.spec, state, lambda: _embedded(text, model, as_passage=False))
 
 
 async def embed_passage(text: str, model: SearchModel) -> Vector:
@@ -166,11 +171,11 @@ async def search(text: str, *, access: Access, collection: str | None, limit: in
 
     Raises NotFound (collection), Forbidden (not the caller's to use), RetrievalFailed, DatabaseUnavailable.
     """
-    collections = await _collection_ids(collection, access)
+    collections, state = await _collection(collection, access)
     model = await search_model(collections)
     if model is None or not model.dimensions or not collections:
         return []
-    vector = await embed_question(text, model)
+    vector = await embed_question(text, model, state=state)
     parameters = {"vector": vector_text(vector), "collections": collections, "limit": limit}
     try:
         rows = await async_db.fetch_all(
@@ -189,8 +194,8 @@ def _hit(row: dict[str, Any]) -> Hit:
     return Hit(**row, distance=0.0 if distance < ZERO_DISTANCE else distance)
 
 
-async def _collection_ids(name_or_id: str | None, access: Access) -> list[UUID]:
-    """One id; none only for a `default` that was deleted."""
+async def _collection(name_or_id: str | None, access: Access) -> tuple[list[UUID], str]:
+    """One id and the collection's state; none only for a `default` that was deleted."""
     name = DEFAULT_COLLECTION if name_or_id is None else check_storable(name_or_id, "collection")
     if not name:
         raise InvalidInput("collection must not be empty.", field="collection")
@@ -198,6 +203,6 @@ async def _collection_ids(name_or_id: str | None, access: Access) -> list[UUID]:
     if row is None and name != DEFAULT_COLLECTION:
         raise NotFound("Collection not found.", details={"field": "collection"})
     if row is None:
-        return []
+        return [], ""
     access.require_collection(row["id"])
-    return [row["id"]]
+    return [row["id"]], str(row["state"])

@@ -16,6 +16,7 @@ from documents.protocols import TokenCounter
 from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.components import all_built, component
 from knowlex.common.errors import NotFound
+from knowlex.common.shared_cache import shared
 from rag import reading
 from rag.context.making import ContextMaker
 from rag.context.tokens import Ruler
@@ -156,6 +157,7 @@ async def close() -> None:
     for unwritten in (query_counts.take(), recorder.take()):
         if unwritten is not None:
             await unwritten.close()
+    await shared.close()
     for part in all_built():  # the embedders of other models than the configured one among them
         aclose = getattr(part, "aclose", None)
         if aclose is not None:

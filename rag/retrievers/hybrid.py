@@ -66,7 +66,11 @@ class HybridRetriever:
             model, vector = None, None
             if scope is not None and question.mode in ("hybrid", "dense"):
                 model = usable_model(scope.row)
-                vector = await embed_question(question.text, model) if model.dimensions else None
+                vector = (
+                    await embed_question(question.text, model, state=question.state)
+                    if model.dimensions
+                    else None
+                )
             depths = self._depths(question) | self._weights()
             found = await examine(question, chunk_id, scope, model, vector, depths)
         if found is None:
@@ -104,7 +108,7 @@ class HybridRetriever:
         if model is None:
             return retrieval((), scope)  # without embedding the question: that would be a call for nothing
         took = Stages()
-        vector = await took.of("embed", embed_question(question.text, model))
+        vector = await took.of("embed", embed_question(question.text, model, state=question.state))
         rows = await took.of("search", self._by_meaning(question, scope, model, vector))
         return replace(retrieval(rows, scope, vector), stage_ms=took.milliseconds)
 

@@ -69,7 +69,7 @@ class WidenedRetriever(HybridRetriever):
         if scope is None or model is None:
             return None
         took = Stages()
-        vector = await took.of("embed", embed_question(question.text, model))
+        vector = await took.of("embed", embed_question(question.text, model, state=question.state))
         rows = await took.of("search", self._by_meaning(question, scope, model, vector))
         found = replace(retrieval(rows, scope, vector), stage_ms=took.milliseconds)
         return _Plain(question, scope, model, vector, found)
@@ -95,7 +95,7 @@ class WidenedRetriever(HybridRetriever):
         try:
             if variant.hypothetical:
                 return await self._of_hypothetical(plain, variant.text)
-            found = await self.retrieve(replace(plain.question, text=variant.text))
+            found = await self.retrieve(replace(plain.question, text=variant.text, state=""))
         except FAILURES as exc:
             log.warning("variant not searched for", extra={"error": type(exc).__name__})
             return None

@@ -1,0 +1,175 @@
+"""What is kept and found again, in a real Valkey."""
+
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from typing import Any
+
+import psutil
+import pytest
+import redis
+
+from knowlex.common import shared_cache
+from knowlex.common.shared_cache import REST_S, TIMEOUT_S, SharedCache
+from knowlex.embedded.valkey import EmbeddedValkey
+from rag.caching import answers
+from rag.types import Answer, Question
+from tests.caching.test_codec import answer
+from tests.rag.factory import question
+
+ASKED = question("What is it?", state="s1")
+
+
+@pytest.fixture(autouse=True)
+async def cache(
+    valkey: EmbeddedValkey, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[SharedCache]:
+    """Switched on, and empty at the start."""
+    settings.CACHE = True
+    fresh = SharedCache()
+    monkeypatch.setattr(shared_cache, "shared", fresh)
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        client.flushdb()
+    yield fresh
+    await fresh.close()
+
+
+async def kept(asked: Question, **fields: Any) -> Answer | None:
+    """Remember an answer to the question, and recall it when it is written."""
+    answers.remember(asked, answer(question=asked, **fields))
+    await shared_cache.shared.close()
+    return await answers.recall(asked)
+
+
+async def test_an_answer_is_found_again_with_the_question_that_is_asked_now():
+    assert await answers.recall(ASKED) is None
+    assert await kept(ASKED) is not None
+    now = replace(ASKED, deadline=5.0)
+    found = await answers.recall(now)
+    assert found is not None
+    assert found.question is now
+    assert (found.text, found.cited, set(found.stage_ms)) == (answer().text, (1, 2), {"cache"})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": "what is it?"},
+        {"text": "What is it"},
+        {"original": "And that?"},
+        {"state": "s2"},
+        {"state": ""},
+        {"collection_ids": ()},
+        {"top_k": 6},
+        {"max_tokens": 5},
+        {"min_relevance": 0.7},
+        {"mode": "dense"},
+        {"filters": answer().question.filters},
+        {"rerank": False},
+        {"rewrite": True},
+    ],
+)
+async def test_another_question_is_another_question(change: dict[str, Any]):
+    assert await kept(ASKED) is not None
+    assert await answers.recall(replace(ASKED, **change)) is None
+
+
+async def test_another_model_or_prompt_answers_anew(settings: Any):
+    assert await kept(ASKED) is not None
+    part = {"class": "rag.synthesizers.ollama.OllamaSynthesizer", "options": {"model_name": "another"}}
+    settings.KNOWLEX = settings.KNOWLEX | {"SYNTHESIZER": part}
+    assert await answers.recall(ASKED) is None
+
+
+async def test_only_answers_are_kept_and_only_whole_ones():
+    assert await kept(ASKED, answered=False, text="", cited=(), reason="below_threshold") is None
+    assert await kept(ASKED, rewriting="failed") is None
+    assert await kept(replace(ASKED, state="")) is None
+
+
+async def test_a_reranker_that_failed_leaves_nothing(settings: Any):
+    part = {
+        "class": "rag.rerankers.http.HttpReranker",
+        "options": {"base_url": "http://127.0.0.1:9", "model_name": "m"},
+    }
+    settings.KNOWLEX = settings.KNOWLEX | {"RERANKER": part}
+    assert await kept(ASKED, reranker="sentence") is None
+    assert await kept(ASKED, reranker="http") is not None
+
+
+async def test_values_of_others_are_misses(settings: Any):
+    await kept(ASKED)
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        (key,) = client.keys("knowlex:cache:answer:*")
+        value = client.get(key)
+        for strange in (
+            b"",
+            b"x" * 40,
+            value[:32],
+            value[:-5],
+            value[:32] + b"jnull",
+            b"\0" * 32 + value[32:],
+        ):
+            client.set(key, strange)
+            assert await answers.recall(ASKED) is None
+        client.set(key, value)
+        assert await answers.recall(ASKED) is not None
+        client.delete(key)
+        client.lpush(key, "a list")
+        assert await answers.recall(ASKED) is None
+
+
+async def test_it_ends_with_its_time_and_can_be_off(settings: Any):
+    settings.ANSWER_CACHE_S = 77
+    await kept(ASKED)
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        (key,) = client.keys("knowlex:cache:*")
+        assert 0 < client.ttl(key) <= 77
+    settings.ANSWER_CACHE_S = 0
+    assert await answers.recall(ASKED) is None
+    assert await kept(replace(ASKED, text="Other?")) is None
+
+
+async def test_switched_off_nothing_is_connected(settings: Any):
+    settings.CACHE = False
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    assert await kept(ASKED) is None
+    assert shared_cache.shared._clients.take() is None
+
+
+async def test_hits_and_misses_are_counted():
+    before = shared_cache.lookups.copy()
+    await answers.recall(ASKED)
+    await kept(ASKED)
+    counted = shared_cache.lookups - before
+    assert counted == {("answer", "miss"): 1, ("answer", "hit"): 1}
+
+
+@pytest.fixture
+def stopped(valkey: EmbeddedValkey, settings: Any) -> Iterator[psutil.Process]:
+    """A Valkey that accepts connections and never answers."""
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        process = psutil.Process(client.info("server")["process_id"])
+    os.kill(process.pid, signal.SIGSTOP)
+    yield process
+    os.kill(process.pid, signal.SIGCONT)
+
+
+async def test_a_valkey_that_hangs_costs_one_timeout_and_is_left_alone(stopped: psutil.Process):
+    started = time.monotonic()
+    assert await answers.recall(ASKED) is None
+    assert time.monotonic() - started < TIMEOUT_S + 1.0
+    started = time.monotonic()
+    for _ in range(100):
+        assert await answers.recall(ASKED) is None
+        answers.remember(ASKED, answer(question=ASKED))
+    assert time.monotonic() - started < TIMEOUT_S  # it rests
+
+
+async def test_after_its_rest_it_is_used_again(stopped: psutil.Process, cache: SharedCache):
+    assert await answers.recall(ASKED) is None
+    os.kill(stopped.pid, signal.SIGCONT)
+    cache._rests_until -= REST_S
+    assert await kept(ASKED) is not None

@@ -1,0 +1,108 @@
+"""Answers as bytes: they come back as they were, and nothing else comes back as an answer."""
+
+import zlib
+from dataclasses import replace
+from datetime import date
+from random import Random
+from typing import Any
+
+import pytest
+
+from rag.caching import codec
+from rag.types import Answer, Citation, Filters, MetadataFilter, SentenceScore, Usage
+from tests.rag.factory import passage, question
+
+FILTERS = Filters(
+    document_ids=(passage(1).document_id,),
+    tags=("a",),
+    metadata=(MetadataFilter("year", any_of=(1, "1", 1.5, True)), MetadataFilter("on", at_least="2024")),
+    created_from=date(2024, 1, 31),
+)
+
+
+def answer(**fields: Any) -> Answer:
+    cited, other, passed_over = (passage(n, f"Passage {n} says £{n}. " * 40) for n in (1, 2, 3))
+    made = Answer(
+        question=question("What is it?", filters=FILTERS, state="s", deadline=1.5),
+        answered=True,
+        text="It is £1 [1]. And more [2].",
+        context=(cited, other),
+        cited=(1, 2),
+        retrieved=3,
+        confidence=0.1 + 0.2,
+        usage=Usage(100, 20, "a-model"),
+        stage_ms={"retrieve": 1.25},
+        passages=(cited, other),
+        citations=(Citation(1, 0, 17, 0, 9, "exact"), Citation(2, 3, 8, 14, 22, "supported")),
+        candidates=(other, cited, passed_over),
+        model_name="m",
+        reranker="sentence",
+        rewriting="done",
+    )
+    return replace(made, **fields)
+
+
+def test_an_answer_comes_back_as_it_was():
+    given = answer()
+    bare = replace(given.candidates[2], content="")  # what came into nothing leaves its text behind
+    value = codec.encoded(given)
+    assert value is not None
+    assert codec.decoded(value) == replace(given, candidates=(*given.candidates[:2], bare))
+
+
+def test_sentences_are_left_behind():
+    scored = replace(passage(1), sentences=(SentenceScore(0, 3, 0.5, 0.5),), bounds=((0, 3),))
+    value = codec.encoded(answer(context=(scored, passage(2)), citations=()))
+    assert value is not None
+    back = codec.decoded(value)
+    assert back is not None
+    assert back.context[0] == passage(1)
+
+
+def test_a_large_answer_is_not_kept():
+    assert codec.encoded(answer(text="long " * 300_000)) is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"cited": (3,)},
+        {"cited": (0,)},
+        {"cited": ()},
+        {"text": ""},
+        {"answered": False},
+        {"citations": (Citation(9, 0, 1, 0, 1, "exact"),)},
+        {"citations": (Citation(1, 0, 10**6, 0, 1, "exact"),)},
+        {"citations": (Citation(1, 0, 5, 0, 10**6, "exact"),)},
+    ],
+)
+def test_an_answer_that_contradicts_itself_is_none(fields: dict[str, Any]):
+    value = codec.encoded(answer(**fields))
+    assert value is not None
+    assert codec.decoded(value) is None
+
+
+def test_garbled_and_foreign_values_are_no_answers():
+    value = codec.encoded(answer())
+    assert value is not None
+    plain = b"j" + zlib.decompress(value[1:])
+    for given in (value, plain):
+        assert codec.decoded(given) is not None
+        for cut in range(0, len(given) - 1, 97):
+            assert codec.decoded(given[:cut]) is None
+    for strange in (b"", b"j", b"z", b"jnull", b"j[]", b"j{}", b"x" + value, b"\x80\x04K\x01.", b"z" + plain):
+        assert codec.decoded(strange) is None
+
+
+def test_a_changed_byte_never_raises():
+    value = codec.encoded(answer())
+    assert value is not None
+    plain, rng = bytearray(b"j" + zlib.decompress(value[1:])), Random(5)
+    for _ in range(300):
+        changed = plain.copy()
+        changed[rng.randrange(len(changed))] = rng.randrange(256)
+        codec.decoded(bytes(changed))
+
+
+def test_what_unpacks_to_too_much_is_not_unpacked():
+    assert codec.decoded(b"z" + zlib.compress(b" " * 50_000_000)) is None
