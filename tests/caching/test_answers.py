@@ -17,6 +17,7 @@ from knowlex.embedded.valkey import EmbeddedValkey
 from rag.caching import answers
 from rag.types import Answer, Question
 from tests.caching.test_codec import answer
+from tests.caching.valkey import paused
 from tests.rag.factory import question
 
 ASKED = question("What is it?", state="s1")
@@ -150,11 +151,8 @@ async def test_hits_and_misses_are_counted():
 @pytest.fixture
 def stopped(valkey: EmbeddedValkey, settings: Any) -> Iterator[psutil.Process]:
     """A Valkey that accepts connections and never answers."""
-    with redis.Redis.from_url(settings.REDIS_URL) as client:
-        process = psutil.Process(client.info("server")["process_id"])
-    os.kill(process.pid, signal.SIGSTOP)
-    yield process
-    os.kill(process.pid, signal.SIGCONT)
+    with paused(settings.REDIS_URL) as process:
+        yield process
 
 
 async def test_a_valkey_that_hangs_costs_one_timeout_and_is_left_alone(stopped: psutil.Process):
