@@ -1,7 +1,8 @@
 """Asking a question: what every face calls, whether it shows the answer whole or as it is written.
 
-The order is written in `ask` and `ask_stream`, which do the same: the answer comes from the pipeline within
-the question's deadline, then the pages of its quotes are looked up; rag.memory records it, failures too.
+The order is written in `ask` and `ask_stream`, which do the same: the answer comes out of the cache, or from
+the pipeline within the question's deadline; then the pages of its quotes are looked up; rag.memory records
+it, failures too.
 """
 
 import time
@@ -15,6 +16,7 @@ from documents.access import Access
 from knowlex.common.errors import KnowlexError
 from knowlex.common.ids import new_id
 from rag import quoted_pages
+from rag.caching import answers
 from rag.memory.recorder import record
 from rag.memory.records import Record
 from rag.metrics.answers import count_answer, count_failure
@@ -70,7 +72,11 @@ async def ask(question: Question, asker: Asker) -> Asked:
     """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; within the question's deadline."""
     query_counts.get().add(question.collection_ids)
     with _failures_recorded(question, asker):
-        return _recorded(await _asked(await pipeline().answer(question), asker), asker)
+        if (known := await _recalled(question, asker)) is not None:
+            return await _told(known, asker, cached=True)
+        answer = await pipeline().answer(question)
+        answers.remember(question, answer)
+        return await _told(answer, asker)
 
 
 async def ask_stream(question: Question, asker: Asker) -> AsyncGenerator[Told]:
@@ -80,27 +86,40 @@ async def ask_stream(question: Question, asker: Asker) -> AsyncGenerator[Told]:
     """
     query_counts.get().add(question.collection_ids)
     with _failures_recorded(question, asker):
+        if (known := await _recalled(question, asker)) is not None:
+            yield Started(question, known.context)
+            yield known.text
+            yield await _told(known, asker, cached=True)
+            return
         async with aclosing(pipeline().stream(question)) as events:
             async for event in events:
                 if isinstance(event, Answer):
-                    yield _recorded(await _asked(event, asker), asker)
+                    answers.remember(question, event)
+                    yield await _told(event, asker)
                 else:
                     yield event
 
 
-async def _asked(answer: Answer, asker: Asker) -> Asked:
+async def _recalled(question: Question, asker: Asker) -> Answer | None:
+    return None if asker.fresh else await answers.recall(question)
+
+
+async def _told(answer: Answer, asker: Asker, *, cached: bool = False) -> Asked:
+    """The answer as it is told and recorded."""
     pages = await quoted_pages.of_citations(answer)
-    return Asked(
+    asked = Asked(
         answer,
         asker.query_id,
         asker.conversation_id or str(asker.query_id),
-        cached=False,
+        cached=cached,
         latency_ms=asker.latency_ms,
         pages=pages,
     )
+    _record(asked, asker)
+    return asked
 
 
-def _recorded(asked: Asked, asker: Asker) -> Asked:
+def _record(asked: Asked, asker: Asker) -> None:
     answer = asked.answer
     count_answer(answer, face=asker.face, cached=asked.cached, latency_ms=asked.latency_ms)
     record(
@@ -109,7 +128,6 @@ def _recorded(asked: Asked, asker: Asker) -> Asked:
             asked.conversation_id, asked.cached, asker.replay_of, pages=asked.pages,
         )
     )  # fmt: skip
-    return asked
 
 
 @contextmanager

@@ -107,8 +107,11 @@ def test_a_question_is_embedded_once(client: httpx.Client, document: str, provid
     question = "Which node follows a key on the ring?"
     for _ in range(3):
         client.post("/v1/search", json={"query": question})
-        api.search(client, question)
+        ask(client, question, headers={"Cache-Control": "no-cache"})
     assert provider.asked()[question] == 1
+    for _ in range(3):
+        api.search(client, question)
+    assert provider.asked()[question] == 2
 
 
 def test_a_failure_is_not_kept(client: httpx.Client, document: str, provider: Provider):
