@@ -8,6 +8,7 @@ from rag.sentences import worth
 from rag.types import Passage, Place
 
 MOST = 4  # chunks fetched for one question
+LOOK = 160  # characters of a line
 # Words that a first sentence begins with only because of what stands before it.
 _LEANS = re.compile(
     r"[\"'“‘«„(]*(?:"
@@ -21,7 +22,7 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s)")
-_ROW = re.compile(r"\||.*(?:\S[ \t]{2,}|\t|\s\|\s).*\S")
+_ROW = re.compile(r"\A\||\S(?: {2,}|\t| \| )\S")
 _ENDED = re.compile(r"[.!?…:;。！？।؟۔][\"'”’»)\]」』）*_]*$")
 
 
@@ -54,8 +55,8 @@ def _steps(hit: Passage) -> Iterator[int]:
     best = _best(hit)
     if text[:1].islower() or (best == 0 and _LEANS.match(text)):
         yield -1
-    last_line = text.rpartition("\n")[2].strip()
-    broken = not _ENDED.search(last_line) and best == len(hit.sentences) - 1
+    last_line = _last_line(text)
+    broken = not _ENDED.search(text[-LOOK:]) and best == len(hit.sentences) - 1
     if text.endswith((":", "：")) or _goes_on(last_line) or broken:
         yield 1
 
@@ -68,22 +69,26 @@ def _best(hit: Passage) -> int | None:
 
 def _goes_on(line: str) -> bool:
     """Whether a list or a table may go on after this line."""
-    return bool(_ITEM.match(line) or _ROW.match(line))
+    return bool(_kind(line))
 
 
 def _completes(hit: Passage, neighbour: Passage) -> bool:
     """After a list comes more of the list; anything after a colon or half a sentence belongs to it."""
     if neighbour.chunk_index < hit.chunk_index:
         return True
-    last_line = hit.content.rstrip().rpartition("\n")[2].strip()
+    last_line = _last_line(hit.content.rstrip())
     if not _goes_on(last_line):
         return True
     fresh = max(0, hit.start_char + len(hit.content) - neighbour.start_char)
-    first_line = neighbour.content[fresh:].strip().partition("\n")[0]
+    first_line = neighbour.content[fresh:].strip().partition("\n")[0][:LOOK]
     return _kind(first_line) == _kind(last_line) or first_line[:1].islower()
 
 
 def _kind(line: str) -> str:
     if _ITEM.match(line):
         return "item"
-    return "row" if _ROW.match(line) else ""
+    return "row" if _ROW.search(line) else ""
+
+
+def _last_line(text: str) -> str:
+    return text[text.rfind("\n") + 1 :].lstrip()[:LOOK]
