@@ -6,6 +6,8 @@ from django.db import connections
 
 from knowlex.common.async_db import close_pool
 from rag.memory.recorder import Recorder, recorder
+from tests.memory.asking import Library, make_library
+from tests.support.stack import Stack
 
 
 @pytest.fixture
@@ -17,3 +19,8 @@ async def recording(transactional_db: None) -> AsyncIterator[Recorder]:
         await one.close()
     await close_pool()
     await sync_to_async(connections.close_all)()
+
+
+@pytest.fixture
+def library(server: Stack) -> Library:
+    return make_library(server)

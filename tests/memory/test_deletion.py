@@ -1,0 +1,169 @@
+"""What a deleted document said is in no record, whichever came first; what replaced it is told apart."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import connection
+from psycopg import AsyncConnection
+from psycopg.rows import dict_row
+
+from documents.access import FULL
+from documents.models import Chunk, Document
+from rag.memory import writing
+from rag.memory.reading import get_query
+from rag.memory.recorder import Recorder, record
+from rag.memory.records import Record
+from rag.memory.retention import forget_old_queries
+from rag.models import Query
+from tests.memory.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
+from tests.support.waiting import wait_until
+
+WAITING = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()
+"""
+DELETE = "DELETE FROM documents_document WHERE id = %s"
+OLD = "UPDATE rag_query SET created_at = now() - interval '31 days' WHERE id = ANY(%s)"
+
+
+async def recorded_of(document: Document, recording: Recorder) -> Record:
+    one = await of(document)
+    record(one)
+    await recording.flush()
+    return one
+
+
+async def of(document: Document) -> Record:
+    return record_of(answer_of(*(await sync_to_async(passages_of)(document))))
+
+
+@asynccontextmanager
+async def own_connection() -> AsyncIterator[AsyncConnection[Any]]:
+    database = connection.settings_dict
+    async with await AsyncConnection.connect(
+        host=database["HOST"], dbname=database["NAME"], user=database["USER"], row_factory=dict_row
+    ) as other:
+        yield other
+
+
+@sync_to_async
+def somebody_waits() -> None:
+    def waits() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(WAITING)
+            return bool(cursor.fetchone()[0])
+
+    wait_until(waits, what="a statement that waits for a lock")
+
+
+@sync_to_async
+def assert_gone(one: Record) -> None:
+    explained = get_query(one.query_id, access=FULL)
+    (citation,) = explained.citations
+    assert (citation.status, citation.gone) == ("gone", True)
+    assert (citation.title, citation.quoted_text) == ("", "")
+    assert explained.response is not None
+    assert (explained.response.answer, explained.response.quotes_gone) == ("", True)
+    assert [(row.status, row.title) for row in explained.retrievals] == [("gone", None)]
+    assert explained.query.answered
+
+
+async def test_deleted_after_it_was_quoted(recording: Recorder):
+    kept, document = await sync_to_async(stored_document)("kept.md"), await sync_to_async(stored_document)()
+    other, one = await recorded_of(kept, recording), await recorded_of(document, recording)
+
+    await document.adelete()
+
+    await assert_gone(one)
+    told = await sync_to_async(get_query)(other.query_id, access=FULL)
+    assert [citation.quoted_text for citation in told.citations] == [FACT]
+    assert told.response.answer
+
+
+async def test_deleted_before_it_is_written(recording: Recorder):
+    document = await sync_to_async(stored_document)()
+    one = await of(document)
+    await Document.objects.filter(id=document.id).adelete()
+
+    record(one)
+    await recording.flush()
+
+    await assert_gone(one)
+
+
+async def test_deleted_while_it_is_written_the_deletion_first(recording: Recorder):
+    document = await sync_to_async(stored_document)()
+    one = await of(document)
+    async with own_connection() as other:
+        await other.execute(DELETE, [document.id])
+
+        record(one)
+        writing_it = asyncio.create_task(recording.flush())
+        await somebody_waits()
+        await other.commit()
+        await writing_it
+
+    await assert_gone(one)
+
+
+async def test_deleted_while_it_is_written_the_record_first(
+    recording: Recorder, monkeypatch: pytest.MonkeyPatch
+):
+    document = await sync_to_async(stored_document)()
+    one = await of(document)
+    async with own_connection() as other, own_connection() as deleting:
+
+        async def fetch_all(sql: str, params: Any) -> list[Any]:
+            return await (await other.execute(sql, params)).fetchall()
+
+        monkeypatch.setattr(writing, "fetch_all", fetch_all)
+        record(one)
+        await recording.flush()  # not committed
+        deletion = asyncio.create_task(deleting.execute(DELETE, [document.id]))
+        await somebody_waits()
+        await other.commit()
+        await deletion
+        await deleting.commit()
+
+    await assert_gone(one)
+
+
+async def test_a_replaced_document_is_still_there_and_said_to_be_another(recording: Recorder):
+    document = await sync_to_async(stored_document)()
+    one = await recorded_of(document, recording)
+
+    await Chunk.objects.filter(document=document).adelete()
+
+    told = await sync_to_async(get_query)(one.query_id, access=FULL)
+    assert [(row.status, row.quoted_text) for row in told.citations] == [("replaced", FACT)]
+    assert [(row.status, row.title) for row in told.retrievals] == [("replaced", "vault")]
+    assert not told.response.quotes_gone
+
+
+async def test_old_queries_go_by_themselves_with_all_that_is_theirs(recording: Recorder, settings: Any):
+    document = await sync_to_async(stored_document)()
+    old, young = await recorded_of(document, recording), await recorded_of(document, recording)
+    unknown = record_of(unanswered())
+    record(unknown)
+    await recording.flush()
+    async with own_connection() as other:
+        await other.execute(OLD, [[old.query_id, unknown.query_id]])
+
+    settings.QUERY_RETENTION_DAYS = 32
+    assert await sync_to_async(forget_old_queries)() == 0
+    settings.QUERY_RETENTION_DAYS = 30
+    assert await sync_to_async(forget_old_queries)() == 2
+
+    assert [query.id async for query in Query.objects.all()] == [young.query_id]
+    async with own_connection() as other:
+        for table, column in (
+            ("citation", "response_id"),
+            ("retrieval", "query_id"),
+            ("response", "query_id"),
+        ):
+            rows = await other.execute(f"SELECT DISTINCT {column} AS id FROM rag_{table}")
+            assert [row["id"] for row in await rows.fetchall()] == [young.query_id]
