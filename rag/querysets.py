@@ -52,3 +52,8 @@ class QueryQuerySet(models.QuerySet["Query"]):
         """Those that somebody gave this rating."""
         feedback = self.model._meta.apps.get_model("rag", "Feedback").objects
         return self.filter(models.Exists(feedback.filter(query=models.OuterRef("pk"), rating=rating)))
+
+    def worst_first(self) -> Self:
+        """Answers that were judged, the least faithful first, of equal ones the newest."""
+        judged = self.filter(response__faithfulness_score__isnull=False)
+        return judged.order_by("response__faithfulness_score", "-created_at", "-id")

@@ -1,0 +1,82 @@
+"""How questions were answered, day by day: what charts are drawn from. Not for an event loop."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from knowlex.common.database import execute, with_retries
+from rag.memory.recorder import flush_everywhere
+
+MAX_DAYS = 366
+
+# The latency of what came from the cache would hide that of the rest. A word of feedback counts on the day of
+# its last change.
+_BY_DAY = """
+    WITH days AS (
+        SELECT d::date AS day FROM generate_series(
+            (now() AT TIME ZONE 'UTC')::date - (%(days)s::int - 1), (now() AT TIME ZONE 'UTC')::date,
+            interval '1 day') AS d
+    ), since AS (
+        SELECT min(day)::timestamp AT TIME ZONE 'UTC' AS moment FROM days
+    ), asked AS (
+        SELECT (q.created_at AT TIME ZONE 'UTC')::date AS day, count(*) AS questions,
+            count(*) FILTER (WHERE q.answered) AS answered, count(*) FILTER (WHERE q.error <> '') AS failed,
+            count(*) FILTER (WHERE q.cached) AS cached,
+            percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY q.latency_ms)
+                FILTER (WHERE q.error = '' AND NOT q.cached) AS latencies,
+            avg(r.faithfulness_score) AS faithfulness, count(r.faithfulness_score) AS judged,
+            coalesce(sum(r.input_tokens), 0) AS input_tokens,
+            coalesce(sum(r.output_tokens), 0) AS output_tokens
+        FROM rag_query q LEFT JOIN rag_response r ON r.query_id = q.id
+        WHERE q.created_at >= (SELECT moment FROM since) GROUP BY 1
+    ), said AS (
+        SELECT (updated_at AT TIME ZONE 'UTC')::date AS day,
+            count(*) FILTER (WHERE rating = 'thumbs_up') AS up,
+            count(*) FILTER (WHERE rating = 'thumbs_down') AS down
+        FROM rag_feedback WHERE updated_at >= (SELECT moment FROM since) GROUP BY 1
+    )
+    SELECT day, coalesce(questions, 0), coalesce(answered, 0), coalesce(failed, 0), coalesce(cached, 0),
+        latencies[1], latencies[2], coalesce(up, 0), coalesce(down, 0), faithfulness, coalesce(judged, 0),
+        coalesce(input_tokens, 0), coalesce(output_tokens, 0)
+    FROM days LEFT JOIN asked USING (day) LEFT JOIN said USING (day) ORDER BY day
+"""
+_REASONS = """
+    SELECT CASE WHEN error <> '' THEN error ELSE reason END, count(*) FROM rag_query
+    WHERE NOT answered AND created_at >= now() - make_interval(days => %s) GROUP BY 1 ORDER BY 2 DESC, 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One day (UTC). answered, failed, cached: of the questions; the others had no answer.
+
+    median_ms, p95_ms: latency of those that did not fail and did not come from the cache, None without any.
+    faithfulness: mean [0, 1] of those that were judged, None without any.
+    """
+
+    day: date
+    questions: int
+    answered: int
+    failed: int
+    cached: int
+    median_ms: float | None
+    p95_ms: float | None
+    thumbs_up: int
+    thumbs_down: int
+    faithfulness: float | None
+    judged: int
+    input_tokens: int
+    output_tokens: int
+
+
+def by_day(days: int = 30) -> list[Day]:
+    """The last `days` (at most 366), oldest first, days without questions among them; one statement."""
+    flush_everywhere()
+    rows = with_retries(lambda: execute(_BY_DAY, {"days": max(1, min(days, MAX_DAYS))}))
+    return [Day(*row) for row in rows]
+
+
+def unanswered_by_reason(days: int = 30) -> Mapping[str, int]:
+    """How many had no answer, for each reason and code of a failure, the most frequent first."""
+    flush_everywhere()
+    return dict(with_retries(lambda: execute(_REASONS, [max(1, min(days, MAX_DAYS))])))

@@ -1,0 +1,44 @@
+from datetime import UTC, datetime, timedelta
+
+from asgiref.sync import sync_to_async
+
+from documents.access import FULL
+from rag.memory.feedback import Said, caller_of, give_feedback
+from rag.memory.recorder import Recorder, record
+from rag.memory.statistics import by_day, unanswered_by_reason
+from rag.models import Query, Response
+from tests.memory.making import answer_of, passages_of, record_of, stored_document, unanswered
+
+
+async def test_days_tell_what_was_asked_how_fast_and_how_well(recording: Recorder):
+    (passage,) = await sync_to_async(passages_of)(await sync_to_async(stored_document)())
+    good, slow, cached, old = (
+        record_of(answer_of(passage), latency_ms=ms, cached=ms == 1) for ms in (100, 300, 1, 50)
+    )
+    none, failed = record_of(unanswered(), latency_ms=200), record_of(None, error="SYNTHESIS_FAILED")
+    for one in (good, slow, cached, old, none, failed):
+        record(one)
+    await recording.flush()
+    await _say_and_judge(good.query_id, "thumbs_up", 1.0)
+    await _say_and_judge(slow.query_id, "thumbs_down", 0.5)
+    await Query.objects.filter(id=old.query_id).aupdate(created_at=datetime.now(UTC) - timedelta(days=2))
+
+    earlier, yesterday, today = await sync_to_async(by_day)(3)
+
+    assert today.day == datetime.now(UTC).date() == yesterday.day + timedelta(days=1)
+    assert (today.questions, today.answered, today.failed, today.cached) == (5, 3, 1, 1)
+    assert (today.median_ms, today.p95_ms) == (200, 290)
+    assert (today.thumbs_up, today.thumbs_down, today.faithfulness, today.judged) == (1, 1, 0.75, 2)
+    assert (today.input_tokens, today.output_tokens) == (360, 27)
+    assert (yesterday.questions, yesterday.median_ms, yesterday.faithfulness) == (0, None, None)
+    assert (earlier.questions, earlier.median_ms) == (1, 50)
+    reasons = await sync_to_async(unanswered_by_reason)()
+    assert reasons == {"SYNTHESIS_FAILED": 1, "below_threshold": 1}
+    worst = [query.id async for query in Query.objects.worst_first()]
+    assert worst == [slow.query_id, good.query_id]
+
+
+@sync_to_async
+def _say_and_judge(query_id: object, rating: str, score: float) -> None:
+    give_feedback(query_id, Said(rating), access=FULL, caller=caller_of(FULL, "127.0.0.1"))
+    Response.objects.filter(query=query_id).update(faithfulness_score=score)
