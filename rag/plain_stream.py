@@ -7,6 +7,10 @@ from rag.plain_text import plain_text
 
 _MARKER = re.compile(r"\[\d{1,4}\]")
 _OPENS = re.compile(r"[*_`\[\]()#!>~]")  # may be the first half of something whose second half is to come
+_EMPTY = re.compile(r"\([ \t,;]*\)|\[[ \t,;]*\]")  # goes if there is any marker in the text
+_MARKERS_AT_END = re.compile(r"(?:\s{0,4}\[\d{1,4}\]\s?[,;]?)+\Z")  # the comma goes with the next marker
+_SIGNS = " \t*+•>#_-"
+TAIL = 200
 STEP = 50  # a 50th of the text must be new before it is looked at again, so that long texts stay cheap
 
 
@@ -26,21 +30,26 @@ class PlainWriter:
         if len(self._text) - self._looked <= len(self._text) // STEP:
             return ""
         self._looked = len(self._text)
-        return self._up_to(self._text[: self._safe_end()])
+        # What ends a line is not what ends the text, so more lines stand for those to come.
+        return self._new(clean(f"{self._text[: self._safe_end()]}\nx")[:-1].rstrip())
 
     def finish(self) -> str:
-        return self._up_to(self._text)
+        return self._new(clean(self._text))
 
     def _safe_end(self) -> int:
         """Before the last word, which may go on; or before the last line, if it may still change."""
+        if _EMPTY.search(self._text):
+            return 0
         line = self._text.rfind("\n") + 1
         if _OPENS.search(_MARKER.sub("", self._text[line:])):
             return line
         words = self._text.rstrip()
-        return max(line, words.rfind(" ") if words == self._text else len(words))
+        end = words.rfind(" ") if words == self._text else len(words)
+        marked = _MARKERS_AT_END.search(self._text, max(0, end - TAIL), max(0, end))
+        end = marked.start() if marked else end
+        return end if self._text[line : max(line, end)].strip(_SIGNS) else line
 
-    def _up_to(self, text: str) -> str:
-        made = clean(text)
+    def _new(self, made: str) -> str:
         if not made.startswith(self._sent):
             return ""
         new, self._sent = made[len(self._sent) :], made

@@ -29,8 +29,45 @@ _UNREAD = _object(
     message={"type": "string", "description": "Why pages of this cited document are unread."},
     unreadPages={"type": "array", "items": {"type": "integer"}},
 )
+_CITED = _object(
+    ["citationIndex", "chunkId", "documentId", "quotedText", "startChar", "endChar", "support"],
+    citationIndex={"type": "integer", "description": "The k of the claim's marker."},
+    chunkId=_ID,
+    documentId=_ID,
+    title=_STRING,
+    pageNumber={**_PAGE, "description": "On which the quote begins."},
+    quotedText={"type": "string", "description": "An exact part of the chunk's content."},
+    startChar={"type": "integer", "description": "Of the quote in the document's text."},
+    endChar={"type": "integer"},
+    answerStart={"type": "integer", "description": "Of the claim in the answer."},
+    answerEnd={"type": "integer"},
+    support={"type": "string", "enum": ["exact", "supported"]},
+)
+_NEAR = _object(
+    ["chunkId", "documentId", "relevance"],
+    chunkId=_ID,
+    documentId=_ID,
+    documentName=_STRING,
+    title=_STRING,
+    pageNumber=_PAGE,
+    relevance={"type": "number"},
+    snippet=_STRING,
+)
 _METADATA = _object(
     ["answerSynthesized", "chunksRetrieved"],
+    queryId={**_ID, "description": "Also in the header X-Query-ID."},
+    reason={
+        "type": "string",
+        "nullable": True,
+        "description": "Why nothing was answered; null if it was.",
+        "enum": [
+            *("no_documents", "embeddings_pending", "filtered_out", "below_threshold"),
+            *("not_supported", "model_declined", None),
+        ],
+    },
+    nearest={"type": "array", "items": _NEAR, "description": "Of a question without an answer."},
+    citations={"type": "array", "items": _CITED},
+    cached={"type": "boolean"},
     processingTimeMs={"type": "number"},
     answerSynthesized={"type": "boolean"},
     chunksRetrieved={"type": "integer", "description": "Before the relevance threshold."},
@@ -103,6 +140,18 @@ def _content(*schemas: str) -> dict[str, Any]:
     return {"application/json": {"schema": schema}}
 
 
+def _answered(response: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "description": (
+            "Answered, or not enough. With `Accept: text/event-stream`: `token` events, whose texts are"
+            " the answer, `sources`, `done` with the whole body and `query_id`; a failure after the first"
+            " token is an event `error` with the error body, and the end."
+        ),
+        "content": {**_content(*response), "text/event-stream": {"schema": {"type": "string"}}},
+        "headers": {"X-Query-ID": {"schema": _ID}},
+    }
+
+
 def _operation(
     name: str, summary: str, request: tuple[str, ...], response: tuple[str, ...], failures: dict[str, str]
 ) -> dict[str, Any]:
@@ -115,8 +164,7 @@ def _operation(
             "summary": summary,
             "tags": ["ask"],
             "requestBody": {"required": True, "content": _content(*request)},
-            "responses": {"200": {"description": "Answered, or not enough", "content": _content(*response)}}
-            | answers,
+            "responses": {"200": _answered(response)} | answers,
         }
     }
 

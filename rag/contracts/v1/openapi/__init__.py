@@ -2,9 +2,18 @@
 
 from typing import Any
 
-from rag.contracts.v1.openapi import collections, contents, documents, evaluations, jobs, queries, search
+from rag.contracts.v1.openapi import (
+    collections,
+    contents,
+    documents,
+    evaluations,
+    jobs,
+    queries,
+    query,
+    search,
+)
 
-_PARTS = (collections, jobs, documents, contents, search, queries, evaluations)
+_PARTS = (collections, jobs, documents, contents, search, query, queries, evaluations)
 OPENAPI: dict[str, Any] = {
     "paths": {path: item for part in _PARTS for path, item in part.PATHS.items()},
     "components": {"schemas": {name: shape for part in _PARTS for name, shape in part.SCHEMAS.items()}},

@@ -1,4 +1,4 @@
-"""How /v1/search is described; its request is also what an answer is asked for with."""
+"""How /v1/search is described."""
 
 from rag.contracts.v1.openapi.shared import (
     COUNT,
