@@ -47,7 +47,8 @@ class PlainWriter:
         end = words.rfind(" ") if words == self._text else len(words)
         marked = _MARKERS_AT_END.search(self._text, max(0, end - TAIL), max(0, end))
         end = marked.start() if marked else end
-        return end if self._text[line : max(line, end)].strip(_SIGNS) else line
+        begun = _MARKER.sub("", self._text[line : max(line, end)])
+        return end if begun.strip(_SIGNS) else line  # signs alone may be a list's or a rule's
 
     def _new(self, made: str) -> str:
         if not made.startswith(self._sent):
