@@ -5,20 +5,20 @@ from itertools import islice
 
 from rag.checking import agreement
 from rag.checking.normal import bare, occurrences
-from rag.checking.statements import Statement, statement_of
+from rag.checking.statements import Statement, quotes_in, statement_of
 from rag.checking.types import Verdict
-from rag.sentences import Analysis, analysis_of, words_of
+from rag.checking.windows import Passage, supporting
+from rag.sentences import analysis_of, words_of
 from rag.types import Block
 
-LOOKED_AT = 4  # sentences of a block that are compared in full
+LOOKED_AT = 4  # sentences of a passage that are compared in full
 OCCURRENCES = 5
-WORDS = "words"
+WORTH_A_LOOK = 0.3  # of the claim's words, in a passage or a sentence
+NEARLY_ALL = 0.7  # where it may stand word for word: a word may be hyphenated in one of the two
 
 
 class WordJudge:
     """Role CLAIM_JUDGE, and what every other judge rests on. Raises nothing, whatever the texts are."""
-
-    name = WORDS
 
     async def judge(self, claim: str, texts: Sequence[Block]) -> list[Verdict]:
         return [judged(claim, block.content, block.language) for block in texts]
@@ -27,48 +27,53 @@ class WordJudge:
 def judged(claim: str, content: str, language: str = "") -> Verdict:
     """See `Verdict`; a claim without names, numbers and content words is supported by nothing."""
     statement = statement_of(claim, language)
-    sentences = analysis_of(content, language)
-    if not statement.content or not sentences.sentences:
+    passage = Passage(content, language, analysis_of(content, language))
+    if not statement.content or not passage.analysis.sentences:
         return Verdict(None, 0, 0, 0.0)
-    found = _literal(claim, statement, content, language, sentences)
-    return found or _closest(claim, statement, content, language, sentences)
+    words = words_of(claim, language)
+    held = len(words & passage.analysis.words)
+    if held < WORTH_A_LOOK * len(words):
+        return Verdict(None, *passage.span(0, 0), 0.0)
+    literal = _literal(claim, statement, passage) if held >= NEARLY_ALL * len(words) else None
+    return literal or _closest(claim, words, statement, passage)
 
 
-def _literal(
-    claim: str, statement: Statement, content: str, language: str, analysis: Analysis
-) -> Verdict | None:
+def _literal(claim: str, statement: Statement, passage: Passage) -> Verdict | None:
     """Where it stands word for word, unless what stands around turns it into something else."""
-    for start, end in islice(occurrences(bare(claim), content), OCCURRENCES):
-        first, last = _whole(analysis, start, end)
-        said = statement_of(content[first:last], language)
-        whole = bare(content[first:last]) == bare(claim)
-        if whole or agreement.agrees(statement, said):
+    sought = bare(claim)
+    for start, end in islice(occurrences(sought, passage.content), OCCURRENCES):
+        first, last = _whole(passage, start, end)
+        text = passage.content[first:last]
+        if bare(text) == sought or agreement.agrees(statement, statement_of(text, passage.language)):
             return Verdict("exact", first, last, 1.0)
     return None
 
 
-def _whole(analysis: Analysis, start: int, end: int) -> tuple[int, int]:
+def _whole(passage: Passage, start: int, end: int) -> tuple[int, int]:
     """Of the sentences that the span touches."""
-    touched = [s for s in analysis.sentences if s.start < end and start < s.end]
+    touched = [s for s in passage.analysis.sentences if s.start < end and start < s.end]
     return (touched[0].start, touched[-1].end) if touched else (start, end)
 
 
-def _closest(claim: str, statement: Statement, content: str, language: str, analysis: Analysis) -> Verdict:
-    best = Verdict(None, analysis.sentences[0].start, analysis.sentences[0].end, 0.0)
-    quoted = all(any(occurrences(bare(quote), content)) for quote in statement.quotes)
-    for place in _candidates(claim, language, analysis):
-        sentence = analysis.sentences[place]
-        said = statement_of(content[sentence.start : sentence.end], language)
-        share = agreement.share(statement, said)
-        if quoted and agreement.agrees(statement, said):
-            return Verdict("supported", sentence.start, sentence.end, share)
+def _closest(claim: str, words: frozenset[str], statement: Statement, passage: Passage) -> Verdict:
+    best = Verdict(None, *passage.span(0, 0), 0.0)
+    quoted = _quotes_stand(claim, passage.content)
+    for place in _candidates(words, passage):
+        share = agreement.share(statement, passage.said(place))
+        found = supporting(statement, passage, place) if quoted else None
+        if found:
+            return Verdict("supported", *passage.span(*found), share)
         if share > best.share:
-            best = Verdict(None, sentence.start, sentence.end, share)
+            best = Verdict(None, *passage.span(place, place), share)
     return best
 
 
-def _candidates(claim: str, language: str, analysis: Analysis) -> Iterator[int]:
+def _quotes_stand(claim: str, content: str) -> bool:
+    return all(any(True for _ in occurrences(bare(quote), content)) for quote in quotes_in(claim))
+
+
+def _candidates(words: frozenset[str], passage: Passage) -> Iterator[int]:
     """Places of the sentences that share most words with the claim, the most first."""
-    words = words_of(claim, language)
-    shared = [(-len(words & sentence.words), n) for n, sentence in enumerate(analysis.sentences)]
-    return islice((n for _, n in sorted(shared)), LOOKED_AT)
+    least = WORTH_A_LOOK * len(words)
+    shared = [(-len(words & sentence.words), n) for n, sentence in enumerate(passage.analysis.sentences)]
+    yield from islice((n for count, n in sorted(shared) if -count >= least), LOOKED_AT)

@@ -13,38 +13,37 @@ def _table(text: str) -> dict[str, str]:
     return {word: key.strip() for key, words in pairs for word in words.split()}
 
 
-NEGATIONS = _words(
-    """
-    not no never none neither nor cannot without non nothing nobody nowhere hardly scarcely fail fails
-    failed failing lack
-    lacks lacked lacking refuse refuses refused deny denies denied unable false
-    nicht kein keine keinen keiner keinem keines nie niemals ohne weder niemand nichts kaum
-    ne n pas jamais aucun aucune sans ni rien personne
-    nunca jamás jamas sin ningún ninguno ninguna ningun nada tampoco
-    non né mai nessun nessuno nessuna senza neanche
-    não nem nenhum nenhuma sem
-    niet geen nooit zonder niemand noch niets
-    inte ingen inget inga aldrig utan ej ikke aldri uten ingenting aldrig uden
-    nie nigdy bez żaden żadna ani ne není nikdy
-    не нет ни без никогда нельзя никто ничего
-    değil yok hiç
-    """
-)
-CJK_NEGATIONS = frozenset("不没沒未無无非別别")
-JA_NEGATIONS = ("ない", "なかっ", "なく", "ません", "ず、", "ずに")
-# By language, as "no" is "in the" in Portuguese and "nie" "never" in German.
-NOT_NEGATIONS: Mapping[str, frozenset[str]] = {
-    "en": _words("ne n pas mai sin sans personne bez ani ej nada nem sem die noch utan ni hiç inga"),
-    "de": _words("no non n pas mai sin ne ni ej sem die"),
-    "fr": _words("no non sin mai die ej noch sem nie"),
-    "es": _words("mai non pas n ne die sem ej"),
-    "pt": _words("no non n pas ne mai sin die ej"),
-    "it": _words("no pas n ne sin die ej sem"),
-    "nl": _words("no non pas n ne mai sin die nie noch ej sem"),
+_DENYING: Mapping[str, frozenset[str]] = {
+    "en": _words(
+        """
+        not no never none neither nor cannot without non nothing nobody nowhere hardly scarcely fail fails
+        failed failing lack lacks lacked lacking refuse refuses refused deny denies denied unable false
+        """
+    ),
+    "de": _words("nicht kein keine keinen keiner keinem keines nie niemals ohne weder niemand nichts kaum"),
+    "fr": _words("pas jamais aucun aucune sans ni rien personne nul nulle"),
+    "es": _words("no nunca jamás jamas sin ningún ninguno ninguna ningun nada tampoco ni"),
+    "it": _words("non né mai nessun nessuno nessuna senza neanche"),
+    "pt": _words("não nao nem nenhum nenhuma sem nunca jamais"),
+    "nl": _words("niet geen nooit zonder niemand noch niets"),
+    "sv": _words("inte ingen inget inga aldrig utan ej"),
+    "da": _words("ikke ingen intet aldrig uden"),
+    "no": _words("ikke ingen aldri uten ingenting"),
+    "pl": _words("nie nigdy bez żaden żadna żadne ani"),
+    "cs": _words("ne není nikdy bez žádný žádná ani"),
+    "ru": _words("не нет ни без никогда нельзя никто ничего"),
+    "uk": _words("не ні без ніколи"),
+    "tr": _words("değil yok hiç"),
 }
-IGNORED_NEGATIONS = frozenset(
-    ("only", "least", "nur", "seulement", "solo", "solamente", "doubt")
-)  # "not only"
+DENYING_CHARACTERS = frozenset("不没沒未無无非別别")
+DENYING_ENDINGS = ("ない", "なかっ", "なく", "ません", "ずに", "않", "없", "아니")
+NOT_DENIED = frozenset(("only", "least", "nur", "seulement", "solo", "solamente", "doubt"))  # "not only"
+
+
+def denying(language: str) -> frozenset[str]:
+    """The words that deny, in lower case; those of English for a language that is not known."""
+    return _DENYING.get(language or "en", _DENYING["en"])
+
 
 # Sides of a group exclude each other. A word without an opposite must be there, too.
 STRICT = _table(
@@ -98,10 +97,6 @@ STRICT = _table(
     cure: cure cures cured treat treats treated
     """
 )
-OPPOSITES: Mapping[str, frozenset[str]] = {
-    "trend+": frozenset(("trend-",)), "trend-": frozenset(("trend+",)),
-    "time+": frozenset(("time-",)), "time-": frozenset(("time+",)),
-}  # fmt: skip
 # Where the sentence tells one dimension, a claim may not tell another.
 DIMENSIONS = _table(
     """
@@ -118,52 +113,72 @@ DIMENSIONS = _table(
 LIGHT = _words(
     """
     tall high wide long located situated lie lies called named known include includes included including
-    contain
-    contains contained consist consists consisting comprise comprises according document documents
-    passage passages
-    text texts source sources state states stated mention mentions mentioned describe describes
-    described refer refers
-    referred also total approximately about roughly around specifically namely person people thing
-    things year years
-    number amount value answer question context provided given information used use uses using made make
-    makes become
-    becomes became been serve serves served server type kind form measure measures measuring stand
-    stands stood
-    standing take takes took place occurred happened happen respectively example additionally moreover
-    furthermore
-    however therefore thus within based due cause reason result various different specific particular
-    certain overall
-    one well following date time period city country company currently today person who whom say says
-    said
-    mentioned reported reports report note noted notes indicate indicates indicated
+    contain contains contained consist consists consisting comprise comprises according document documents
+    passage passages text texts source sources state states stated mention mentions mentioned describe
+    describes described refer refers referred also total approximately about roughly around specifically
+    namely thing things year years number amount value answer question context provided given information
+    used use uses using made make makes become becomes became been serve serves served server type kind form
+    measure measures measuring stand stands stood standing take takes took occurred happened happen
+    respectively example additionally moreover furthermore however therefore thus within based due various
+    different specific particular certain overall said reported reports report note noted notes indicate
+    indicates indicated
     liegt befindet genannt heißt bekannt laut dokument text jahr etwa ungefähr circa beträgt besteht
     situé située appelé nommé selon document texte année environ
     situado llamado según documento texto año aproximadamente
     """
 )
-PRONOUNS = _words(
-    """
-    he she it they his her hers its their theirs him them this these those that such latter former
-    er sie es ihr ihre ihren seine sein seiner seinen dieser diese dieses deren dessen
-    il elle ils elles son sa ses leur leurs ce cet cette ces celui
-    él ella ello ellos ellas su sus este esta esto estos ese esa
-    egli lui lei essa esso suo sua loro questo questa ele ela seu sua esse essa isto
-    hij zij ze het zijn haar deze dit
-    """
+_PRONOUNS: Mapping[str, frozenset[str]] = {
+    "en": _words("he she it they his her hers its their theirs him them"),
+    "de": _words("er sie es ihr ihre ihren ihrer seine sein seiner seinen seinem"),
+    "fr": _words("il elle ils elles son sa ses leur leurs"),
+    "es": _words("él ella ello ellos ellas su sus"),
+    "it": _words("egli lui lei essa esso suo sua loro"),
+    "pt": _words("ele ela eles elas seu sua seus suas"),
+    "nl": _words("hij zij ze het zijn haar"),
+}
+_JOINING: Mapping[str, frozenset[str]] = {
+    "en": _words(
+        """
+        and but while whereas although though because which who whom whose where when since if unless so
+        that then
+        """
+    ),
+    "de": _words("und aber während obwohl weil sondern wobei welche welcher"),
+    "fr": _words("et mais tandis alors quoique parce qui que dont"),
+    "es": _words("y pero mientras aunque porque cuando que"),
+    "it": _words("e ma mentre perché che"),
+    "pt": _words("e mas enquanto porque que"),
+    "nl": _words("en maar terwijl omdat"),
+    "sv": _words("och men medan"),
+}
+_BY: Mapping[str, frozenset[str]] = {
+    "en": _words("by"), "de": _words("von durch vom"), "fr": _words("par"), "es": _words("por"),
+    "it": _words("da dal dalla dai"), "pt": _words("por pelo pela"), "nl": _words("door"), "sv": _words("av"),
+    "da": _words("af"), "no": _words("av"), "pl": _words("przez"),
+}  # fmt: skip
+DETERMINERS = _words(
+    "the a an this these der die das den dem des ein eine einer le la les l un une el las una il lo os het"
 )
-JOINING = _words(
-    """
-    and but while whereas although though because which who whom whose where when since if unless so
-    that then
-    und aber während obwohl weil sondern wobei welche welcher
-    et mais tandis alors quoique parce qui que dont
-    y pero mientras aunque porque cuando e ma mentre perché che mas enquanto
-    en maar terwijl omdat och men medan
-    """
-)
-BY = _words("by von durch par por da dal dalla door av af przez")
-FROM = _words("from de aus von desde da uit från")
-TO = _words("to into nach à vers hasta a naar till")
+NOTHING: frozenset[str] = frozenset()
+
+
+ALL_JOINING = NOTHING.union(*_JOINING.values())
+
+
+def pronouns(language: str) -> frozenset[str]:
+    """Those that stand for something named before."""
+    return _PRONOUNS.get(language or "en", NOTHING)
+
+
+def joining(language: str) -> frozenset[str]:
+    """What a clause begins with."""
+    return _JOINING.get(language or "en", NOTHING)
+
+
+def by(language: str) -> frozenset[str]:
+    """What stands before who did it."""
+    return _BY.get(language or "en", NOTHING)
+
 
 UNITS = _table(
     """

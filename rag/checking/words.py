@@ -21,7 +21,7 @@ _MARKS = r"(?<=\w)[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0d7f]"
 _TOKEN = re.compile(
     rf"""
       (?P<sign>(?:(?<![^\s(\[=:~])[-−–+](?=[$€£¥]?[ ]?\d))?)(?P<currency>(?:(?:US)?[$€£¥][ ]?)?)
-      (?P<digits>(?<![^\W_{UNSPACED}])(?<![^\W_{UNSPACED}][.]){_DIGITS})
+      (?P<digits>(?<![^\W_{UNSPACED}]){_DIGITS})
       (?P<suffix>(?:[ ]?[%‰°](?:[CF]\b)?|[^\W\d_{UNSPACED}]{{1,12}})?)
     | (?P<unspaced>[{UNSPACED}]+)
     | (?P<word>[^\W_{UNSPACED}](?:[^\W_{UNSPACED}]|{_MARKS})*(?:'[^\W\d_]{{1,3}}\b)?)
@@ -39,10 +39,32 @@ _QUOTES = str.maketrans(
 _PLAIN = str.maketrans({"*": "", "`": "", "‐": "-", "‑": "-"})
 
 
+_PRONOUN_ONE = frozenset(
+    [
+        "of",
+        "another",
+        "must",
+        "can",
+        "may",
+        "might",
+        "should",
+        "could",
+        "has",
+        "who",
+        "or",
+        "such",
+        "day",
+        "time",
+    ]
+)
+_OPENS = frozenset(':.!?"。！？')
+
+
 class Token(NamedTuple):
     """stem: what it is compared by. joined: of a part of a compound with a hyphen, the whole without it.
 
     clause: 0-based. first: it begins the sentence. run: number of the names that follow each other, or -1.
+    aside: in brackets.
     """
 
     text: str
@@ -53,6 +75,7 @@ class Token(NamedTuple):
     joined: str = ""
     run: int = -1
     number: Number | None = None
+    aside: bool = False
 
 
 def prepared(text: str) -> str:
@@ -75,14 +98,15 @@ def stem_of(word: str, language: str) -> str:
 def tokens_of(text: str, language: str = "") -> list[Token]:
     """All of a sentence, marks too; clauses are not told apart yet."""
     made: list[Token] = []
-    begins = True
+    begins, depth = True, 0
     text = prepared(text)
     found = list(_TOKEN.finditer(text))
     for place, match in enumerate(found):
         kind = match.lastgroup
         if kind == "mark":
+            depth = max(0, depth + (match[0] in "([") - (match[0] in ")]"))
             made.append(Token(match[0], "", "mark", 0))
-            begins = begins or match[0] in ':.!?"' or match[0] in "。！？"
+            begins = match[0] in _OPENS or (begins and match[0] in "([")
             continue
         if match["digits"] is not None:
             made.append(_number(match, language))
@@ -91,11 +115,16 @@ def tokens_of(text: str, language: str = "") -> list[Token]:
         else:
             made.append(_word(match[0], language, begins, _compound(text, found, place)))
         begins = False
+        if depth:
+            made[-1] = made[-1]._replace(aside=True)
     return made
 
 
 def _compound(text: str, found: list[re.Match[str]], place: int) -> str:
     """The compound that the word is a part of, joined; "" if it is none."""
+    start, end = found[place].span()
+    if text[start - 1 : start] != "-" and text[end : end + 1] != "-":
+        return ""
     parts = [found[place][0]]
     for step in (-1, 1):
         at = place
@@ -110,9 +139,9 @@ def _compound(text: str, found: list[re.Match[str]], place: int) -> str:
 
 def _word(text: str, language: str, begins: bool, compound: str) -> Token:
     folded = text.lower()
-    bare = re.sub(r"'s?$", "", folded)
+    bare = folded.removesuffix("'s").removesuffix("'")
     value = numbers.in_words(bare)
-    if value is not None and not (bare == "one" and begins):
+    if value is not None:
         return Token(folded, "", "number", 0, begins, number=Number(value, value))
     value = numbers.ordinal(bare)
     if value is not None:
@@ -150,6 +179,9 @@ def with_units(found: list[Token]) -> Iterator[Token]:
         place += 1
         if token.number is None:
             yield token
+            continue
+        if token.text == "one" and place < len(found) and found[place].text in _PRONOUN_ONE:
+            yield token._replace(kind="stop", number=None)
             continue
         number, taken = token.number, place
         tens = (
