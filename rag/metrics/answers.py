@@ -1,10 +1,14 @@
 """What answering counts. A few microseconds an answer: no lock is ever waited for on the event loop."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from prometheus_client import Counter, Histogram
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 
+from knowlex.common import shared_cache
 from knowlex.common.metrics import REGISTRY, SECONDS
+from rag.memory import recorder
 from rag.types import Answer
 
 _answers = Counter(
@@ -44,3 +48,24 @@ def count_failure(code: str, *, face: str, latency_ms: float) -> None:
 def _count_stages(stage_ms: Mapping[str, float]) -> None:
     for stage, milliseconds in stage_ms.items():
         _stages.labels(stage).observe(milliseconds / 1000)
+
+
+class _Elsewhere(Collector):
+    """What is counted where it happens, by parts that know nothing of Prometheus."""
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        looked = CounterMetricFamily(
+            "knowlex_cache_lookups", "Answers and questions' vectors looked for.", labels=["kind", "result"]
+        )
+        for (kind, result), count in sorted(shared_cache.lookups.items()):
+            looked.add_metric([kind, result], count)
+        yield looked
+        recorded = CounterMetricFamily(
+            "knowlex_queries_recorded", "Questions written to the database, or lost.", labels=["result"]
+        )
+        recorded.add_metric(["written"], recorder.totals.written)
+        recorded.add_metric(["lost"], recorder.totals.lost)
+        yield recorded
+
+
+REGISTRY.register(_Elsewhere())

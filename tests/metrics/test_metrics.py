@@ -7,6 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.platform.talk import collection, ingested, text
 from tests.support.stack import Stack
+from tests.support.waiting import wait_until
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -45,6 +46,22 @@ def test_an_answer_is_counted_with_its_stages(client: httpx.Client):
     assert more("knowlex_answer_seconds_count", face="platform") == 1
     assert more("knowlex_stage_seconds_count", stage="retrieve") == 1
     assert more("knowlex_requests_total", method="POST", route="/v1/query", status="200") == 1
+
+
+def test_the_cache_tells_its_hits_and_misses(client: httpx.Client):
+    lamps = collection(client)
+    ingested(client, text("# Lamps\n\nThe lamp of the lighthouse is red.", "lamps.md"), to=lamps)
+    body = {"query": "What colour does the lighthouse's lamp have?", "collections": [lamps]}
+
+    def ask_until_remembered() -> None:
+        assert not client.post("/v1/query", json=body).json()["cached"]
+        wait_until(lambda: client.post("/v1/query", json=body).json()["cached"], 10, "the cache")
+
+    more = grown(client, ask_until_remembered)
+
+    assert more("knowlex_cache_lookups_total", kind="answer", result="hit") == 1
+    assert more("knowlex_cache_lookups_total", kind="answer", result="miss") >= 1
+    assert more("knowlex_cache_lookups_total", kind="question_vector", result="miss") == 1
 
 
 def test_errors_are_counted_by_their_code_and_unknown_paths_make_no_series(client: httpx.Client):
