@@ -2,21 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
 
 from documents.access import FULL
-from documents.models import Document
+from documents.models import Chunk, Document
 from knowlex.common import async_db
 from knowlex.common.async_db import close_pool
 from knowlex.common.errors import DatabaseUnavailable
 from rag import services
+from rag.pipeline import Pipeline
 from rag.retrievers import beside
 from rag.retrievers.hybrid import HybridRetriever
-from rag.types import Filters, Mode, Passage, Place, Question, Retrieval
+from rag.types import Answer, Filters, Mode, Passage, Place, Question, Retrieval
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
+from tests.rag.factory import CannedSynthesizer, KeepOrder
 
 pytestmark = pytest.mark.django_db(transaction=True)
 T = TypeVar("T")
@@ -101,3 +104,23 @@ def test_an_answer_can_do_without_them(document: Document, monkeypatch: pytest.M
 
     monkeypatch.setattr(beside, "fetch_all", gone)
     assert fetched(document, 1)[1] == ()
+
+
+def test_an_answer_is_made_of_a_hit_and_what_completes_it(add_document: AddDocument) -> None:
+    rope = "- a rope\n- a lamp"
+    document = add_document(ONE, rope, "The kit is red.", "Rain.")
+    Chunk.objects.filter(document=document, chunk_index=1).update(start_char=len(ONE) + 1)
+
+    def only_the_first(text: str, found: Retrieval, calibration: object) -> Retrieval:
+        judged = (replace(p, relevance=0.9 if p.content == ONE else 0.1) for p in found.passages)
+        return replace(found, passages=tuple(judged))
+
+    async def answer() -> Answer:
+        ids = await services.resolve_collections(("default",), access=FULL)
+        retriever = HybridRetriever(depth=2, candidates=2)
+        made = Pipeline(retriever, KeepOrder(), only_the_first, CannedSynthesizer("It holds a rope [1]."))
+        return await made.answer(Question("What does the kit hold?", ids, top_k=2))
+
+    found = run(answer())
+    assert {p.content for p in found.passages} == {ONE, "The kit is red."}
+    assert [(p.content, p.relevance) for p in found.context] == [(ONE, 0.9), (rope, 0.9)]
