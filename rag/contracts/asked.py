@@ -13,6 +13,7 @@ from rag.numbering import Numbering
 from rag.snippets import snippet
 from rag.types import Passage, Support
 
+QUERY_ID_HEADER = "X-Query-ID"
 NEAREST = 3
 NOT_STORED = {"no-cache", "no-store"}
 
@@ -61,7 +62,7 @@ def answer_response(asked: Asked, body: dict[str, Any]) -> HttpResponse:
     """No cache between us and the client may keep an answer: documents go, and keys differ."""
     response = json_response(body)
     response["Cache-Control"] = "no-store"
-    response["X-Query-ID"] = str(asked.query_id)
+    response[QUERY_ID_HEADER] = str(asked.query_id)
     return response
 
 

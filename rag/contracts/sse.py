@@ -14,6 +14,7 @@ from knowlex.common.events import COMMENT, EventStream, event
 from knowlex.common.http import problem_told
 from knowlex.common.pump import Pump, TakerTooSlow
 from rag.asking import Asked, Asker, Told, ask_stream
+from rag.contracts.asked import QUERY_ID_HEADER
 from rag.types import Question, Started
 
 COMMENT_S = 9.0  # without an event; at least every 10 s are promised
@@ -59,7 +60,9 @@ async def event_response(
     except BaseException:
         await pump.aclose()
         raise
-    return EventStream(_events(request, first, teller), pump.aclose)
+    response = EventStream(_events(request, first, teller), pump.aclose)
+    response[QUERY_ID_HEADER] = str(asker.query_id)
+    return response
 
 
 async def _events(request: HttpRequest, first: bytes | None, teller: "_Teller") -> AsyncGenerator[bytes]:

@@ -59,7 +59,7 @@ def block_with(prompt: Any, words: str) -> int:
 
 def streamed(client: httpx.Client, path: str, **fields: Any) -> list[tuple[str, Any]]:
     """The events of a stream, (name, data), read to its end."""
-    headers = {"Accept": "text/event-stream"}
+    headers = {"Accept": "text/event-stream", "Cache-Control": "no-cache"}
     with client.stream("POST", path, json=fields, headers=headers) as reply:
         assert reply.status_code == 200, reply.read()
         assert reply.headers["Content-Type"] == "text/event-stream; charset=utf-8"
