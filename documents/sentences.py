@@ -82,10 +82,11 @@ def _mark_ends(text: str, sentence_start: int, found: re.Match[str]) -> bool:
     following = word.group(1) if word else ""
     if following[:1].islower():
         return False
-    return found.group()[0] != "." or _full_stop_ends(text, sentence_start, found.start(), following)
+    return found.group()[0] != "." or full_stop_ends(text, sentence_start, found.start(), following)
 
 
-def _full_stop_ends(text: str, sentence_start: int, stop: int, following: str) -> bool:
+def full_stop_ends(text: str, sentence_start: int, stop: int, following: str) -> bool:
+    """Whether the full stop at `stop` ends its sentence. following: the next word, "" if there is none."""
     look_from = max(sentence_start, stop - _LOOK)
     before = _LAST_WORD.search(text[look_from:stop])
     word = before.group() if before else ""

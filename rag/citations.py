@@ -6,25 +6,11 @@ Inside the pipeline a marker is `[n]`, n being the 1-based place in the context.
 import re
 from collections.abc import Iterable, Mapping
 
-_LABEL = (
-    r"(?:\^|(?:chunk|source|passage|context|document|doc|citation|reference|ref)s?\.?[ \t]{0,2}#?[ \t]{0,2})?"
-)
-_ITEM = rf"{_LABEL}[-+]?\d+(?:[ \t]{{0,2}}[-–—‑][ \t]{{0,2}}{_LABEL}\d+)?"
-_SEPARATOR = r"[ \t]{0,2}(?:,|;|&|/|\band\b)[ \t]{0,2}"
-_OPEN, _CLOSE = r"[\[【［]{1,2}[ \t]{0,2}", r"[ \t]{0,2}(?:†[^\]】］\n]{0,80})?[\]】］]{1,2}"
-_MARKER = rf"{_OPEN}{_ITEM}(?:{_SEPARATOR}{_ITEM})*{_CLOSE}"
-_RUN = re.compile(
-    rf"(?P<space>[ \t]{{0,4}})(?P<run>{_MARKER}(?:[ \t]?[,;]?[ \t]?{_MARKER})*)"
-    r"(?P<tail>[ \t]{0,4}(?=[.,;:!?]))?",
-    re.IGNORECASE,
-)
-_RANGE = re.compile(rf"(?<!\d)(\d+)(?:[ \t]{{0,2}}[-–—‑][ \t]{{0,2}}{_LABEL}(\d+))?", re.IGNORECASE)
-_NEGATIVE = re.compile(r"(?:^|(?<=[\s,;&/\[【［]))-\d+")
-_NOTE = re.compile(r"†[^\]】］\n]*")
+from rag.checking.markers import numbers_in, squares
+
 _EMPTY_BRACKETS = re.compile(r"[ \t]?(?:\([ \t,;]*\)|\[[ \t,;]*\])")
 _CANONICAL = re.compile(r"(?:\[\d{1,4}\])+")
 _CLAIM_END = re.compile(r"(?<=[.!?。！？])\s+|(?:\[\d{1,4}\])+|\n+")
-_MAX_DIGITS = 4
 
 
 def settle(text: str, blocks: int) -> tuple[str, tuple[int, ...]]:
@@ -33,16 +19,16 @@ def settle(text: str, blocks: int) -> tuple[str, tuple[int, ...]]:
     `[1, 2]`, `[1-2]`, `【1】` and `[Chunk 1]` become `[1][2]` and `[1]`; what names no block is removed.
     """
     cited: dict[int, None] = {}
-
-    def canonical(match: re.Match[str]) -> str:
-        numbers = _numbers(match["run"], blocks)
+    settled, done = [], 0
+    for start, end, space, run, tail in squares(text):
+        numbers = numbers_in(run, blocks)
         cited.update(dict.fromkeys(numbers))
-        return _rewritten(match, numbers)
-
-    settled = _RUN.sub(canonical, text)
-    if settled != text:
-        settled = _EMPTY_BRACKETS.sub("", settled)
-    return settled.strip(), tuple(cited)
+        settled += [text[done:start], f"{space}{_joined(numbers)}{tail}" if numbers else ""]
+        done = end
+    if not done:
+        return text.strip(), ()
+    settled.append(text[done:])
+    return _EMPTY_BRACKETS.sub("", "".join(settled)).strip(), tuple(cited)
 
 
 def without_markers(text: str) -> str:
@@ -66,29 +52,9 @@ def claim(text: str, number: int) -> str:
     return sentences[-1].strip() if sentences else ""
 
 
-def _rewritten(match: re.Match[str], numbers: list[int]) -> str:
-    tail = match["tail"] or ""
-    return f"{match['space']}{_joined(numbers)}{tail}" if numbers else ""
-
-
 def _joined(numbers: Iterable[int]) -> str:
     return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
 
 
 def _plain_numbers(run: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", run)]
-
-
-def _numbers(run: str, blocks: int) -> list[int]:
-    """All block numbers that a run of markers names, ranges spelled out, in order, once each."""
-    found: dict[int, None] = {}
-    for first, last in _RANGE.findall(_NEGATIVE.sub("", _NOTE.sub("", run))):
-        low = _number(first)
-        high = min(_number(last) if last else low, blocks)
-        found.update(dict.fromkeys(range(max(low, 1), high + 1)))
-    return list(found)
-
-
-def _number(digits: str) -> int:
-    """Numbers of more digits than any block has are all alike; int() would take quadratic time on them."""
-    return int(digits) if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS

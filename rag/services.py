@@ -24,7 +24,7 @@ from rag.deadlines import before, searching_too_long
 from rag.explaining import explained
 from rag.memory.recorder import recorder
 from rag.pipeline import Pipeline
-from rag.protocols import Completing, Examiner, ModelBacked, Reranker, Retriever, Synthesizer
+from rag.protocols import ClaimJudge, Completing, Examiner, ModelBacked, Reranker, Retriever, Synthesizer
 from rag.query_counts import query_counts
 from rag.relevance import assess
 from rag.types import NO_FILTERS, Explanation, Filters, Mode, Question, SearchResult
@@ -172,6 +172,7 @@ def pipeline(**retriever: Any) -> Pipeline:
         component("RERANKER", Reranker),
         assess,
         component("SYNTHESIZER", Synthesizer),
+        component("CLAIM_JUDGE", ClaimJudge),
         contexts=contexts(finding),
     )
 

@@ -1,0 +1,181 @@
+"""Markers, in every form in which models write them. Plain Python, linear in the text.
+
+A marker for sure is a number in square brackets or one in brackets beside a word for a source. `(1)`, `{1}`,
+`<1>`, `¹` and a bare "Source 1" mean other things, too: they are read as markers where a claim ends.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+
+def words_in(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_SPACE = r"[ \t\u00a0\u2009\u202f\u200b-\u200d\u2060\ufeff]"
+SOURCE = (
+    r"(?:chunk|source|passage|context|document|doc|citation|reference|ref|block|excerpt|snippet"
+    r"|quelle|fuente|fonte|来源|來源|资料|資料|文档|文件|出典)"
+)
+_NAMED = rf"{SOURCE}s?\.?{_SPACE}{{0,2}}(?:[:#：]|no\.)?{_SPACE}{{0,2}}"
+_LABEL = rf"(?:\^|\#|{_NAMED})?"
+_DASH = rf"{_SPACE}{{0,2}}(?:[-–—‑~]|\bto\b){_SPACE}{{0,2}}"
+_ITEM = rf"{_LABEL}[-+]?\d+(?:{_DASH}{_LABEL}\d+)?"
+_SEPARATOR = rf"{_SPACE}{{0,2}}(?:,|;|&|/|、|，|\band\b|\bund\b|\bet\b|\by\b){_SPACE}{{0,2}}"
+_LIST = rf"{_ITEM}(?:{_SEPARATOR}{_ITEM})*"
+_PLACE = (  # ", page 3", ", p. 3-4", ": section 2"
+    rf"{_SPACE}{{0,2}}[,;:]{_SPACE}{{0,2}}"
+    r"(?:pages?|pp?|pg|sections?|sec|chapters?|ch|lines?|paragraphs?|para|seite|s|página|pág)\b\.?"
+    rf"{_SPACE}{{0,2}}[\w.]{{1,12}}(?:[-–]\w{{1,6}})?"
+)
+_NOTE = r"†[^\]】］\n]{0,80}"
+_INSIDE = rf"{_SPACE}{{0,2}}{_LIST}(?:{_PLACE}){{0,2}}\.?{_SPACE}{{0,2}}(?:{_NOTE})?"
+SQUARE = rf"[\[【［〔]{{1,2}}{_INSIDE}[\]】］〕]{{1,2}}"
+SQUARES = rf"{SQUARE}(?:[\ \t]?[,;]?[\ \t]?{SQUARE})*"
+NAMED = rf"{_NAMED}\d+(?:(?:{_SEPARATOR}|{_DASH}){_LABEL}\d+)*(?:{_PLACE})?"
+_SEE = r"(?:(?:see|cf\.?|from|per|siehe|vgl\.?|voir|véase|according[ ]to)[ :]{1,2}(?:also[ ])?)?"
+_VIA = (
+    r"(?:[-–—,;][ ]{1,2})?"
+    r"(?:(?:according[ ]to|as[ ](?:stated|mentioned|described|noted|shown|reported)[ ]in|per|from|see|in)[ ]"
+    r"(?:the[ ])?)?"
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_LOOSE = rf"[(（{{<]{_SPACE}?\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}}|[-–]\d{{1,3}}){{0,7}}{_SPACE}?[)）}}>]"
+_SURE = (
+    rf"\*\*{SQUARES}\*\*|<sup>{SQUARES}</sup>|\^?{SQUARES}\^?(?:\([^()\s]{{1,500}}\))?"
+    rf"|[(（]{_SPACE}?{_SEE}(?:{SQUARES}|{NAMED}){_SPACE}?[)）]|<sup>\d{{1,3}}</sup>"
+)
+_SUPERSCRIPTS = "[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[,˒][⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})*"
+_FORMS = re.compile(
+    rf"""
+    (?P<space>{_SPACE}{{0,4}})
+    (?: (?P<sure>{_SURE})
+      | (?P<loose>{_LOOSE})
+      | (?P<raised>(?:(?<=[^\W\d_]{{4}})|(?<=[.!?。"”»)])){_SUPERSCRIPTS})
+      | (?P<bare> {_VIA}\b{NAMED}\b )
+    )
+    (?P<tail>[\ \t]{{0,4}}(?=[.,;:!?]))?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_RUN = re.compile(
+    rf"(?P<space>[ \t]{{0,4}})(?P<run>{SQUARES})(?P<tail>[ \t]{{0,4}}(?=[.,;:!?]))?", re.IGNORECASE
+)
+_ONE = rf"(?:{_SURE}|{_LOOSE}|{_SUPERSCRIPTS})"
+_RUN_AT = re.compile(rf"{_ONE}(?:[ \t]?[,;]?[ \t]?{_ONE})*", re.IGNORECASE | re.VERBOSE)
+OPENERS = "[【［〔(（{<^⁰¹²³⁴⁵⁶⁷⁸⁹"  # what a marker begins with
+LEFT_OPEN = re.compile(r"[\[【［〔]{1,2}[^\]】］〕\n]{0,160}\Z")
+_HALF = re.compile(
+    r"(?:\*\*|\^)?[\[【［〔][^\]】］〕\n]{0,160}(?:[\]】］〕][\]】］〕*^]?)?\Z"
+    r"|[(（{<][^)）}>\n]{0,99}\Z|\([^()\s]{0,500}\Z|</?s?u?p?>?\Z|<sup>[^<\n]{0,160}(?:</?s?u?p?)?\Z|[*^]{1,2}\Z"
+    r"|[(（][^()\n]{0,24}[\[【［〔][^)）\n]{0,160}\Z"
+)
+_JOINT = re.compile(r"[ \t]?[,;]?[ \t]?")
+_RANGE = re.compile(rf"(?<!\d)(\d+)(?:{_DASH}{_LABEL}(\d+))?", re.IGNORECASE)
+_LEFT_OUT = re.compile(
+    rf"(?P<negative>(?:^|(?<=[\s,;&/\[【［]))-\d+)|{_NOTE}|{_PLACE}|(?<=[\]】］〕^])\([^()\s]*\)\Z",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"\s*(?:[.!?。！？;；]|\Z)")
+_WORD_BEFORE = re.compile(r"\w{1,30}[ \t]?\Z")
+_MAX_DIGITS = 4
+
+
+class Mark(NamedTuple):
+    """`text[start:end]`, with the white space before it (`space`) and before a full stop after it (`tail`).
+
+    numbers: of the blocks that it names, in order, once each; () if there are none. sure: it can be nothing
+    else; else it is better left as it is than taken out of the middle of a sentence.
+    """
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    space: str
+    tail: str
+    sure: bool
+
+
+def _nowhere(_: str) -> bool:
+    return False
+
+
+def squares(text: str) -> Iterator[tuple[int, int, str, str, str]]:
+    """Runs of numbers in square brackets: start, end, the space before, the run, the space after."""
+    for found in _RUN.finditer(text):
+        yield found.start(), found.end(), found["space"], found["run"], found["tail"] or ""
+
+
+def run_end(text: str, start: int, *, final: bool) -> int | None:
+    """Where a run of markers that begins at `start` ends; None if none does, 0 if more text may tell."""
+    if start < len(text) and text[start] not in OPENERS and text[start] != "*":
+        return None
+    run = _RUN_AT.match(text, start)
+    if final:
+        return run.end() if run else None
+    if run is None:
+        return 0 if _HALF.match(text, start) else None
+    joint = _JOINT.match(text, run.end())
+    after = joint.end() if joint else run.end()
+    return 0 if after == len(text) or _HALF.match(text, after) else run.end()
+
+
+def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) -> list[Mark]:
+    """All markers of one claim, in order; neighbours as one.
+
+    written: whether a passage holds these words literally, so that "(2)" is part of what it says.
+    """
+    marks: list[Mark] = []
+    for found in _FORMS.finditer(text):
+        mark = _mark(found, text, blocks, written)
+        if mark is None:
+            continue
+        if marks and _JOINT.fullmatch(text, marks[-1].end, mark.start):
+            mark = _merged(marks.pop(), mark)
+        marks.append(mark)
+    return marks
+
+
+def _mark(found: re.Match[str], text: str, blocks: int, written: Callable[[str], bool]) -> Mark | None:
+    kind = "loose" if found["loose"] else "raised" if found["raised"] else "bare" if found["bare"] else "sure"
+    said = found[kind]
+    numbers = numbers_in(said.translate(_RAISED), blocks)
+    sure = kind == "sure"
+    if not sure and not (
+        numbers and _ends_claim(text, found.end()) and not _part_of_text(found, kind, written)
+    ):
+        return None
+    return Mark(found.start(), found.end(), numbers, found["space"], found["tail"] or "", sure)
+
+
+def _ends_claim(text: str, end: int) -> bool:
+    return _ENDS.match(text, end) is not None or _FORMS.match(text, end) is not None
+
+
+def _part_of_text(found: re.Match[str], kind: str, written: Callable[[str], bool]) -> bool:
+    text, start = found.string, found.start(kind)
+    if kind == "bare":
+        return written(found[kind].lstrip(" ,;-–—"))
+    before = _WORD_BEFORE.search(text, max(0, start - 32), start)
+    return kind == "loose" and before is not None and written(text[before.start() : found.end(kind)])
+
+
+def _merged(one: Mark, other: Mark) -> Mark:
+    numbers = tuple(dict.fromkeys((*one.numbers, *other.numbers)))
+    return Mark(one.start, other.end, numbers, one.space, other.tail, one.sure or other.sure)
+
+
+def numbers_in(run: str, blocks: int) -> tuple[int, ...]:
+    """All numbers from 1 to `blocks` that a run of markers names, ranges spelled out, in order, once each."""
+    found: dict[int, None] = {}
+    for first, last in _RANGE.findall(_LEFT_OUT.sub("", run)):
+        low = _number(first)
+        high = min(_number(last) if last else low, blocks)
+        found.update(dict.fromkeys(range(max(low, 1), high + 1)))
+    return tuple(found)
+
+
+def _number(digits: str) -> int:
+    """Numbers of more digits than any block has are all alike; int() would take quadratic time on them."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS
