@@ -147,17 +147,22 @@ def _quote(one: Citation, passage: Passage) -> dict[str, Any]:
 
 def _candidates(answer: Answer) -> tuple[Passage, ...]:
     """All that were judged, in their order, then what the context was given besides."""
-    judged = answer.candidates or answer.passages
-    known = {passage.chunk_id for passage in judged}
-    return judged + tuple(passage for passage in answer.context if passage.chunk_id not in known)
+    judged = _judged(answer)
+    known = {passage.chunk_id.int for passage in judged}
+    return judged + tuple(passage for passage in answer.context if passage.chunk_id.int not in known)
+
+
+def _judged(answer: Answer) -> tuple[Passage, ...]:
+    return answer.candidates or answer.passages
 
 
 def _columns(passages: Sequence[Passage], answer: Answer) -> Iterable[str]:
     """In the order of rag.memory.writing.COLUMNS. Numbers and ids only: nothing needs quotes."""
-    judged = len(answer.candidates or answer.passages)
-    places = {passage.chunk_id: n for n, passage in enumerate(answer.passages, start=1)}
-    numbers = {passage.chunk_id: n for n, passage in enumerate(answer.context, start=1)}
-    yield _ids([passage.chunk_id.int for passage in passages])
+    judged = len(_judged(answer))
+    ids = [passage.chunk_id.int for passage in passages]
+    places = {passage.chunk_id.int: n for n, passage in enumerate(answer.passages, start=1)}
+    numbers = {passage.chunk_id.int: n for n, passage in enumerate(answer.context, start=1)}
+    yield _ids(ids)
     yield _ids([passage.document_id.int for passage in passages])
     yield _counts([n if n <= judged else None for n in range(1, len(passages) + 1)])
     yield _scores([None if p.distance is None else 1 - p.distance for p in passages])
@@ -165,8 +170,8 @@ def _columns(passages: Sequence[Passage], answer: Answer) -> Iterable[str]:
     yield _scores([passage.fused_score for passage in passages])
     yield _scores([passage.rerank_score for passage in passages])
     yield _scores([passage.relevance for passage in passages])
-    yield _counts([places.get(passage.chunk_id) for passage in passages])
-    yield _counts([numbers.get(passage.chunk_id) for passage in passages])
+    yield _counts([places.get(id_) for id_ in ids])
+    yield _counts([numbers.get(id_) for id_ in ids])
 
 
 def _ids(values: Sequence[int]) -> str:
