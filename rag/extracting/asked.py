@@ -5,10 +5,10 @@ from functools import lru_cache
 from typing import Literal
 
 from embeddings.lexical import question_lexemes
-from rag.sentences import ASKING
+from rag.sentences import ASKING, words_of
 
-# name: of somebody or of a place. term: what something is called. which: one thing of a kind.
-Form = Literal["time", "number", "name", "reason", "contrast", "term", "which"]
+# name: of somebody or of a place. term: what something is called.
+Form = Literal["time", "number", "name", "reason", "contrast", "term"]
 KEPT_QUESTIONS = 256
 READ_CHARS = 2000
 
@@ -33,9 +33,23 @@ _FORMS: dict[Form, str] = {
     "contrast": r"\bdifferen|\bcompar|\bversus\b|\bvs\b|\bunterschied|\bdiffér|\bdiferen|区别|不同",
     "term": r"\b(?:called|named?|known as|term(?:ed)?|nickname|title)\b|\bhei(?:ß|ss)|\bgenannt\b|\bnennt\b"
     r"|\bappelle|\bllama|称为|叫做|名字",
-    "which": r"\b(?:which|what)\b|\bwelche[mnrs]?\b|\bquel(?:le)?s?\b|\bcuál|\bqual|哪|什么",
 }
 _PATTERNS = {form: re.compile(pattern, re.IGNORECASE) for form, pattern in _FORMS.items()}
+
+_WHICH = r"(?:which|what|welche[mnrs]?|quel(?:le)?s?|cuál(?:es)?|qué|qual|quali)"
+_NO_KIND = (
+    r"(?:of|in|on|at|to|for|from|by|with|is|are|was|were|be|do|does|did|has|have|had|can|could|will|would|may|might"
+    r"|must|shall|should|and|or|that|the|an?|ist|sind|wird|hat|est|sont|es|son|de|di|à)\b"
+)
+_KIND = re.compile(
+    rf"\b{_WHICH}\s+(?:(?:types?|kinds?|sorts?)\s+of\s+)?((?!{_NO_KIND})\w+(?:\s+(?!{_NO_KIND})\w+){{0,2}})",
+    re.IGNORECASE,
+)
+_MEANING = re.compile(
+    r"^\W*(?:what|who|was|wer|qu['’]est-ce|qué|cos['’])\s*(?:is|are|was|were|does|ist|sind|que|es|son|è)\b"
+    r"|^\W*define\b|\bmean(?:t|ing)?\b|是什么",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
@@ -50,3 +64,23 @@ def asked_words(question: str, language: str) -> frozenset[str]:
     """Its lexemes in the analysis of a document's language; what only asks is left out, if there is more."""
     words = frozenset(question_lexemes(question, [language])[language])
     return words - ASKING or words
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def kind_asked(question: str, language: str) -> frozenset[str]:
+    """The lexemes of the kind of thing that is asked for: "stage" of "which stage of mitosis"."""
+    found = _KIND.findall(question[:READ_CHARS])
+    return frozenset().union(*(words_of(kind, language) for kind in found))
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def asks_meaning(question: str) -> bool:
+    """ "What is mitosis?": whether it may ask what a term means."""
+    return _MEANING.search(question[:READ_CHARS]) is not None
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def asks_for_term(question: str) -> bool:
+    """ "Which stage ...?", "What is it called?": whether a term may be the answer."""
+    read = question[:READ_CHARS]
+    return "term" in expected(question) or re.search(rf"\b{_WHICH}\b", read, re.IGNORECASE) is not None

@@ -15,6 +15,12 @@ LEAST_SPREAD = 0.05  # added to the cosines' spread, so that equal ones stay equ
 SUREST = 0.999  # relevance counts as at most
 LONG = 40  # words; what is longer says more than an answer
 _HEADING = re.compile(r"#{1,6}\s")
+# What a chapter is to teach: "* Describe the structure of ..."
+_AIM = re.compile(
+    r"(?:[-*+•‣▪●◦○■□►–—]\s+)?(?:describe|explain|discuss|identify|define|list|compare|contrast|summari[sz]e|distinguish"
+    r"|outline|understand|recogni[sz]e)\b",
+    re.IGNORECASE,
+)
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 WIDE_PER_WORD = 2  # characters of scripts without spaces
 
@@ -74,15 +80,13 @@ def candidates_of(question: str, context: Context) -> list[Candidate]:
 def with_forms(question: str, candidate: Candidate, context: Context) -> Traits:
     """Its traits, all of them."""
     forms = expected(question)
-    if not forms:
-        return candidate.traits
     block = context.blocks[candidate.number - 1]
     text = block.content[candidate.unit.start : candidate.unit.end]
     asked = asked_words(question, block.language)
     return candidate.traits._replace(
         fact=float(has_fact(forms, text, question, block.language)),
         turn=float(has_turn(forms, text)),
-        term=float(defines(forms, text, asked, block.language)),
+        term=defines(question, text, asked, block.language),
     )
 
 
@@ -115,7 +119,7 @@ class _Reading:
         return Candidate(unit, unit.number, self._place, text, asked, naming, length, traits)
 
     def _is_heading(self, unit: Unit, text: str) -> bool:
-        return unit.words <= self._asked or _HEADING.match(text) is not None
+        return unit.words <= self._asked or bool(_HEADING.match(text) or _AIM.match(text))
 
     def _traits(self, unit: Unit, asked: frozenset[str], relevance: float, length: float) -> Traits:
         share = 1 / max(1, len(self._asked))

@@ -11,17 +11,17 @@ from rag.types import Context
 
 # Fitted by benchmarks/evaluation/fit_sentences.py; how good they are is in docs/evaluation.md.
 WEIGHTS = Traits(
-    similarity=1.02,
-    before=0.56,
-    coverage=6.79,
-    headed=3.85,
-    since=1.01,
-    relevance=0.35,
-    incomplete=-1.21,
-    length=-0.66,
-    fact=1.88,
-    turn=0.90,
-    term=1.98,
+    similarity=0.88,
+    before=0.55,
+    coverage=6.76,
+    headed=4.26,
+    since=0.76,
+    relevance=0.42,
+    incomplete=-1.55,
+    length=-1.02,
+    fact=1.90,
+    turn=1.00,
+    term=3.09,
 )
 WHOLE = 0.9  # share of the question that a sentence holds to hold all of it
 SHORTLIST = 20  # of the sentences are looked at for the form of an answer
@@ -29,9 +29,9 @@ JOINING = 10  # of the likeliest can be said besides the first
 MOST = 3  # sentences
 MOST_WORDS = 90  # of several sentences
 LEAST = 0.04  # chance of answering that a sentence must have for each one that is said already...
-WORTH = 0.0015  # ...and for each of its words...
+WORTH = 0.002  # ...and for each of its words...
 BESIDES = 3  # ...and as many more
-NEXT_TO = 1.65  # how much likelier one is that stands right before or after what is said
+NEXT_TO = 2.0  # how much likelier one is that stands right before or after what is said
 REPEATED = 0.5  # share of the chance that goes where all its words have been said
 
 

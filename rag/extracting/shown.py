@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
-from rag.extracting.asked import Form
+from rag.extracting.asked import KEPT_QUESTIONS, Form, asks_for_term, asks_meaning, kind_asked
 from rag.named import NOUNS_ARE_CAPITAL
 from rag.sentences import words_of
 
+MUCH = 0.4  # of a question's words
 _NUMERALS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand"
     "|million|billion|half|third|quarter|twice|once|none|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf"
@@ -43,7 +45,7 @@ _TERM = re.compile(
     re.IGNORECASE,
 )
 # Of Markdown: a term, and on the next line ": what it means".
-_DEFINED = re.compile(r"([^\n:.]{2,60})\n[ \t]{0,3}:[ \t]+\S")
+_DEFINED = re.compile(r"([^\n:.]{2,60})\n[ \t]{0,3}:[ \t]+(\S+(?:[ \t]+\S+){0,5})")
 
 
 def has_fact(forms: frozenset[Form], text: str, question: str, language: str) -> bool:
@@ -67,17 +69,27 @@ def has_turn(forms: frozenset[Form], text: str) -> bool:
     return any(form in forms and found(text) for form, found in turns)
 
 
-def defines(forms: frozenset[Form], text: str, asked: frozenset[str], language: str) -> bool:
-    """One thing of a kind is asked for, and this defines a term that the question does not name."""
-    if not forms & {"which", "term"}:
-        return False
-    defined = _DEFINED.match(text)
-    return bool(defined and words_of(defined[1], language) - asked)
+def defines(question: str, text: str, asked: frozenset[str], language: str) -> float:
+    """1 if it says what the term means that is asked for, or which thing does of the kind that is asked for.
+
+    "What is mitosis?": the term makes up much of the question. "Which stage ...?": the question lacks it, and
+    the first words of what it means have "stage"; where they do not, it counts half.
+    """
+    found = _DEFINED.match(text)
+    if not found:
+        return 0.0
+    term = words_of(found[1], language)
+    if term <= asked:
+        return float(asks_meaning(question) and len(term) >= MUCH * len(asked))
+    if kind_asked(question, language) & words_of(found[2], language):
+        return 1.0
+    return 0.5 if asks_for_term(question) else 0.0
 
 
 def _is_new(found: Iterable[str], asked: str) -> bool:
     return any(one.casefold().removesuffix("'s").removesuffix("’s") not in asked for one in found)
 
 
-def _numbers(folded: str) -> set[str]:
-    return set(_NUMBER.findall(folded))
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def _numbers(folded: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(folded))

@@ -1,0 +1,171 @@
+"""Which sentence answers: by the form that the question asks for, and by what stands around it."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from rag.citations import without_markers
+from rag.context import assemble, context_of
+from rag.extracting.asked import asks_meaning, expected, kind_asked
+from rag.extracting.choosing import MOST, choose, options_of
+from rag.synthesizers.extractive import ExtractiveSynthesizer
+from rag.types import Context, Usage
+from tests.relevance.asking import answer, ask_of, judged, passage
+
+BRIDGE = (
+    "The Mirow bridge has a long story. The Mirow bridge was opened because the ferry had sunk twice. "
+    "The Mirow bridge was opened in 1907. The Mirow bridge was opened by Countess Adela Brandt. "
+    "The Mirow bridge rests on 14 pillars of granite."
+)
+GLOSSARY = (
+    "The stages of mitosis follow each other.\n\n"
+    "anaphase\n:   stage of mitosis during which the sister chromatids are separated\n\n"
+    "cohesin\n:   protein that holds the sister chromatids together\n\n"
+    "mitosis\n:   division of the nucleus\n"
+)
+
+
+def context(question: str, *texts: str, title: str = "", section: str = "") -> Context:
+    passages = [passage(n, text, title=title, section=section) for n, text in enumerate(texts, start=1)]
+    return context_of(judged(question, passages).passages)
+
+
+def first(question: str, *texts: str) -> str:
+    """The sentence that is likeliest to answer."""
+    return options_of(question, context(question, *texts))[0].candidate.text
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("When was the Mirow bridge opened?", "in 1907"),
+        ("In which year was the Mirow bridge opened?", "in 1907"),
+        ("Who opened the Mirow bridge?", "Countess Adela Brandt"),
+        ("Why was the Mirow bridge opened?", "because the ferry had sunk"),
+        ("How many pillars does the Mirow bridge have?", "14 pillars"),
+    ],
+)
+def test_a_sentence_of_the_form_that_is_asked_for_goes_first(question: str, told: str) -> None:
+    assert told in first(question, BRIDGE)
+
+
+@pytest.mark.parametrize(
+    ("question", "forms"),
+    [
+        ("When did it open?", {"time"}),
+        ("Wann wurde die Brücke eröffnet?", {"time"}),
+        ("¿Cuándo se abrió el puente?", {"time"}),
+        ("这座桥是什么时候建成的？", {"time"}),
+        ("How many pillars?", {"number"}),
+        ("Wie viele Pfeiler hat sie?", {"number"}),
+        ("Combien de piliers ?", {"number"}),
+        ("Wer hat sie eröffnet?", {"name"}),
+        ("Où est-il ?", {"name"}),
+        ("Why is it closed?", {"reason"}),
+        ("为什么关闭？", {"reason"}),
+        ("What is the difference between a quay and a pier?", {"contrast"}),
+        ("What is a bridge for trains called?", {"term"}),
+        ("Is it open?", set()),
+    ],
+)
+def test_a_question_tells_what_form_its_answer_has(question: str, forms: set[str]) -> None:
+    assert expected(question) == forms
+
+
+def test_a_number_of_the_question_itself_answers_nothing() -> None:
+    text = "In 1907 the 14 pillars were built. The 14 pillars of the bridge are 30 metres high."
+    assert "30 metres" in first("How high are the 14 pillars of the bridge?", text)
+
+
+def test_a_glossary_is_read_for_what_is_asked() -> None:
+    assert first("During which stage are the sister chromatids separated?", GLOSSARY).startswith("anaphase")
+    assert first("What is mitosis?", GLOSSARY).startswith("mitosis")
+    assert kind_asked("Which stage of mitosis is it?", "en") == {"stage"}
+    assert kind_asked("Which type of life cycle do they have?", "en") == {"life", "cycl"}
+    assert asks_meaning("What is mitosis?")
+    assert not asks_meaning("Which stage is it?")
+
+
+def test_an_answer_below_a_question_goes_before_the_question_and_what_else_is_there() -> None:
+    text = (
+        "How long is the notice period?\nIt is six weeks to the end of a month.\n\n"
+        "How is notice given?\nIn writing."
+    )
+    assert answer("How long is the notice period?", text).startswith("It is six weeks to the end of a month")
+
+
+def test_what_a_chapter_is_to_teach_is_not_what_it_says() -> None:
+    text = "* Describe the Mirow experiments\n\nThe experiments of Mirow showed that ropes sag."
+    assert "Describe" not in answer("What did the Mirow experiments show?", text)
+
+
+def test_what_a_heading_names_need_not_be_said_again() -> None:
+    texts = ("The fee is 40 euros.", "The fee is 90 euros.")
+    question = "What is the fee for a parking permit?"
+    passages = [
+        passage(1, texts[0], section="Library card"),
+        passage(2, texts[1], section="Parking permit"),
+    ]
+    found = options_of(question, context_of(judged(question, passages).passages))
+    assert found[0].candidate.text == texts[1]
+
+
+def test_a_sentence_that_a_pages_end_tore_apart_is_said_whole() -> None:
+    torn = (
+        "The council met twice a year. The auditors found that the reserve of the harbour fund had fallen\n\n"
+        "3 / 8\n\nto 31 million euros, which is less than the statutes allow. Nobody spoke."
+    )
+    question = "To how much had the reserve of the harbour fund fallen?"
+    said = answer(question, torn)
+    assert "had fallen 3 / 8 to 31 million euros, which is less than the statutes allow" in said
+    assert without_markers(said).rstrip(".") in " ".join(torn.split())
+
+
+def test_a_heading_stays_apart_from_the_text_below_it() -> None:
+    said = answer(
+        "What does consistent hashing do?", "Consistent Hashing\n\nconsistent hashing spreads keys."
+    )
+    assert said == "consistent hashing spreads keys [1]."
+
+
+def test_a_sure_answer_is_one_sentence_and_none_is_longer_than_three() -> None:
+    assert len(choose("How many pillars does the Mirow bridge have?", context("Mirow pillars", BRIDGE))) == 1
+    vague = " ".join(f"The harbour has a pier of type {n}." for n in range(20))
+    assert 1 < len(choose("What about the harbour?", context("What about the harbour?", vague))) <= MOST
+
+
+def test_sentences_without_vectors_and_scores_are_chosen_by_their_words() -> None:
+    bare = context_of([replace(p, sentences=()) for p in context("x", BRIDGE).passages])
+    assert choose("When was the Mirow bridge opened?", bare)[0].text == "The Mirow bridge was opened in 1907."
+
+
+def test_a_question_without_words_is_answered_from_what_there_is() -> None:
+    assert choose("???", context("???", BRIDGE))
+    assert choose("???", context_of([])) == []
+
+
+def test_a_stream_tells_sentence_by_sentence_what_the_plain_answer_does() -> None:
+    question = "How many steps have the north and the south tower?"
+    shown = context(question, "The south tower has 98 steps.", "The north tower has 120 steps.")
+
+    async def streamed() -> list[str | Usage]:
+        return [piece async for piece in ExtractiveSynthesizer().stream(ask_of(question), shown)]
+
+    *pieces, usage = asyncio.run(streamed())
+    plain = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown))
+    assert len(pieces) == 2
+    assert "".join(map(str, pieces)) == plain.text
+    assert usage == plain.usage == Usage()
+
+
+def test_chunks_that_were_put_together_are_cited_by_their_block() -> None:
+    question = "When was the Mirow bridge opened?"
+    text = f"{BRIDGE} Trains have crossed it since 1931."
+    cut = text.index("The Mirow bridge was opened by")
+    chunks = [passage(1, text[: cut - 1]), replace(passage(2, text[cut:]), start_char=cut)]
+    chunks[1] = replace(chunks[1], document_id=chunks[0].document_id, chunk_index=1)
+    shown = assemble(judged(question, chunks).passages)
+    assert len(shown.blocks) == 1
+    said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
+    assert "The Mirow bridge was opened in 1907 [1]." in said
