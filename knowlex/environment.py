@@ -111,6 +111,7 @@ class Environment(BaseSettings):
                 raise ValueError(f"{name.upper()}={value}: {later[value]} is not part of this release")
         self._check_models()
         self._check_reranker()
+        self._check_claim_judge()
         if self.knowlex_chunk_overlap * 2 > self.knowlex_chunk_tokens:
             raise ValueError("KNOWLEX_CHUNK_OVERLAP: must be at most half of KNOWLEX_CHUNK_TOKENS")
         return self
@@ -145,6 +146,13 @@ class Environment(BaseSettings):
                 self.knowlex_reranker_model = values.onnx_folder(self.knowlex_reranker_model)
             except ValueError as exc:
                 raise ValueError(f"KNOWLEX_RERANKER_MODEL: {exc}") from None
+
+    def _check_claim_judge(self) -> None:
+        if self.knowlex_claim_judge == "nli":
+            try:
+                self.knowlex_claim_judge_model = values.onnx_folder(self.knowlex_claim_judge_model)
+            except ValueError as exc:
+                raise ValueError(f"KNOWLEX_CLAIM_JUDGE_MODEL: {exc}") from None
 
     @property
     def require_api_key(self) -> bool:
@@ -214,7 +222,6 @@ class Environment(BaseSettings):
 
 
 LATER = {
-    "knowlex_claim_judge": {"nli": "a model that judges claims"},
     "knowlex_embedder": {"ollama": "embedding through Ollama"},
     "knowlex_vector_store": {
         "qdrant": "Qdrant as the vector store",

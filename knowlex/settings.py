@@ -246,6 +246,7 @@ RERANKERS: dict[str, dict[str, Any]] = {
 }
 CLAIM_JUDGES: dict[str, dict[str, Any]] = {
     "words": {"class": "rag.checking.judge.WordJudge"},
+    "nli": {"class": "rag.judges.nli.NliJudge", "options": {"model": ENV.knowlex_claim_judge_model}},
 }
 # How documents are split where neither the job nor the collection says it.
 CHUNKING = ChunkingSettings(size=ENV.knowlex_chunk_tokens, overlap=ENV.knowlex_chunk_overlap)

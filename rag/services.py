@@ -144,12 +144,20 @@ async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:
 
 def ensure_reranker_works() -> None:
     """For the start. Raises ImproperlyConfigured if its model cannot be used."""
-    reranker = component("RERANKER", Reranker)
+    _ensure_works(component("RERANKER", Reranker), "KNOWLEX_RERANKER_MODEL")
+
+
+def ensure_claim_judge_works() -> None:
+    """For the start. Raises ImproperlyConfigured if its model cannot be used."""
+    _ensure_works(component("CLAIM_JUDGE", ClaimJudge), "KNOWLEX_CLAIM_JUDGE_MODEL")
+
+
+def _ensure_works(part: object, variable: str) -> None:
     try:
-        if isinstance(reranker, ModelBacked):
-            reranker.check()
+        if isinstance(part, ModelBacked):
+            part.check()
     except ValueError as exc:
-        raise ImproperlyConfigured(f"KNOWLEX_RERANKER_MODEL: {exc}") from exc
+        raise ImproperlyConfigured(f"{variable}: {exc}") from exc
 
 
 async def close() -> None:

@@ -45,6 +45,7 @@ def prepare(say: Callable[[str], None]) -> None:
         raise StackError(str(exc)) from exc
     try:
         rag.ensure_reranker_works()
+        rag.ensure_claim_judge_works()
     except ImproperlyConfigured as exc:
         raise StackError(str(exc)) from exc
     if password := _create_admin():

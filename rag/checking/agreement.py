@@ -28,6 +28,17 @@ def agrees(claim: Statement, said: Statement, known: frozenset[tuple[str, str]] 
     )
 
 
+def facts_agree(claim: Statement, said: Statement) -> bool:
+    """What no model may decide: numbers, names, negations, and who stands where."""
+    return (
+        _numbers_agree(claim, said)
+        and not any(claim.tokens[n].kind == "name" for n in missing(claim, said))
+        and negations_agree(claim, said)
+        and _runs_agree(claim, said, NONE)
+        and not exchanged(claim, said)
+    )
+
+
 def missing(claim: Statement, said: Statement) -> list[int]:
     """Places of the claim's content words that the sentence lacks; numbers are another matter."""
     return [place for place in claim.content if not _held(claim.tokens[place], said)]

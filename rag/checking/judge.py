@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from rag.checking import agreement
 from rag.checking.normal import bare, occurrences
@@ -77,3 +78,30 @@ def _candidates(words: frozenset[str], passage: Passage) -> Iterator[int]:
     least = WORTH_A_LOOK * len(words)
     shared = [(-len(words & sentence.words), n) for n, sentence in enumerate(passage.analysis.sentences)]
     yield from islice((n for count, n in sorted(shared) if -count >= least), LOOKED_AT)
+
+
+class Nearest(NamedTuple):
+    """The sentences that come nearest to a claim, for a model to read. facts_agree: all that words decide."""
+
+    start: int
+    end: int
+    text: str
+    facts_agree: bool
+
+
+def nearest(claim: str, content: str, language: str = "") -> Nearest | None:
+    """None where nothing of the claim stands there."""
+    statement = statement_of(claim, language)
+    passage = Passage(content, language, analysis_of(content, language))
+    places = list(_candidates(words_of(claim, language), passage))
+    if not places or not statement.content:
+        return None
+    quoted = _quotes_stand(claim, content)
+    place = max(places, key=lambda n: agreement.share(statement, passage.said(n)))
+    for first in (place, max(0, place - 1)):
+        start, end = passage.span(first, place)
+        text = content[start:end]
+        facts_agree = quoted and agreement.facts_agree(statement, statement_of(text, language))
+        if facts_agree:
+            break
+    return Nearest(start, end, text, facts_agree)

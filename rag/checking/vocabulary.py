@@ -127,6 +127,7 @@ LIGHT = _words(
     situado llamado según documento texto año aproximadamente
     """
 )
+EMPTY = _words("yes yeah ok okay sure certainly indeed ja jawohl oui sí si sì sim da")  # as an answer
 _PRONOUNS: Mapping[str, frozenset[str]] = {
     "en": _words("he she it they his her hers its their theirs him them"),
     "de": _words("er sie es ihr ihre ihren ihrer seine sein seiner seinen seinem"),

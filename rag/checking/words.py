@@ -148,7 +148,7 @@ def _word(text: str, language: str, begins: bool, compound: str) -> Token:
         return Token(folded, "", "number", 0, begins, number=Number(value, value, ordinal=True))
     shortened = len(bare) > 1 and text[: len(bare)].isupper()
     stem = bare if shortened else stem_of(folded, language)
-    if not stem:
+    if not stem or bare in vocabulary.EMPTY:
         return Token(folded, bare, "stop", 0, begins)
     named = text[0].isupper() or any(map(str.isdigit, text))
     joined = stem_of(compound, language) if compound else ""

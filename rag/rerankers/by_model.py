@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag.rerankers.limit import Limit
+from rag.local_models.limit import Limit
 from rag.rerankers.sentence import SentenceReranker
 from rag.types import Passage, Question, Retrieval
 

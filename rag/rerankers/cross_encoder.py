@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Lock
 
+from rag.local_models.pairs import model_file
 from rag.rerankers.by_model import ModelReranker, sigmoid
 from rag.rerankers.errors import RerankFailed
-from rag.rerankers.pairs import PairModel, model_file
+from rag.rerankers.pairs import PairModel
 
 THREADS = 2
 

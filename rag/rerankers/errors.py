@@ -1,7 +1,7 @@
 """What a reranker's model can do wrong."""
 
-from knowlex.common.errors import KnowlexError
+from rag.local_models.errors import ModelFailed
 
 
-class RerankFailed(KnowlexError):
-    """No scores this time. It never reaches a client: the passages keep the order that they had."""
+class RerankFailed(ModelFailed):
+    """The passages keep the order that they had."""

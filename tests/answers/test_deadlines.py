@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from knowlex.common.errors import RetrievalFailed, SynthesisFailed, SynthesisTimeout
+from rag.local_models.limit import FAILURES, Limit
 from rag.pipeline import Pipeline
-from rag.rerankers.limit import FAILURES, Limit
 from rag.types import Context, Question, Retrieval, Synthesis, Usage
 from tests.answers.asking import QUESTION, make_library
 from tests.conftest import MakeStack, provider_env

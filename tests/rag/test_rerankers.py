@@ -10,12 +10,12 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from rag import services
+from rag.local_models.limit import FAILURES, Limit
 from rag.protocols import ModelBacked, Reranker
 from rag.rerankers.by_model import sigmoid
 from rag.rerankers.cross_encoder import CrossEncoderReranker
 from rag.rerankers.errors import RerankFailed
 from rag.rerankers.http import HttpReranker
-from rag.rerankers.limit import FAILURES, Limit
 from rag.rerankers.none import KeepOrder
 from rag.rerankers.pairs import PairModel
 from rag.rerankers.sentence import SentenceReranker

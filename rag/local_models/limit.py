@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from rag.rerankers.errors import RerankFailed
+from rag.local_models.errors import ModelFailed
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -20,11 +20,18 @@ class Limit:
     """timeout_s: of one call. After `FAILURES` calls in a row without a result the model rests.
 
     Then one call tries it again, the others going on without: a result ends the rest, a failure doubles it.
+    what: the model, as the log calls it.
     """
 
     def __init__(
-        self, timeout_s: float, *, rest_s: float = REST_S, clock: Callable[[], float] = time.monotonic
+        self,
+        timeout_s: float,
+        *,
+        what: str = "reranker",
+        rest_s: float = REST_S,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._what = what
         self._timeout_s, self._first_rest_s, self._clock = timeout_s, rest_s, clock
         self._failures, self._rest_s, self._rests_until = 0, rest_s, 0.0
         self._trying = False
@@ -35,7 +42,7 @@ class Limit:
         return self._failures >= FAILURES
 
     async def call(self, work: Callable[[], Awaitable[T]], *, within_s: float = math.inf) -> T | None:
-        """The result, or None: too slow, failed (RerankFailed), or not asked at all.
+        """The result, or None: too slow, failed (ModelFailed), or not asked at all.
 
         within_s: what the question has left for it; that this was too little is no fault of the model.
         """
@@ -48,9 +55,9 @@ class Limit:
         except TimeoutError:
             if within_s < self._timeout_s:
                 return None
-            self._failed(f"The reranker took longer than {self._timeout_s:g} s.", on_trial)
+            self._failed(f"The {self._what} took longer than {self._timeout_s:g} s.", on_trial)
             return None
-        except RerankFailed as exc:
+        except ModelFailed as exc:
             self._failed(exc.message, on_trial)
             return None
         finally:
@@ -60,8 +67,8 @@ class Limit:
 
     def _failed(self, reason: str, on_trial: bool) -> None:
         self._failures += 1
-        log.warning("not reranked by the model", extra={"reason": reason, "failures": self._failures})
+        log.warning("done without the %s", self._what, extra={"reason": reason, "failures": self._failures})
         if on_trial or self._failures == FAILURES:  # those that were under way do not prolong it
             self._rests_until = self._clock() + self._rest_s
-            log.error("the reranker is off for a while", extra={"rest_s": self._rest_s})
+            log.error("the %s is off for a while", self._what, extra={"rest_s": self._rest_s})
             self._rest_s = min(2 * self._rest_s, LONGEST_REST_S)

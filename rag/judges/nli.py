@@ -1,0 +1,117 @@
+"""Claims judged by an ONNX model of natural language inference of one's own, in this process."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event, Lock
+from typing import NamedTuple
+
+from rag.checking.judge import Nearest, judged, nearest
+from rag.checking.types import Verdict
+from rag.judges.labels import Labels, labels_of
+from rag.local_models.errors import ModelFailed
+from rag.local_models.limit import Limit
+from rag.local_models.pairs import OnnxPairs, model_file
+from rag.types import Block
+
+ENTAILED = 0.6  # probability from which a claim is supported
+MOST_PAIRS = 8  # a claim; the passages that share most words with it
+THREADS = 2
+
+
+class Chances(NamedTuple):
+    entailment: float
+    contradiction: float
+
+
+class NliJudge:
+    """What stands word for word needs no model; of the rest the model decides, where the facts agree.
+
+    Numbers, names, negations and quotes are the word judge's: no model lets an altered digit through. One
+    that is slow or fails leaves its verdict as it is; see `Limit`. model: a folder, see `OnnxPairs`, whose
+    config.json names the labels. Raises ValueError for one without those files.
+    """
+
+    def __init__(self, *, model: str, timeout_s: float = 1.0) -> None:
+        self._folder = Path(model)
+        self.model = f"nli:{self._folder.resolve().name}"
+        model_file(self._folder)
+        self._labels = labels_of(self._folder)
+        self.limit = Limit(timeout_s, what="judge of claims")
+        self._model: OnnxPairs | None = None
+        self._loading = Lock()
+        self._threads = ThreadPoolExecutor(THREADS, "judge")  # starts them when needed
+
+    async def judge(self, claim: str, texts: Sequence[Block]) -> list[Verdict]:
+        verdicts = [judged(claim, block.content, block.language) for block in texts]
+        places = [n for n, verdict in enumerate(verdicts) if verdict.support != "exact" and verdict.share]
+        places = sorted(places, key=lambda n: -verdicts[n].share)[:MOST_PAIRS]
+        found = {n: near for n in places if (near := nearest(claim, texts[n].content, texts[n].language))}
+        if not found:
+            return verdicts
+        pairs = [(near.text, claim) for near in found.values()]
+        chances = await self.limit.call(lambda: self._all(pairs))
+        if chances is not None:
+            for (place, near), chance in zip(found.items(), chances, strict=True):
+                verdicts[place] = _decided(verdicts[place], near, chance)
+        return verdicts
+
+    async def state(self) -> str:
+        """See `ModelBacked`. Loads the model if that was not done yet."""
+        if self.limit.resting:
+            return "resting"
+        await asyncio.get_running_loop().run_in_executor(self._threads, self._loaded)
+        return "loaded"
+
+    def check(self) -> None:
+        """Without keeping the model: this may be the process that starts the others. Raises ValueError."""
+        OnnxPairs(self._folder, outputs=self._labels.outputs)
+
+    async def _all(self, pairs: Sequence[tuple[str, str]]) -> list[Chances]:
+        stop, loop = Event(), asyncio.get_running_loop()
+        jobs = [
+            loop.run_in_executor(self._threads, self._chances, pairs[n::THREADS], stop)
+            for n in range(THREADS)
+        ]
+        try:
+            shares = await asyncio.gather(*jobs)
+        finally:
+            stop.set()  # what nobody waits for any more ends after its pair
+        return [shares[n % THREADS][n // THREADS] for n in range(len(pairs))]
+
+    def _chances(self, pairs: Sequence[tuple[str, str]], stop: Event) -> list[Chances]:
+        try:
+            model = self._loaded()
+        except ValueError as exc:
+            raise ModelFailed("The judge's model cannot be loaded.") from exc
+        found = []
+        for premise, claim in pairs:
+            if stop.is_set():
+                raise ModelFailed("Nobody waits for the verdict any more.")
+            found.append(chances_of(model.logits(premise, claim), self._labels))
+        return found
+
+    def _loaded(self) -> OnnxPairs:
+        with self._loading:
+            if self._model is None:
+                self._model = OnnxPairs(self._folder, outputs=self._labels.outputs)
+            return self._model
+
+
+def chances_of(logits: Sequence[float], labels: Labels) -> Chances:
+    """Softmax, without overflow."""
+    most = max(logits)
+    powers = [math.exp(logit - most) for logit in logits]
+    whole = sum(powers)
+    return Chances(powers[labels.entailment] / whole, powers[labels.contradiction] / whole)
+
+
+def _decided(verdict: Verdict, near: Nearest, chances: Chances) -> Verdict:
+    """A model may accept what the words do not, and refuse what it sees contradicted."""
+    if verdict.support and chances.contradiction > max(chances.entailment, 0.5):
+        return verdict._replace(support=None)
+    if not verdict.support and near.facts_agree and chances.entailment >= ENTAILED:
+        return Verdict("supported", near.start, near.end, verdict.share)
+    return verdict
