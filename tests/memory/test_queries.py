@@ -199,3 +199,32 @@ def test_a_deleted_documents_past_citations_say_that_it_is_gone(library: Library
     assert library.explained(other["query_id"])["answer"] == other["answer"]
     replayed = library.replayed(asked["query_id"])
     assert replayed["changes"]["same_answer"] is None
+
+
+def test_an_answer_out_of_the_cache_is_a_query_of_its_own(library: Library):
+    first, second = library.ask(), library.ask()
+    assert (first["cached"], second["cached"]) == (False, True)
+
+    before, told = (library.explained(one["query_id"]) for one in (first, second))
+
+    assert (told["cached"], told["answer"]) == (True, first["answer"])
+    assert told["citations"] == before["citations"] != []
+    assert told["retrieval"] == before["retrieval"] != []
+    assert library.replayed(second["query_id"])["cached"] is False
+
+
+def test_deleting_a_collection_takes_what_its_documents_said(library: Library):
+    client = library.client
+    client.post("/v1/collections", json={"name": "tides"})
+    text = b"# Tides\n\nThe spring tide at Emden rises 3.4 metres.\n"
+    ingest(client, text, "tides.md", collection="tides")
+    embed(client)
+    asked = library.ask("How high is the spring tide at Emden?", collections=["tides"])
+    assert asked["citations"]
+
+    collections = client.get("/v1/collections", params={"q": "tides"}).json()["collections"]
+    assert client.delete(f"/v1/collections/{collections[0]['id']}").status_code == 200
+
+    told = library.explained(asked["query_id"])
+    assert (told["answer_gone"], {one["status"] for one in told["citations"]}) == (True, {"gone"})
+    assert told["collections"] == []

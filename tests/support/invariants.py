@@ -30,6 +30,8 @@ def assert_documents_whole(stack: Stack) -> None:
     for table in ("documents_chunk", "documents_page"):
         orphans = "document_id NOT IN (SELECT id FROM documents_document)"
         assert stack.count(table, orphans) == 0
+    quotes = "quoted_text <> '' AND document_id NOT IN (SELECT id FROM documents_document)"
+    assert stack.count("rag_citation", quotes) == 0  # I7
     owned = "SELECT file FROM documents_document UNION SELECT file FROM documents_ingestitem WHERE file <> ''"
     kept = {stack.folder / "files" / row["file"] for row in stack.sql(owned)}
     assert set(stack.stored_files()) == kept

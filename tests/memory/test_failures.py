@@ -1,0 +1,72 @@
+"""What is recorded of questions that fail and of answers that are streamed, with a chat model."""
+
+import pytest
+
+from tests.answers.asking import QUESTION, Library, make_library, platform, streamed
+from tests.conftest import MakeStack
+from tests.provider import Provider
+from tests.support.api import ask, assert_problem
+from tests.support.stack import Stack
+
+
+def library_of(stack: Stack, provider: Provider) -> Library:
+    library = make_library(stack, provider)
+    library.client.get("/v1/queries")  # what earlier tests asked is written now
+    stack.sql("TRUNCATE rag_query CASCADE")
+    return library
+
+
+def test_questions_that_fail_are_recorded_with_their_code(provider_server: Stack, provider: Provider):
+    library = library_of(provider_server, provider)
+    provider.rule("status", status=401, on="chat")
+    assert ask(library.client, QUESTION).status_code == 500
+    assert platform(library.client).status_code == 503
+
+    first, second = library.client.get("/v1/queries", params={"answered": "false"}).json()["queries"]
+
+    assert (first["error"], first["face"], first["query"]) == ("SYNTHESIS_FAILED", "platform", QUESTION)
+    assert (second["error"], second["face"]) == ("SYNTHESIS_FAILED", "ask")
+    told = library.client.get(f"/v1/queries/{first['query_id']}").json()
+    assert (told["answer"], told["reason"], told["usage"], told["citations"]) == (None, None, None, [])
+    replayed = library.client.post(f"/v1/queries/{first['query_id']}/replay", json={})
+    assert_problem(replayed, 503, "SERVICE_UNAVAILABLE")
+    provider.reset()
+    healed = library.client.post(f"/v1/queries/{first['query_id']}/replay", json={}).json()
+    assert (bool(healed["citations"]), healed["changes"]["same_answer"]) == (True, None)
+
+
+def test_a_streamed_answer_is_there_when_done_has_come(provider_server: Stack, provider: Provider):
+    library = library_of(provider_server, provider)
+
+    _, done = streamed(library.client, "/v1/query", query=QUESTION)[-1]
+
+    told = library.client.get(f"/v1/queries/{done['query_id']}").json()
+    assert (told["answer"], told["usage"]) == (done["answer"], done["usage"])
+    assert [one["quoted_text"] for one in told["citations"]] == [
+        one["quoted_text"] for one in done["citations"]
+    ]
+
+
+def test_logs_hold_neither_questions_nor_answers_nor_comments(provider_server: Stack, provider: Provider):
+    library = library_of(provider_server, provider)
+    asked = platform(library.client, "How tall is the lighthouse of Norderney, Xyzzy?").json()
+    library.client.post("/v1/feedback", json={"query_id": asked["query_id"], "comment": "Plugh indeed."})
+    assert library.client.get(f"/v1/queries/{asked['query_id']}").json()["feedback"]["comment"]
+
+    log = provider_server.log("web")
+
+    assert "Xyzzy" not in log
+    assert "Plugh" not in log
+    assert asked["answer"] not in log
+
+
+@pytest.mark.slow
+def test_off_means_that_nothing_is_kept(make_stack: MakeStack):
+    stack = make_stack(workers=0, KNOWLEX_QUERY_LOG="off")
+    asked = platform(stack.client).json()
+
+    assert_problem(stack.client.get(f"/v1/queries/{asked['query_id']}"), 404, "NOT_FOUND")
+    said = stack.client.post("/v1/feedback", json={"query_id": asked["query_id"], "rating": "thumbs_up"})
+    assert_problem(said, 404, "NOT_FOUND")
+    assert stack.client.get("/v1/queries").json()["queries"] == []
+    assert stack.count("rag_query") == 0
