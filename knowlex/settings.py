@@ -176,6 +176,7 @@ ANSWER_TIMEOUT_S = ENV.answer_timeout  # of a whole question, retrieval and synt
 CONTEXT_TOKENS = ENV.knowlex_context_tokens
 CHAT_CONTEXT_TOKENS = ENV.knowlex_chat_context_tokens  # the chat model's window; None: large enough
 HISTORY_TOKENS = ENV.knowlex_history_tokens
+REWRITING_TIMEOUT_S = ENV.rewriting_timeout  # of a chat model, for a question
 QUERY_LOG = ENV.knowlex_query_log == "on"
 QUERY_RETENTION_DAYS = ENV.knowlex_query_retention_days
 CACHE = ENV.knowlex_cache == "on"
@@ -271,7 +272,7 @@ KNOWLEX: dict[str, dict[str, Any]] = {
         "class": "rag.rewriting.retriever.RewritingRetriever",
         "options": {
             "on": ENV.knowlex_query_rewriting == "on",
-            "timeout_s": ENV.rewriting_timeout,
+            "timeout_s": REWRITING_TIMEOUT_S,
         },
     },
     "PLAIN_RETRIEVER": {

@@ -1,27 +1,29 @@
 """Asking a question: what every face calls, whether it shows the answer whole or as it is written.
 
-The order is written in `ask` and `ask_stream`, which do the same: the answer comes out of the cache, or from
-the pipeline within the question's deadline; then the pages of its quotes are looked up; rag.memory records
-it, failures too.
+The order is written in `ask` and `ask_stream`, which do the same: a follow-up question is made to stand
+alone; the answer comes out of the cache, or from the pipeline within the question's deadline; then the pages
+of its quotes are looked up; rag.memory records it, failures too.
 """
 
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 from uuid import UUID
 
 from documents.access import Access
 from knowlex.common.errors import KnowlexError
 from knowlex.common.ids import new_id
-from rag import quoted_pages
+from rag import conversations, quoted_pages
 from rag.caching import answers
+from rag.deadlines import before, searching_too_long
 from rag.memory.recorder import record
 from rag.memory.records import Record
 from rag.metrics.answers import count_answer, count_failure
 from rag.query_counts import query_counts
 from rag.services import pipeline
+from rag.stages import Stages
 from rag.types import Answer, Question, Started
 
 FaceName: TypeAlias = Literal["ask", "query", "book", "platform", "replay"]
@@ -71,12 +73,14 @@ Told: TypeAlias = Started | str | Asked
 async def ask(question: Question, asker: Asker) -> Asked:
     """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; within the question's deadline."""
     query_counts.get().add(question.collection_ids)
+    took = Stages()
+    question = await _standing_alone(question, asker, took)
     with _failures_recorded(question, asker):
         if (known := await _recalled(question, asker)) is not None:
-            return await _told(known, asker, cached=True)
+            return await _told(known, asker, took, cached=True)
         answer = await pipeline().answer(question)
         answers.remember(question, answer)
-        return await _told(answer, asker)
+        return await _told(answer, asker, took)
 
 
 async def ask_stream(question: Question, asker: Asker) -> AsyncGenerator[Told]:
@@ -85,30 +89,44 @@ async def ask_stream(question: Question, asker: Asker) -> AsyncGenerator[Told]:
     Raises as `ask`, also in the middle. Closing it ends the model's work.
     """
     query_counts.get().add(question.collection_ids)
+    took = Stages()
+    question = await _standing_alone(question, asker, took)
     with _failures_recorded(question, asker):
         if (known := await _recalled(question, asker)) is not None:
             yield Started(question, known.context)
             yield known.text
-            yield await _told(known, asker, cached=True)
+            yield await _told(known, asker, took, cached=True)
             return
         async with aclosing(pipeline().stream(question)) as events:
             async for event in events:
                 if isinstance(event, Answer):
                     answers.remember(question, event)
-                    yield await _told(event, asker)
+                    yield await _told(event, asker, took)
                 else:
                     yield event
+
+
+async def _standing_alone(question: Question, asker: Asker, took: Stages) -> Question:
+    """What is asked again was made to stand alone when it was asked first."""
+    if not asker.conversation_id or asker.replay_of is not None:
+        return question
+    alone = conversations.stand_alone(
+        question, access=asker.access, conversation=asker.conversation_id, itself=asker.query_id
+    )
+    with _failures_recorded(question, asker):
+        async with before(question.deadline, searching_too_long):
+            return await took.of("conversation", alone)
 
 
 async def _recalled(question: Question, asker: Asker) -> Answer | None:
     return None if asker.fresh else await answers.recall(question)
 
 
-async def _told(answer: Answer, asker: Asker, *, cached: bool = False) -> Asked:
-    """The answer as it is told and recorded."""
+async def _told(answer: Answer, asker: Asker, took: Stages, *, cached: bool = False) -> Asked:
+    """The answer as it is told and recorded. took: what came before the pipeline."""
     pages = await quoted_pages.of_citations(answer)
     asked = Asked(
-        answer,
+        replace(answer, stage_ms={**took.milliseconds, **answer.stage_ms}),
         asker.query_id,
         asker.conversation_id or str(asker.query_id),
         cached=cached,

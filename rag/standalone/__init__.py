@@ -1,0 +1,1 @@
+"""Follow-up questions made to stand alone. Plain Python."""
