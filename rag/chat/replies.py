@@ -89,7 +89,7 @@ def tells_too_long(said: str) -> bool:
 def json_reply(raw: bytes) -> dict[str, Any]:
     """The body as a JSON object. Raises Again: a cut or garbled reply may be whole the next time."""
     try:
-        reply = json.loads(raw)
+        reply = json.loads(raw.decode("utf-8-sig"))  # half the work of letting it guess
     except (ValueError, RecursionError) as exc:
         raise Again("The chat model's reply is not JSON.") from exc
     if not isinstance(reply, dict):

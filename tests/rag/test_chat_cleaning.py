@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from knowlex.common.errors import SynthesisFailed
 from rag.chat.cleaning import MAX_ANSWER_CHARS, Cleaner, ReasoningShown
 from rag.chat.lines import MAX_LINE_BYTES, Event, Events, Lines
 from rag.chat.ollama import OllamaDialect
@@ -143,7 +144,7 @@ def read_openai(
 ) -> tuple[str, Usage | None]:
     reading = Reading(OpenAIDialect("m", 0).tongue, streamed=streamed)
     text = "".join(map(reading.feed, cut(body, sizes or [])))
-    if not reading.last:
+    if not (reading.last or reading.failure):
         text += reading.finish()
     if reading.failure:
         raise reading.failure
@@ -185,6 +186,20 @@ def test_a_stream_may_be_cut_anywhere(sizes: list[int], streamed: bool):
 def test_a_stream_that_is_cut_or_broken_is_no_answer(body: bytes):
     with pytest.raises(Again):
         read_openai(body)
+
+
+@pytest.mark.parametrize(
+    "refused", [delta(refusal="I cannot."), delta(content="A", finish_reason="content_filter")]
+)
+def test_a_refusal_is_a_failure_that_is_not_tried_again(refused: dict[str, Any]):
+    whole = {"choices": [{"message": refused["choices"][0]["delta"], **refused["choices"][0]}]}
+    for body, streamed in (
+        (openai_stream(delta(content="Well, "), refused), True),
+        (json.dumps(whole).encode(), False),
+    ):
+        with pytest.raises(SynthesisFailed, match="refuses") as failed:
+            read_openai(body, streamed=streamed)
+        assert not isinstance(failed.value, Again)
 
 
 def test_an_event_at_the_end_needs_no_empty_line():

@@ -242,3 +242,18 @@ async def test_five_hundred_streams_at_once_hold_no_thread(connect: Connect, pro
     provider.release()
     for pieces in await asyncio.gather(*asking):
         assert "".join(map(str, pieces[:-1])) == LONG
+
+
+async def test_a_reply_has_at_most_what_the_window_leaves(provider: Provider):
+    options = {"model_name": "m", "retry": QUICK, "temperature": 0.25}
+    openai = OpenAIChat(api_key="k", base_url=provider.openai_url, most_tokens=1000, **options)
+    ollama = OllamaChat(host=provider.url, context_tokens=3000, window=None, **options)
+    narrow = OllamaChat(host=provider.url, window=2048, **options)
+    for client in (openai, ollama, narrow):
+        await client.complete(ASKED, max_tokens=4096)
+        await client.aclose()
+    first, second, third = (call.body for call in provider.calls("chat"))
+    assert (first["max_tokens"], first["temperature"]) == (1000, 0.25)
+    assert second["options"]["temperature"] == 0.25
+    assert second["options"]["num_ctx"] >= 3000 + 4096
+    assert third["options"]["num_ctx"] == 2048
