@@ -31,8 +31,11 @@ def _pieces(question: Question, context: Context) -> Iterator[str]:
     chosen = choose(question.text, context)
     first = {one.number: place for place, one in reversed(list(enumerate(chosen)))}
     chosen.sort(key=lambda one: (first[one.number], one.place))
-    for place, one in enumerate(chosen):
-        yield (" " if place else "") + _marked(one)
+    between = ""
+    for one in chosen:
+        text = _marked(one)
+        yield between + text
+        between = " " if _END.search(text) else "\n\n"  # what has no end ends with its paragraph
 
 
 def _marked(candidate: Candidate) -> str:
