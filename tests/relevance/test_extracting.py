@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from rag.checking.checker import Checked, Checker
 from rag.citations import without_markers
 from rag.context import assemble, context_of
 from rag.extracting.asked import asks_meaning, expected, kind_asked
@@ -169,3 +170,32 @@ def test_chunks_that_were_put_together_are_cited_by_their_block() -> None:
     assert len(shown.blocks) == 1
     said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
     assert "The Mirow bridge was opened in 1907 [1]." in said
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        ("During which stage are the sister chromatids separated?", (GLOSSARY,)),
+        ("Which stage do they hold together?", (GLOSSARY, BRIDGE)),
+        ("What about the Mirow bridge?", (BRIDGE, "- Mirow bridge: 14 pillars\n- Mirow ferry: sunk\n")),
+        (
+            "How far had the harbour fund fallen?",
+            ("The harbour fund had fallen\n\n2 / 5\n\nto 31 million euros.",),
+        ),
+        ("这座桥是什么时候建成的？", ("这座桥是1907年建成的。桥有14个桥墩。",)),
+    ],
+)
+def test_every_sentence_is_found_word_for_word_in_the_passage_that_it_cites(
+    question: str, texts: tuple[str, ...]
+) -> None:
+    shown = context(question, *texts)
+    text = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
+
+    async def checked() -> Checked:
+        checker = Checker(shown)
+        await checker.feed(text)
+        return await checker.finish()
+
+    citations = asyncio.run(checked()).citations
+    assert len(citations) == text.count(" [")
+    assert {citation.support for citation in citations} == {"exact"}
