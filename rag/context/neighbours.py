@@ -51,13 +51,12 @@ def completing(neighbours: Sequence[Passage], asked: Mapping[Place, Passage]) ->
 
 
 def _steps(hit: Passage) -> Iterator[int]:
+    """Which of its sentences is the best is asked only where it matters."""
     text = hit.content.strip()
-    best = _best(hit)
-    if text[:1].islower() or (best == 0 and _LEANS.match(text)):
+    if text[:1].islower() or (_LEANS.match(text) and _best(hit) == 0):
         yield -1
-    last_line = _last_line(text)
-    broken = not _ENDED.search(text[-LOOK:]) and best == len(hit.sentences) - 1
-    if text.endswith((":", "：")) or _goes_on(last_line) or broken:
+    goes_on = _goes_on(_last_line(text)) or text.endswith((":", "："))
+    if goes_on or (not _ENDED.search(text[-LOOK:]) and _best(hit) == len(hit.sentences) - 1):
         yield 1
 
 

@@ -48,10 +48,13 @@ def _put(passage: Passage, kept: list[Passage]) -> None:
 
 
 def _contains(larger: Passage, smaller: Passage) -> bool:
-    if len(smaller.content) > len(larger.content) * 2:  # white space aside, it cannot be
-        return False
     whole, part = wording(larger.content), wording(smaller.content)
-    return part[:_PROBE] in whole and part in whole and not overlapping(larger, smaller)
+    return (
+        len(part) <= len(whole)
+        and part[:_PROBE] in whole
+        and part in whole
+        and not overlapping(larger, smaller)
+    )
 
 
 def overlapping(one: Passage, other: Passage) -> bool:
