@@ -1,12 +1,18 @@
 """What is recorded of questions that fail and of answers that are streamed, with a chat model."""
 
+import time
+from collections.abc import Iterator
+
 import pytest
 
 from tests.answers.asking import QUESTION, Library, make_library, platform, streamed
 from tests.conftest import MakeStack
 from tests.provider import Provider
+from tests.support import environment
 from tests.support.api import ask, assert_problem
+from tests.support.postgres import Postgres
 from tests.support.stack import Stack
+from tests.support.waiting import wait_until
 
 
 def library_of(stack: Stack, provider: Provider) -> Library:
@@ -70,3 +76,32 @@ def test_off_means_that_nothing_is_kept(make_stack: MakeStack):
     assert_problem(said, 404, "NOT_FOUND")
     assert stack.client.get("/v1/queries").json()["queries"] == []
     assert stack.count("rag_query") == 0
+
+
+@pytest.fixture
+def cluster() -> Iterator[Postgres]:
+    own = Postgres(environment.FOLDER / "memory")
+    yield own
+    own.stop(crash=True)
+
+
+@pytest.mark.slow
+def test_the_database_goes_and_comes_and_the_server_ends(cluster: Postgres, make_stack: MakeStack):
+    """What was answered before is recorded later, readers are told within 5 s, and the last is not lost."""
+    stack = make_stack(workers=0, cluster=cluster)
+    first, second = platform(stack.client).json()["query_id"], platform(stack.client).json()["query_id"]
+    cluster.stop(crash=True)
+    started = time.monotonic()
+    assert_problem(stack.client.get(f"/v1/queries/{second}"), 503, "SERVICE_UNAVAILABLE")
+    assert time.monotonic() - started < 6
+    cluster.start()
+
+    def found() -> bool:
+        replies = [stack.client.get(f"/v1/queries/{query_id}") for query_id in (first, second)]
+        assert {reply.status_code for reply in replies} <= {200, 503}  # never a 404
+        return all(reply.status_code == 200 for reply in replies)
+
+    wait_until(found, 30, "the records")
+    last = platform(stack.client).json()["query_id"]
+    stack.terminate_web()
+    assert stack.count("rag_query", f"id = '{last}'") == 1
