@@ -1,8 +1,17 @@
 """On which page each quote of an answer begins."""
 
+import asyncio
+import logging
+
+import psycopg
+
 from knowlex.common.async_db import fetch_all
+from knowlex.common.errors import KnowlexError
 from rag.types import Answer, Citation, Passage
 
+log = logging.getLogger(__name__)
+
+LIMIT_S = 1.0
 _STARTS = """
     SELECT p.document_id, p.number, p.start_char
     FROM unnest(%s::uuid[], %s::int[], %s::int[]) AS s (document_id, first, last)
@@ -14,12 +23,18 @@ _STARTS = """
 async def of_citations(answer: Answer) -> tuple[int | None, ...]:
     """In the order of `answer.citations`; None where there are no pages.
 
-    One statement for them all, and none where no cited passage goes over the end of a page.
-    Raises DatabaseUnavailable.
+    One statement for them all, and none where no cited passage goes over the end of a page. Without the
+    database, or without time, it is the page on which the passage begins: an answer does not fail for that.
     """
     cited = [(citation, answer.context[citation.passage - 1]) for citation in answer.citations]
     spanning = {passage.chunk_id: passage for _, passage in cited if _spans_pages(passage)}
-    starts = await _page_starts(list(spanning.values())) if spanning else {}
+    starts = {}
+    if spanning:
+        try:
+            async with asyncio.timeout(answer.question.within(LIMIT_S)):
+                starts = await _page_starts(list(spanning.values()))
+        except (KnowlexError, psycopg.Error, TimeoutError) as exc:
+            log.warning("pages of quotes not looked up", extra={"error": type(exc).__name__})
     return tuple(_page(citation, passage, starts) for citation, passage in cited)
 
 

@@ -73,7 +73,11 @@ _METADATA = _object(
     chunksRetrieved={"type": "integer", "description": "Before the relevance threshold."},
     relevance={"type": "number", "description": "Of the best passage, 0 to 1."},
     model=_STRING,
-    stageTimesMs={"type": "object", "additionalProperties": {"type": "number"}},
+    stageTimesMs={
+        "type": "object",
+        "additionalProperties": {"type": "number"},
+        "description": "`retrieve` holds `embed` and `search`.",
+    },
     warnings={"type": "array", "items": _UNREAD},
 )
 SCHEMAS: dict[str, Any] = {

@@ -1,10 +1,17 @@
 """POST /v1/query: every field of its answer, and every way in which it can fail."""
 
+import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from documents.models import Document, Page
+from rag import quoted_pages
+from rag.types import Answer, Citation
 from tests.answers.asking import QUESTION, Library, block_with, markers, platform
+from tests.rag.conftest import AddDocument
+from tests.rag.factory import passage, question
 from tests.support.api import NO_ANSWER, UNKNOWN_ID, assert_id, assert_problem
 from tests.support.stack import Stack
 
@@ -113,3 +120,26 @@ def test_failures_of_search_and_model_are_503(library: Library):
     assert_problem(platform(library.client), 503, "SERVICE_UNAVAILABLE")
     library.provider.rule("status", status=401, on="embeddings")
     assert_problem(platform(library.client, f"{QUESTION} Or not?"), 503, "SERVICE_UNAVAILABLE")
+
+
+@pytest.fixture
+def two_pages(add_document: AddDocument) -> Document:
+    document = add_document("The end of one page.\nThe beginning of the next.", embed=False)
+    Page.objects.bulk_create(
+        Page(document=document, number=n, start_char=start, text="") for n, start in ((1, 0), (2, 21))
+    )
+    return document
+
+
+async def test_a_quote_is_on_the_page_on_which_it_begins(two_pages: Document, pool: None):
+    """Of a passage that goes over the end of a page; and where nobody can tell, on the passage's first."""
+    spanning = passage(1, document_id=two_pages.id, page_number=1, last_page=2)
+    context = (spanning, passage(2, page_number=7, last_page=7), passage(3, page_number=None, last_page=None))
+    citations = tuple(
+        Citation(n, start, start + 5, 0, 5, "exact")
+        for n, start in ((1, 0), (1, 20), (1, 21), (2, 3), (3, 3))
+    )
+    answer = Answer(question(), True, "x", context, (1,), 3, 0.9, citations=citations)
+    assert await quoted_pages.of_citations(answer) == (1, 1, 2, 7, None)
+    late = replace(answer, question=question(deadline=time.monotonic() - 1))
+    assert await quoted_pages.of_citations(late) == (1, 1, 1, 7, None)

@@ -51,7 +51,11 @@ _FIELDS: dict[str, Schema] = {
     "relevance": {**_SHARE, "description": "Of the best passage."},
     "cached": FLAG,
     "rewritten_query": {**MAYBE_TEXT, "description": "A follow-up question as it stands alone."},
-    "stage_times_ms": {"type": "object", "additionalProperties": {"type": "number"}},
+    "stage_times_ms": {
+        "type": "object",
+        "additionalProperties": {"type": "number"},
+        "description": "`retrieve` holds `embed` and `search`.",
+    },
     "warnings": listed("QueryWarning"),
 }
 PATHS: dict[str, Schema] = {
