@@ -4,6 +4,7 @@ from django.db import migrations
 
 # Vectors and words of a version in the making stand under its document's id, which is no collection's: they
 # change nothing yet. What goes with its document is not looked for again: that deletion says so itself.
+# The fences (OFFSET 0) keep this a walk along indexes: of a statement's own rows there are no statistics.
 CHANGES = """
 CREATE FUNCTION embeddings_collections_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -13,9 +14,12 @@ END $$;
 CREATE FUNCTION embeddings_chunks_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM documents_collections_changed(ARRAY(
-        SELECT DISTINCT d.collection_id FROM changed
-        JOIN documents_chunk c ON c.id = changed.chunk_id
-        JOIN documents_document d ON d.id = c.document_id WHERE d.replaces_id IS NULL
+        SELECT DISTINCT d.collection_id FROM changed, LATERAL (
+            SELECT document_id FROM documents_chunk WHERE id = changed.chunk_id OFFSET 0
+        ) c, LATERAL (
+            SELECT collection_id FROM documents_document
+            WHERE id = c.document_id AND replaces_id IS NULL OFFSET 0
+        ) d
     ));
     RETURN NULL;
 END $$;
