@@ -1,0 +1,54 @@
+"""`manage.py verify_citations`: checks every stored citation again, through the public API alone."""
+
+import sys
+from argparse import ArgumentParser
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from knowlex.common.components import component
+from rag.protocols import ClaimJudge
+from rag.verifying.library import Library, ServerFailed
+from rag.verifying.verifying import Tally, verify
+
+ROWS = ("answers", "citations", "exact", "supported", "gone", "replaced", "faults")
+
+
+class Command(BaseCommand):
+    help = (
+        "Checks the citations of stored answers again, through the public API alone: quotes, offsets, pages, "
+        "markers, and whether the passage supports the claim. Ends with 1 if anything is wrong."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--url", default="http://127.0.0.1:8080")
+        parser.add_argument("--api-key", default="", help="where the server asks for one")
+        parser.add_argument(
+            "--since", type=_positive, metavar="DAYS", help="only answers of the last DAYS days"
+        )
+        parser.add_argument("--limit", type=_positive, metavar="N", help="only the newest N answers")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        days = options["since"]
+        since = datetime.now(UTC) - timedelta(days=days) if days else None
+        library, tally = Library(options["url"], options["api_key"]), Tally()
+        try:
+            judge = component("CLAIM_JUDGE", ClaimJudge)
+            for fault in verify(library, judge, tally, since=since, limit=options["limit"]):
+                self.stdout.write(fault)
+        except ServerFailed as exc:
+            raise CommandError(str(exc)) from exc
+        finally:
+            library.close()
+        for row in ROWS:
+            self.stdout.write(f"{row:<12}{getattr(tally, row):>8}")
+        if tally.faults:
+            sys.exit(1)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= 36_500:
+        raise ValueError(text)
+    return number
