@@ -80,5 +80,5 @@ def test_citations_of_deleted_documents_are_counted_as_gone(library: Library) ->
 
 
 def test_a_server_that_is_not_there_is_told() -> None:
-    with pytest.raises(CommandError, match="http://127.0.0.1:9/? cannot be reached"):
+    with pytest.raises(CommandError, match=r"http://127\.0\.0\.1:9/? cannot be reached"):
         call_command("verify_citations", "--url", "http://127.0.0.1:9", stdout=StringIO())
