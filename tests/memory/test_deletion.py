@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from rag.memory.records import Record
 from rag.memory.retention import forget_old_queries
 from rag.models import Query
 from tests.memory.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
+from tests.rag.factory import question
 from tests.support.waiting import wait_until
 
 WAITING = """
@@ -130,6 +132,37 @@ async def test_deleted_while_it_is_written_the_record_first(
         await deleting.commit()
 
     await assert_gone(one)
+
+
+async def test_what_a_follow_up_took_from_it_goes_too(recording: Recorder):
+    """Questions before, and of other conversations, keep theirs."""
+    document = await sync_to_async(stored_document)()
+    follow_up = question("Who knows Quellenwort?", original="Who knows it?")
+    before, quoting, after, elsewhere = (
+        record_of(answer, conversation_id=conversation)
+        for answer, conversation in (
+            (unanswered(question=follow_up), "one"),
+            ((await of(document)).answer, "one"),
+            (unanswered(question=follow_up), "one"),
+            (unanswered(question=follow_up), "two"),
+        )
+    )
+    for one in (before, quoting, after, elsewhere):
+        record(one)
+    await recording.flush()
+    created = datetime.now(UTC)
+    for minutes, one in enumerate((before, quoting, after)):
+        moment = created + timedelta(minutes=minutes)
+        await Query.objects.filter(id=one.query_id).aupdate(created_at=moment)
+
+    await document.adelete()
+
+    asked = {query.id: query async for query in Query.objects.all()}
+    assert {query.original_query for query in asked.values()} == {"Who knows it?", quoting.question.text}
+    assert asked[after.query_id].rewritten_query == ""
+    assert asked[after.query_id].again().text == "Who knows it?"
+    for one in (before, elsewhere):
+        assert asked[one.query_id].rewritten_query == follow_up.text
 
 
 async def test_a_replaced_document_is_still_there_and_said_to_be_another(recording: Recorder):
