@@ -34,12 +34,7 @@ class ChatSynthesizer:
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
         if self._structured:
-            try:
-                said = await self._model.complete(**_asking(question, context, structured=True))
-                reader = ClaimReader()
-                return Synthesis(reader.feed(said.text) + reader.finish(), said.usage)
-            except (SchemaRefused, NotClaims) as exc:
-                self._ask_plainly(exc)
+            return await self._joined(question, context)
         return await self._model.complete(**_asking(question, context))
 
     async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
@@ -52,12 +47,26 @@ class ChatSynthesizer:
                         yield piece
                 return
             except (SchemaRefused, NotClaims) as exc:
+                if shown and isinstance(exc, NotClaims) and exc.cut:
+                    yield Usage()  # left while it went on and on, so nobody has counted
+                    return
                 if shown:
                     raise SynthesisFailed("The chat model's reply is garbled.") from exc
                 self._ask_plainly(exc)
         async with aclosing(self._model.stream(**_asking(question, context))) as pieces:
             async for piece in pieces:
                 yield piece
+
+    async def _joined(self, question: Question, context: Context) -> Synthesis:
+        """Of a stream, which can be left when a model does not come to an end."""
+        text, usage = "", Usage()
+        async with aclosing(self.stream(question, context)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Usage):
+                    usage = piece
+                else:
+                    text += piece
+        return Synthesis(text, usage)
 
     async def _claims(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
         """Claim by claim. Raises NotClaims."""

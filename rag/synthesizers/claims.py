@@ -37,6 +37,7 @@ _OPENED = re.compile(r'\s*(?:```(?:json)?\s*)?\{\s*"claims"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
 OPENED_WITHIN = 100  # characters
+CLAIM_CHARS = 1500  # small models may go on for ever in a text or in a list of sources
 _decoder = json.JSONDecoder()
 
 
@@ -60,7 +61,10 @@ class ClaimReader:
         self._reply += piece
         if not self._opened and not self._open():
             return ""
-        return "".join(self._claims()) if "}" in piece or "]" in piece else ""
+        found = "".join(self._claims()) if "}" in piece or "]" in piece else ""
+        if not (found or self._closed) and len(self._reply) - self._place > CLAIM_CHARS:
+            raise NotClaims(cut=True)
+        return found
 
     def finish(self) -> str:
         """What no claim stands for. A reply that was cut off after a claim ends there. Raises NotClaims."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from knowlex.common.errors import SynthesisFailed
 from knowlex.common.retry import Retry
 from rag.context import context_of
-from rag.prompts import NOT_FOUND
+from rag.prompts import NOT_FOUND, SYSTEM
 from rag.synthesizers import claims
 from rag.synthesizers.chat import ChatSynthesizer
 from rag.synthesizers.claims import ClaimReader, NotClaims
@@ -97,6 +97,26 @@ async def test_a_stream_that_breaks_between_claims_is_a_failure(
     provider.rule("stream_cut", after=9)
     with pytest.raises(SynthesisFailed):
         await streamed(synthesizer)
+
+
+async def test_a_claim_without_end_is_left_for_a_plain_reply(
+    synthesizer: ChatSynthesizer, provider: Provider
+):
+    endless = '{"claims": [{"text": "' + "the tower of " * 2000
+    provider.speaks_in(100)
+    provider.says(lambda prompt: SAID if prompt.system == SYSTEM else endless)
+    provider.rule("schema_ignored", on="chat")
+    for asking in (synthesizer.synthesize(question(), CONTEXT), synthesizer.synthesize(question(), CONTEXT)):
+        assert (await asking).text == SAID
+    assert synthesizer.prompt_version == claims.VERSION  # the next reply may be a good one
+
+
+async def test_what_was_claimed_before_it_stays(synthesizer: ChatSynthesizer, provider: Provider):
+    provider.speaks_in(100)
+    provider.says('{"claims": [{"text": "A b.", "sources": [1]}, {"text": "' + "the tower of " * 2000)
+    provider.rule("schema_ignored", on="chat")
+    assert (await synthesizer.synthesize(question(), CONTEXT)).text == "A b [1]."
+    assert len(provider.calls("chat")) == 1
 
 
 def read(reply: str, size: int) -> str:
