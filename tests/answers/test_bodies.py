@@ -1,0 +1,91 @@
+"""Citations as each face tells them: the same ones, numbered and placed as in the answer that it sends."""
+
+from typing import Any
+
+from knowlex.common.ids import new_id
+from rag.asking import Asked
+from rag.contracts import ask, query
+from rag.contracts.v1.answers import answer_body
+from rag.contracts.v1.questions import ReplySettings
+from rag.types import Answer, Citation, Question, Support
+from tests.rag.factory import passage, question
+
+NORDERNEY = "The lighthouse of Norderney is 54 metres tall. It was lit in 1874."
+STEPS = "It has 253 steps."
+ANSWER = "It has 253 steps [3]. It is 54 metres tall and was lit in 1874 [2][3]."
+CONTEXT = (
+    passage(1, distance=0.1),
+    passage(2, NORDERNEY, distance=0.3, start_char=1000, page_number=4),
+    passage(3, STEPS, distance=0.2, start_char=50, chapter="North"),
+)
+
+
+def cited(number: int, content: str, quote: str, claim: str, support: Support) -> Citation:
+    start, placed = content.index(quote), ANSWER.index(claim)
+    return Citation(number, start, start + len(quote), placed, placed + len(claim), support)
+
+
+LIT = "It is 54 metres tall and was lit in 1874"
+CITATIONS = (
+    cited(3, STEPS, "It has 253 steps.", "It has 253 steps", "exact"),
+    cited(2, NORDERNEY, "It was lit in 1874.", LIT, "supported"),
+    cited(3, STEPS, "It has 253 steps.", LIT, "supported"),
+)
+
+
+def asked(asking: Question | None = None) -> Asked:
+    answer = Answer(
+        asking or question("How tall?"), True, ANSWER, CONTEXT, (3, 2), 3, 0.9, citations=CITATIONS
+    )
+    return Asked(answer, new_id(), "tea", cached=False, latency_ms=7, pages=(3, 4, 3))
+
+
+def claims_of(answer: str, citations: list[dict[str, Any]], start: str, end: str) -> list[str]:
+    return [answer[one[start] : one[end]] for one in citations]
+
+
+def test_the_platform_numbers_passages_by_first_citation():
+    body = answer_body(asked(), ReplySettings(response_format="json"))
+    assert body["answer"] == "It has 253 steps [1]. It is 54 metres tall and was lit in 1874 [2][1]."
+    assert [source["chunk_id"] for source in body["sources"]] == [CONTEXT[2].chunk_id, CONTEXT[1].chunk_id]
+    assert [one["citation_index"] for one in body["citations"]] == [1, 2, 1]
+    assert [one["page_number"] for one in body["citations"]] == [3, 4, 3]
+    lit = body["citations"][1]
+    assert lit["quoted_text"] == "It was lit in 1874."
+    assert (lit["start_char"], lit["end_char"]) == (1047, 1066)
+    claims = claims_of(body["answer"], body["citations"], "answer_start", "answer_end")
+    assert claims == ["It has 253 steps", LIT, LIT]
+    assert body["claims"] == [
+        {"text": "It has 253 steps", "citation_indexes": [1], "support": "exact"},
+        {"text": LIT, "citation_indexes": [2, 1], "support": "supported"},
+    ]
+    assert body["sources"][1]["content_snippet"].startswith("It was lit in 1874.")
+
+
+def test_claims_are_told_in_json_only():
+    assert "claims" not in answer_body(asked(), ReplySettings())
+
+
+def test_ask_numbers_passages_by_distance():
+    body = ask._body(asked())
+    assert body["answer"] == "It has 253 steps [2]. It is 54 metres tall and was lit in 1874 [3][2]."
+    citations = body["metadata"]["citations"]
+    assert [one["citationIndex"] for one in citations] == [2, 3, 2]
+    for one in citations:
+        assert body["sourceChunks"][one["citationIndex"] - 1]["chunkId"] == one["chunkId"]
+
+
+def test_query_numbers_documents_by_first_citation():
+    body = query._query_body(asked())
+    citations = body["metadata"]["citations"]
+    for one in citations:
+        assert body["citedDocuments"][one["citationIndex"] - 1]["id"] == one["documentId"]
+    claims = claims_of(body["answer"], citations, "answerStart", "answerEnd")
+    assert claims == ["It has 253 steps", LIT, LIT]
+
+
+def test_a_follow_up_is_told_as_it_was_asked_and_as_it_was_understood():
+    follow_up = question("How tall is the lighthouse?", original="How tall is it?")
+    assert ask._body(asked(follow_up))["query"] == "How tall is it?"
+    body = answer_body(asked(follow_up), ReplySettings())
+    assert body["rewritten_query"] == "How tall is the lighthouse?"
