@@ -27,7 +27,16 @@ _DOES = (
     r"|tiene)\b"
 )
 _SUBJECT = re.compile(rf"(?:(?!{_DOES})\S{{1,40}}\s+){{1,7}}?(?={_DOES})", re.IGNORECASE)
-_NAMES = re.compile(r"(?:(?:The|A|An|Der|Die|Das|Le|La|El)\s+)?(?:[^\W\d_a-z]\S{0,40}\s+){1,5}")
+_PRONOUN = re.compile(
+    r"(?:it|he|she|they|we|i|you|these|this|that|there|its|his|her|their|our|in|on|at|by|for|from|with|as|to|when|if"
+    r"|while|after|before|since|during|under|es|er|sie|ils?|elles?|seine?|ihre?|ses|son|sa|su|sus)\b",
+    re.IGNORECASE,
+)
+_CAPITALS = r"(?:[^\W\d_a-z]\S{0,40}\s+)"
+_OPENING = re.compile(
+    rf"(?:(?:The|An?|Both|All|Each|No|Der|Die|Das|Eine?|Les?|La|Une?|El|Los|Las)\s+{_CAPITALS}{{0,5}}\S{{1,40}}\s"
+    rf"|{_CAPITALS}{{1,6}})"
+)
 _CLAUSES = re.compile(
     r"(?:[,;]\s+(?:and|but|while|whereas|und|aber|et|mais|y|pero)?|\s(?:and|while|whereas)\s)\s*"
 )
@@ -121,6 +130,8 @@ def claims_of(reading: Reading, place: int) -> Iterator[Claim]:
     text, mark = reading.text, reading.marks[place]
     start = _part_start(reading, place)
     part = _claim(text, start, mark.at)
+    if part and text[part.end : part.end + 1] == ".":  # "... in the U.S [1].": it may be an abbreviation's
+        part = part._replace(text=f"{part.text}.")
     whole = whole_of(reading)
     if mark.whole or part is None:
         yield from filter(None, (whole,))
@@ -165,9 +176,14 @@ def _standing(reading: Reading, part: Claim, start: int) -> Iterator[Claim]:
     if _STANDS.match(said.text) or _is_short(said.text):
         yield said
         return
-    subject = _SUBJECT.match(reading.text, reading.begin) or _NAMES.match(reading.text, reading.begin)
-    if subject:
+    first = reading.marks[0].at
+    subject = _SUBJECT.match(reading.text, reading.begin, first) or _OPENING.match(
+        reading.text, reading.begin, first
+    )
+    if subject and not _PRONOUN.match(subject[0]):
         yield said._replace(text=f"{subject[0]}{said.text}")
+    elif until := _claim(reading.text, reading.begin, part.end):
+        yield said._replace(text=until.text)
 
 
 def clauses_of(claim: Claim) -> list[Claim]:

@@ -21,9 +21,9 @@ SOURCE = (
 _NAMED = rf"{SOURCE}s?\.?{_SPACE}{{0,2}}(?:[:#：]|no\.)?{_SPACE}{{0,2}}"
 _LABEL = rf"(?:\^|\#|{_NAMED})?"
 _DASH = rf"{_SPACE}{{0,2}}(?:[-–—‑~]|\bto\b){_SPACE}{{0,2}}"
-_ITEM = rf"{_LABEL}[-+]?\d+(?:{_DASH}{_LABEL}\d+)?"
+_ITEM = rf"{_LABEL}[-+]?\d++(?:{_DASH}{_LABEL}\d++)?"
 _SEPARATOR = rf"{_SPACE}{{0,2}}(?:,|;|&|/|、|，|\band\b|\bund\b|\bet\b|\by\b){_SPACE}{{0,2}}"
-_LIST = rf"{_ITEM}(?:{_SEPARATOR}{_ITEM})*"
+_LIST = rf"{_ITEM}(?>{_SEPARATOR}{_ITEM})*+"
 _PLACE = (  # ", page 3", ", p. 3-4", ": section 2"
     rf"{_SPACE}{{0,2}}[,;:]{_SPACE}{{0,2}}"
     r"(?:pages?|pp?|pg|sections?|sec|chapters?|ch|lines?|paragraphs?|para|seite|s|página|pág)\b\.?"
@@ -32,8 +32,9 @@ _PLACE = (  # ", page 3", ", p. 3-4", ": section 2"
 _NOTE = r"†[^\]】］\n]{0,80}"
 _INSIDE = rf"{_SPACE}{{0,2}}{_LIST}(?:{_PLACE}){{0,2}}\.?{_SPACE}{{0,2}}(?:{_NOTE})?"
 SQUARE = rf"[\[【［〔]{{1,2}}{_INSIDE}[\]】］〕]{{1,2}}"
-SQUARES = rf"{SQUARE}(?:[\ \t]?[,;]?[\ \t]?{SQUARE})*"
-NAMED = rf"{_NAMED}\d+(?:(?:{_SEPARATOR}|{_DASH}){_LABEL}\d+)*(?:{_PLACE})?"
+# Possessive: a run is never tried in two ways, so that a long one before something else costs no more.
+SQUARES = rf"{SQUARE}(?>[\ \t]?+[,;]?+[\ \t]?+{SQUARE})*+"
+NAMED = rf"{_NAMED}\d++(?>(?:{_SEPARATOR}|{_DASH}){_LABEL}\d++)*+(?:{_PLACE})?"
 _SEE = r"(?:(?:see|cf\.?|from|per|siehe|vgl\.?|voir|véase|according[ ]to)[ :]{1,2}(?:also[ ])?)?"
 _VIA = (
     r"(?:[-–—,;][ ]{1,2})?"
@@ -63,7 +64,7 @@ _RUN = re.compile(
     rf"(?P<space>[ \t]{{0,4}})(?P<run>{SQUARES})(?P<tail>[ \t]{{0,4}}(?=[.,;:!?]))?", re.IGNORECASE
 )
 _ONE = rf"(?:{_SURE}|{_LOOSE}|{_SUPERSCRIPTS})"
-_RUN_AT = re.compile(rf"{_ONE}(?:[ \t]?[,;]?[ \t]?{_ONE})*", re.IGNORECASE | re.VERBOSE)
+_RUN_AT = re.compile(rf"{_ONE}(?>[\ \t]?+[,;]?+[\ \t]?+{_ONE})*+", re.IGNORECASE | re.VERBOSE)
 OPENERS = "[【［〔(（{<^⁰¹²³⁴⁵⁶⁷⁸⁹"  # what a marker begins with
 LEFT_OPEN = re.compile(r"[\[【［〔]{1,2}[^\]】］〕\n]{0,160}\Z")
 _HALF = re.compile(
@@ -80,6 +81,7 @@ _LEFT_OUT = re.compile(
 _ENDS = re.compile(r"\s*(?:[.!?。！？;；]|\Z)")
 _WORD_BEFORE = re.compile(r"\w{1,30}[ \t]?\Z")
 _MAX_DIGITS = 4
+_LONGEST_RUN = 400  # characters; what follows is a run of its own
 
 
 class Mark(NamedTuple):
@@ -111,8 +113,8 @@ def run_end(text: str, start: int, *, final: bool) -> int | None:
     """Where a run of markers that begins at `start` ends; None if none does, 0 if more text may tell."""
     if start < len(text) and text[start] not in OPENERS and text[start] != "*":
         return None
-    run = _RUN_AT.match(text, start)
-    if final:
+    run = _RUN_AT.match(text, start, start + _LONGEST_RUN)
+    if final or len(text) >= start + _LONGEST_RUN:
         return run.end() if run else None
     if run is None:
         return 0 if _HALF.match(text, start) else None
@@ -146,7 +148,8 @@ def _mark(found: re.Match[str], text: str, blocks: int, written: Callable[[str],
         numbers and _ends_claim(text, found.end()) and not _part_of_text(found, kind, written)
     ):
         return None
-    return Mark(found.start(), found.end(), numbers, found["space"], found["tail"] or "", sure)
+    space = found["space"] or (" " if kind == "bare" else "")
+    return Mark(found.start(), found.end(), numbers, space, found["tail"] or "", sure)
 
 
 def _ends_claim(text: str, end: int) -> bool:

@@ -73,7 +73,11 @@ class Prover:
             if part.start < verdict.end and verdict.start < part.start + part.length:
                 alone = _alone(block, part)
                 (again,) = await self._judge.judge(claim.text, [alone])
-                if again.support and (proof := _placed(claim, alone.parts, again)):
+                if (
+                    again.support
+                    and again.share >= verdict.share
+                    and (proof := _placed(claim, alone.parts, again))
+                ):
                     return proof
         return None
 
