@@ -59,9 +59,10 @@ async def _page_starts(passages: list[Passage]) -> dict[object, list[tuple[int, 
 
 
 def _page(citation: Citation, passage: Passage, starts: dict[object, list[tuple[int, int]]]) -> int | None:
+    """Where its middle stands: one that a page's end tears apart is mostly on the other page."""
     page = passage.page_number
     if not _spans_pages(passage):
         return page
-    place = passage.start_char + citation.quote_start
+    place = passage.start_char + (citation.quote_start + citation.quote_end) // 2
     before = [number for start, number in starts.get(passage.document_id, []) if start <= place]
     return max(before, default=page)

@@ -19,7 +19,7 @@ from rag.contracts.sse import Telling, event_response
 from rag.numbering import FirstCited, Numbering, PlaceOf, numbered
 from rag.plain_stream import PlainWriter, clean
 from rag.snippets import snippet
-from rag.types import Answer, Passage, Started
+from rag.types import Passage, Started
 
 DEFAULT_SOURCES = {"query": 10, "question": 5}
 NOT_ENOUGH = "I don't have enough information to answer that."
@@ -61,7 +61,7 @@ def _query_body(asked: Asked) -> dict[str, Any]:
     text, numbering = numbered(answer, _by_document(answer.context))
     return {
         "answer": text if answer.answered else NOT_ENOUGH,
-        "citedDocuments": _documents(answer, numbering.place_of),
+        "citedDocuments": _documents(asked, numbering.place_of),
         "metadata": {"processingTimeMs": asked.latency_ms, **answer_metadata(asked, numbering)},
     }
 
@@ -71,24 +71,26 @@ def _by_document(context: Sequence[Passage]) -> PlaceOf:
     return FirstCited(lambda number: context[number - 1].document_id)
 
 
-def _documents(answer: Answer, place_of: PlaceOf) -> list[dict[str, Any]]:
+def _documents(asked: Asked, place_of: PlaceOf) -> list[dict[str, Any]]:
     """In the order of first citation."""
-    first = {place_of(n): n for n in reversed(answer.cited)}
-    return [_cited(answer, first[place]) for place in sorted(first)]
+    first = {place_of(n): n for n in reversed(asked.answer.cited)}
+    return [_cited(asked, first[place]) for place in sorted(first)]
 
 
-def _cited(answer: Answer, n: int) -> dict[str, Any]:
-    """One document; n is the first of its blocks that the answer cites."""
-    passage = answer.context[n - 1]
-    cited = (answer.context[m - 1] for m in answer.cited)
-    pages = {p.page_number for p in cited if p.document_id == passage.document_id} - {None}
+def _cited(asked: Asked, n: int) -> dict[str, Any]:
+    """One document; n is the first of its passages that the answer cites. pages: those of what it quotes."""
+    passages, passage = asked.answer.context, asked.answer.context[n - 1]
+    quoted = [passages[citation.passage - 1] for citation in asked.answer.citations]
+    known = asked.pages or [one.page_number for one in quoted]
+    own = zip(quoted, known, strict=True)
+    pages = [page for one, page in own if one.document_id == passage.document_id]
     return {
         "id": passage.document_id,
         "title": passage.title,
-        "snippet": snippet(passage.content, claim(answer.text, n)),
+        "snippet": snippet(passage.content, claim(asked.answer.text, n)),
         "url": None,
-        "pageNumber": passage.page_number,
-        "pages": sorted(page for page in pages if page is not None),
+        "pageNumber": pages[0] if pages else passage.page_number,
+        "pages": sorted({page for page in pages if page is not None}),
     }
 
 
