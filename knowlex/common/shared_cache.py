@@ -49,10 +49,16 @@ class SharedCache:
     def __init__(self) -> None:
         self._clients: PerLoop[redis.asyncio.Redis] = PerLoop(_connect)
         self._writing: PerLoop[set[asyncio.Task[None]]] = PerLoop(set)
+        self._on_the_way: dict[tuple[str, str], Callable[[], bytes | None]] = {}
         self._rests_until = 0.0
 
     async def get(self, kind: str, key: str) -> bytes | None:
-        """None if it is not there, or cannot be had in time. kind: of SLOTS."""
+        """None if it is not there, or cannot be had in time. kind: of SLOTS.
+
+        Who asks right after a `put` of this process finds it, though Valkey may not have it yet.
+        """
+        if (made := self._on_the_way.get((kind, key))) is not None:
+            return made()
         digest = _digest(key)
         found = await self._asked(lambda client: client.get(_slot(kind, digest)))
         if not isinstance(found, bytes) or found[:_DIGEST_BYTES] != digest:
@@ -60,13 +66,15 @@ class SharedCache:
         return found[_DIGEST_BYTES:]
 
     def put(self, kind: str, key: str, value: Callable[[], bytes | None], ttl_s: int) -> None:
-        """Keep what `value` makes (None: nothing) for a while. Nobody waits for it, and it never raises."""
+        """Keep what `value` makes (None: nothing; it must not raise) for a while. Nobody waits for it."""
         writing = self._writing.get()
         if self._is_away() or len(writing) >= MAX_WAITING:
             return
+        self._on_the_way[kind, key] = value
         task = asyncio.create_task(self._put(kind, key, value, ttl_s))
         writing.add(task)
         task.add_done_callback(writing.discard)
+        task.add_done_callback(lambda _: self._on_the_way.pop((kind, key), None))
 
     async def close(self) -> None:
         """This loop's connections, when what is being written is written."""

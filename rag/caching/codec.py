@@ -33,7 +33,7 @@ _LEFT_OUT = {"passages": {"__all__": {"sentences", "bounds", "similarities"}}}
 
 
 def encoded(answer: Answer) -> bytes | None:
-    """None if it is too large.
+    """None if it is too large, or holds what JSON cannot.
 
     Without the sentences of passages, and without the text of candidates that did not come into the answer.
     """
@@ -46,7 +46,10 @@ def encoded(answer: Answer) -> bytes | None:
     )
     bare = replace(answer, context=(), passages=(), candidates=())
     stored = _Stored(bare, tuple(table.values()), context, found, candidates)
-    data = _ADAPTER.dump_json(stored, exclude=_LEFT_OUT)
+    try:
+        data = _ADAPTER.dump_json(stored, exclude=_LEFT_OUT)
+    except ValueError:
+        return None
     if len(data) > MAX_BYTES:
         return None
     return _PLAIN + data if len(data) < _COMPRESSED_FROM else _DEFLATED + zlib.compress(data, 1)

@@ -54,6 +54,11 @@ async def test_an_answer_is_found_again_with_the_question_that_is_asked_now():
     assert (found.text, found.cited, set(found.stage_ms)) == (answer().text, (1, 2), {"cache"})
 
 
+async def test_who_asks_at_once_finds_it_though_it_is_not_written_yet():
+    answers.remember(ASKED, answer(question=ASKED))
+    assert await answers.recall(ASKED) is not None
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -63,6 +63,10 @@ def test_a_large_answer_is_not_kept():
     assert codec.encoded(answer(text="long " * 300_000)) is None
 
 
+def test_what_json_cannot_hold_is_not_kept():
+    assert codec.encoded(answer(text="half a character: \ud800")) is None
+
+
 @pytest.mark.parametrize(
     "fields",
     [
