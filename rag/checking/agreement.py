@@ -12,13 +12,13 @@ from rag.checking.words import Token
 
 NONE: frozenset[tuple[str, str]] = frozenset()
 LONG = 6  # content words of a clause that may hold one more than the sentence, if it only joins the others
-BINDING = frozenset("的了在是和与與及也于於为為其之年月日个個们們這这那就都而且或被把从從到对對上中下内外")
+BINDING = frozenset("的了在是有和与與及也于於为為其之年月日个個们們這这那就都而且或被把从從到对對上中下内外")
 
 
 def agrees(claim: Statement, said: Statement, known: frozenset[tuple[str, str]] = NONE) -> bool:
     """known: words that follow each other in the sentences before, where a name may stand in full."""
     return (
-        _numbers_agree(claim, said)
+        numbers_agree(claim, said)
         and _words_agree(claim, said, known)
         and _opposites_agree(claim, said)
         and negations_agree(claim, said)
@@ -31,7 +31,7 @@ def agrees(claim: Statement, said: Statement, known: frozenset[tuple[str, str]] 
 def facts_agree(claim: Statement, said: Statement) -> bool:
     """What no model may decide: numbers, names, negations, and who stands where."""
     return (
-        _numbers_agree(claim, said)
+        numbers_agree(claim, said)
         and not any(claim.tokens[n].kind == "name" for n in missing(claim, said))
         and negations_agree(claim, said)
         and _runs_agree(claim, said, NONE)
@@ -52,7 +52,7 @@ def share(claim: Statement, said: Statement) -> float:
     return max(0.0, 1 - lacking / len(claim.content))
 
 
-def _numbers_agree(claim: Statement, said: Statement) -> bool:
+def numbers_agree(claim: Statement, said: Statement) -> bool:
     """All stand there, each as often as it is claimed."""
     if any(_lacks(token, said) for token in claim.tokens):
         return False

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from rag.checking import agreement
+from rag.checking.foreign import holding, other_language
 from rag.checking.normal import bare, occurrences
 from rag.checking.statements import Statement, quotes_in, statement_of
 from rag.checking.types import Verdict
@@ -33,10 +34,18 @@ def judged(claim: str, content: str, language: str = "") -> Verdict:
         return Verdict(None, 0, 0, 0.0)
     words = words_of(claim, language)
     held = len(words & passage.analysis.words)
-    if held < WORTH_A_LOOK * len(words):
-        return Verdict(None, *passage.span(0, 0), 0.0)
     literal = _literal(claim, statement, passage) if held >= NEARLY_ALL * len(words) else None
-    return literal or _closest(claim, words, statement, passage)
+    verdict = literal or _closest(claim, words, statement, passage)
+    return verdict if verdict.support else _foreign(claim, passage, verdict)
+
+
+def _foreign(claim: str, passage: Passage, verdict: Verdict) -> Verdict:
+    """For a claim in another language: supported where all its names and numbers stand."""
+    language = other_language(claim, passage)
+    if not language or not _quotes_stand(claim, passage.content):
+        return verdict
+    found = holding(claim, language, passage)
+    return Verdict("supported", *passage.span(*found), 0.5) if found else verdict
 
 
 def _literal(claim: str, statement: Statement, passage: Passage) -> Verdict | None:
@@ -58,8 +67,9 @@ def _whole(passage: Passage, start: int, end: int) -> tuple[int, int]:
 
 def _closest(claim: str, words: frozenset[str], statement: Statement, passage: Passage) -> Verdict:
     best = Verdict(None, *passage.span(0, 0), 0.0)
-    quoted = _quotes_stand(claim, passage.content)
-    for place in _candidates(words, passage):
+    places = list(_candidates(words, passage))
+    quoted = bool(places) and _quotes_stand(claim, passage.content)
+    for place in places:
         share = agreement.share(statement, passage.said(place))
         found = supporting(statement, passage, place) if quoted else None
         if found:
@@ -76,6 +86,8 @@ def _quotes_stand(claim: str, content: str) -> bool:
 def _candidates(words: frozenset[str], passage: Passage) -> Iterator[int]:
     """Places of the sentences that share most words with the claim, the most first."""
     least = WORTH_A_LOOK * len(words)
+    if len(words & passage.analysis.words) < least:
+        return
     shared = [(-len(words & sentence.words), n) for n, sentence in enumerate(passage.analysis.sentences)]
     yield from islice((n for count, n in sorted(shared) if -count >= least), LOOKED_AT)
 

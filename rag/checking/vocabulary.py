@@ -123,6 +123,7 @@ LIGHT = _words(
     different specific particular certain overall said reported reports report note noted notes indicate
     indicates indicated
     liegt befindet genannt heißt bekannt laut dokument text jahr etwa ungefähr circa beträgt besteht
+    haut hoch large
     situé située appelé nommé selon document texte année environ
     situado llamado según documento texto año aproximadamente
     """
@@ -334,5 +335,13 @@ SAME = _table(
     help: helps helped assist assists
     marry: married marriage wed
     near: nearby close
+    """
+)
+SAME_GERMAN = _table(
+    """
+    bau: gebaut erbaut errichtet baute bauten
+    gründ: gegründet gründete gründeten
+    schreib: geschrieben schrieb schrieben
+    beginn: begann begannen begonnen
     """
 )

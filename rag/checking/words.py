@@ -92,6 +92,8 @@ def stem_of(word: str, language: str) -> str:
     stem = found[0] if found else ""
     if language in ("", "en"):
         stem = vocabulary.SAME.get(word, vocabulary.SAME.get(stem, stem))
+    elif language == "de":
+        stem = vocabulary.SAME_GERMAN.get(word, stem)
     return stem
 
 
