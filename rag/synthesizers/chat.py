@@ -76,8 +76,9 @@ class ChatSynthesizer:
                 text = reader.finish() if isinstance(piece, Usage) else reader.feed(piece)
                 if text:
                     yield text
-                if isinstance(piece, Usage):
-                    yield piece
+                if isinstance(piece, Usage) or reader.full:
+                    yield piece if isinstance(piece, Usage) else Usage()
+                    return
 
     def _ask_plainly(self, why: SchemaRefused | NotClaims) -> None:
         """This question, and all to come unless the reply was only too long."""

@@ -37,6 +37,7 @@ _OPENED = re.compile(r'\s*(?:```(?:json)?\s*)?\{\s*"claims"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
 OPENED_WITHIN = 100  # characters
+MOST_CLAIMS = 12  # more are those of a model that comes to no end
 CLAIM_CHARS = 1500  # small models may go on for ever in a text or in a list of sources
 _decoder = json.JSONDecoder()
 
@@ -50,11 +51,19 @@ class NotClaims(Exception):
 
 
 class ClaimReader:
-    """Of one reply, however it is cut into pieces: `feed` gives each claim as soon as it is complete."""
+    """Of one reply, however it is cut into pieces: `feed` gives each claim as soon as it is complete.
+
+    full: no more claims are taken, so the rest need not be read.
+    """
 
     def __init__(self) -> None:
+        self._count = 0
         self._reply, self._place = "", 0
         self._opened = self._closed = self._said = False
+
+    @property
+    def full(self) -> bool:
+        return self._count >= MOST_CLAIMS
 
     def feed(self, piece: str) -> str:
         """Raises NotClaims."""
@@ -84,7 +93,7 @@ class ClaimReader:
 
     def _claims(self) -> list[str]:
         found: list[str] = []
-        while not self._closed:
+        while not (self._closed or self.full):
             between = _BETWEEN.match(self._reply, self._place)
             start = between.end() if between else self._place
             if self._reply[start : start + 1] == "]":
@@ -95,6 +104,7 @@ class ClaimReader:
             except (ValueError, RecursionError):
                 break  # more of it is to come
             found.append(self._worded(claim))
+            self._count += 1
         return found
 
     def _worded(self, claim: Any) -> str:

@@ -119,6 +119,15 @@ async def test_what_was_claimed_before_it_stays(synthesizer: ChatSynthesizer, pr
     assert len(provider.calls("chat")) == 1
 
 
+async def test_claims_without_end_are_left(synthesizer: ChatSynthesizer, provider: Provider):
+    provider.speaks_in(100)
+    provider.says('{"claims": [' + '{"text": "A b.", "sources": [1]}, ' * 900)
+    provider.rule("schema_ignored", on="chat")
+    text = (await synthesizer.synthesize(question(), CONTEXT)).text
+    assert text == " ".join(["A b [1]."] * claims.MOST_CLAIMS)
+    assert len(provider.calls("chat")) == 1
+
+
 def read(reply: str, size: int) -> str:
     reader = ClaimReader()
     pieces = [reader.feed(reply[start : start + size]) for start in range(0, len(reply), size)]
