@@ -34,7 +34,7 @@ def rendered(reading: Reading, proofs: Mapping[int, Sequence[Proof]]) -> Rendere
     written, inserted, done = [], [], 0
     for place, mark in enumerate(reading.marks):
         if found := proofs.get(place):
-            marker = f"{mark.space}{joined(found)}"
+            marker = f"{mark.space if mark.at else ''}{joined(found)}"
             written += [text[done : mark.at], marker]
             inserted.append((mark.at, len(marker)))
             done = mark.at
