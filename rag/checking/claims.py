@@ -14,6 +14,7 @@ _BULLET = re.compile(r"\s*(?:(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{
 _END = re.compile(r"[.!?…。！？]*[\"'”’»)*_]*\s*\Z")
 _TRIMMED = " \t\r\n,;:–—-*_#>"
 _WORD = re.compile(r"\w")
+_LETTER = re.compile(r"[^\W\d_]")
 _JOINS = (
     r"(?:and|or|but|while|whereas|which|who|although|though|because|since|und|oder|aber|et|mais|ou|y|pero)\b"
 )
@@ -136,13 +137,15 @@ def claims_of(reading: Reading, place: int) -> Iterator[Claim]:
     if mark.whole or part is None:
         yield from filter(None, (whole,))
         return
-    following = reading.marks[place + 1].at if place + 1 < len(reading.marks) else len(text)
-    if not _CLOSED.match(text[mark.at : following] or text[mark.at :]):
+    last = place + 1 == len(reading.marks)
+    following = text[mark.at : len(text) if last else reading.marks[place + 1].at]
+    # What stands behind the last marker has none of its own: it is said under this one.
+    if not _CLOSED.match(following or text[mark.at :]) or (last and not _is_short(following)):
         yield from filter(None, (whole,))
         return
     if _is_short(part.text) and whole and whole.text != part.text:
         yield whole
-        if not _is_short(text[mark.at : following]):
+        if not _is_short(following):
             return
     yield from _standing(reading, part, start)
 
@@ -161,7 +164,7 @@ def _part_start(reading: Reading, place: int) -> int:
     """Behind the marker before, unless nothing is said between them."""
     at = reading.marks[place].at
     for before in reversed(reading.marks[:place]):
-        if _WORD.search(reading.text, before.at, at):
+        if _LETTER.search(reading.text, before.at, at):
             return before.at
     return reading.begin
 

@@ -78,7 +78,7 @@ class Liar:
         for number, passage in enumerate(passages, start=1):
             for start, end in sentence_spans(passage):
                 sentence = plain(passage[start:end])
-                if sentence.endswith(".") and 6 <= len(sentence.split()) <= 45:
+                if sentence.endswith(".") and "[" not in sentence and 6 <= len(sentence.split()) <= 45:
                     self._sentences.setdefault(sentence[:-1], set()).add(number)
         self._names = sorted({name for text in self._sentences for name in NAMES.findall(text)})
 

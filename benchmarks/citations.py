@@ -1,0 +1,116 @@
+"""What reaches a user of a lying model's citations, and of the extractive answerer's, question by question.
+
+    python -m benchmarks.citations FOLDER QUESTIONS.jsonl [--replies 10] [--seed 7] [--show]
+
+FOLDER holds PDF or Markdown files, QUESTIONS.jsonl lines with a `question`. The documents are read and split
+as in an upload; each question's context are the chunks that share most of its words. Lies are made of those
+chunks by tests/checking/hostile.py, which knows what is true of each. In one process; answers that a server
+has stored are checked by `manage.py verify_citations`.
+"""
+
+import argparse
+import asyncio
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.support import environment
+
+environment.set_environment()
+
+from benchmarks.claims import Chunk, chunks_of  # noqa: E402
+from rag.checking.checker import Checked, Checker  # noqa: E402
+from rag.context import context_of  # noqa: E402
+from rag.sentences import analysis_of, words_of  # noqa: E402
+from rag.synthesizers.extractive import ExtractiveSynthesizer  # noqa: E402
+from rag.types import Context  # noqa: E402
+from tests.checking.hostile import Claim, Reply, plain, replies  # noqa: E402
+from tests.checking.judging import Faults, added, faults, no_faults  # noqa: E402
+from tests.rag.factory import passage, question  # noqa: E402
+
+BLOCKS = 5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--replies", type=int, default=10, help="of the lying model, for each question")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--show", action="store_true", help="print the false markers")
+    options = parser.parse_args()
+    chunks = [chunk for path in sorted(options.folder.iterdir()) for chunk in chunks_of(path)]
+    asked = [json.loads(line)["question"] for line in options.questions.read_text().splitlines() if line]
+    asyncio.run(measured(chunks, asked, options))
+
+
+async def measured(chunks: Sequence[Chunk], asked: Sequence[str], options: argparse.Namespace) -> None:
+    ranking = Ranking(chunks)
+    contexts = [ranking.context(text) for text in asked]
+    started, lies, count = time.process_time(), no_faults(), 0
+    for n, context in enumerate(contexts):
+        contents = [one.content for one in context.passages]
+        for reply in replies(contents, options.replies, options.seed + n) if contents else ():
+            lies = added(lies, faults(reply, await checked(context, reply.text), context.passages))
+            count += 1
+    report("hostile", count, lies, time.process_time() - started, options.show)
+    started, honest, count = time.process_time(), no_faults(), 0
+    for text, context in zip(asked, contexts, strict=True):
+        if context:
+            said = (await ExtractiveSynthesizer().synthesize(question(text), context)).text
+            found = await checked(context, said)
+            honest = added(honest, faults(as_true(found, context), found, context.passages))
+            count += 1
+    report("extractive", count, honest, time.process_time() - started, options.show)
+
+
+def as_true(found: Checked, context: Context) -> Reply:
+    """What is word for word in a passage is true of it."""
+    claims = []
+    for citation in found.citations:
+        text = plain(found.text[citation.answer_start : citation.answer_end]).rstrip(" .")
+        holding = [n for n, p in enumerate(context.passages, start=1) if text in plain(p.content)]
+        claims.append(Claim(text, frozenset(holding), "extracted"))
+    return Reply(found.text, tuple(claims))
+
+
+async def checked(context: Context, reply: str) -> Checked:
+    checker = Checker(context)
+    await checker.feed(reply)
+    return await checker.finish()
+
+
+class Ranking:
+    """Chunks by the idf mass of the question's words that they hold."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+        self._words = [analysis_of(chunk.content, chunk.language).words for chunk in chunks]
+        held = Counter(word for words in self._words for word in words)
+        self._idf = {word: math.log(len(chunks) / count) for word, count in held.items()}
+
+    def context(self, text: str) -> Context:
+        asked = words_of(text)
+        worth = [sum(self._idf[word] for word in asked & words) for words in self._words]
+        best = sorted(range(len(worth)), key=lambda n: -worth[n])[:BLOCKS]
+        chosen = [self._chunks[n] for n in best if worth[n] > 0]
+        return context_of([passage(n, c.content, language=c.language) for n, c in enumerate(chosen, start=1)])
+
+
+def report(name: str, count: int, found: Faults, cpu_s: float, show: bool) -> None:
+    kept, made = found.kept.total(), found.made.total()
+    print(f"{name}: {count} replies, {made} claims, {kept} true markers kept, {len(found.false)} false,")
+    print(f"  {found.inexact} inexact quotes, {1000 * cpu_s / max(1, count):.1f} ms of CPU a reply")
+    for kind in sorted(found.made):
+        print(f"  {kind:16} {found.made[kind]:6} made {found.kept[kind]:6} kept")
+    for one in found.false if show else ():
+        print("  ", *one, sep=" | ")
+
+
+if __name__ == "__main__":
+    main()
