@@ -98,6 +98,8 @@ def _held(token: Token, said: Statement) -> bool:
         return _characters_held(token.text, said.pairs)
     if token.text in said.texts or token.joined in said.stems:
         return True
+    if token.kind == "name" and not token.first and said.language in ("", "en"):
+        return f"{token.text}s" in said.texts or token.text.removesuffix("s") in said.texts
     if token.stem in (said.names if token.kind == "name" and not token.first else said.stems):
         return True
     if token.kind != "word" or token.stem[:BEGINNING] not in said.beginnings:

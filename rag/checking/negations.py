@@ -7,13 +7,14 @@ from rag.checking.statements import Statement
 from rag.checking.words import Token
 
 Denial = tuple[tuple[str, ...], str]
+NOT_ONLY = ("not", "only")  # denies nothing, but says that there is more
 AFTER = 2  # content words behind a negation that it may be about
 
 
 def negations_agree(claim: Statement, said: Statement) -> bool:
     """Each one of the claim stands there, too, and none that denies a word of the claim is left out."""
-    if not claim.negations and not said.negations:
-        return True
+    if NOT_ONLY in claim.next_to and NOT_ONLY not in said.next_to:
+        return False
     left = list(_denials(said))
     for denied in _denials(claim):
         match = next((other for other in left if _same(denied, other)), None)

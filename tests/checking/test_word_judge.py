@@ -41,6 +41,7 @@ def test_what_stands_there_is_supported(claim: str, support: str) -> None:
         'The tower was "the tallest building" until 1930.',
         "33",
         "Yes",
+        "The tower was not only the tallest structure until 1930.",
         "",
     ],
 )
