@@ -317,15 +317,17 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = True
 CELERY_TASK_DEFAULT_QUEUE = "knowlex"
 # Every worker takes from all in turn, so that early documents are embedded while later ones are read.
-INGEST_QUEUE, EVALUATION_QUEUE = "knowlex.ingest", "knowlex.evaluation"
+INGEST_QUEUE, EVALUATION_QUEUE, JUDGING_QUEUE = "knowlex.ingest", "knowlex.evaluation", "knowlex.judging"
 CELERY_TASK_QUEUES = [
     Queue(CELERY_TASK_DEFAULT_QUEUE),
     Queue(INGEST_QUEUE, routing_key=INGEST_QUEUE),
     Queue(EVALUATION_QUEUE, routing_key=EVALUATION_QUEUE),
+    Queue(JUDGING_QUEUE, routing_key=JUDGING_QUEUE),
 ]
 CELERY_TASK_ROUTES = {
     "embeddings.ingest_next": {"queue": INGEST_QUEUE},
     "rag.evaluate_next": {"queue": EVALUATION_QUEUE},
+    "rag.judge_answers": {"queue": JUDGING_QUEUE},
 }
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = TIME_ZONE

@@ -6,7 +6,7 @@ from django.conf import settings
 from embeddings.tasks import hint, lost_hints, sweep_may_do_it
 from knowlex.common.database import with_retries
 from rag.evaluation import running, turns
-from rag.memory import retention
+from rag.memory import judging, retention
 
 
 @shared_task(name="rag.evaluate_next", acks_late=True)
@@ -20,6 +20,17 @@ def enqueue_evaluation() -> None:
     """Tell a worker. A broker that is down delays the work until the sweep finds it, and is no error."""
     with sweep_may_do_it():
         hint(evaluate_next)
+
+
+@shared_task(name="rag.judge_answers", acks_late=True)
+def judge_answers() -> None:
+    """Some seconds of the answers whose faithfulness nobody knows. Safe to deliver twice, or without need."""
+    judging.judge_some()
+
+
+def sweep_answers() -> int:
+    """Hints for new answers. Nobody else sends any: who answers a question does not wait for a broker."""
+    return lost_hints(judge_answers, with_retries(judging.turns_due), settings.JUDGING_QUEUE)
 
 
 def sweep_queries() -> int:

@@ -7,7 +7,9 @@ from typing import NamedTuple
 from documents.sentences import sentence_spans
 from rag.checking.judge import judged
 from rag.checking.statements import statement_of
+from rag.checking.types import Verdict
 from rag.citations import without_markers
+from rag.protocols import ClaimJudge
 from rag.types import Block
 
 MOST_CHARS = 20_000  # of an answer that are read
@@ -28,10 +30,15 @@ def faithfulness(answer: str, blocks: Sequence[Block]) -> Faithfulness:
 
     Whatever its marker names, a claim counts as supported if one of the blocks supports it.
     """
-    claims = list(claims_in(answer, blocks[0].language if blocks else ""))
-    unsupported = tuple(claim for claim in claims if not _supported(claim, blocks))
-    share = 1 - len(unsupported) / len(claims) if claims else None
-    return Faithfulness(share, len(claims), unsupported)
+    claims = _claims(answer, blocks)
+    return _counted(claims, [claim for claim in claims if not _supported(claim, blocks)])
+
+
+async def faithfulness_by(judge: ClaimJudge, answer: str, blocks: Sequence[Block]) -> Faithfulness:
+    """The same by another judge than that of words. Raises what the judge does."""
+    claims = _claims(answer, blocks)
+    verdicts = [await judge.judge(claim, blocks) for claim in claims]
+    return _counted(claims, [claim for claim, of in zip(claims, verdicts, strict=True) if not _any(of)])
 
 
 def claims_in(answer: str, language: str = "") -> Iterator[str]:
@@ -41,6 +48,19 @@ def claims_in(answer: str, language: str = "") -> Iterator[str]:
         claim = without_markers(text[start:end]).strip()
         if not _LABEL.fullmatch(claim) and statement_of(claim, language).content:
             yield claim
+
+
+def _claims(answer: str, blocks: Sequence[Block]) -> list[str]:
+    return list(claims_in(answer, blocks[0].language if blocks else ""))
+
+
+def _counted(claims: Sequence[str], unsupported: Sequence[str]) -> Faithfulness:
+    share = 1 - len(unsupported) / len(claims) if claims else None
+    return Faithfulness(share, len(claims), tuple(unsupported))
+
+
+def _any(verdicts: Sequence[Verdict]) -> bool:
+    return any(verdict.support for verdict in verdicts)
 
 
 def _supported(claim: str, blocks: Sequence[Block]) -> bool:

@@ -105,6 +105,7 @@ class Response(models.Model):
 
     answer: with `[k]` for the citations whose citation_index is k; "" if nothing was, or once a document that
     it cites is gone (quotes_gone). faithfulness_judged_at: when the score was found out, or found to be none.
+    judging_until: a worker has it in hand. judging_attempts: how often one took it.
     """
 
     query = models.OneToOneField(
@@ -118,6 +119,8 @@ class Response(models.Model):
     output_tokens = models.IntegerField(default=0)
     faithfulness_score = models.FloatField(null=True)
     faithfulness_judged_at = models.DateTimeField(null=True)
+    judging_until = models.DateTimeField(null=True)
+    judging_attempts = models.SmallIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

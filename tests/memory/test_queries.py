@@ -36,7 +36,6 @@ def test_an_answer_is_explained(library: Library):
     assert told["filters"] == {}
     assert told["stage_times_ms"] == answered["stage_times_ms"]
     assert (told["feedback"], told["ratings"]) == (None, {"thumbs_up": 0, "thumbs_down": 0})
-    assert (told["faithfulness_score"], told["faithfulness_judged_at"]) == (None, None)
     assert_now(told["created_at"])
 
 

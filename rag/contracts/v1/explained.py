@@ -61,6 +61,7 @@ def explained_body(explained: Explained) -> dict[str, Any]:
         "prompt_version": (response.prompt_version or None) if response else None,
         "stage_times_ms": query.stage_ms,
         "faithfulness_judged_at": utc_timestamp(judged_at) if judged_at else None,
+        "quality": _quality(explained),
         "feedback": feedback_body(explained.own_feedback) if explained.own_feedback else None,
     }
 
@@ -70,6 +71,16 @@ def _answer(query: Any, response: Any) -> str | None:
     if response is None or response.quotes_gone:
         return None
     return str(response.answer) if query.answered else NOT_ENOUGH
+
+
+def _quality(explained: Explained) -> dict[str, Any]:
+    """feedback: the caller's own rating."""
+    response, said = explained.response, explained.own_feedback
+    return {
+        "faithfulness": response.faithfulness_score if response else None,
+        "relevance": explained.query.confidence,
+        "feedback": (said.rating or None) if said else None,
+    }
 
 
 def _usage(response: Any) -> dict[str, Any] | None:

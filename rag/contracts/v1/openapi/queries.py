@@ -170,7 +170,12 @@ SCHEMAS: dict[str, Schema] = {
         usage=ref("TokenUsage"),
         prompt_version=MAYBE_TEXT,
         stage_times_ms={"type": "object", "additionalProperties": _NUMBER},
-        faithfulness_judged_at=MAYBE_TIME,
+        faithfulness_judged_at={**MAYBE_TIME, "description": "Some seconds after the answer."},
+        quality=obj(
+            faithfulness={**_MAYBE_NUMBER, "description": "Share of its claims that its passages support."},
+            relevance=_NUMBER,
+            feedback={**_FEEDBACK["rating"], "description": "The caller's own."},
+        ),
         feedback=ref("OwnFeedback"),
     ),
     "ReplayChange": obj(
