@@ -56,7 +56,7 @@ class Asker:
 class Asked:
     """An answer with what is known of its asking.
 
-    pages: for each of `answer.citations` the page that its quote begins on, None where there are no pages.
+    pages: for each of `answer.citations` the page that its quote stands on, None where there are no pages.
     """
 
     answer: Answer

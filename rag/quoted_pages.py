@@ -1,4 +1,4 @@
-"""On which page each quote of an answer begins."""
+"""On which page each quote of an answer stands, or most of it."""
 
 import asyncio
 import logging

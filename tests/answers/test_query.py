@@ -131,15 +131,15 @@ def two_pages(add_document: AddDocument) -> Document:
     return document
 
 
-async def test_a_quote_is_on_the_page_on_which_it_begins(two_pages: Document, pool: None):
+async def test_a_quote_is_on_the_page_on_which_most_of_it_stands(two_pages: Document, pool: None):
     """Of a passage that goes over the end of a page; and where nobody can tell, on the passage's first."""
     spanning = passage(1, document_id=two_pages.id, page_number=1, last_page=2)
     context = (spanning, passage(2, page_number=7, last_page=7), passage(3, page_number=None, last_page=None))
     citations = tuple(
         Citation(n, start, start + 5, 0, 5, "exact")
-        for n, start in ((1, 0), (1, 20), (1, 21), (2, 3), (3, 3))
+        for n, start in ((1, 0), (1, 18), (1, 19), (1, 21), (2, 3), (3, 3))
     )
     answer = Answer(question(), True, "x", context, (1,), 3, 0.9, citations=citations)
-    assert await quoted_pages.of_citations(answer) == (1, 1, 2, 7, None)
+    assert await quoted_pages.of_citations(answer) == (1, 1, 2, 2, 7, None)
     late = replace(answer, question=question(deadline=time.monotonic() - 1))
-    assert await quoted_pages.of_citations(late) == (1, 1, 1, 7, None)
+    assert await quoted_pages.of_citations(late) == (1, 1, 1, 1, 7, None)
