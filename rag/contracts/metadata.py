@@ -42,6 +42,7 @@ def _citation(cited: CitedClaim) -> dict[str, Any]:
 
 
 def _near(near: Near) -> dict[str, Any]:
+    """Without its text: who gets no answer here is shown nothing that was not found fit to be one."""
     return {
         "chunkId": near.chunk_id,
         "documentId": near.document_id,
@@ -49,7 +50,6 @@ def _near(near: Near) -> dict[str, Any]:
         "title": near.title,
         "pageNumber": near.page_number,
         "relevance": near.relevance,
-        "snippet": near.content_snippet,
     }
 
 

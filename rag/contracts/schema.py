@@ -51,7 +51,6 @@ _NEAR = _object(
     title=_STRING,
     pageNumber=_PAGE,
     relevance={"type": "number"},
-    snippet=_STRING,
 )
 _METADATA = _object(
     ["answerSynthesized", "chunksRetrieved"],
