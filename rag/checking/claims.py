@@ -34,10 +34,8 @@ _PRONOUN = re.compile(
     re.IGNORECASE,
 )
 _CAPITALS = r"(?:[^\W\d_a-z]\S{0,40}\s+)"
-_OPENING = re.compile(
-    rf"(?:(?:The|An?|Both|All|Each|No|Der|Die|Das|Eine?|Les?|La|Une?|El|Los|Las)\s+{_CAPITALS}{{0,5}}\S{{1,40}}\s"
-    rf"|{_CAPITALS}{{1,6}})"
-)
+_OPENING = re.compile(rf"(?!The\s){_CAPITALS}{{2,6}}")
+_ADVERB = re.compile(r"[^\W\d_]{2,20},\s+")
 _CLAUSES = re.compile(
     r"(?:[,;]\s+(?:and|but|while|whereas|und|aber|et|mais|y|pero)?|\s(?:and|while|whereas)\s)\s*"
 )
@@ -64,6 +62,10 @@ class Reading(NamedTuple):
     @property
     def says(self) -> bool:
         return _WORD.search(self.text) is not None
+
+    @property
+    def has_letters(self) -> bool:
+        return has_letters(self.text)
 
     @property
     def written(self) -> str:
@@ -179,14 +181,19 @@ def _standing(reading: Reading, part: Claim, start: int) -> Iterator[Claim]:
     if _STANDS.match(said.text) or _is_short(said.text):
         yield said
         return
-    first = reading.marks[0].at
-    subject = _SUBJECT.match(reading.text, reading.begin, first) or _OPENING.match(
-        reading.text, reading.begin, first
-    )
-    if subject and not _PRONOUN.match(subject[0]):
-        yield said._replace(text=f"{subject[0]}{said.text}")
+    subject = _subject(reading)
+    if subject:
+        yield said._replace(text=f"{subject}{said.text}")
     elif until := _claim(reading.text, reading.begin, part.end):
         yield said._replace(text=until.text)
+
+
+def _subject(reading: Reading) -> str:
+    """What the sentence is about: what stands before its verb, or a name; "" where that cannot be told."""
+    adverb = _ADVERB.match(reading.text, reading.begin)  # "However, "
+    span = adverb.end() if adverb else reading.begin, reading.marks[0].at
+    found = _SUBJECT.match(reading.text, *span) or _OPENING.match(reading.text, *span)
+    return found[0] if found and not _PRONOUN.match(found[0]) and words_of(found[0]) else ""
 
 
 def clauses_of(claim: Claim) -> list[Claim]:
@@ -201,6 +208,10 @@ def clauses_of(claim: Claim) -> list[Claim]:
         found.append(Claim(clause, claim.start + done, claim.start + end))
         done = joint.end() if joint else end
     return found if len(found) > 1 else []
+
+
+def has_letters(text: str) -> bool:
+    return _LETTER.search(text) is not None
 
 
 def _claim(text: str, start: int, end: int) -> Claim | None:

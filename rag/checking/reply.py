@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rag.checking.claims import Claim, Reading, claims_of, read, whole_of
+from rag.checking.claims import Claim, Reading, claims_of, has_letters, read, whole_of
 from rag.checking.flow import Vocabulary
 from rag.checking.listing import Listing, is_label
 from rag.checking.refusals import declines, refuses
@@ -66,10 +66,12 @@ class Reply:
         if refused and not self.said and declines(reading.text):
             self.declined = True
             return ""
+        bare_number = self.said and not reading.has_letters  # "1" behind "Fig.": in its sentence it is one
         self.said, self._refused = True, self._refused or refused
         if self._leading:
             reading, self._leading = reading.led_by(self._leading), ()
-        proofs = {} if refused else {n: await self._proofs(reading, n) for n in range(len(reading.marks))}
+        unprovable = refused or bare_number
+        proofs = {} if unprovable else {n: await self._proofs(reading, n) for n in range(len(reading.marks))}
         shown = rendered(reading, proofs)
         for found in proofs.values():
             self._cite(found, shown)
@@ -80,7 +82,10 @@ class Reply:
 
     async def _proofs(self, reading: Reading, place: int) -> list[Proof]:
         numbers = reading.marks[place].numbers
-        return await self._prover.proofs(list(claims_of(reading, place)), numbers) if numbers else []
+        claims = [
+            one for one in claims_of(reading, place) if has_letters(one.text) or not reading.has_letters
+        ]
+        return await self._prover.proofs(claims, numbers) if numbers else []
 
     async def _alone(self, reading: Reading) -> str:
         """Markers behind the full stop, or on a line of their own, stand for the sentence before them."""

@@ -82,6 +82,11 @@ class Liar:
                     self._sentences.setdefault(sentence[:-1], set()).add(number)
         self._names = sorted({name for text in self._sentences for name in NAMES.findall(text)})
 
+    @property
+    def knows_any(self) -> bool:
+        """Whether the passages have a sentence that lies can be made of."""
+        return bool(self._sentences)
+
     def reply(self) -> Reply:
         claims: list[Claim] = []
         said = []
@@ -282,7 +287,7 @@ def plain(text: str) -> str:
 
 def replies(passages: Sequence[str], count: int, seed: int) -> Iterator[Reply]:
     liar = Liar(passages, random.Random(seed))
-    for _ in range(count):
+    for _ in range(count if liar.knows_any else 0):
         made = liar.reply()
         if made.claims:
             yield made
