@@ -1,9 +1,11 @@
 """Queries about question sets, evaluations and past questions."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from django.db import models
+from django.utils import timezone
 
 from documents.access import Access
 
@@ -50,8 +52,21 @@ class QueryQuerySet(models.QuerySet["Query"]):
 
     def rated(self, rating: str) -> Self:
         """Those that somebody gave this rating."""
+        return self.filter(self.has_rating(rating))
+
+    def has_rating(self, rating: str) -> models.Exists:
+        """Whether somebody gave a query this rating."""
         feedback = self.model._meta.apps.get_model("rag", "Feedback").objects
-        return self.filter(models.Exists(feedback.filter(query=models.OuterRef("pk"), rating=rating)))
+        return models.Exists(feedback.filter(query=models.OuterRef("pk"), rating=rating))
+
+    def asked_within(self, days: int) -> Self:
+        return self.filter(created_at__gte=timezone.now() - timedelta(days=days))
+
+    def rated_or_doubtful(self) -> Self:
+        """Those that somebody rated down, and those of whose claims one is not supported."""
+        return self.filter(
+            models.Q(self.has_rating("thumbs_down")) | models.Q(response__faithfulness_score__lt=1)
+        )
 
     def worst_first(self) -> Self:
         """Answers that were judged, the least faithful first, of equal ones the newest."""

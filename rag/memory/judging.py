@@ -84,6 +84,15 @@ async def judge_one(answer: str, blocks: Sequence[Block]) -> Faithfulness:
     return await faithfulness_by(component("CLAIM_JUDGE", ClaimJudge), answer, blocks)
 
 
+def explained(query_id: UUID, answer: str) -> Faithfulness | None:
+    """Judged anew, for telling which claims are not supported; nothing is stored. Not for an event loop.
+
+    None: its passages are not there any more. Raises DatabaseUnavailable and what the judge does.
+    """
+    blocks = with_retries(lambda: contexts_of([query_id])).get(query_id)
+    return asyncio.run(judge_one(answer, blocks)) if blocks else None
+
+
 def _claimed() -> Answers:
     """Some that nobody took yet, the oldest first; else one that ended its worker."""
     fresh = execute(_CLAIM, {"least": 0, "most": 0, "limit": BATCH})

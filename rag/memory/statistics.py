@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
+from uuid import UUID
 
 from knowlex.common.database import execute, with_retries
 from rag.memory.recorder import flush_everywhere
@@ -28,18 +30,30 @@ _BY_DAY = """
             coalesce(sum(r.input_tokens), 0) AS input_tokens,
             coalesce(sum(r.output_tokens), 0) AS output_tokens
         FROM rag_query q LEFT JOIN rag_response r ON r.query_id = q.id
-        WHERE q.created_at >= (SELECT moment FROM since) GROUP BY 1
+        WHERE q.created_at >= (SELECT moment FROM since) AND {read} GROUP BY 1
     ), said AS (
-        SELECT (updated_at AT TIME ZONE 'UTC')::date AS day,
-            count(*) FILTER (WHERE rating = 'thumbs_up') AS up,
-            count(*) FILTER (WHERE rating = 'thumbs_down') AS down
-        FROM rag_feedback WHERE updated_at >= (SELECT moment FROM since) GROUP BY 1
+        SELECT (f.updated_at AT TIME ZONE 'UTC')::date AS day,
+            count(*) FILTER (WHERE f.rating = 'thumbs_up') AS up,
+            count(*) FILTER (WHERE f.rating = 'thumbs_down') AS down
+        FROM rag_feedback f JOIN rag_query q ON q.id = f.query_id
+        WHERE f.updated_at >= (SELECT moment FROM since) AND {read} GROUP BY 1
     )
     SELECT day, coalesce(questions, 0), coalesce(answered, 0), coalesce(failed, 0), coalesce(cached, 0),
         latencies[1], latencies[2], coalesce(up, 0), coalesce(down, 0), faithfulness, coalesce(judged, 0),
         coalesce(input_tokens, 0), coalesce(output_tokens, 0)
     FROM days LEFT JOIN asked USING (day) LEFT JOIN said USING (day) ORDER BY day
 """
+_OUTCOMES = """
+    SELECT (q.created_at AT TIME ZONE 'UTC')::date AS day,
+        CASE WHEN q.error <> '' THEN 'failed' WHEN q.answered AND q.cached THEN 'cached'
+            WHEN q.answered THEN 'answered' ELSE q.reason END AS outcome, count(*)
+    FROM rag_query q
+    WHERE q.created_at >= (
+        (now() AT TIME ZONE 'UTC')::date - (%(days)s::int - 1))::timestamp AT TIME ZONE 'UTC' AND {read}
+    GROUP BY 1, 2
+"""
+# Whether a query read the collection, if one is asked for.
+_ALL, _THOSE = "true", "%(collection)s = ANY(q.collection_ids)"
 _REASONS = """
     SELECT CASE WHEN error <> '' THEN error ELSE reason END, count(*) FROM rag_query
     WHERE NOT answered AND created_at >= now() - make_interval(days => %s) GROUP BY 1 ORDER BY 2 DESC, 1
@@ -69,11 +83,29 @@ class Day:
     output_tokens: int
 
 
-def by_day(days: int = 30) -> list[Day]:
-    """The last `days` (at most 366), oldest first, days without questions among them; one statement."""
+def by_day(days: int = 30, collection: UUID | None = None) -> list[Day]:
+    """The last `days` (at most 366), oldest first, days without questions among them; one statement.
+
+    collection: only of queries that read it.
+    """
+    return [Day(*row) for row in _rows(_BY_DAY, days, collection)]
+
+
+def outcomes_by_day(days: int = 30, collection: UUID | None = None) -> dict[date, dict[str, int]]:
+    """Of each day with questions how many were `answered`, answered from the cache (`cached`), `failed`, and
+    not answered, by reason; one statement.
+    """
+    found: dict[date, dict[str, int]] = {}
+    for day, outcome, count in _rows(_OUTCOMES, days, collection):
+        found.setdefault(day, {})[outcome] = count
+    return found
+
+
+def _rows(sql: str, days: int, collection: UUID | None) -> list[tuple[Any, ...]]:
     flush_everywhere()
-    rows = with_retries(lambda: execute(_BY_DAY, {"days": max(1, min(days, MAX_DAYS))}))
-    return [Day(*row) for row in rows]
+    sql = sql.replace("{read}", _ALL if collection is None else _THOSE)
+    asked = {"days": max(1, min(days, MAX_DAYS)), "collection": collection}
+    return with_retries(lambda: execute(sql, asked))
 
 
 def unanswered_by_reason(days: int = 30) -> Mapping[str, int]:

@@ -1,0 +1,93 @@
+"""How answers were over the last days, as the page with the charts shows it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from documents.models import Collection
+from rag.admin.charts import Chart, Series, lines, stacked
+from rag.admin.query_filters import MOST_COLLECTIONS, as_id, told
+from rag.admin.worst import worst_answers
+from rag.memory.statistics import Day, by_day, outcomes_by_day
+from rag.types import Reason
+
+PERIODS = (7, 30, 90, 365)
+USUAL = 30
+OUTCOMES = ("answered", "cached", *get_args(Reason), "failed")
+NAMES = {"cached": "answered from the cache"}
+
+
+def quality(asked: Mapping[str, str]) -> dict[str, Any]:
+    """asked: `days`, one of the periods, and `collection`, an id; what is unknown counts for nothing."""
+    days = next((period for period in PERIODS if str(period) == asked.get("days")), USUAL)
+    collections = list(Collection.objects.order_by("name").values_list("id", "name")[:MOST_COLLECTIONS])
+    chosen = as_id(asked.get("collection"))
+    chosen = chosen if chosen in {id_ for id_, _ in collections} else None
+    told_days, outcomes = by_day(days, chosen), outcomes_by_day(days, chosen)
+    return {
+        "days": days,
+        "periods": PERIODS,
+        "collections": collections,
+        "chosen": chosen,
+        "charts": _charts(told_days, outcomes),
+        "sums": _sums(told_days),
+        "rows": list(reversed(told_days)),
+        "reasons": _reasons(outcomes),
+        "worst": worst_answers(days, chosen),
+    }
+
+
+def _charts(days: Sequence[Day], outcomes: Mapping[Any, Mapping[str, int]]) -> list[Chart]:
+    dates = [one.day for one in days]
+    of_outcome = [
+        Series(
+            NAMES.get(name, told(name)), f"rq-{name}", [outcomes.get(day, {}).get(name, 0) for day in dates]
+        )
+        for name in OUTCOMES
+    ]
+    latency = [
+        Series("median", "rq-answered", [_seconds(one.median_ms) for one in days]),
+        Series("95 %", "rq-failed", [_seconds(one.p95_ms) for one in days]),
+    ]
+    faithful = [Series("mean", "rq-answered", [one.faithfulness for one in days])]
+    thumbs = [
+        Series("thumbs up", "rq-answered", [one.thumbs_up for one in days]),
+        Series("thumbs down", "rq-failed", [one.thumbs_down for one in days]),
+    ]
+    return [
+        stacked("Questions per day", dates, of_outcome),
+        lines("Latency, without what failed or came from the cache", dates, latency, " s"),
+        lines("Faithfulness: share of claims that the passages support", dates, faithful, top=1),
+        stacked("Feedback per day", dates, thumbs),
+    ]
+
+
+def _seconds(ms: float | None) -> float | None:
+    return None if ms is None else ms / 1000
+
+
+def _sums(days: Sequence[Day]) -> list[tuple[str, Any]]:
+    questions = sum(one.questions for one in days)
+    answered = sum(one.answered for one in days)
+    judged = sum(one.judged for one in days)
+    faithful = sum((one.faithfulness or 0) * one.judged for one in days)
+    return [
+        ("Questions", f"{questions:,}"),
+        ("Answered", f"{answered / questions:.0%}" if questions else "–"),
+        ("From the cache", f"{sum(one.cached for one in days):,}"),
+        ("Failed", f"{sum(one.failed for one in days):,}"),
+        ("Mean faithfulness", f"{faithful / judged:.2f}" if judged else "–"),
+        ("Thumbs up", f"{sum(one.thumbs_up for one in days):,}"),
+        ("Thumbs down", f"{sum(one.thumbs_down for one in days):,}"),
+        ("Tokens in", f"{sum(one.input_tokens for one in days):,}"),
+        ("Tokens out", f"{sum(one.output_tokens for one in days):,}"),
+    ]
+
+
+def _reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str, int]]:
+    """Why there was no answer, the most frequent first."""
+    counts: dict[str, int] = {}
+    for of_day in outcomes.values():
+        for name, count in of_day.items():
+            if name not in ("answered", "cached"):
+                counts[name] = counts.get(name, 0) + count
+    return sorted(((told(name), count) for name, count in counts.items()), key=lambda one: -one[1])

@@ -1,0 +1,124 @@
+"""By what past questions can be chosen in the admin."""
+
+from typing import Any, get_args
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest
+
+from documents.models import Collection
+from rag.models import Feedback
+from rag.types import Reason
+
+Choices = list[tuple[str, str]]
+MOST_COLLECTIONS = 100
+FACES = ("platform", "query", "ask", "book", "replay")
+
+
+def told(word: str) -> str:
+    """`below_threshold` as people read it."""
+    return word.replace("_", " ").lower()
+
+
+class Narrowing(admin.SimpleListFilter):
+    """options: name -> (label, condition)."""
+
+    options: dict[str, tuple[str, Q]]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [(name, label) for name, (label, _) in self.options.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.options.get(self.value() or "")
+        return queryset.filter(chosen[1]) if chosen else queryset
+
+
+class WorstFilter(admin.SimpleListFilter):
+    """Whom it chooses, the list puts in that order, too."""
+
+    title = "worst answers"
+    parameter_name = "worst"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("first", "Rated down or not all supported, worst first")]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet[Any]:
+        chosen: QuerySet[Any] = queryset.rated_or_doubtful() if self.value() == "first" else queryset
+        return chosen
+
+
+class OutcomeFilter(Narrowing):
+    title = "outcome"
+    parameter_name = "outcome"
+    options = {
+        "answered": ("Answered", Q(answered=True)),
+        "none": ("Not answered", Q(answered=False, error="")),
+        **{one: (f"– {told(one)}", Q(answered=False, error="", reason=one)) for one in get_args(Reason)},
+        "failed": ("Failed", ~Q(error="")),
+    }
+
+
+class FaithfulnessFilter(Narrowing):
+    title = "faithfulness"
+    parameter_name = "faithfulness"
+    options = {
+        "low": ("Below 0.5", Q(response__faithfulness_score__lt=0.5)),
+        "part": (
+            "0.5 to below 1",
+            Q(response__faithfulness_score__gte=0.5, response__faithfulness_score__lt=1),
+        ),
+        "full": ("All supported", Q(response__faithfulness_score=1)),
+        "none": ("Answered, without a score", Q(answered=True, response__faithfulness_score=None)),
+    }
+
+
+def _said(**conditions: Any) -> Q:
+    return Q(Exists(Feedback.objects.filter(query=OuterRef("pk"), **conditions)))
+
+
+class RatingFilter(Narrowing):
+    title = "feedback"
+    parameter_name = "feedback"
+    options = {
+        "down": ("Thumbs down", _said(rating="thumbs_down")),
+        "up": ("Thumbs up", _said(rating="thumbs_up")),
+        "comment": ("With a comment", _said(comment__gt="")),
+        "none": ("None", ~_said()),
+    }
+
+
+class LatencyFilter(Narrowing):
+    title = "latency"
+    parameter_name = "latency"
+    options = {
+        "1": ("Over 1 s", Q(latency_ms__gt=1000)),
+        "5": ("Over 5 s", Q(latency_ms__gt=5000)),
+        "20": ("Over 20 s", Q(latency_ms__gt=20_000)),
+    }
+
+
+class FaceFilter(Narrowing):
+    title = "route"
+    parameter_name = "face"
+    options = {name: (name, Q(face=name)) for name in FACES}
+
+
+class QueryCollectionFilter(admin.SimpleListFilter):
+    title = "collection"
+    parameter_name = "collection"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        named = Collection.objects.order_by("name").values_list("id", "name")[:MOST_COLLECTIONS]
+        return [(str(id_), name) for id_, name in named]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = as_id(self.value())
+        return queryset.filter(collection_ids__contains=[chosen]) if chosen else queryset
+
+
+def as_id(text: Any) -> UUID | None:
+    try:
+        return UUID(str(text))
+    except ValueError:
+        return None

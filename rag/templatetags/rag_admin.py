@@ -1,0 +1,21 @@
+"""Cells of the admin's tables, for templates."""
+
+from typing import Any
+
+from django import template
+
+from rag.admin import cells
+
+register = template.Library()
+register.filter("milliseconds", cells.milliseconds)
+
+
+@register.filter
+def faithfulness(query: Any) -> str:
+    """query: with its response."""
+    return cells.faithfulness(getattr(query, "response", None))
+
+
+@register.filter
+def score(number: float | None) -> str:
+    return cells.NONE if number is None else f"{number:.3f}"
