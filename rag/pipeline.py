@@ -86,8 +86,7 @@ class Pipeline:
             synthesis = await prepared.took.of(
                 "synthesize", self._synthesizer.synthesize(question, prepared.context)
             )
-            await prepared.took.of("check", checker.feed(synthesis.text))
-            checked = await prepared.took.of("check", checker.finish())
+            checked = await prepared.took.of("check", checker.whole(synthesis.text))
         return prepared.answer(checked, synthesis.usage)
 
     async def stream(self, question: Question) -> AsyncGenerator[Event]:

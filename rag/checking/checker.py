@@ -47,12 +47,22 @@ class Checker:
     async def finish(self) -> Checked:
         rest = [await self._taken(sentence) for sentence in self._segments.finish()]
         rest += [self._let_through(text) for text in (*self._waiting, await self._reply.last())]
+        return self._checked("".join(rest))
+
+    async def whole(self, text: str) -> Checked:
+        """What `feed` and `finish` come to for a reply of which nothing is shown before: half the work."""
+        for sentence in (*self._segments.feed(self._spaces.bounded(text)), *self._segments.finish()):
+            await self._reply.add(sentence)
+        await self._reply.last()
+        return self._checked()
+
+    def _checked(self, rest: str | None = None) -> Checked:
         reply = self._reply
         if reply.reason:
             return Checked("", "", reason=reply.reason)
         cited = dict.fromkeys(citation.passage for citation in reply.citations)
         text = "".join(reply.parts).rstrip()
-        return Checked("".join(rest), text, tuple(cited), tuple(reply.citations))
+        return Checked(text if rest is None else rest, text, tuple(cited), tuple(reply.citations))
 
     async def _taken(self, sentence: Sentence) -> str:
         """A whole sentence, checked: what of it, and of those before it, can be shown now."""

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from embeddings.lexical import lexemes
 from rag.checking.listing import NAMES
@@ -10,6 +11,7 @@ from rag.checking.markers import SOURCE, words_in
 from rag.sentences import analysis_of
 from rag.types import Block
 
+KEPT_BLOCKS = 512  # about 15 kB each
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f"
 _TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
 _WORD = re.compile(rf"[{_UNSPACED}]|\w+(?:['’.,]\w+)*")
@@ -97,27 +99,40 @@ class Vocabulary:
         lower = word.lower().replace("’", "'")
         if lower in _DENIALS or lower.endswith("n't"):
             return False
-        if any(map(str.isdigit, lower)):
-            return lower in self._words or lower in self._numbers
-        if lower in self._words or (len(lower) == 1 and not lower.isalnum()):
+        if any(lower in said.words for said in self._said):
             return True
-        return any(all(stem in self._stems for stem in lexemes(lower, code)) for code in self._languages)
+        if any(map(str.isdigit, lower)):
+            return any(lower in said.numbers for said in self._said)
+        if len(lower) == 1 and not lower.isalnum():
+            return True
+        return any(all(map(self._stands, lexemes(lower, code))) for code in self._languages)
+
+    def _stands(self, stem: str) -> bool:
+        return any(stem in stems for stems in self._stems)
 
     @cached_property
     def _text(self) -> str:
-        return " ".join(" ".join(block.content.lower().split()) for block in self._blocks)
+        return " ".join(said.text for said in self._said)
 
     @cached_property
-    def _words(self) -> frozenset[str]:
-        found = set(_WORDS.findall(self._text))
-        return frozenset(found | set(_WORD.findall(self._text)))
+    def _said(self) -> tuple["_Said", ...]:
+        return tuple(_said(block.content) for block in self._blocks)
 
     @cached_property
-    def _numbers(self) -> frozenset[str]:
-        return frozenset(number.rstrip(".,") for number in _NUMBER.findall(self._text))
+    def _stems(self) -> tuple[frozenset[str], ...]:
+        return tuple(analysis_of(block.content, block.language).words for block in self._blocks)
 
-    @cached_property
-    def _stems(self) -> frozenset[str]:
-        return frozenset().union(
-            *(analysis_of(block.content, block.language).words for block in self._blocks)
-        )
+
+class _Said(NamedTuple):
+    """text: in lower case, with single spaces. numbers: without full stops and commas at their ends."""
+
+    text: str
+    words: frozenset[str]
+    numbers: frozenset[str]
+
+
+@lru_cache(maxsize=KEPT_BLOCKS)
+def _said(content: str) -> _Said:
+    text = " ".join(content.lower().split())
+    words = frozenset((*_WORDS.findall(text), *_WORD.findall(text)))
+    return _Said(text, words, frozenset(number.rstrip(".,") for number in _NUMBER.findall(text)))

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from rag.checking.checker import Checker
 from rag.types import Block, Context, Part
 from tests.checking.hostile import replies
 from tests.checking.passages import CONTEXTS
@@ -254,6 +255,7 @@ async def test_however_a_reply_is_cut_the_answer_is_the_same():
             shown, again = await streamed(reply, where)
             assert again[1:] == found[1:], reply
             assert not found.text or "".join(shown) + again.rest == found.text, reply
+        assert (await Checker(context()).whole(reply))[1:] == found[1:], reply
         answered += bool(found.text)
     assert answered > 50
 
