@@ -76,7 +76,7 @@ class Reply:
         for found in proofs.values():
             self._cite(found, shown)
         whole = whole_of(reading)
-        if whole and not refused:
+        if whole and not unprovable:
             self._before = self._absolute(whole, shown)
         return shown.text
 
