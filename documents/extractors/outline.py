@@ -13,7 +13,7 @@ _SEARCHED = 50_000  # characters of one page that are searched for a title
 def place_headings(
     entries: Sequence[OutlineEntry], texts: Sequence[str], starts: Sequence[int]
 ) -> tuple[Heading, ...]:
-    """Headings in order of start_char: where the title opens a line of its page, else the page's start.
+    """Headings in order of start_char: where the title opens or ends a line of its page, else its start.
 
     texts, starts: of each page; `starts` counts in the document's text.
     """
@@ -32,10 +32,16 @@ def place_headings(
 
 
 def _find(title: str, text: str, search_from: int) -> tuple[int, int] | None:
-    """(start, end) of the title in the page, however its lines are broken and whatever number leads it."""
+    """(start, end) of the title in the page, however its lines are broken and whatever number leads it.
+
+    Within a line only where it cannot be a word of a sentence: "Consistent hashing" is no heading "Hashing".
+    """
     words = r"\s+".join(re.escape(word) for word in title.split())
-    for pattern in (rf"^[\d.§ \t]{{0,12}}{words}", words):
-        found = re.compile(pattern, re.IGNORECASE | re.MULTILINE).search(text, search_from, _SEARCHED)
+    opens = rf"(?i:^[\d.§ \t]{{0,12}}{words})(?!\w)"
+    ends = rf"(?i:^[^\n]{{1,40}}(?<!\w){words}$)"
+    inside = rf"(?<=[.!?:;)\d–—|][ \t]){words}(?!\w)"
+    for pattern in (opens, ends, inside):
+        found = re.compile(pattern, re.MULTILINE).search(text, search_from, _SEARCHED)
         if found:
             return found.span()
     return None

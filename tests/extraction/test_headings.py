@@ -1,5 +1,9 @@
 """Headings and titles of PDFs without an outline, told by how their lines look."""
 
+import pytest
+
+from documents.extractors.outline import place_headings
+from documents.extractors.pages import OutlineEntry
 from documents.extractors.pdf import read_pdf
 from documents.types import Extraction
 from tests.support.typeset import Words, column, typeset
@@ -87,3 +91,19 @@ def test_running_heads_and_page_numbers_are_no_headings_and_no_part_of_a_paragra
 
 def test_a_text_of_one_size_has_no_headings():
     assert headings(read(column(*PROSE, *PROSE))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("Consistent hashing places the keys.", "Consistent hashing places"),
+        ("The keys are placed.\nHashing\nThey are placed.", "Hashing\nThey"),
+        ("The keys are placed.\n2.1 Hashing of keys", "2.1 Hashing"),
+        ("The keys are placed.\nChapter 2: HASHING\nThey are.", "Chapter 2: HASHING"),
+        ("The keys are placed. Hashing They are.", "Hashing They"),
+    ],
+)
+def test_an_outlines_heading_is_where_its_title_is_no_word_of_a_sentence(text: str, heading: str):
+    """It cuts the text there, and "Consistent" would be a chunk of its own."""
+    (found,) = place_headings([OutlineEntry(1, "Hashing", 0)], [text], [0])
+    assert text[found.start_char :].startswith(heading)
