@@ -1,6 +1,7 @@
 """The sentences of a context's blocks, those that a page's end tore apart put together. Plain Python."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -34,9 +35,12 @@ class Unit(NamedTuple):
 def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Unit]:
     """In reading order."""
     scores = _scores(block, passages)
+    starts = list(scores)
     units: list[Unit] = []
     for sentence in analysis_of(block.content, block.language).sentences:
-        passage, score = scores.get(sentence.start) or (_passage_at(block, sentence.start), None)
+        within = starts[bisect_left(starts, sentence.start) : bisect_left(starts, sentence.end)]
+        passage = scores[within[0]][0] if within else _passage_at(block, sentence.start)
+        score = _together([scores[start][1] for start in within])
         if units and _is_torn(units[-1], sentence, block.content):
             units[-1] = _joined(units[-1], sentence, score)
         else:
@@ -45,13 +49,27 @@ def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Uni
 
 
 def _scores(block: Block, passages: Sequence[Passage]) -> dict[int, tuple[int, SentenceScore]]:
-    """Each sentence's passage and score, by its start in the block."""
+    """Each sentence's passage and score, by its start in the block, in reading order."""
     return {
         part.start + score.start - part.begin: (part.passage, score)
         for part in block.parts
         for score in passages[part.passage].sentences
         if part.begin <= score.start < part.begin + part.length
     }
+
+
+def _together(pieces: Sequence[SentenceScore]) -> SentenceScore | None:
+    """Of a sentence whose pieces are of several passages: each was scored for itself."""
+    if len(pieces) < 2:
+        return pieces[0] if pieces else None
+    similarities = [piece.similarity for piece in pieces if piece.similarity is not None]
+    return SentenceScore(
+        pieces[0].start,
+        pieces[-1].end,
+        min(1.0, sum(piece.coverage for piece in pieces)),
+        min(1.0, sum(piece.coverage for piece in pieces[1:]) + pieces[0].coverage_with_previous),
+        max(similarities, default=None),
+    )
 
 
 def _passage_at(block: Block, start: int) -> int:

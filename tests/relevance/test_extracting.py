@@ -9,7 +9,7 @@ from rag.checking.checker import Checked, Checker
 from rag.citations import without_markers
 from rag.context import assemble, context_of
 from rag.extracting.asked import asks_meaning, expected, kind_asked
-from rag.extracting.choosing import MOST, choose, options_of
+from rag.extracting.choosing import MOST, WHOLE, choose, options_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types import Context, Usage
 from tests.relevance.asking import answer, ask_of, judged, passage
@@ -170,6 +170,18 @@ def test_chunks_that_were_put_together_are_cited_by_their_block() -> None:
     assert len(shown.blocks) == 1
     said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
     assert "The Mirow bridge was opened in 1907 [1]." in said
+
+
+def test_a_sentence_that_is_cut_between_two_chunks_is_weighed_whole() -> None:
+    question = "Where does the Mirow bridge cross the canal?"
+    text = "The Mirow bridge crosses the canal at the old mill. The bridge has 14 pillars."
+    cut = text.index("bridge crosses")
+    chunks = [passage(1, text[: cut - 1]), replace(passage(2, text[cut:]), start_char=cut)]
+    chunks[1] = replace(chunks[1], document_id=chunks[0].document_id, chunk_index=1)
+    shown = assemble(judged(question, chunks).passages)
+    assert len(shown.blocks) == 1
+    assert choose(question, shown)[0].text == "The Mirow bridge crosses the canal at the old mill."
+    assert options_of(question, shown)[0].candidate.traits.coverage > WHOLE
 
 
 @pytest.mark.parametrize(
