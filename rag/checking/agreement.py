@@ -4,6 +4,8 @@ from collections import Counter
 from itertools import pairwise
 
 from rag.checking import vocabulary
+from rag.checking.certainty import no_surer
+from rag.checking.links import links_agree
 from rag.checking.negations import negations_agree
 from rag.checking.numbers import Number
 from rag.checking.order import exchanged, is_compact
@@ -24,6 +26,8 @@ def agrees(claim: Statement, said: Statement, known: frozenset[tuple[str, str]] 
         and negations_agree(claim, said)
         and _runs_agree(claim, said, known)
         and is_compact(claim, said)
+        and links_agree(claim, said)
+        and no_surer(claim, said)
         and not exchanged(claim, said)
     )
 
@@ -35,6 +39,7 @@ def facts_agree(claim: Statement, said: Statement) -> bool:
         and not any(claim.tokens[n].kind == "name" for n in missing(claim, said))
         and negations_agree(claim, said)
         and _runs_agree(claim, said, NONE)
+        and links_agree(claim, said)
         and not exchanged(claim, said)
     )
 
@@ -102,6 +107,9 @@ def _held(token: Token, said: Statement) -> bool:
         return f"{token.text}s" in said.texts or token.text.removesuffix("s") in said.texts
     if token.stem in (said.names if token.kind == "name" and not token.first else said.stems):
         return True
+    if vocabulary.STRICT.get(token.text) in vocabulary.ALIKE and token.kind != "name":
+        side = vocabulary.STRICT[token.text]
+        return any(vocabulary.STRICT.get(text) == side for text in said.texts)
     if token.kind != "word" or token.stem[:BEGINNING] not in said.beginnings:
         return False
     return any(_derived(token.stem, stem) for stem in said.stems)

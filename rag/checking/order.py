@@ -5,6 +5,7 @@ from functools import lru_cache
 from itertools import combinations, islice, pairwise
 
 from rag.checking import vocabulary
+from rag.checking.dates import date_before
 from rag.checking.statements import Statement
 from rag.checking.words import Token
 
@@ -89,10 +90,17 @@ def _weight(features: Features) -> int:
 @lru_cache(maxsize=4096)
 def _numbers(statement: Statement) -> tuple[Anchor, ...]:
     return tuple(
-        (token.number.value, _around(statement.tokens, n, n))
+        (token.number.value, _around_number(statement.tokens, n))
         for n, token in enumerate(statement.tokens)
         if token.kind == "number" and token.number
     )
+
+
+def _around_number(tokens: Sequence[Token], place: int) -> Features:
+    """A year stands for its whole date: "in 1856" for "on 10 July 1856"."""
+    begin = date_before(tokens, place)
+    alone = _around(tokens, place, place)
+    return alone if begin == place else alone | _around(tokens, begin, place)
 
 
 @lru_cache(maxsize=4096)

@@ -18,6 +18,7 @@ _DENYING: Mapping[str, frozenset[str]] = {
         """
         not no never none neither nor cannot without non nothing nobody nowhere hardly scarcely fail fails
         failed failing lack lacks lacked lacking refuse refuses refused deny denies denied unable false
+        unlikely doubtful myth whether falsely wrongly mistakenly
         """
     ),
     "de": _words("nicht kein keine keinen keiner keinem keines nie niemals ohne weder niemand nichts kaum"),
@@ -73,6 +74,8 @@ STRICT = _table(
     order+: last final finally latest letzte letzter letztes dernier dernière último
     order-: first initial initially earliest erste erster erstes premier première primero
     every: all every each entire whole always alle jeder jede jedes immer tous toutes todos siempre
+    few: few
+    past: formerly previously former
     some: some sometimes partly partially several einige manche teilweise quelques algunos
     only: only solely exclusively nur ausschließlich seulement solo solamente
     win+: win wins won winning victory defeat defeats defeated
@@ -97,6 +100,7 @@ STRICT = _table(
     cure: cure cures cured treat treats treated
     """
 )
+ALIKE = frozenset(("trend+", "trend-", "time-", "time+"))  # sides whose words stand for one another
 # Where the sentence tells one dimension, a claim may not tell another.
 DIMENSIONS = _table(
     """
@@ -112,6 +116,7 @@ DIMENSIONS = _table(
 # What a claim may add: it says nothing that the sentence does not.
 LIGHT = _words(
     """
+    although though height width length depth ranged ranges ranging
     tall high wide long located situated lie lies called named known include includes included including
     contain contains contained consist consists consisting comprise comprises according document documents
     passage passages text texts source sources state states stated mention mentions mentioned describe
@@ -345,3 +350,21 @@ SAME_GERMAN = _table(
     beginn: begann begannen begonnen
     """
 )
+# What weakens the verb behind it, and what a claim may say instead.
+HEDGING = _words("may might")
+HEDGES = HEDGING | _words(
+    """
+    can could would if possibly perhaps potentially likely possible potential probably sometimes suggest
+    suggests suggested allow allows allowed permit permits permitted able option optional right rights
+    entitled risk risks seem seems appear appears thought believed power powers
+    """
+)
+PLANNING = _words("expects expect expected plans planned intends intended aims hopes proposes")
+PLANS = PLANNING | _words(
+    """
+    plan intend aim aimed hope hoped propose proposed will would shall should going scheduled due expecting
+    planning expectation expectations intention target targets
+    """
+)
+CONDITIONS = _words("if unless")
+CONDITIONAL = CONDITIONS | _words("when whether should provided where case until once would could")

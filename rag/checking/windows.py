@@ -1,6 +1,7 @@
 """Which sentences of a passage say what a claim says: one, or up to three that adjoin. Plain Python."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from rag.checking import vocabulary
@@ -10,8 +11,9 @@ from rag.checking.statements import Statement, made_of, statement_of
 from rag.checking.words import Token
 from rag.sentences import Analysis
 
+LOOKED_BACK = 30  # sentences in which a name may stand in full
 AT_MOST = 3  # sentences of a quote
-LEAST = 3  # content words of a clause that may stand in a sentence of its own
+LEAST = 2  # content words of a clause that may stand in a sentence of its own
 OPENING = 5  # words of a sentence among which its subject begins, or its pronoun stands
 
 
@@ -25,6 +27,17 @@ class Passage(NamedTuple):
     def said(self, place: int) -> Statement:
         sentence = self.analysis.sentences[place]
         return statement_of(self.content[sentence.start : sentence.end], self.language)
+
+    def full_names(self, place: int) -> dict[str, set[tuple[str, ...]]]:
+        """Their last words -> what they are in full, up to this sentence."""
+        found: dict[str, set[tuple[str, ...]]] = {}
+        for n in range(max(0, place - LOOKED_BACK), place + 1):
+            said = self.said(n)
+            for run in said.runs:
+                stems = tuple(said.tokens[at].stem for at in run)
+                if len(stems) > 1:
+                    found.setdefault(stems[-1], set()).add(stems)
+        return found
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         return self.analysis.sentences[first].start, self.analysis.sentences[last].end
@@ -41,11 +54,14 @@ def supporting(claim: Statement, passage: Passage, place: int) -> tuple[int, int
 def _readings(passage: Passage, place: int) -> Iterator[tuple[int, Statement, frozenset[tuple[str, str]]]]:
     """The sentence alone, then with what its pronouns and shortened names stand for in those before it."""
     said = passage.said(place)
+    full = passage.full_names(place) if said.runs else {}
     yield place, said, frozenset()
-    known: frozenset[tuple[str, str]] = frozenset()
+    known = frozenset(
+        pair for pairs in full.values() if len(pairs) == 1 for run in pairs for pair in pairwise(run)
+    )
     for first in range(place - 1, max(-1, place - AT_MOST), -1):
         before = passage.said(first)
-        known |= before.next_to
+        known |= {pair for pair in before.next_to if len(full.get(pair[1], "1")) == 1}
         subject = _subject(before)
         yield first, _resolved(said, subject) if subject else said, known
         if subject and not _has_pronoun(before):

@@ -1,0 +1,66 @@
+"""Claims in a passage's own words that say something else, and in other words that say the same."""
+
+import pytest
+
+from rag.checking.judge import judged
+
+TREATY = (
+    "The treaty was signed on 3 April 2004 by Ireland and Denmark. If the council agrees, members may "
+    "suspend payments. Membership rose by 5 percentage points between 2001 and 2003. Exports went to Sweden."
+)
+COMPANY = (
+    "Revenue increased 8% to $4.2 billion in fiscal 2022 from $3.9 billion in fiscal 2021. The company "
+    "expects to open two plants in 2025. The audit was approved by Dr. Helen Marsh and funded by Novartis. "
+    "It is unlikely that the merger harms prices. Aspirin may cause bleeding in older patients."
+)
+TESLA = (
+    "Nikola Tesla was born in the village of Smiljan on 10 July 1856. The induction motor was his. He died "
+    "in May. It was much used. Tesla emigrated to the United States in 1884."
+)
+BROTHERS = "Karl Benz met Anna Benz. In 1903 she left. Benz died on 7 January 1943."
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Revenue was $4.2 billion in fiscal 2021.", COMPANY),
+        ("Revenue was $3.9 billion in fiscal 2022.", COMPANY),
+        ("The company opened two plants in 2025.", COMPANY),
+        ("The audit was funded by Dr. Helen Marsh.", COMPANY),
+        ("Novartis approved the audit.", COMPANY),
+        ("The merger harms prices.", COMPANY),
+        ("Aspirin causes bleeding in older patients.", COMPANY),
+        ("The council agreed.", TREATY),
+        ("The council agreed to suspend payments.", TREATY),
+        ("Members suspended payments.", TREATY),
+        ("Membership rose to 5 percentage points in 2001.", TREATY),
+        ("Exports came from Sweden.", TREATY),
+        ("The treaty was signed on 4 March 2004.", TREATY),
+        ("The treaty was signed on April 4, 2003.", TREATY),
+        ("Tesla emigrated from the United States in 1884.", TESLA),
+        ("Anna Benz died on 7 January 1943.", BROTHERS),
+    ],
+)
+def test_own_words_that_say_something_else_are_no_support(claim: str, passage: str) -> None:
+    assert judged(claim, passage, "en").support is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Revenue grew 8% to $4.2 billion in fiscal 2022.", COMPANY),
+        ("The company will open two plants in 2025.", COMPANY),
+        ("Novartis funded the audit.", COMPANY),
+        ("Dr. Helen Marsh approved the audit.", COMPANY),
+        ("Aspirin can cause bleeding in older patients.", COMPANY),
+        ("The treaty was signed on April 3, 2004 by Ireland and Denmark.", TREATY),
+        ("Ireland and Denmark signed the treaty on the 3rd of April 2004.", TREATY),
+        ("Members can suspend payments if the council agrees.", TREATY),
+        ("Membership increased by 5 percentage points between 2001 and 2003.", TREATY),
+        ("Nikola Tesla was born in Smiljan in 1856.", TESLA),
+        ("Nikola Tesla was born on July 10, 1856, in the village of Smiljan.", TESLA),
+        ("Nikola Tesla emigrated to the United States in 1884.", TESLA),
+    ],
+)
+def test_other_words_that_say_the_same_are_support(claim: str, passage: str) -> None:
+    assert judged(claim, passage, "en").support == "supported"
