@@ -13,6 +13,7 @@ from rag.numbering import FirstCited, Numbering, numbered
 from rag.types import Answer, Citation, Passage, Question
 
 _as_json = json.JSONEncoder(default=str).encode
+LAST_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,8 +72,11 @@ def row_of(record: Record) -> Row:
 
 
 def asked_at(query_id: UUID) -> datetime:
-    """When the id was made: a UUID of version 7 begins with milliseconds since 1970."""
-    return datetime.fromtimestamp((query_id.int >> 80) / 1000, UTC)
+    """When the id was made: a UUID of version 7 begins with milliseconds since 1970.
+
+    One that somebody made up may name a year that no date can tell; then it is the last that one can.
+    """
+    return datetime.fromtimestamp(min((query_id.int >> 80) / 1000, LAST_S), UTC)
 
 
 def _query(record: Record) -> dict[str, Any]:

@@ -136,6 +136,11 @@ def test_unknown_and_malformed_ids(library: Library):
         assert_problem(reply, 400, "VALIDATION_ERROR", field="query_id")
 
 
+def test_an_id_of_a_year_that_no_date_can_tell_is_unknown(library: Library):
+    response = library.client.get("/v1/queries/ffffffff-ffff-ffff-ffff-ffffffffffff")
+    assert response.status_code == 404
+
+
 def test_a_deleted_query_is_gone_with_all_that_belongs_to_it(library: Library):
     kept, query_id = library.ask()["query_id"], library.ask()["query_id"]
     library.rate(query_id, rating="thumbs_up")
