@@ -68,17 +68,16 @@ class Cleaner:
         return _UNSTORABLE.sub("", text)
 
     def _without_reasoning(self, *, last: bool) -> str:
-        said = ""
-        while tag := _TAG.search(self._buffer):
-            before, self._buffer = self._buffer[: tag.start()], self._buffer[tag.end() :]
+        said, buffer, done = "", self._buffer, 0
+        for tag in _TAG.finditer(buffer):
             if tag[1] and not self._inside:
                 said = self._forget()
             elif not tag[1] and not self._inside:
-                said += self._begun(before, last=True)  # it announces its reasoning
-            self._inside = not tag[1]
-        cut = len(self._buffer) if last else _tag_begins(self._buffer)
-        before, self._buffer = self._buffer[:cut], self._buffer[cut:]
-        return said if self._inside else said + self._begun(before, last=last)
+                said += self._begun(buffer[done : tag.start()], last=True)  # it announces its reasoning
+            self._inside, done = not tag[1], tag.end()
+        cut = len(buffer) if last else max(done, _tag_begins(buffer))
+        self._buffer = buffer[cut:]
+        return said if self._inside else said + self._begun(buffer[done:cut], last=last)
 
     def _forget(self) -> str:
         """All so far was reasoning, and what comes is the answer."""
@@ -100,6 +99,7 @@ class Cleaner:
     def _may_be_musing(self) -> bool:
         if not self._musing:
             beginning = "".join(self._beginning).lstrip()
+            self._beginning = [beginning]  # white space without end is not looked at again
             self._musing = bool(_MUSING.match(beginning))
             return self._musing or len(beginning) < BEGINNING
         return True
@@ -119,6 +119,7 @@ class _Limit:
         if not self._given:
             self._held = self._held.lstrip()
         ready = len(self._held.rstrip())
+        self._held = self._held[: max(ready, MAX_ANSWER_CHARS + 1)]  # white space without end is not kept
         if self._given + ready > MAX_ANSWER_CHARS:
             return self._cut()
         return self._give(min(ready, max(0, MAX_ANSWER_CHARS - LAST_WORD - self._given)))
