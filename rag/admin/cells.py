@@ -1,11 +1,13 @@
 """How the admin shows what is known of a question and its answer, a cell each."""
 
+from datetime import datetime
 from typing import Any
 
 from django.utils.html import format_html
+from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
+from django.utils.timezone import localtime
 
-from documents.admin.words import state_badge
 from rag.admin.query_filters import told
 
 NONE = "–"
@@ -14,10 +16,10 @@ NONE = "–"
 def outcome(query: Any) -> str:
     """query: a Query."""
     if query.error:
-        return format_html('<span class="kx-state kx-failed">{}</span>', told(query.error))
+        return _badge("kx-failed", told(query.error))
     if query.answered:
-        return state_badge("answered").replace("kx-answered", "kx-completed")
-    return format_html('<span class="kx-state">{}</span>', told(query.reason or "not answered"))
+        return _badge("kx-completed", "answered")
+    return _badge("", told(query.reason or "not answered"))
 
 
 def faithfulness(response: Any) -> str:
@@ -26,26 +28,40 @@ def faithfulness(response: Any) -> str:
     if score is None:
         return NONE
     kind = "kx-completed" if score == 1 else "kx-stalled" if score >= 0.5 else "kx-failed"
-    return format_html('<span class="kx-state {}">{}</span>', kind, f"{score:.2f}")
+    return _badge(kind, f"{score:.2f}")
+
+
+def rating(word: str) -> str:
+    """word: a Feedback.Rating or ""."""
+    if not word:
+        return NONE
+    return _badge("kx-completed" if word == "thumbs_up" else "kx-failed", told(word))
 
 
 def ratings(up: int, down: int) -> str:
-    """In words for those who cannot see the thumbs."""
-    shown = [
-        format_html(
-            '<span class="rq-thumb" title="{0} thumbs {1}" aria-label="{0} thumbs {1}">{2} {0}</span>', *one
-        )
-        for one in ((up, "up", "👍"), (down, "down", "👎"))
-        if one[0]
-    ]
-    return format_html(" ".join(["{}"] * len(shown)), *shown) if shown else NONE
+    """How many thumbs of each kind; words, since not every system has a picture of a thumb."""
+    shown = [_badge("kx-completed", f"up {up}")] * bool(up) + [_badge("kx-failed", f"down {down}")] * bool(
+        down
+    )
+    return mark_safe(" ".join(shown)) if shown else NONE  # noqa: S308 - badges, escaped by themselves
+
+
+def _badge(kind: str, text: str) -> str:
+    return format_html('<span class="kx-state {}">{}</span>', kind, text)
 
 
 def milliseconds(number: float | None) -> str:
-    """`640 ms`, `1.3 s`."""
+    """`0.2 ms`, `640 ms`, `1.3 s`."""
     if number is None:
         return NONE
+    if number < 10:
+        return f"{number:.3g} ms"
     return f"{number:,.0f} ms" if number < 1000 else f"{number / 1000:.1f} s"
+
+
+def when(moment: datetime) -> str:
+    """To the minute, in as little room as a column of a wide table has."""
+    return localtime(moment).strftime("%Y-%m-%d %H:%M")
 
 
 def short(text: str, most: int = 120) -> str:

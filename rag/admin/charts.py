@@ -58,7 +58,7 @@ def stacked(title: str, days: Sequence[date], series: Sequence[Series], unit: st
     """Bars of what adds up, the first series at the bottom."""
     shown = [one for one in series if any(one.values)]
     sums = [sum(one.values[n] or 0 for one in shown) for n in range(len(days))]
-    top = _rounded(max(sums, default=0))
+    top = _rounded(max(4, *sums))
     pitch = (RIGHT - LEFT) / max(1, len(days))
     bars = []
     for n, day in enumerate(days):
@@ -83,7 +83,7 @@ def lines(
     """A line and a dot a day for each series, interrupted where a day has no value. top: of the axis."""
     shown = [one for one in series if any(value is not None for value in one.values)]
     most = max((value for one in shown for value in one.values if value is not None), default=0.0)
-    top = top or _rounded(most)
+    top = top or _rounded(most or 1)
     dots, drawn = [], []
     for one in shown:
         for run in _runs(one.values):
@@ -130,11 +130,9 @@ def _runs(values: Sequence[float | None]) -> list[list[tuple[int, float]]]:
 
 
 def _rounded(value: float) -> float:
-    """The next number that is easily divided by four, at least 4."""
-    if value <= 4:
-        return 4.0
+    """The next number that is easily divided by four."""
     size = 10.0 ** math.floor(math.log10(value))
-    return next(step * size for step in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10) if step * size >= value)
+    return next(step * size for step in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10, 12) if step * size >= value)
 
 
 def _middle(place: int, count: int) -> float:
@@ -143,7 +141,7 @@ def _middle(place: int, count: int) -> float:
 
 def _number(value: float) -> str:
     """As short as it can be told: `1,200`, `0.75`."""
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2f}".rstrip("0")
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.3g}"
 
 
 def _r(value: float) -> float:

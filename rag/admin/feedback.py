@@ -12,8 +12,6 @@ from rag.admin import cells
 from rag.admin.question_sets import Unchangeable
 from rag.models import Feedback
 
-RATINGS = {"thumbs_up": (1, 0), "thumbs_down": (0, 1), "": (0, 0)}
-
 
 class CommentFilter(admin.SimpleListFilter):
     title = "comment"
@@ -30,7 +28,7 @@ class CommentFilter(admin.SimpleListFilter):
 
 @admin.register(Feedback)
 class FeedbackAdmin(Unchangeable):
-    list_display = ["rated", "remark", "asked", "outcome", "faithful", "updated_at"]
+    list_display = ["rated", "remark", "asked", "outcome", "faithful", "last_said"]
     list_filter = ["rating", CommentFilter, "updated_at"]
     list_select_related = ["query__response"]
     ordering = ["-updated_at", "-id"]
@@ -47,7 +45,7 @@ class FeedbackAdmin(Unchangeable):
 
     @admin.display(description="rating", ordering="rating")
     def rated(self, row: Feedback) -> str:
-        return cells.ratings(*RATINGS[row.rating])
+        return cells.rating(row.rating)
 
     @admin.display(description="comment")
     def remark(self, row: Feedback) -> str:
@@ -69,6 +67,10 @@ class FeedbackAdmin(Unchangeable):
     @admin.display(description="faithfulness")
     def faithful(self, row: Feedback) -> str:
         return cells.faithfulness(getattr(row.query, "response", None))
+
+    @admin.display(description="when", ordering="updated_at")
+    def last_said(self, row: Feedback) -> str:
+        return cells.when(row.updated_at)
 
     @admin.display
     def by(self, row: Feedback) -> str:

@@ -90,4 +90,6 @@ def _reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str, int]]
         for name, count in of_day.items():
             if name not in ("answered", "cached"):
                 counts[name] = counts.get(name, 0) + count
-    return sorted(((told(name), count) for name, count in counts.items()), key=lambda one: -one[1])
+    return sorted(
+        ((told(name) or "not told", count) for name, count in counts.items()), key=lambda one: -one[1]
+    )

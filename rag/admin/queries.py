@@ -34,7 +34,7 @@ from rag.models import Feedback, Query
 @admin.register(Query)
 class QueryAdmin(Unchangeable):
     list_display = [
-        "question", "outcome", "faithful", "said", "latency", "face", "by_model", "cached", "created_at",
+        "question", "outcome", "faithful", "said", "latency", "face", "by_model", "from_cache", "asked_at",
     ]  # fmt: skip
     list_display_links = ["question"]
     list_filter = [
@@ -44,7 +44,6 @@ class QueryAdmin(Unchangeable):
     list_select_related = ["response"]
     search_fields = ["original_query"]
     search_help_text = "Words of the question"
-    date_hierarchy = "created_at"
     change_list_template = "admin/rag/query/list.html"
     change_form_template = "admin/rag/query/page.html"
     fields = ()
@@ -112,3 +111,11 @@ class QueryAdmin(Unchangeable):
     def by_model(self, row: Query) -> str:
         response = getattr(row, "response", None)
         return (response.model if response else "") or cells.NONE
+
+    @admin.display(description="cached", ordering="cached")
+    def from_cache(self, row: Query) -> str:
+        return "yes" if row.cached else cells.NONE
+
+    @admin.display(description="asked", ordering="created_at")
+    def asked_at(self, row: Query) -> str:
+        return cells.when(row.created_at)

@@ -30,10 +30,7 @@ def page_of(explained: Explained) -> dict[str, Any]:
         "claims": _claims(explained),
         "candidates": explained.retrievals,
         "stages": _stages(query.stage_ms, query.latency_ms),
-        "said": [
-            (cells.ratings(one.rating == "thumbs_up", one.rating == "thumbs_down"), one, caller(one))
-            for one in said
-        ],
+        "said": [(cells.rating(one.rating), one, caller(one)) for one in said],
         "score": cells.faithfulness(response),
         "judged": _judged(response),
     }
@@ -54,7 +51,7 @@ def _facts(explained: Explained) -> Sequence[tuple[str, Any]]:
         ("Embedding model", query.embedding_model),
         ("Reranker", query.reranker),
         ("Rewriting", query.rewriting),
-        ("Conversation", query.conversation_id),
+        ("Conversation", "" if query.conversation_id == str(query.id) else query.conversation_id),
         ("API key", query.key_id),
         ("Repeats", query.replay_of),
         ("Found", f"{query.retrieved} before the threshold"),

@@ -129,7 +129,12 @@ class Response(models.Model):
                 fields=["created_at"],
                 condition=Q(faithfulness_judged_at__isnull=True) & ~Q(answer=""),
                 name="responses_to_judge",
-            )
+            ),
+            models.Index(
+                fields=["faithfulness_score", "query"],
+                condition=Q(faithfulness_score__lt=1),
+                name="responses_by_faithfulness",
+            ),
         ]
 
     def __str__(self) -> str:
