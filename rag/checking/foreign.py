@@ -11,6 +11,7 @@ from rag.checking.windows import Passage
 from rag.checking.words import Token
 
 CAPITAL_NOUNS = "de"  # where a capital letter makes no name
+LEAST = 2  # names, numbers and units: one alone stands in many a sentence
 ENOUGH, LEAD = 2, 2  # stop words of the other language, and times as many as of the passage's own
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -43,7 +44,11 @@ def holding(claim: str, language: str, passage: Passage) -> tuple[int, int] | No
     """
     statement = statement_of(claim, language)
     names = {token.text for n, token in enumerate(statement.tokens) if _names(statement, n, token)}
-    if not names and not any(token.kind == "number" for token in statement.tokens):
+    counted = [token.number for token in statement.tokens if token.kind == "number" and token.number]
+    spaced = not any(
+        token.kind == "unspaced" for token in statement.tokens
+    )  # else names are spelled otherwise
+    if len(names) + sum(1 + bool(number.unit) for number in counted) < (LEAST if spaced else 1):
         return None
     for width in (0, 1):
         for place in range(width, len(passage.analysis.sentences)):

@@ -5,11 +5,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from rag.checking import agreement
+from rag.checking.asides import parted
 from rag.checking.foreign import holding, other_language
 from rag.checking.normal import bare, occurrences
 from rag.checking.statements import Statement, quotes_in, statement_of
 from rag.checking.types import Verdict
-from rag.checking.windows import Passage, supporting
+from rag.checking.windows import AT_MOST, Passage, supporting
 from rag.sentences import analysis_of, words_of
 from rag.types import Block
 
@@ -36,7 +37,20 @@ def judged(claim: str, content: str, language: str = "") -> Verdict:
     held = len(words & passage.analysis.words)
     literal = _literal(claim, statement, passage) if held >= NEARLY_ALL * len(words) else None
     verdict = literal or _closest(claim, words, statement, passage)
+    if not verdict.support:
+        verdict = _both(claim, passage, verdict)
     return verdict if verdict.support else _foreign(claim, passage, verdict)
+
+
+def _both(claim: str, passage: Passage, verdict: Verdict) -> Verdict:
+    """For a claim with another one inside: supported where sentences close by say the two."""
+    found = [judged(part, passage.content, passage.language) for part in parted(claim) or ()]
+    if not found or not all(one.support for one in found):
+        return verdict
+    start, end = min(one.start for one in found), max(one.end for one in found)
+    between = [s for s in passage.analysis.sentences if start <= s.start < end]
+    share = min(one.share for one in found)
+    return Verdict("supported", start, end, share) if len(between) <= AT_MOST else verdict
 
 
 def _foreign(claim: str, passage: Passage, verdict: Verdict) -> Verdict:

@@ -17,6 +17,10 @@ TESLA = (
     "Nikola Tesla was born in the village of Smiljan on 10 July 1856. The induction motor was his. He died "
     "in May. It was much used. Tesla emigrated to the United States in 1884."
 )
+TOWER = (
+    "The tower was designed by Ann Lee and completed in 1889. The tower is 330 m tall. The bridge was "
+    "finished in 1902."
+)
 BROTHERS = "Karl Benz met Anna Benz. In 1903 she left. Benz died on 7 January 1943."
 
 
@@ -38,6 +42,9 @@ BROTHERS = "Karl Benz met Anna Benz. In 1903 she left. Benz died on 7 January 19
         ("The treaty was signed on 4 March 2004.", TREATY),
         ("The treaty was signed on April 4, 2003.", TREATY),
         ("Tesla emigrated from the United States in 1884.", TESLA),
+        ("The tower, completed in 1902, is 330 metres tall.", TOWER),
+        ("The tower, built by Henry Ford, is 330 metres tall.", TOWER),
+        ("Le pont a été détruit en 1902.", TOWER),
         ("Anna Benz died on 7 January 1943.", BROTHERS),
     ],
 )
@@ -59,6 +66,8 @@ def test_own_words_that_say_something_else_are_no_support(claim: str, passage: s
         ("Membership increased by 5 percentage points between 2001 and 2003.", TREATY),
         ("Nikola Tesla was born in Smiljan in 1856.", TESLA),
         ("Nikola Tesla was born on July 10, 1856, in the village of Smiljan.", TESLA),
+        ("The tower, completed in 1889, is 330 metres tall.", TOWER),
+        ("Completed in 1889, the tower is 330 metres tall.", TOWER),
         ("Nikola Tesla emigrated to the United States in 1884.", TESLA),
     ],
 )
