@@ -110,9 +110,10 @@ def _subjects(passages: Sequence[Passage], terms: Mapping[str, Terms]) -> dict[U
         if lost := missing[passage.document_id]:
             words = _words(passage)
             missing[passage.document_id] = frozenset(name for name in lost if not misspelled(name, words))
+    language_of = {passage.document_id: passage.language for passage in passages}
     return {
-        p.document_id: terms[p.language].share_of_subjects(terms[p.language].words - missing[p.document_id])
-        for p in passages
+        id_: terms[language].share_of_subjects(terms[language].words - missing[id_])
+        for id_, language in language_of.items()
     }
 
 
@@ -132,13 +133,13 @@ def _described(
     whole = len(said) == len(terms.words)
     held = said if whole else said | (terms.words & _headings(passage))
     similarity = 0.0 if passage.distance is None else scale.usual(1.0 - passage.distance)
-    similarities = [scale.usual(s.similarity) for s in sentences if s.similarity is not None]
+    nearest = max([s.similarity for s in sentences if s.similarity is not None], default=None)
     features = Features(
         similarity=max(0.0, similarity),
         sentence=max(map(worth, sentences), default=0.0),
         coverage=terms.coverage(held),
         evidence=math.log1p(terms.mass_in(held, at_most=ENOUGH)),
-        sentence_similarity=max([0.0, *(similarities or [similarity])]),
+        sentence_similarity=max(0.0, similarity if nearest is None else scale.usual(nearest)),
         names=terms.share_of_names(held),
         margin=max(0.0, margin) ** 0.5,
         subject=subject[passage.document_id],

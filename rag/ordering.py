@@ -69,9 +69,9 @@ def scale_by(cosines: Sequence[float]) -> Scale:
 
 def strength(passage: Passage, sentences: Sequence[SentenceScore], terms: Terms, scale: Scale) -> float:
     """sentences: of the passage, scored for the question that the terms are of; higher is better."""
-    cosine = 0.0 if passage.distance is None else scale.usual(1 - passage.distance)
-    in_words = bm25(terms, analysis_of(passage.content, passage.language).weights)
     factor, shift = scale.line  # in place: there are hundreds of sentences
+    cosine = 0.0 if passage.distance is None else factor * (1 - passage.distance) + shift
+    in_words = bm25(terms, analysis_of(passage.content, passage.language).weights)
     values = [
         (cosine if similarity is None else factor * similarity + shift) + WORDS * (alone + with_previous)
         for _, _, alone, with_previous, similarity in sentences

@@ -119,7 +119,7 @@ def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, A
     judged = []
     for described in describe(question_text, retrieval):
         relevance = weighed.relevance(described, is_foreign(question_text, described.passage))
-        judged.append(replace(described.passage, relevance=relevance, sentences=described.sentences))
+        judged.append(described.passage.but(relevance=relevance, sentences=described.sentences))
     return replace(retrieval, passages=tuple(judged))
 
 

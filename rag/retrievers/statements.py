@@ -148,8 +148,8 @@ _DISTANCE = SQL("e.vector <=> %(vector)s::vector")
 _JOIN_VECTOR = SQL("JOIN embeddings_embedding AS e ON e.chunk_id = c.id AND e.model_id = {model}")
 _PASSAGES = SQL("""
 SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
-    d.warnings AS document_warnings, d.language,
-    CASE WHEN d.warnings = '[]' THEN '[]' ELSE (
+    nullif(d.warnings, '[]') AS document_warnings, d.language,
+    CASE WHEN d.warnings <> '[]' THEN (
         SELECT coalesce(jsonb_agg(number), '[]') FROM (
             SELECT number FROM documents_page
             WHERE document_id = d.id AND warnings ?| {unread} ORDER BY number LIMIT 1000

@@ -1,6 +1,7 @@
 """What a passage knows of its sentences: where they stand and how similar each is to the question."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,3 +63,10 @@ def test_a_sentence_is_scored_with_its_similarity_where_there_is_one():
     assert [s.similarity for s in plain] == [None, None, None]
     assert [s.similarity for s in scored] == [None, 0.75, 0.25]
     assert [s[:4] for s in scored] == [s[:4] for s in plain]
+
+
+def test_a_copy_of_a_passage_differs_in_what_is_given():
+    one = passage(1, TEXT, bounds=((0, 30),), similarities=(0.5,))
+
+    assert one.but(score=2.0, relevance=0.7) == replace(one, score=2.0, relevance=0.7)
+    assert one.score != 2.0
