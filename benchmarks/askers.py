@@ -1,23 +1,25 @@
-"""Many people asking at once, one web process, a chat model that takes a second.
+"""Many people asking at once, one web process, a chat model that takes a second; beside bare FastAPI.
 
-    python -m benchmarks.askers [--askers 200] [--seconds 15] [--embedder openai|local] [--documents 20]
+    python -m benchmarks.askers [--askers 1 50 200 500] [--seconds 15] [--documents 20]
+        [--bench-python .bench/bin/python] [--path /api/v1/rag/ask] [--plain | --streamed]
 
-Everything is real but the models, which a server on loopback plays (tests/provider.py, a process of its own).
-The ideal is an answer that takes as long as the model: share = model seconds / mean latency. Client, models
-and database share the machine's cores with the web process, so its CPU per answer is told too.
+All of Knowlex is real but the model (benchmarks/chat_model.py); the questions' vectors are remembered from
+before, so that nobody measures an embedding model, and answers are not. The bare application (bare_app.py) is
+given those vectors and sends the same statement for them. The ideal is an answer that takes as long as the
+model: share = model seconds / mean latency. Clients, model and database share the machine's cores with the
+web process, so its CPU per answer is told too.
 """
 
 import argparse
-import asyncio
 import json
 import statistics
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.support import environment
@@ -28,49 +30,57 @@ import django  # noqa: E402
 
 django.setup()
 
-import aiohttp  # noqa: E402
 import psutil  # noqa: E402
-import uvloop  # noqa: E402
 
+from benchmarks import bare  # noqa: E402
+from benchmarks.asking import Crowd, Tally, ask  # noqa: E402
 from benchmarks.usage import CpuMeter  # noqa: E402
 from tests.support import texts  # noqa: E402
 from tests.support.api import embed, ingest  # noqa: E402
 from tests.support.postgres import Postgres  # noqa: E402
 from tests.support.stack import Stack  # noqa: E402
+from tests.support.waiting import wait_until  # noqa: E402
 
-PROVIDER_PORT = 8199
 FACTS_PER_DOCUMENT = 100
+MOST_QUESTIONS = 400  # a web process remembers the vectors of 1,000
 WARM_UP_S = 4.0
 SAMPLE = environment.PROJECT / "samples" / "nikola-tesla.pdf"
-PROVIDER = "import uvloop; uvloop.install(); from tests.provider import main; main()"
-ANSWERED = b'"answerSynthesized":true'
+FIELDS = {"/api/v1/rag/ask": "query", "/v1/query": "query", "/query": "question"}
 IN_USE = """
     SELECT count(*) FILTER (WHERE state <> 'idle') AS in_use, count(*) AS open
-    FROM pg_stat_activity WHERE datname = %s AND application_name = 'knowlex'
+    FROM pg_stat_activity WHERE datname = %s AND application_name = %s
 """
 
 
-@dataclass
-class Tally:
-    """What the askers saw, and how many database connections were in use, looked at now and then."""
+@dataclass(frozen=True)
+class Served:
+    """One that is asked. application: as its database connections call themselves."""
 
-    latencies: list[float] = field(default_factory=list)
-    failures: int = 0
-    in_use: list[int] = field(default_factory=list)
-    open: int = 0
+    name: str
+    url: str
+    field: str
+    process: psutil.Process
+    application: str
 
 
 def main() -> None:
     options = _options()
     postgres = Postgres(Path(environment.DATA_DIR))
     try:
-        for embedder in options.embedder or ("openai", "local"):
-            folder = environment.FOLDER / f"askers-{embedder}"
-            with _provider() as provider, Stack(postgres, folder, workers=2, env=_models(embedder)) as stack:
+        with _chat_model(options.model_seconds) as (model, port):
+            folder = environment.FOLDER / "askers"
+            with Stack(postgres, folder, workers=2, env=_environment(port)) as stack:
                 chunks = _fill(stack, options.documents)
-                _command("_rules", {"fault": "slow", "on": "chat", "seconds": options.model_seconds})
-                print(f"embeddings: {embedder}; {chunks} chunks; {options.askers} askers", flush=True)
-                _run(stack, provider, options)
+                places = options.documents * FACTS_PER_DOCUMENT
+                questions = [texts.question(n) for n in range(min(places, MOST_QUESTIONS))]
+                print(f"{chunks} chunks, {len(questions)} questions", flush=True)
+                assert stack.web is not None
+                path = options.path
+                web = Served(
+                    "Knowlex", stack.url + path, FIELDS[path], psutil.Process(stack.web.pid), "knowlex"
+                )
+                with _bare(options, stack, questions, port) as beside:
+                    _compare([web, *beside], questions, stack, model, options)
     finally:
         postgres.stop()
 
@@ -79,38 +89,38 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--askers", type=int, default=200)
+    parser.add_argument("--askers", type=int, nargs="+", default=[1, 50, 200, 500])
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--model-seconds", type=float, default=1.0)
     parser.add_argument("--documents", type=int, default=20)
-    parser.add_argument("--embedder", action="append", choices=("openai", "local"), help="default: both")
-    parser.add_argument("--path", default="/api/v1/rag/ask", choices=("/api/v1/rag/ask", "/query"))
+    parser.add_argument("--path", default="/api/v1/rag/ask", choices=tuple(FIELDS))
+    parser.add_argument("--bench-python", help="of an environment with FastAPI: measured beside, if given")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--plain", action="store_true", help="only whole answers; default: streamed ones, too")
+    ways.add_argument("--streamed", action="store_true", help="only streamed answers")
     return parser.parse_args()
 
 
 @contextmanager
-def _provider() -> Iterator[psutil.Process]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROVIDER, "--port", str(PROVIDER_PORT)],
-        stdout=subprocess.PIPE,
-        cwd=environment.PROJECT,
-    )
+def _chat_model(seconds: float) -> Iterator[tuple[psutil.Process, int]]:
+    command = [sys.executable, "-m", "benchmarks.chat_model", "--seconds", str(seconds)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=environment.PROJECT)
     try:
         assert process.stdout is not None
-        process.stdout.readline()  # said once it listens
-        yield psutil.Process(process.pid)
+        yield psutil.Process(process.pid), int(process.stdout.readline())
     finally:
         process.terminate()
         process.wait(10)
 
 
-def _models(embedder: str) -> dict[str, str]:
+def _environment(model_port: int) -> dict[str, str]:
     return {
         "OPENAI_API_KEY": "sk-benchmark",
-        "OPENAI_BASE_URL": f"http://127.0.0.1:{PROVIDER_PORT}/v1",
-        "KNOWLEX_EMBEDDER": embedder,
-        "KNOWLEX_EMBEDDING_DIMENSIONS": "384",
+        "OPENAI_BASE_URL": f"http://127.0.0.1:{model_port}/v1",
+        "KNOWLEX_EMBEDDER": "local",
         "KNOWLEX_RELEVANCE_THRESHOLD": "0",
+        "KNOWLEX_ANSWER_CACHE_SECONDS": "0",
+        "KNOWLEX_RATE_LIMIT": "off",
     }
 
 
@@ -123,38 +133,90 @@ def _fill(stack: Stack, documents: int) -> int:
     return embed(stack.client)
 
 
-def _command(name: str, body: dict[str, object]) -> None:
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{PROVIDER_PORT}/{name}", json.dumps(body).encode(), method="POST"
-    )
-    urllib.request.urlopen(request, timeout=10).read()
+@contextmanager
+def _bare(
+    options: argparse.Namespace, stack: Stack, questions: Sequence[str], model_port: int
+) -> Iterator[list[Served]]:
+    if not options.bench_python:
+        yield []
+        return
+    given = stack.folder / "bare.json"
+    model = f"http://127.0.0.1:{model_port}/v1"
+    given.write_text(json.dumps(bare.given(stack.postgres.url(stack.database), model, questions)))
+    with bare.served(options.bench_python, given) as (process, url):
+        wait_until(lambda: _answers(url), 30, "the bare application")
+        yield [Served("FastAPI", f"{url}/ask", "query", process, "bare")]
 
 
-def _run(stack: Stack, provider: psutil.Process, options: argparse.Namespace) -> None:
-    assert stack.web is not None
-    web = psutil.Process(stack.web.pid)
-    uvloop.run(_ask_for(WARM_UP_S, stack, options))
-    trees = {"web": web, "models": provider, "postgres": _postmaster(stack), "valkey": stack.broker_process}
-    meter = CpuMeter({**trees, "askers": psutil.Process()})
+def _answers(url: str) -> bool:
+    try:
+        urllib.request.urlopen(f"{url}/openapi.json", timeout=5).read()
+    except OSError:
+        return False
+    return True
+
+
+def _compare(
+    served: Sequence[Served],
+    questions: Sequence[str],
+    stack: Stack,
+    model: psutil.Process,
+    options: argparse.Namespace,
+) -> None:
+    for one in served:
+        ask(Crowd(one.url, one.field, questions, len(questions), 1.0, 1.0), lambda: None)  # each of them once
+    for streamed in [False] * (not options.streamed) + [True] * (not options.plain):
+        for askers in options.askers:
+            print(f"{askers} at once, {'streamed' if streamed else 'whole'}", flush=True)
+            for one in served:
+                crowd = Crowd(
+                    one.url, one.field, questions, askers, options.seconds, options.model_seconds, streamed
+                )
+                _measure(one, crowd, stack, model)
+
+
+def _measure(one: Served, crowd: Crowd, stack: Stack, model: psutil.Process) -> None:
+    connections: list[tuple[int, int]] = []
+
+    def watch() -> None:
+        (row,) = stack.postgres.execute(IN_USE, stack.database, one.application)
+        connections.append((row["in_use"], row["open"]))
+
+    ask(replace(crowd, seconds=WARM_UP_S), lambda: None)
+    processes = {"web": one.process, "postgres": _postmaster(stack), "model": model}
+    meter = CpuMeter({**processes, "clients": psutil.Process()})
     started = time.perf_counter()
-    tally = uvloop.run(_ask_for(options.seconds, stack, options))
-    took = time.perf_counter() - started
-    _report(tally, took, meter.used(), options)
-    print(f"  web process: {web.num_threads()} threads, {web.memory_info().rss / 2**20:.0f} MiB", flush=True)
+    tally = ask(crowd, watch)
+    _report(one, tally, crowd, time.perf_counter() - started, meter.used(), connections)
 
 
-def _report(tally: Tally, took: float, cpu: dict[str, float], options: argparse.Namespace) -> None:
+def _report(
+    one: Served,
+    tally: Tally,
+    crowd: Crowd,
+    took: float,
+    cpu: dict[str, float],
+    connections: Sequence[tuple[int, int]],
+) -> None:
     times = sorted(tally.latencies)
     mean = statistics.fmean(times)
-    print(
-        f"  {len(times) / took:.0f} answers/s, latency mean {mean:.3f} s, p95 "
-        f"{times[int(len(times) * 0.95)]:.3f} s: {options.model_seconds / mean:.0%} of the ideal; "
-        f"{tally.failures} failures\n"
-        f"  database connections in use: mean {statistics.fmean(tally.in_use):.1f}, at most "
-        f"{max(tally.in_use)} of {tally.open} open"
-    )
     each = ", ".join(f"{name} {seconds / len(times) * 1000:.2f}" for name, seconds in cpu.items())
-    print(f"  CPU ms an answer: {each}", flush=True)
+    print(
+        f"  {one.name}: {crowd.model_s / mean:.0%} of the ideal, {len(times) / took:.0f} answers/s, latency "
+        f"mean {mean:.3f} s, p95 {_p95(times):.3f} s; {tally.failures} failures\n"
+        f"    CPU ms an answer: {each}; {one.process.num_threads()} threads, "
+        f"{one.process.memory_info().rss / 2**20:.0f} MiB\n"
+        f"    database connections in use: mean {statistics.fmean(c[0] for c in connections):.1f}, at most "
+        f"{max(c[0] for c in connections)} of {max(c[1] for c in connections)} open",
+        flush=True,
+    )
+    told = [f"{name} {statistics.median(ms):.1f}/{_p95(sorted(ms)):.1f}" for name, ms in tally.stages.items()]
+    if told:
+        print(f"    stages, ms, p50/p95: {', '.join(told)}", flush=True)
+
+
+def _p95(values: Sequence[float]) -> float:
+    return values[int(len(values) * 0.95)]
 
 
 def _postmaster(stack: Stack) -> psutil.Process:
@@ -162,39 +224,6 @@ def _postmaster(stack: Stack) -> psutil.Process:
         "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int AS pid"
     )
     return psutil.Process(row["pid"])
-
-
-async def _ask_for(seconds: float, stack: Stack, options: argparse.Namespace) -> Tally:
-    """`askers` who each ask again as soon as they are answered."""
-    ends = time.perf_counter() + seconds
-    tally = Tally()
-    places = options.documents * FACTS_PER_DOCUMENT
-
-    async def asker(number: int, session: aiohttp.ClientSession) -> None:
-        await asyncio.sleep(number / options.askers * options.model_seconds)  # people do not ask in step
-        while (asked := time.perf_counter()) < ends:
-            number += options.askers
-            body = {"query": texts.question(number % places)}
-            async with session.post(f"{stack.url}{options.path}", json=body) as reply:
-                answered = reply.status == 200 and ANSWERED in await reply.read()
-            if answered:
-                tally.latencies.append(time.perf_counter() - asked)
-            else:
-                tally.failures += 1
-
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        watching = asyncio.create_task(_watch_connections(stack, tally))
-        await asyncio.gather(*(asker(n, session) for n in range(options.askers)))
-        watching.cancel()
-    return tally
-
-
-async def _watch_connections(stack: Stack, tally: Tally) -> None:
-    while True:
-        (row,) = await asyncio.to_thread(stack.postgres.execute, IN_USE, stack.database)
-        tally.in_use.append(row["in_use"])
-        tally.open = max(tally.open, row["open"])
-        await asyncio.sleep(0.2)
 
 
 if __name__ == "__main__":

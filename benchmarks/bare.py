@@ -1,0 +1,73 @@
+"""What `bare_app.py` is given, and the process that it runs in."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import uvloop
+from django.db import connections
+
+from documents.access import FULL
+from embeddings.search import embed_question
+from embeddings.store import vector_text
+from knowlex.common.async_db import close_pool
+from knowlex.serve import bound_socket
+from rag import services
+from rag.retrievers import statements
+from rag.retrievers.hybrid import HybridRetriever, model_of, words_of
+from rag.retrievers.scope import Scopes
+from rag.types import Question
+
+APP = Path(__file__).with_name("bare_app.py")
+
+
+def given(database: str, model: str, questions: Sequence[str]) -> dict[str, Any]:
+    """As JSON: where to search and ask, the statement of a search, and its parameters for each question."""
+    connections["default"].settings_dict["NAME"] = database.rpartition("/")[2]
+    statement, parameters = uvloop.run(_searches(questions))
+    return {
+        "database": f"{database}?application_name=bare",
+        "model": model,
+        "statement": statement,
+        "parameters": parameters,
+    }
+
+
+async def _searches(questions: Sequence[str]) -> tuple[str, dict[str, dict[str, Any]]]:
+    retriever, scopes = HybridRetriever(), Scopes()
+    found, statement = {}, b""
+    for text in questions:
+        question = await services.make_question(text, access=FULL, top_k=5)
+        scope = await scopes.of(question)
+        model = model_of(scope) if scope else None
+        assert scope is not None
+        assert model is not None
+        assert not model.setup
+        vector = await embed_question(text, model)
+        statement = statements.by_meaning(model, "hybrid", "", False)
+        found[text] = _plain(question) | words_of(scope) | retriever._depths(question) | retriever._weights()
+        found[text]["vector"] = vector_text(vector)
+    await close_pool()
+    return statement.decode(), found
+
+
+def _plain(question: Question) -> dict[str, Any]:
+    return {"collections": "{" + ",".join(map(str, question.collection_ids)) + "}"}
+
+
+@contextmanager
+def served(python: str, given: Path) -> Iterator[tuple[psutil.Process, str]]:
+    """The process and its base URL. python: of an environment with FastAPI."""
+    listener = bound_socket("127.0.0.1", 0)
+    descriptor, port = listener.fileno(), listener.getsockname()[1]
+    command = [python, str(APP), str(given), "--fd", str(descriptor)]
+    process = subprocess.Popen(command, pass_fds=[descriptor])
+    try:
+        yield psutil.Process(process.pid), f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+        listener.close()

@@ -1,0 +1,90 @@
+"""What a few lines of FastAPI do: the same search for a vector that is given, the model, its reply as it is.
+
+    python benchmarks/bare_app.py QUESTIONS.json --fd 3     (in the environment of requirements-bench.txt)
+
+No relevance, no ranking of sentences, no checked citations, no record, no deadline, no limits.
+QUESTIONS.json: `database`, `model` (base URL), the `statement`, and its `parameters` by question.
+"""
+
+import argparse
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, StreamingResponse
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool
+
+CONNECTIONS, TOP_K = 8, 5
+PROMPT = "Answer from these passages, naming them as [n].\n\n{blocks}\n\nQuestion: {question}"
+
+
+def build(given: dict[str, Any]) -> FastAPI:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        connector = aiohttp.TCPConnector(limit=0)
+        how = {"autocommit": True, "row_factory": dict_row, "options": "-c enable_seqscan=off"}
+        pool = AsyncConnectionPool(
+            given["database"], kwargs=how, open=False, min_size=CONNECTIONS, max_size=CONNECTIONS, timeout=60
+        )
+        async with pool, aiohttp.ClientSession(connector=connector) as session:
+            app.state.pool, app.state.session = pool, session
+            yield
+
+    app = FastAPI(lifespan=lifespan)
+
+    async def found(question: str) -> list[dict[str, Any]]:
+        async with app.state.pool.connection() as connection:
+            cursor = await connection.execute(given["statement"], given["parameters"][question])
+            return (await cursor.fetchall())[:TOP_K]
+
+    def model(question: str, rows: list[dict[str, Any]], *, stream: bool) -> Any:
+        blocks = "\n\n".join(f"[{n}] {row['content']}" for n, row in enumerate(rows, start=1))
+        message = {"role": "user", "content": PROMPT.format(blocks=blocks, question=question)}
+        body = {"model": "m", "messages": [message], "stream": stream}
+        return app.state.session.post(f"{given['model']}/chat/completions", json=body)
+
+    @app.post("/ask")
+    async def ask(request: Request) -> Any:
+        question = (await request.json())["query"]
+        rows = await found(question)
+        if request.headers.get("accept") == "text/event-stream":
+            return StreamingResponse(streamed(question, rows), media_type="text/event-stream")
+        async with model(question, rows, stream=False) as reply:
+            said = (await reply.json())["choices"][0]["message"]["content"]
+        return JSONResponse({"query": question, "answer": said, "sourceChunks": _chunks(rows)})
+
+    async def streamed(question: str, rows: list[dict[str, Any]]) -> AsyncIterator[bytes]:
+        async with model(question, rows, stream=True) as reply:
+            async for line in reply.content:
+                if line.startswith(b"data: {") and (choices := json.loads(line[6:])["choices"]):
+                    text = choices[0]["delta"].get("content", "")
+                    yield b"event: token\ndata: " + json.dumps({"text": text}).encode() + b"\n\n"
+        yield b"event: done\ndata: " + json.dumps({"sourceChunks": _chunks(rows)}).encode() + b"\n\n"
+
+    return app
+
+
+def _chunks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {"chunkId": str(row["chunk_id"]), "content": row["content"], "score": row["distance"]} for row in rows
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--fd", type=int, required=True)
+    options = parser.parse_args()
+    app = build(json.loads(options.questions.read_text()))
+    config = uvicorn.Config(app, fd=options.fd, access_log=False, log_level="warning", loop="uvloop")
+    uvicorn.Server(config).run()
+
+
+if __name__ == "__main__":
+    main()
