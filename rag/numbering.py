@@ -9,6 +9,7 @@ from rag.types import Answer
 
 _RUN = re.compile(r"(?:\[\d{1,4}\])+")
 _RUN_AT_END = re.compile(r"(?:\[\d{1,4}\])+\Z")
+LONGEST_RUN = 400  # characters, more than one marker for each passage
 PlaceOf = Callable[[int], int]
 
 
@@ -37,7 +38,7 @@ class Numbering:
     def feed(self, piece: str) -> str:
         """What can be sent: all but markers at the end, which may go on in the next piece."""
         text = self._held + piece
-        last = _RUN_AT_END.search(text) if text.endswith("]") else None
+        last = _RUN_AT_END.search(text, max(0, len(text) - LONGEST_RUN)) if text.endswith("]") else None
         end = last.start() if last else len(text)
         self._held = text[end:]
         return self._numbered(text[:end])

@@ -99,14 +99,15 @@ class Pipeline:
         checker, took = Checker(prepared.context, self._judge), prepared.took
         usage: Usage | None = None
         async with aclosing(self._synthesizer.stream(question, prepared.context)) as pieces:
-            while (piece := await _next(pieces, question, took)) is not None:
-                if isinstance(piece, Usage):
-                    usage = piece
-                elif text := await took.of("check", checker.feed(piece)):
-                    yield text
+            while (told := await _next(pieces, checker, question, took)) is not None:
+                if isinstance(told, Usage):
+                    usage = told
+                elif told:
+                    yield told
         if usage is None:
             raise SynthesisFailed("The chat model broke off its reply.")
-        checked = await took.of("check", checker.finish())
+        async with before(question.deadline, writing_too_long):
+            checked = await took.of("check", checker.finish())
         if checked.rest:
             yield checked.rest
         yield prepared.answer(checked, usage)
@@ -155,10 +156,16 @@ class Pipeline:
         return with_sentences(question.text, found)  # by them the relevance is judged
 
 
-async def _next(pieces: AsyncGenerator[str | Usage], question: Question, took: Stages) -> str | Usage | None:
-    """None at the end. The limit is set for each wait: one around them all could strike between them."""
+async def _next(
+    pieces: AsyncGenerator[str | Usage], checker: Checker, question: Question, took: Stages
+) -> str | Usage | None:
+    """What can be shown after the next piece; None at the end.
+
+    The limit is set for each wait: one around them all could strike between them.
+    """
     async with before(question.deadline, writing_too_long):
-        return await took.of("synthesize", anext(pieces, None))
+        piece = await took.of("synthesize", anext(pieces, None))
+        return await took.of("check", checker.feed(piece)) if isinstance(piece, str) else piece
 
 
 @dataclass(frozen=True, slots=True)

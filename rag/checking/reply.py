@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rag.checking.breaths import Breaths
 from rag.checking.claims import Claim, Reading, claims_of, has_letters, read, whole_of
 from rag.checking.flow import Vocabulary
 from rag.checking.listing import Listing, is_label
@@ -21,6 +22,7 @@ class Reply:
 
     def __init__(self, context: Context, judge: ClaimJudge, words: Vocabulary) -> None:
         self._blocks, self._words = len(context.blocks), words
+        self._breaths = Breaths()
         self._prover = Prover(context, judge)
         self._listing = Listing(self._blocks)
         self.length = 0
@@ -44,6 +46,7 @@ class Reply:
 
     async def add(self, sentence: Sentence) -> str:
         """What is shown of the next sentence, its markers naming passages."""
+        await self._breaths.take()
         if self.declined or self._listing.takes(sentence.text):
             return ""
         text = sentence.text if self.length else sentence.text.lstrip()

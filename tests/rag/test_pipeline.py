@@ -1,7 +1,25 @@
+import asyncio
+import itertools
+import time
+from collections.abc import Sequence
 from uuid import UUID
 
-from rag.types import Usage
-from tests.rag.factory import Reversing, passage, pipeline, question
+import pytest
+
+from knowlex.common.errors import SynthesisTimeout
+from rag.checking.types import Verdict
+from rag.pipeline import Pipeline
+from rag.types import Block, Usage
+from tests.rag.factory import (
+    CannedRetriever,
+    CannedSynthesizer,
+    KeepOrder,
+    Reversing,
+    as_given,
+    passage,
+    pipeline,
+    question,
+)
 
 
 async def test_an_answer_holds_valid_markers_into_its_context():
@@ -76,3 +94,37 @@ async def test_every_stage_is_timed():
     answering, _ = pipeline("Fact number 1 is true [1].", passage(1))
     answer = await answering.answer(question())
     assert answer.stage_ms.keys() == {"retrieve", "rerank", "relevance", "context", "synthesize", "check"}
+
+
+class Brooding:
+    """A judge that comes to no verdict."""
+
+    async def judge(self, claim: str, texts: Sequence[Block]) -> list[Verdict]:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+
+async def test_the_deadline_holds_for_the_judge_too_streamed_or_not():
+    model = CannedSynthesizer("Fact number 1 is true [1].")
+    answering = Pipeline(CannedRetriever(passage(1)), KeepOrder(), as_given, model, Brooding())
+    with pytest.raises(SynthesisTimeout):
+        await answering.answer(question(deadline=time.monotonic() + 0.2))
+    with pytest.raises(SynthesisTimeout):
+        _ = [event async for event in answering.stream(question(deadline=time.monotonic() + 0.2))]
+
+
+async def test_others_have_their_turn_while_a_long_reply_is_checked():
+    answering, _ = pipeline("Fact number 1 is true, and so is fact number 2 [1]. " * 600, passage(1))
+    turns: list[float] = []
+
+    async def others() -> None:
+        while True:
+            turns.append(time.process_time())
+            await asyncio.sleep(0.001)
+
+    waiting = asyncio.create_task(others())
+    await answering.answer(question())
+    waiting.cancel()
+    longest = max(after - before for before, after in itertools.pairwise(turns))
+    assert longest < 0.5 * (turns[-1] - turns[0]), "CPU seconds between two turns"
+    assert len(turns) > 5
