@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import settings
 
 from tests.support import environment
 
@@ -30,6 +31,10 @@ from tests.support.stack import Stack  # noqa: E402
 from tests.support.waiting import wait_until  # noqa: E402
 
 __all__ = ["make_pdf", "wait_until"]
+
+# The same examples in every run, and none fails because the machine is busy.
+settings.register_profile("suite", deadline=None, derandomize=True, database=None)
+settings.load_profile("suite")
 
 TEST_LIMIT_S = 240
 MakeStack = Callable[..., Stack]

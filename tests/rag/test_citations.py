@@ -81,11 +81,11 @@ def test_the_claim_of_a_marker_is_the_sentence_before_it(text: str, number: int,
 @pytest.mark.parametrize(
     "piece", ["[", "[1", "[1,", "[1]", "[chunk 1 ", "†", "[1†", "[1-", " ", "\n", "[[", "-1"]
 )
-def test_a_megabyte_of_anything_takes_linear_time(piece: str):
+def test_half_a_megabyte_of_anything_takes_linear_time(piece: str):
     def seconds(size: int) -> float:
         text = piece * (size // len(piece))
         started = time.process_time()
         settle(text, 3)
         return time.process_time() - started
 
-    assert seconds(1_000_000) < 2 + 20 * seconds(100_000)
+    assert seconds(500_000) < 2 + 20 * seconds(50_000)
