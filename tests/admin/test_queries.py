@@ -219,8 +219,9 @@ def test_a_question_is_deleted_with_all_that_is_its_and_nothing_is_changed(admin
 
     assert admin_client.get(f"{LIST}add/").status_code == 403
     assert admin_client.post(f"{LIST}{query.pk}/change/", {"original_query": "other"}).status_code == 403
-    admin_client.post(f"{LIST}{query.pk}/delete/", {"post": "yes"})
+    reply = admin_client.post(f"{LIST}{query.pk}/delete/", {"post": "yes"})
 
+    assert reply.headers["Location"] == LIST
     assert not any(model.objects.exists() for model in (Query, Response, Feedback))
 
 
