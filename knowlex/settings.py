@@ -201,6 +201,7 @@ EMBEDDERS: dict[str, dict[str, Any]] = {
     },
 }
 EMBEDDER_CHOSEN = ENV.embedder_chosen
+LLM_TIMEOUT_S = ENV.knowlex_llm_timeout_seconds
 CHAT: dict[str, dict[str, Any]] = {
     "openai": {
         "api_key": ENV.openai_api_key,

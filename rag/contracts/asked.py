@@ -15,7 +15,7 @@ from rag.types import Passage, Support
 
 QUERY_ID_HEADER = "X-Query-ID"
 NEAREST = 3
-NOT_STORED = {"no-cache", "no-store"}
+NOT_STORED = {"no-cache", "no-store", "max-age=0"}
 
 
 @dataclass(frozen=True, slots=True)

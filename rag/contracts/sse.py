@@ -18,6 +18,8 @@ from rag.contracts.asked import QUERY_ID_HEADER
 from rag.types import Question, Started
 
 COMMENT_S = 9.0  # without an event; at least every 10 s are promised
+FINDING_S = 0.5  # what a question may take before its model is asked
+LATER_S = 1.5  # by default, the model's time is over no later than this after COMMENT_S
 
 
 class Writer(Protocol):
@@ -51,18 +53,24 @@ async def event_response(
 ) -> EventStream:
     """Made once the first token is there: what is raised before is an error response like any other.
 
-    A model that thinks longer than COMMENT_S gets the head sent before; then a failure is an event.
+    A model that thinks longer than `_first_wait` gets the head sent before; then a failure is an event.
     """
     pump = Pump(ask_stream(question, asker), patience_s=settings.CLIENT_PATIENCE_S)
     teller = _Teller(pump, telling)
     try:
-        first = await teller.next(COMMENT_S - (time.monotonic() - asker.started))
+        first = await teller.next(_first_wait() - (time.monotonic() - asker.started))
     except BaseException:
         await pump.aclose()
         raise
     response = EventStream(_events(request, first, teller), pump.aclose)
     response[QUERY_ID_HEADER] = str(asker.query_id)
     return response
+
+
+def _first_wait() -> float:
+    """Seconds from the request on: until the model's time is over, if that is soon after COMMENT_S."""
+    told_by = float(settings.LLM_TIMEOUT_S) + FINDING_S
+    return told_by if COMMENT_S < told_by <= COMMENT_S + LATER_S else COMMENT_S
 
 
 async def _events(request: HttpRequest, first: bytes | None, teller: "_Teller") -> AsyncGenerator[bytes]:

@@ -8,8 +8,7 @@ from django.utils.crypto import salted_hmac
 
 from documents.access import Access
 from knowlex.common.database import with_retries
-from knowlex.common.errors import NotFound
-from rag.memory.reading import ensure_visible
+from rag.memory.reading import ensure_visible, unknown_query
 from rag.models import Feedback
 
 
@@ -34,7 +33,7 @@ def give_feedback(query_id: UUID, said: Said, *, access: Access, caller: str) ->
     try:
         return with_retries(lambda: _kept(query_id, caller, said))
     except IntegrityError as exc:
-        raise NotFound(f"Query not found: {query_id}") from exc  # deleted in this very moment
+        raise unknown_query(query_id) from exc  # deleted in this very moment
 
 
 def _kept(query_id: UUID, caller: str, said: Said) -> Feedback:

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import BooleanField, Case, Count, Exists, OuterRef, Q, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, NullIf
 
 from documents.access import Access
 from documents.collections import named_collection
@@ -88,6 +89,12 @@ def delete_query(query_id: UUID, *, access: Access) -> None:
     with_retries(lambda: Query.objects.filter(id=query_id).delete())
 
 
+def unknown_query(query_id: UUID) -> NotFound:
+    """Says so where nothing is recorded at all: who has an id would look for it in vain."""
+    why = "" if settings.QUERY_LOG else " (questions are not recorded here: KNOWLEX_QUERY_LOG is off)"
+    return NotFound(f"Query not found: {query_id}{why}")
+
+
 def _found(query_id: UUID, find: Callable[[], T | None]) -> T:
     """Whoever has an answer finds its query, though it is written after the answer.
 
@@ -98,7 +105,7 @@ def _found(query_id: UUID, find: Callable[[], T | None]) -> T:
         if waits(query_id):
             raise DatabaseUnavailable(UNWRITTEN, retry_after_s=2)
         if not 0 <= (datetime.now(UTC) - asked_at(query_id)).total_seconds() < UNDER_WAY_S:
-            raise NotFound(f"Query not found: {query_id}")
+            raise unknown_query(query_id)
         time.sleep(LOOK_AGAIN_S)
     return found
 
@@ -159,11 +166,14 @@ def _with_status(rows: Any) -> Any:
     )
 
 
+_SHOWN_TITLE = Coalesce(NullIf("title", Value("")), "original_filename")  # as answers name their sources
+
+
 def _with_place(rows: Any) -> Any:
     """Where a candidate stands, as its document is now."""
     document = Document.objects.filter(id=OuterRef("document_id"))
     return rows.annotate(
-        title=Subquery(document.values("title")),
+        title=Subquery(document.annotate(shown=_SHOWN_TITLE).values("shown")),
         document_name=Subquery(document.values("original_filename")),
         page_number=Subquery(Chunk.objects.filter(id=OuterRef("chunk_id")).values("page_number")),
     )

@@ -10,10 +10,10 @@ from django.conf import settings
 
 from documents.access import Access
 from knowlex.common.async_db import Row, fetch_one
-from knowlex.common.errors import DatabaseUnavailable, NotFound
+from knowlex.common.errors import DatabaseUnavailable
 from rag.asking import Asked, Asker, ask
 from rag.memory.asked import question_again
-from rag.memory.reading import UNWRITTEN
+from rag.memory.reading import UNWRITTEN, unknown_query
 from rag.memory.recorder import flush_here, waits
 from rag.numbering import FirstCited, numbered
 from rag.types import Passage
@@ -27,7 +27,8 @@ _PAST = """
         coalesce((
             SELECT jsonb_agg(jsonb_build_object(
                 'chunk_id', v.chunk_id, 'document_id', v.document_id, 'place', v.place,
-                'relevance', v.relevance, 'title', d.title) ORDER BY v.place)
+                'relevance', v.relevance,
+                'title', coalesce(nullif(d.title, ''), d.original_filename)) ORDER BY v.place)
             FROM rag_retrieval v LEFT JOIN documents_document d ON d.id = v.document_id
             WHERE v.query_id = q.id AND v.place IS NOT NULL
         ), '[]') AS results
@@ -93,7 +94,7 @@ async def _past(query_id: UUID, access: Access) -> Row:
         return row
     if waits(query_id):
         raise DatabaseUnavailable(UNWRITTEN, retry_after_s=2)
-    raise NotFound(f"Query not found: {query_id}")
+    raise unknown_query(query_id)
 
 
 def _compared(past: Row, asked: Asked) -> Replayed:

@@ -99,6 +99,15 @@ async def test_markers_are_numbered_and_the_end_is_told_twice(responding: Any):
     assert events[-2][1] == {"found": [], "sources": []}
 
 
+@pytest.mark.parametrize(("model_s", "waits_s"), [(2, 9), (9, 9.5), (10, 10.5), (11, 9), (60, 9)])
+def test_the_head_waits_for_a_model_that_must_answer_about_when_a_comment_is_due(
+    settings: Any, model_s: float, waits_s: float
+):
+    """Then a failure of the model is an error response, as long as no token was sent."""
+    settings.LLM_TIMEOUT_S = model_s
+    assert sse._first_wait() == waits_s
+
+
 async def test_comments_are_sent_while_nothing_comes(responding: Any):
     story = Story(STARTED, 0.03, "It", 0.03, " is", asked("It is"))
     async with responding(story, comment_s=0.01) as response:

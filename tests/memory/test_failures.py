@@ -71,7 +71,9 @@ def test_off_means_that_nothing_is_kept(make_stack: MakeStack):
     stack = make_stack(workers=0, KNOWLEX_QUERY_LOG="off")
     asked = platform(stack.client).json()
 
-    assert_problem(stack.client.get(f"/v1/queries/{asked['query_id']}"), 404, "NOT_FOUND")
+    unknown = stack.client.get(f"/v1/queries/{asked['query_id']}")
+    assert_problem(unknown, 404, "NOT_FOUND")
+    assert "KNOWLEX_QUERY_LOG is off" in unknown.json()["message"]
     said = stack.client.post("/v1/feedback", json={"query_id": asked["query_id"], "rating": "thumbs_up"})
     assert_problem(said, 404, "NOT_FOUND")
     assert stack.client.get("/v1/queries").json()["queries"] == []

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from tests.memory.asking import FACT, QUESTION, UNKNOWN, Library
+from tests.platform import talk
 from tests.support.api import (
     NO_ANSWER,
     UNKNOWN_ID,
@@ -69,6 +70,17 @@ def test_its_candidates_stand_in_the_order_they_were_judged_in_with_all_scores(l
     numbers = [one["context_number"] for one in candidates if one["context_number"]]
     assert sorted(numbers) == list(range(1, len(numbers) + 1))
     assert {one["status"] for one in candidates} == {"current"}
+
+
+def test_a_document_without_a_title_goes_by_its_file_name_as_in_answers(library: Library):
+    document = talk.stored(library.client, talk.text("The pier of Wyk is 90 metres long.", "pier.txt"))
+    answered = library.ask("How long is the pier of Wyk?")
+    assert answered["sources"][0]["title"] == "pier.txt"
+
+    told = library.explained(answered["query_id"])
+
+    assert told["citations"][0]["title"] == "pier.txt"
+    assert {one["title"] for one in told["retrieval"] if one["document_id"] == document} == {"pier.txt"}
 
 
 def test_every_face_is_recorded_and_what_was_not_answered_says_why(library: Library):

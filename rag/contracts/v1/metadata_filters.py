@@ -36,7 +36,7 @@ def _filter(key: str, value: Any) -> MetadataFilter:
     allowed: Mapping[str, str] | None = settings.FILTER_KEYS
     field = f"filters.metadata.{key[:64]}"
     if not _KEY.fullmatch(key):
-        raise _wrong(field, "is not a key: 1 to 64 letters, digits, _, - and .")
+        raise _wrong(field, "is not a key: it takes 1 to 64 letters, digits, underscores, hyphens and dots")
     if allowed is not None and key not in allowed:
         raise _wrong(field, f"cannot be filtered by; the keys are {', '.join(sorted(allowed)) or 'none'}")
     kind = (allowed or {}).get(key, "")
