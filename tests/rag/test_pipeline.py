@@ -1,5 +1,4 @@
 import asyncio
-import itertools
 import time
 from collections.abc import Sequence
 from uuid import UUID
@@ -7,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from knowlex.common.errors import SynthesisTimeout
+from rag.checking import breaths
 from rag.checking.types import Verdict
 from rag.pipeline import Pipeline
 from rag.types import Block, Usage
@@ -113,18 +113,18 @@ async def test_the_deadline_holds_for_the_judge_too_streamed_or_not():
         _ = [event async for event in answering.stream(question(deadline=time.monotonic() + 0.2))]
 
 
-async def test_others_have_their_turn_while_a_long_reply_is_checked():
-    answering, _ = pipeline("Fact number 1 is true, and so is fact number 2 [1]. " * 600, passage(1))
-    turns: list[float] = []
+async def test_others_have_their_turn_while_a_long_reply_is_checked(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(breaths, "AT_ONCE_S", 0.0)
+    answering, _ = pipeline("Fact number 1 is true [1]. " * 50, passage(1))
+    turns = 0
 
     async def others() -> None:
+        nonlocal turns
         while True:
-            turns.append(time.process_time())
-            await asyncio.sleep(0.001)
+            turns += 1
+            await asyncio.sleep(0)
 
     waiting = asyncio.create_task(others())
-    await answering.answer(question())
+    assert (await answering.answer(question())).answered
     waiting.cancel()
-    longest = max(after - before for before, after in itertools.pairwise(turns))
-    assert longest < 0.5 * (turns[-1] - turns[0]), "CPU seconds between two turns"
-    assert len(turns) > 5
+    assert turns >= 50
