@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
 
 from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes, position, question_lexemes, term_weights
@@ -43,22 +43,17 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A passage's sentences in reading order, their scores for an unrelated question, and its lexemes.
+    """A passage's sentences in reading order, and its lexemes.
 
-    places: for each lexeme, which sentences (0-based) hold it. weights: BM25's part of the passage, at the
-    lexemes' hashed positions.
+    spans: start and end of each sentence. places: for each lexeme, which sentences (0-based) hold it.
+    weights: BM25's part of the passage, at the lexemes' hashed positions.
     """
 
     sentences: tuple[Sentence, ...]
-    unscored: tuple[SentenceScore, ...]
+    spans: tuple[tuple[int, int], ...]
     words: frozenset[str]
     places: Mapping[str, tuple[int, ...]]
     weights: Mapping[int, float]
-
-    @property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        """Start and end of each sentence."""
-        return tuple([(start, end) for start, end, *_ in self.unscored])
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +131,12 @@ def analysis_of(content: str, language: str = "") -> Analysis:
     sentences = tuple(
         _sentence(content, start, end, words) for (start, end), words in zip(spans, found, strict=True)
     )
-    unscored = tuple(SentenceScore(sentence.start, sentence.end, 0.0, 0.0) for sentence in sentences)
     places: dict[str, tuple[int, ...]] = {}
     for n, sentence in enumerate(sentences):
         for word in sentence.words:
             places[word] = (*places.get(word, ()), n)
     weights = term_weights(chain.from_iterable(found))
-    return Analysis(sentences, unscored, frozenset(places), places, weights)
+    return Analysis(sentences, tuple(spans), frozenset(places), places, weights)
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
@@ -161,35 +155,31 @@ def _sentence(content: str, start: int, end: int, words: Iterable[str]) -> Sente
 def score_sentences(content: str, terms: Terms, language: str = "") -> tuple[SentenceScore, ...]:
     """Every sentence of the passage, in reading order, scored for the question."""
     analysis = analysis_of(content, language)
-    holding = _holding(analysis, terms)
-    if not any(holding):
-        return analysis.unscored
-    scores = list(analysis.unscored)
-    before = 0
-    for n, held in enumerate(holding):
-        if held or before:
-            start, end, *_ = analysis.unscored[n]
-            scores[n] = SentenceScore(start, end, terms.share(held), terms.share(held | before))
-        before = held
-    return tuple(scores)
+    return _scored(analysis, terms, repeat(None, len(analysis.spans)))
 
 
 def score_passage(passage: Passage, terms: Terms) -> tuple[SentenceScore, ...]:
     """The same with each sentence's cosine to the question, where the passage came with one."""
-    scores = score_sentences(passage.content, terms, passage.language)
     if not passage.similarities:
-        return scores
-    spans = analysis_of(passage.content, passage.language).spans
-    if spans == passage.bounds:  # unless the text was split by other rules when it was stored
+        return score_sentences(passage.content, terms, passage.language)
+    analysis = analysis_of(passage.content, passage.language)
+    if analysis.spans == passage.bounds:  # unless the text was split by other rules when it was stored
         found: Iterable[float | None] = passage.similarities
     else:
-        found = map(dict(zip(passage.bounds, passage.similarities, strict=True)).get, spans)
-    return tuple(
-        [
-            SentenceScore(start, end, alone, with_previous, cosine)
-            for (start, end, alone, with_previous, _), cosine in zip(scores, found, strict=True)
-        ]
-    )
+        found = map(dict(zip(passage.bounds, passage.similarities, strict=True)).get, analysis.spans)
+    return _scored(analysis, terms, found)
+
+
+def _scored(
+    analysis: Analysis, terms: Terms, similarities: Iterable[float | None]
+) -> tuple[SentenceScore, ...]:
+    holding, before = _holding(analysis, terms), 0
+    scores = []
+    for (start, end), held, similarity in zip(analysis.spans, holding, similarities, strict=True):
+        alone, both = terms.share(held), terms.share(held | before)
+        scores.append(SentenceScore(start, end, alone, both, similarity))
+        before = held
+    return tuple(scores)
 
 
 def terms_by_language(

@@ -46,6 +46,7 @@ def room_for_blocks(room: Room | None, ruler: Ruler, budget: int, window: int | 
     """
     if room is None:
         return budget
-    others = ruler.tokens(room.prompt) + FRAME_TOKENS + room.reply_tokens
+    told, _, asked = room.prompt.rpartition("\n")  # what every question is told is counted once
+    others = ruler.tokens(told) + ruler.tokens(asked) + FRAME_TOKENS + room.reply_tokens
     within = budget if window is None else min(budget, int(window * SAFE_SHARE))
     return max(within - others, int(within * LEAST_SHARE))
