@@ -10,6 +10,7 @@ from rag.checking.negations import negations_agree
 from rag.checking.numbers import Number
 from rag.checking.order import exchanged, is_compact
 from rag.checking.statements import BEGINNING, Statement
+from rag.checking.subjects import subjects_agree
 from rag.checking.words import Token
 
 NONE: frozenset[tuple[str, str]] = frozenset()
@@ -28,6 +29,7 @@ def agrees(claim: Statement, said: Statement, known: frozenset[tuple[str, str]] 
         and is_compact(claim, said)
         and links_agree(claim, said)
         and no_surer(claim, said)
+        and subjects_agree(claim, said)
         and not exchanged(claim, said)
     )
 
@@ -102,7 +104,7 @@ def _held(token: Token, said: Statement) -> bool:
     if token.kind == "unspaced":
         return _characters_held(token.text, said.pairs)
     if token.text in said.texts or token.joined in said.stems:
-        return True
+        return token.kind != "name" or token.first or not _only_a_prefix(token, said)
     if token.kind == "name" and not token.first and said.language in ("", "en"):
         return f"{token.text}s" in said.texts or token.text.removesuffix("s") in said.texts
     if token.stem in (said.names if token.kind == "name" and not token.first else said.stems):
@@ -113,6 +115,12 @@ def _held(token: Token, said: Statement) -> bool:
     if token.kind != "word" or token.stem[:BEGINNING] not in said.beginnings:
         return False
     return any(_derived(token.stem, stem) for stem in said.stems)
+
+
+def _only_a_prefix(token: Token, said: Statement) -> bool:
+    """ "Pre" is no name where the sentence only has it in "pre-existing"."""
+    there = [other for other in said.tokens if other.text == token.text]
+    return bool(there) and all(other.joined and other.kind == "word" for other in there)
 
 
 def _derived(one: str, other: str) -> bool:
@@ -166,7 +174,7 @@ def _in_place_of_another(claim: Statement, place: int, said: Statement) -> bool:
     words = [said.tokens[n] for n in said.content]
     for one, other, third in zip(words, words[1:], words[2:], strict=False):
         if (one.stem, third.stem) == (before, after) and other.stem not in claim.stems:
-            return other.text not in vocabulary.LIGHT
+            return other.kind != "number" and other.text not in vocabulary.LIGHT
     return False
 
 
