@@ -13,7 +13,8 @@ from rag.sentences import Analysis
 
 LOOKED_BACK = 30  # sentences in which a name may stand in full
 AT_MOST = 3  # sentences of a quote
-LEAST = 2  # content words of a clause that may stand in a sentence of its own
+LEAST = 3  # content words of a clause that may stand in a sentence of its own; one less with an auxiliary
+AUXILIARY = frozenset(["is", "are", "was", "were", "has", "have", "had"])
 OPENING = 5  # words of a sentence among which its subject begins, or its pronoun stands
 
 
@@ -133,8 +134,13 @@ def _halves(claim: Statement) -> Iterator[tuple[Statement, Statement]]:
     for n, token in enumerate(claim.tokens):
         if token.text in joining:
             halves = made_of(claim.tokens[:n], claim.language), made_of(claim.tokens[n:], claim.language)
-            if min(len(half.content) for half in halves) >= LEAST:
+            if all(map(_stands_alone, halves)):
                 yield halves
+
+
+def _stands_alone(half: Statement) -> bool:
+    verbal = any(token.text in AUXILIARY for token in half.tokens)
+    return len(half.content) >= LEAST - verbal
 
 
 def _says(part: Statement, passage: Passage, place: int, subject: Sequence[Token]) -> bool:

@@ -21,6 +21,7 @@ TOWER = (
     "The tower was designed by Ann Lee and completed in 1889. The tower is 330 m tall. The bridge was "
     "finished in 1902."
 )
+NOTES = "See the statements of income and Note 4. For tax rates, see the tax section and Note 5."
 BRIDGES = (
     "The tower is 330 m tall and was the tallest structure until 1930, when the Nordal Bridge was finished. "
     "In 1884 he emigrated to America and worked for Thomas Edison. The margin was between 10% and 12%. The "
@@ -50,6 +51,7 @@ BROTHERS = "Karl Benz met Anna Benz. In 1903 she left. Benz died on 7 January 19
         ("The tower, completed in 1902, is 330 metres tall.", TOWER),
         ("The tower, built by Henry Ford, is 330 metres tall.", TOWER),
         ("Le pont a été détruit en 1902.", TOWER),
+        ("For tax rates, see the tax section and Note 4.", NOTES),
         ("The Nordal Bridge is 330 metres tall.", BRIDGES),
         ("Thomas Edison emigrated to America in 1884.", BRIDGES),
         ("The margin was 10%.", BRIDGES),
@@ -77,6 +79,7 @@ def test_own_words_that_say_something_else_are_no_support(claim: str, passage: s
         ("Nikola Tesla was born on July 10, 1856, in the village of Smiljan.", TESLA),
         ("The tower, completed in 1889, is 330 metres tall.", TOWER),
         ("Completed in 1889, the tower is 330 metres tall.", TOWER),
+        ("The tower is 330 m tall and was completed in 1889.", TOWER),
         ("The margin ranged from 10% to 12%.", BRIDGES),
         ("The Nordal Bridge was finished in 1930.", BRIDGES),
         ("Nikola Tesla emigrated to the United States in 1884.", TESLA),
