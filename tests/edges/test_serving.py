@@ -34,7 +34,7 @@ def test_two_hundred_who_wait_take_no_thread(web: WebProcess) -> None:
     assert report["waiting"] == 200
     assert report["threads"] <= before
     assert report["connections_of_loop_thread"] is False
-    assert slowest < 8
+    assert slowest < 20  # one after the other they would wait for 1000 s, 40 at a time for 25 s
 
 
 def test_a_client_that_leaves_cancels_its_view_quietly(web: WebProcess) -> None:
