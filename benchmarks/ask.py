@@ -3,7 +3,7 @@
     python -m benchmarks.ask [--chunks 300] [--questions 500]
 
 Runs on a PostgreSQL of its own in a temporary folder. Embedder and chat model answer at once; all else is
-real: retrieval in SQL, sentence ranking, relevance, context, prompt, citations.
+real: retrieval in SQL, sentence ranking, relevance, context, prompt, checked citations, the record.
 """
 
 import argparse
@@ -39,7 +39,7 @@ from knowlex.common.async_db import close_pool  # noqa: E402
 from rag import services  # noqa: E402
 from rag.asking import Asker, ask  # noqa: E402
 from rag.prompts import user_message  # noqa: E402
-from rag.types import Answer, Passage, Question, Synthesis  # noqa: E402
+from rag.types import Answer, Context, Question, Synthesis  # noqa: E402
 from tests.support.postgres import Postgres  # noqa: E402
 
 WORDS, SENTENCE_WORDS, CHUNK_SENTENCES = 20_000, 18, 11
@@ -71,10 +71,12 @@ class InstantEmbedder:
 
 
 class InstantSynthesizer:
-    """Makes the prompt, as every chat client does, and cites the first block."""
+    """Makes the prompt, as every chat client does, and says the first sentence of its first three blocks."""
 
-    async def synthesize(self, question: Question, context: Sequence[Passage]) -> Synthesis:
-        return Synthesis(f"{user_message(question, context)[:60]} [1].")
+    async def synthesize(self, question: Question, context: Context) -> Synthesis:
+        user_message(question, context)
+        said = [block.content.partition(".")[0].strip() for block in context.blocks[:3]]
+        return Synthesis(" ".join(f"{sentence} [{n}]." for n, sentence in enumerate(said, start=1)))
 
 
 def library(chunks: int, rng: random.Random) -> list[str]:
@@ -123,7 +125,7 @@ def report(took: Sequence[tuple[float, Answer]], cpu_s: float) -> None:
     print(f"questions {len(times)}, p50 {statistics.median(times):.2f} ms, "
           f"p95 {times[int(len(times) * 0.95)]:.2f} ms, "
           f"CPU of this process {cpu_s / len(times) * 1000:.2f} ms each")  # fmt: skip
-    for stage in ("retrieve", "rerank", "relevance", "synthesize"):
+    for stage in ("retrieve", "search", "rerank", "relevance", "context", "synthesize", "check"):
         print(f"  {stage:<10} p50 {statistics.median(answer.stage_ms[stage] for _, answer in took):.2f} ms")
 
 
