@@ -200,3 +200,38 @@ async def test_old_queries_go_by_themselves_with_all_that_is_theirs(recording: R
         ):
             rows = await other.execute(f"SELECT DISTINCT {column} AS id FROM rag_{table}")
             assert [row["id"] for row in await rows.fetchall()] == [young.query_id]
+
+
+MANY = """
+    WITH asked AS (
+        INSERT INTO rag_query (id, face, conversation_id, original_query, rewritten_query, collection_ids,
+            filters, settings, answered, reason, error, retrieved, confidence, cached, latency_ms, stage_ms,
+            embedding_model, reranker, rewriting, created_at)
+        SELECT gen_random_uuid(), 'query', 'always', 'Who?', 'Who?', '{}', '{}', '{}', true, '', '', 1, 0.9,
+            false, 1, '{}', '', '', '', now() + make_interval(secs => n) FROM generate_series(1, 3000) n
+        RETURNING id
+    ), answered AS (
+        INSERT INTO rag_response (query_id, answer, quotes_gone, model, prompt_version, input_tokens,
+            output_tokens, created_at)
+        SELECT id, 'x', false, '', '', 0, 0, now() FROM asked RETURNING query_id
+    )
+    INSERT INTO rag_citation (response_id, position, citation_index, chunk_id, document_id, title,
+        quoted_text, start_char, end_char, answer_start, answer_end, support, gone)
+    SELECT query_id, 0, 1, query_id, %s, '', 'x', 0, 1, 0, 1, 'exact', false FROM answered
+"""
+
+
+async def test_a_conversation_of_thousands_does_not_hold_up_a_deletion(recording: Recorder):
+    """As of a program that sends the same conversation_id with every question."""
+    document = await sync_to_async(stored_document)()
+
+    @sync_to_async
+    def insert_and_delete() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(MANY, [document.id])
+            cursor.execute("SET statement_timeout = 1500")
+            cursor.execute(DELETE, [document.id])
+            cursor.execute("RESET statement_timeout")
+
+    await insert_and_delete()
+    assert await Query.objects.exclude(rewritten_query="").acount() == 1
