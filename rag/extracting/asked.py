@@ -37,9 +37,10 @@ _FORMS: dict[Form, str] = {
 _PATTERNS = {form: re.compile(pattern, re.IGNORECASE) for form, pattern in _FORMS.items()}
 
 _WHICH = r"(?:which|what|welche[mnrs]?|quel(?:le)?s?|cuál(?:es)?|qué|qual|quali)"
+# Where a kind ends: at a preposition or a verb.
 _NO_KIND = (
     r"(?:of|in|on|at|to|for|from|by|with|is|are|was|were|be|do|does|did|has|have|had|can|could|will|would|may|might"
-    r"|must|shall|should|and|or|that|the|an?|ist|sind|wird|hat|est|sont|es|son|de|di|à)\b"
+    r"|must|shall|should|and|or|that|the|an?|\w+ed|(?:take|make|use|get|need|mean|happen|occur|go|come)s?|ist|sind|wird|hat|est|sont|es|son|de|di|à)\b"
 )
 _KIND = re.compile(
     rf"\b{_WHICH}\s+(?:(?:types?|kinds?|sorts?)\s+of\s+)?((?!{_NO_KIND})\w+(?:\s+(?!{_NO_KIND})\w+){{0,2}})",
@@ -74,6 +75,13 @@ def kind_asked(question: str, language: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
+def before_kind(question: str, language: str) -> re.Pattern[str]:
+    """Finds what stands before a word of `kind_asked`, "product" in "product rule"; not if that is empty."""
+    kinds = "|".join(re.escape(kind) for kind in sorted(kind_asked(question, language)))
+    return re.compile(rf"\b(\w[\w’'-]{{0,40}}+) (?:{kinds})\w{{0,4}}\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
 def asks_meaning(question: str) -> bool:
     """ "What is mitosis?": whether it may ask what a term means."""
     return _MEANING.search(question[:READ_CHARS]) is not None
@@ -82,5 +90,4 @@ def asks_meaning(question: str) -> bool:
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def asks_for_term(question: str) -> bool:
     """ "Which stage ...?", "What is it called?": whether a term may be the answer."""
-    read = question[:READ_CHARS]
-    return "term" in expected(question) or re.search(rf"\b{_WHICH}\b", read, re.IGNORECASE) is not None
+    return "term" in expected(question) or _KIND.search(question[:READ_CHARS]) is not None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rag.extracting.asked import asked_words, expected
-from rag.extracting.shown import defines, has_fact, has_turn
+from rag.extracting.shown import defines, has_fact, has_kind, has_turn, is_called
 from rag.extracting.units import Unit, units_of
 from rag.sentences import words_of
 from rag.types import Block, Context, Passage
@@ -31,7 +31,7 @@ class Traits(NamedTuple):
     coverage: the share of the question's idf mass in it. headed: the share of the question's words that it
     lacks but its titles, or the heading or question above it, hold; since: that all above it hold. relevance:
     logit of its passage's, less the best one's. incomplete: it does not end as a sentence does. length: ln of
-    its words over `LONG`. fact, turn, term: it has the form of an answer (rag/extracting/shown.py).
+    its words over `LONG`. fact and those after it: it has the form of an answer (rag/extracting/shown.py).
     """
 
     similarity: float
@@ -45,13 +45,19 @@ class Traits(NamedTuple):
     fact: float = 0.0
     turn: float = 0.0
     term: float = 0.0
+    kind: float = 0.0
+    called: float = 0.0
+
+
+# Hundreds of traits are made for a question, by place: by name takes twice as long.
+_WITHOUT_FORMS = Traits._fields.index("fact")
 
 
 class Candidate(NamedTuple):
     """A unit, in block `number` (from 1) its `place`-th (from 0).
 
     text: on one line. asked: the question's words that it holds. naming: a heading or a question, which has
-    the words of a question and never its answer. length: in words. traits: all but `fact`, `turn` and `term`.
+    the words of a question and never its answer. length: in words. traits: all but `fact` and those after it.
     """
 
     unit: Unit
@@ -82,12 +88,15 @@ def with_forms(question: str, candidate: Candidate, context: Context) -> Traits:
     forms = expected(question)
     block = context.blocks[candidate.number - 1]
     text = block.content[candidate.unit.start : candidate.unit.end]
-    asked = asked_words(question, block.language)
-    return candidate.traits._replace(
-        fact=float(has_fact(forms, text, question, block.language)),
-        turn=float(has_turn(forms, text)),
-        term=defines(question, text, asked, block.language),
+    asked, language = asked_words(question, block.language), block.language
+    shown = (
+        float(has_fact(forms, text, question, language)),
+        float(has_turn(forms, text)),
+        defines(question, text, asked, language),
+        float(has_kind(question, candidate.text, candidate.unit.words, asked, language)),
+        float(is_called(forms, text, question)),
     )
+    return Traits._make((*candidate.traits[:_WITHOUT_FORMS], *shown))
 
 
 class _Reading:
@@ -104,6 +113,7 @@ class _Reading:
         self._above = self._since = frozenset[str]()
         self._before = 0.0
         self._place = -1
+        self._share = 1 / max(1, len(asked))
 
     def next(self, unit: Unit, relevance: float) -> Candidate:
         self._place += 1
@@ -122,17 +132,17 @@ class _Reading:
         return unit.words <= self._asked or bool(_HEADING.match(text) or _AIM.match(text))
 
     def _traits(self, unit: Unit, asked: frozenset[str], relevance: float, length: float) -> Traits:
-        share = 1 / max(1, len(self._asked))
+        share = self._share
         titles = self._titles.get(unit.passage, frozenset())
         return Traits(
-            similarity=0.0 if unit.similarity is None else (unit.similarity - self._usual) / self._spread,
-            before=self._before,
-            coverage=len(asked) * share if unit.coverage is None else unit.coverage,
-            headed=len((titles | self._above) - asked) * share,
-            since=len((titles | self._since) - asked) * share,
-            relevance=relevance,
-            incomplete=float(not unit.complete),
-            length=math.log(length / LONG) if length > LONG else 0.0,
+            0.0 if unit.similarity is None else (unit.similarity - self._usual) / self._spread,
+            self._before,
+            len(asked) * share if unit.coverage is None else unit.coverage,
+            len((titles | self._above) - asked) * share,
+            len((titles | self._since) - asked) * share,
+            relevance,
+            float(not unit.complete),
+            math.log(length / LONG) if length > LONG else 0.0,
         )
 
 

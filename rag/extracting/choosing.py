@@ -11,17 +11,19 @@ from rag.types import Context
 
 # Fitted by benchmarks/evaluation/fit_sentences.py; how good they are is in docs/evaluation.md.
 WEIGHTS = Traits(
-    similarity=0.88,
-    before=0.55,
-    coverage=6.76,
-    headed=4.26,
-    since=0.76,
-    relevance=0.42,
-    incomplete=-1.55,
-    length=-1.02,
-    fact=1.90,
-    turn=1.00,
-    term=3.09,
+    similarity=0.91,
+    before=0.67,
+    coverage=6.92,
+    headed=4.17,
+    since=0.87,
+    relevance=0.39,
+    incomplete=-1.59,
+    length=-0.52,
+    fact=1.88,
+    turn=0.60,
+    term=2.82,
+    kind=1.99,
+    called=3.03,
 )
 WHOLE = 0.9  # share of the question that a sentence holds to hold all of it
 SHORTLIST = 20  # of the sentences are looked at for the form of an answer
@@ -29,9 +31,10 @@ JOINING = 10  # of the likeliest can be said besides the first
 MOST = 3  # sentences
 MOST_WORDS = 90  # of several sentences
 LEAST = 0.04  # chance of answering that a sentence must have for each one that is said already...
-WORTH = 0.002  # ...and for each of its words...
+WORTH = 0.0025  # ...and for each of its words...
 BESIDES = 3  # ...and as many more
-NEXT_TO = 2.0  # how much likelier one is that stands right before or after what is said
+FOLLOWING = 2.5  # how much likelier one is that goes on from what is said
+LEADING = 2.0  # ...or that leads to it
 REPEATED = 0.5  # share of the chance that goes where all its words have been said
 
 
@@ -46,8 +49,9 @@ def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[C
     """At most `MOST`, the likeliest first; none for an empty context only."""
     options = options_of(question, context, weights)
     said = [option.candidate for option in options[:1]]
+    worthy = [option for option in options[1:JOINING] if option.chance * FOLLOWING >= LEAST]
     while said and len(said) < MOST:
-        joining = [option for option in options[:JOINING] if _can_join(option.candidate, said)]
+        joining = [option for option in worthy if _can_join(option.candidate, said)]
         best = max(joining, key=lambda option: _chance(option, said), default=None)
         if best is None or _chance(best, said) < _least(best.candidate, said):
             break
@@ -99,5 +103,6 @@ def _chance(option: Option, said: Sequence[Candidate]) -> float:
     one = option.candidate
     words = one.unit.words
     repeated = max(len(words & other.unit.words) for other in said) / max(1, len(words))
-    adjoins = any(one.number == other.number and abs(one.place - other.place) == 1 for other in said)
-    return option.chance * (NEXT_TO if adjoins else 1.0) * (1 - REPEATED * repeated)
+    steps = [one.place - other.place for other in said if one.number == other.number]
+    adjoining = FOLLOWING if 1 in steps else LEADING if -1 in steps else 1.0
+    return option.chance * adjoining * (1 - REPEATED * repeated)

@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from rag.extracting.asked import KEPT_QUESTIONS, Form, asks_for_term, asks_meaning, kind_asked
+from rag.extracting.asked import KEPT_QUESTIONS, Form, asks_for_term, asks_meaning, before_kind, kind_asked
 from rag.named import NOUNS_ARE_CAPITAL
 from rag.sentences import words_of
 
 MUCH = 0.4  # of a question's words
+_FACTS: frozenset[Form] = frozenset({"time", "number", "name"})
 _NUMERALS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand"
     "|million|billion|half|third|quarter|twice|once|none|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf"
@@ -44,6 +45,18 @@ _TERM = re.compile(
     r"|\*\*|[\"“«„]|称为|叫",
     re.IGNORECASE,
 )
+_TURNS: dict[Form, Callable[[str], object]] = {
+    "reason": _REASON.search,
+    "contrast": _CONTRAST.search,
+    "term": _TERM.search,
+}
+_QUOTES = ("**", "“", '"', "«", "„")
+# "is called a **hydrogen bond**", "is known as the “green flash”"
+_CALLED = re.compile(
+    r"\b(?:called|known as|termed|named|referred to as|genannt|appelée?s?|llamad[ao]s?)"
+    r"\s+(?:[\w-]{1,40}\s+){0,3}?(?:\*\*([^*]{1,80})\*\*|[“\"«„]([^”\"»“]{1,80})[”\"»“])",
+    re.IGNORECASE,
+)
 # Of Markdown: a term, and on the next line ": what it means".
 _DEFINED = re.compile(r"([^\n:.]{2,60})\n[ \t]{0,3}:[ \t]+(\S+(?:[ \t]+\S+){0,5})")
 
@@ -61,12 +74,7 @@ def has_fact(forms: frozenset[Form], text: str, question: str, language: str) ->
 
 def has_turn(forms: frozenset[Form], text: str) -> bool:
     """A reason, a difference or what something is called is asked for, and the sentence has words for it."""
-    turns: Iterable[tuple[Form, Callable[[str], object]]] = (
-        ("reason", _REASON.search),
-        ("contrast", _CONTRAST.search),
-        ("term", _TERM.search),
-    )
-    return any(form in forms and found(text) for form, found in turns)
+    return any(_TURNS[form](text) for form in forms if form in _TURNS)
 
 
 def defines(question: str, text: str, asked: frozenset[str], language: str) -> float:
@@ -84,6 +92,24 @@ def defines(question: str, text: str, asked: frozenset[str], language: str) -> f
     if kind_asked(question, language) & words_of(found[2], language):
         return 1.0
     return 0.5 if asks_for_term(question) else 0.0
+
+
+def is_called(forms: frozenset[Form], text: str, question: str) -> bool:
+    """A term may be the answer, and here one is introduced that the question does not hold."""
+    if forms & _FACTS or not asks_for_term(question) or not any(quote in text for quote in _QUOTES):
+        return False
+    return _is_new((bold or quoted for bold, quoted in _CALLED.findall(text)), question.casefold())
+
+
+def has_kind(question: str, text: str, words: frozenset[str], asked: frozenset[str], language: str) -> bool:
+    """It tells which of the kind that is asked for: "the product rule", if the question asks for a rule.
+
+    words: the text's. asked: the question's.
+    """
+    if kind_asked(question, language).isdisjoint(words):
+        return False
+    before = [words_of(one, language) for one in before_kind(question, language).findall(text)]
+    return any(one and not one & asked for one in before)
 
 
 def _is_new(found: Iterable[str], asked: str) -> bool:

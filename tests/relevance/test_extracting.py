@@ -9,6 +9,7 @@ from rag.checking.checker import Checked, Checker
 from rag.citations import without_markers
 from rag.context import assemble, context_of
 from rag.extracting.asked import asks_meaning, expected, kind_asked
+from rag.extracting.candidates import with_forms
 from rag.extracting.choosing import MOST, WHOLE, choose, options_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types import Context, Usage
@@ -25,6 +26,7 @@ GLOSSARY = (
     "cohesin\n:   protein that holds the sister chromatids together\n\n"
     "mitosis\n:   division of the nucleus\n"
 )
+QUESTION_OF_RULES = "Besides the sum rule, which rule holds?"
 
 
 def context(question: str, *texts: str, title: str = "", section: str = "") -> Context:
@@ -86,6 +88,33 @@ def test_a_glossary_is_read_for_what_is_asked() -> None:
     assert kind_asked("Which type of life cycle do they have?", "en") == {"life", "cycl"}
     assert asks_meaning("What is mitosis?")
     assert not asks_meaning("Which stage is it?")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        (
+            "The methods of Mirow make use of which rule?",
+            "The methods of Mirow are tedious. The methods apply the product rule. The rule is old.",
+            "product rule",
+        ),
+        (
+            "What type of bond forms between the ropes of a raft?",
+            "The ropes of a raft hold the bond together. The bond of the ropes is called a **reef knot**. "
+            "The bond between the ropes forms while the raft is dry.",
+            "reef knot",
+        ),
+    ],
+)
+def test_a_sentence_that_tells_which_of_the_kind_goes_first(question: str, text: str, told: str) -> None:
+    assert told in first(question, text)
+
+
+def test_the_kind_of_the_question_itself_tells_nothing() -> None:
+    shown = context(QUESTION_OF_RULES, "The sum rule holds. The product rule holds.")
+    found = options_of(QUESTION_OF_RULES, shown)
+    kinds = {one.candidate.text: with_forms(QUESTION_OF_RULES, one.candidate, shown).kind for one in found}
+    assert kinds == {"The sum rule holds.": 0.0, "The product rule holds.": 1.0}
 
 
 def test_an_answer_below_a_question_goes_before_the_question_and_what_else_is_there() -> None:
