@@ -25,14 +25,14 @@ log = logging.getLogger(__name__)
 
 MOST_TURNS = 10
 # Not of what failed, of documents that are gone, or of collections that the caller may not read any more. The
-# third condition is the index's own.
+# third condition is the index's own. whose: in two forms, since an index serves no IS NOT DISTINCT FROM.
 _TURNS = """
     SELECT coalesce(nullif(q.rewritten_query, ''), q.original_query) AS question,
         coalesce(r.answer, '') AS answer, coalesce((
             SELECT c.quoted_text FROM rag_citation c WHERE c.response_id = q.id ORDER BY c.position LIMIT 1
         ), '') AS quote
     FROM rag_query q LEFT JOIN rag_response r ON r.query_id = q.id
-    WHERE q.conversation_id = %(conversation)s AND q.key_id IS NOT DISTINCT FROM %(key)s::uuid
+    WHERE q.conversation_id = %(conversation)s AND {whose}
         AND NOT q.conversation_id = '' AND q.error = '' AND q.id <> %(itself)s
         AND NOT coalesce(r.quotes_gone, false) AND NOT EXISTS (
             SELECT FROM rag_citation c WHERE c.response_id = q.id AND c.gone
@@ -66,7 +66,8 @@ async def _history(access: Access, conversation: str, itself: UUID) -> list[Turn
     """Newest first."""
     await flush_here()
     parameters: dict[str, Any] = {"conversation": conversation, "key": access.key_id, "itself": itself}
-    rows = await fetch_all(_TURNS, parameters | {"allowed": access.allowed, "most": MOST_TURNS})
+    turns = _TURNS.format(whose="q.key_id IS NULL" if access.key_id is None else "q.key_id = %(key)s::uuid")
+    rows = await fetch_all(turns, parameters | {"allowed": access.allowed, "most": MOST_TURNS})
     return [Turn(row["question"], without_markers(row["answer"]), row["quote"]) for row in rows]
 
 
