@@ -27,7 +27,7 @@ from tests.support.stack import Stack
 from tests.support.texts import fact, facts_pdf, markdown, question
 
 Member = tuple[str, bytes]
-IDS = {"id", "chunkId", "documentId", "document_id", "chunk_id", "timestamp", "requestId"}
+IDS = {"id", "chunkId", "documentId", "document_id", "chunk_id", "queryId", "timestamp", "requestId"}
 
 
 def answers(client: httpx.Client, collection: str) -> list[Any]:

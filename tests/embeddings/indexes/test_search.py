@@ -36,7 +36,7 @@ def library(request, add_vectors, settings) -> int:
 
 async def found(where: str = "", *, narrow: bool | None = None, limit: int = 10, exact: bool = False) -> Any:
     """Chunk ids and plan of a search in `default`; narrow: as retrieval says it of a filter."""
-    ids = await search._collection_ids(None, FULL)
+    ids, _ = await search._collection(None, FULL)
     model = await search.search_model(ids)
     assert model is not None
     assert model.index is not None
@@ -93,7 +93,7 @@ async def _check_one_in_ten_thousand(passing: int) -> None:
 
 
 async def _check_small_collection() -> None:
-    ids = await search._collection_ids("small", FULL)
+    ids, _ = await search._collection("small", FULL)
     model = await search.search_model(ids)
     assert model is not None
     assert model.index is None
