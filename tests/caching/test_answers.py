@@ -168,7 +168,7 @@ async def test_a_valkey_that_hangs_costs_one_timeout_and_is_left_alone(stopped: 
     for _ in range(100):
         assert await answers.recall(ASKED) is None
         answers.remember(ASKED, answer(question=ASKED))
-    assert time.monotonic() - started < TIMEOUT_S  # it rests
+    assert time.monotonic() - started < 10 * TIMEOUT_S  # it rests: else it would be 100 timeouts
 
 
 async def test_after_its_rest_it_is_used_again(stopped: psutil.Process, cache: SharedCache):

@@ -241,4 +241,4 @@ def test_a_broken_model_does_not_hold_up_the_others(pieces: list[str]):
     """What is looked at again for each piece, or copied for each tag, takes many times as long."""
     started = time.process_time()
     assert cleaned(pieces) == pieces[0].strip() * pieces[0].startswith("Answer.")
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < 5  # what looks at it all again for each piece took 46 s
