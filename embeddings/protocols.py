@@ -1,9 +1,10 @@
-"""The embedding model behind settings.KNOWLEX["EMBEDDER"]."""
+"""The embedding model behind settings.KNOWLEX["EMBEDDER"], and the vector store behind "VECTOR_STORE"."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, runtime_checkable
+from uuid import UUID
 
-from embeddings.types import Embedded, Vector
+from embeddings.types import Embedded, Held, Near, Point, Space, Vector
 
 Span = tuple[int, int]  # character offsets
 
@@ -49,4 +50,45 @@ class SentenceAware(Protocol):
 
         A span beyond what the model reads has a vector of zeros. Raises as `embed`.
         """
+        ...
+
+
+class VectorStore(Protocol):
+    """Role VECTOR_STORE: an index of vectors outside PostgreSQL, which stays the truth; no part where there
+    is none. What it holds may lag behind: whoever searches looks every chunk up in PostgreSQL.
+
+    Every method tries again as the store's settings say and raises VectorStoreFailed when the store
+    cannot be reached, is too slow or says something that cannot be read. All are safe to run twice.
+    """
+
+    async def nearest(
+        self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
+    ) -> list[Near]:
+        """At most `limit` chunks of these collections, closest first; [] while there is no such space."""
+        ...
+
+    async def put(self, space: Space, points: Sequence[Point]) -> None:
+        """Store these, in place of what is there under their ids. The space is made if need be. Once this
+        returns, `nearest` finds them.
+        """
+        ...
+
+    async def remove(self, space: Space, chunk_ids: Sequence[UUID]) -> None:
+        """Those that are not there are none to complain of, and neither is a space that is not."""
+        ...
+
+    def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
+        """All that is there, some hundreds at a time, in any order; nothing while there is no such space."""
+        ...
+
+    async def drop(self, space: Space) -> None:
+        """The whole space, if it is there."""
+        ...
+
+    async def ping(self) -> None:
+        """Once, without another try. Raises VectorStoreFailed if it cannot be used."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections; the next call opens new ones."""
         ...

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -102,3 +102,68 @@ class Hit:
     content: str
     page_number: int | None
     distance: float
+
+
+class Near(NamedTuple):
+    """A chunk that a vector store found. distance: cosine distance, as the store computes it."""
+
+    chunk_id: UUID
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Where a store outside PostgreSQL keeps one model's vectors; those of another model never meet them.
+
+    name: of the store's own collection.
+    """
+
+    name: str
+    model_id: int
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A chunk's vector as a store outside PostgreSQL holds it, with what it may be filtered by.
+
+    collection_id: the one that its document belongs to, or will when a replacement takes over. chunk_hash:
+    SHA-256 of the content in hex. book_id: the id of its collection, as text. source_file: its file name.
+    page_number: from 1, None without pages; chapter, section: "" where there is none.
+    """
+
+    chunk_id: UUID
+    vector: Vector
+    collection_id: UUID
+    document_id: UUID
+    chunk_hash: str
+    chunk_index: int
+    book_id: str = ""
+    chapter: str = ""
+    section: str = ""
+    source_file: str = ""
+    page_number: int | None = None
+
+    @property
+    def payload(self) -> dict[str, str | int | None]:
+        """All but the vector, as JSON has it."""
+        return {
+            "chunk_id": str(self.chunk_id),
+            "chunk_hash": self.chunk_hash,
+            "collection_id": str(self.collection_id),
+            "document_id": str(self.document_id),
+            "chunk_index": self.chunk_index,
+            "book_id": self.book_id,
+            "chapter": self.chapter,
+            "section": self.section,
+            "source_file": self.source_file,
+            "page_number": self.page_number,
+        }
+
+
+class Held(NamedTuple):
+    """What a store says it holds of a chunk, to be compared with PostgreSQL; "" for what it does not know."""
+
+    chunk_id: UUID
+    collection_id: str
+    chunk_hash: str

@@ -45,6 +45,7 @@ class Environment(BaseSettings):
     ollama_host: Annotated[WebUrl, BeforeValidator(values.with_scheme)] = "http://localhost:11434"
     ollama_model: str = "llama3.2:1b"
     ollama_timeout_seconds: Seconds = 10.0
+    ollama_keep_alive: Annotated[str, AfterValidator(values.duration)] = "30m"
     knowlex_llm_timeout_seconds: Seconds = 10.0
     knowlex_relevance_threshold: Probability = 0.8
     knowlex_answer_timeout_seconds: Seconds | None = None
@@ -64,6 +65,9 @@ class Environment(BaseSettings):
     vector_store_url: WebUrl = ""
     vector_store_collection: str = "corporate_documents"
     vector_store_timeout_seconds: Seconds = 5.0
+    vector_store_api_key: Key = ""
+    vector_store_tenant: str = "default_tenant"
+    vector_store_database: str = "default_database"
 
     knowlex_vector_index: Literal["ivfflat", "hnsw", "none"] = "ivfflat"
     knowlex_vector_index_storage: Literal["vector", "halfvec"] = "vector"
@@ -230,7 +234,7 @@ LATER = {
     },
 }
 SECRET = {"DATABASE_URL", "REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "KNOWLEX_SECRET_KEY"}
-SECRET |= {"KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY"}
+SECRET |= {"KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY", "VECTOR_STORE_URL", "VECTOR_STORE_API_KEY"}
 
 
 def read_environment() -> Environment:

@@ -52,6 +52,13 @@ def redis_url(value: str) -> str:
     return value
 
 
+def duration(value: str) -> str:
+    """As Ollama writes one: "30m", "1h30m", "0", seconds, or -1 for ever."""
+    if not re.fullmatch(r"-1|\d{1,9}|(\d{1,6}(\.\d{1,3})?(ms|s|m|h)){1,4}", value):
+        raise ValueError("must be a duration such as 30m or 1h, a number of seconds, or -1 for ever")
+    return value
+
+
 def with_scheme(value: Any) -> Any:
     """Ollama's own OLLAMA_HOST may be a bare host:port."""
     return f"http://{value.strip()}" if isinstance(value, str) and "://" not in value else value

@@ -150,6 +150,14 @@ class RetrievalFailed(KnowlexError):
     code = "RETRIEVAL_FAILED"
 
 
+class VectorStoreFailed(RetrievalFailed):
+    """The vector store outside PostgreSQL cannot be reached, or answers with an error; tries are used up."""
+
+
+class VectorStoreTimeout(VectorStoreFailed):
+    """It did not answer in time."""
+
+
 class SynthesisFailed(KnowlexError):
     """The chat model could not be reached, refused, or answered with nothing usable."""
 
