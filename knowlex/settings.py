@@ -218,6 +218,7 @@ CHAT: dict[str, dict[str, Any]] = {
         "temperature": ENV.knowlex_chat_temperature,
         "context_tokens": ENV.knowlex_context_tokens,
         "window": ENV.knowlex_chat_context_tokens,
+        "keep_alive": ENV.ollama_keep_alive,
     },
 }
 STRUCTURED = {"structured": ENV.knowlex_structured_claims == "on"}

@@ -11,7 +11,7 @@ import pytest
 from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
 from knowlex.common.retry import Retry
 from rag.chat.client import HttpChat
-from rag.chat.ollama import OllamaChat
+from rag.chat.ollama import OllamaChat, OllamaGenerate
 from rag.chat.openai import OpenAIChat
 from rag.chat.protocol import user
 from rag.chat.replies import SchemaRefused
@@ -25,7 +25,7 @@ SCHEMA = {"type": "object"}
 Connect = Callable[..., HttpChat]
 
 
-@pytest.fixture(params=["openai", "ollama"])
+@pytest.fixture(params=["openai", "ollama", "generate"])
 async def connect(request: pytest.FixtureRequest, provider: Provider) -> AsyncIterator[Connect]:
     """`connect(timeout_s=…)`: a chat model of the provider; closed when the test ends."""
     clients: list[HttpChat] = []
@@ -36,7 +36,7 @@ async def connect(request: pytest.FixtureRequest, provider: Provider) -> AsyncIt
             if request.param == "openai"
             else {"host": provider.url}
         )
-        kind = OpenAIChat if request.param == "openai" else OllamaChat
+        kind = {"openai": OpenAIChat, "ollama": OllamaChat, "generate": OllamaGenerate}[request.param]
         clients.append(kind(model_name="m", timeout_s=timeout_s, retry=QUICK, **where))
         return clients[-1]
 

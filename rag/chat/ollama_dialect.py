@@ -1,0 +1,129 @@
+"""How Ollama's two ways of asking a model word requests and replies. Plain Python."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from knowlex.common.errors import SynthesisFailed
+from knowlex.common.ollama import is_not_pulled, keep_alive, not_pulled
+from rag.chat.client import Request
+from rag.chat.lines import Lines
+from rag.chat.protocol import Message
+from rag.chat.reading import Told, Tongue
+from rag.chat.replies import (
+    NO_ANSWER,
+    Again,
+    content_text,
+    error_failure,
+    json_reply,
+    status_failure,
+    token_count,
+)
+from rag.types import Usage
+
+DEFAULT_MAX_TOKENS = 1024
+# Beside the passages: the instructions, the question, and room, for models count otherwise than the embedder.
+PROMPT_TOKENS = 2000
+
+
+class Sent(NamedTuple):
+    """What goes with every request; see rag.chat.ollama."""
+
+    model_name: str
+    temperature: float
+    context_tokens: int
+    window: int | None
+    keep_alive: str | float
+    options: Mapping[str, Any]
+
+
+class OllamaDialect(ABC):
+    """num_ctx is always sent: Ollama's default cuts the beginning of a long prompt off without a word."""
+
+    def __init__(self, sent: Sent) -> None:
+        self.tongue = Tongue(Lines, self._message, self._whole, streams_objects=True)
+        self._sent = sent
+
+    def body(self, request: Request) -> bytes:
+        body: dict[str, Any] = {
+            "model": self._sent.model_name,
+            **self._asked(request.messages),
+            "stream": request.streamed,
+            "keep_alive": keep_alive(self._sent.keep_alive),
+            "options": self._options(request.max_tokens),
+        }
+        if request.schema is not None:
+            body["format"] = request.schema
+        return json.dumps(body).encode()
+
+    def learn(self, status: int, said: str) -> None:  # noqa: B027 (nothing to leave out)
+        """Ollama passes over what it does not know."""
+
+    def failure(self, status: int, retry_after: str, said: str) -> SynthesisFailed:
+        if status == 404:
+            return SynthesisFailed(not_pulled(self._sent.model_name))
+        return status_failure(status, retry_after, said)
+
+    @abstractmethod
+    def _asked(self, messages: Sequence[Message]) -> dict[str, Any]:
+        """The fields of a body that hold the messages."""
+
+    @abstractmethod
+    def _text(self, reply: dict[str, Any]) -> str | None:
+        """What a message says; None if it is no message."""
+
+    def _options(self, max_tokens: int | None) -> dict[str, Any]:
+        own = self._sent.options
+        predicted = max_tokens or own.get("num_predict") or DEFAULT_MAX_TOKENS
+        # Not less for a short reply: Ollama loads the model anew whenever the window changes.
+        window = self._sent.context_tokens + PROMPT_TOKENS + max(predicted, DEFAULT_MAX_TOKENS)
+        ours = {"temperature": self._sent.temperature, "num_ctx": self._sent.window or window}
+        return {**ours, **own, "num_predict": predicted}
+
+    def _message(self, line: bytes) -> Told:
+        """One line of a stream."""
+        return self._told(json_reply(line)) if line.strip() else Told()
+
+    def _whole(self, reply: dict[str, Any]) -> Told:
+        return self._told(reply)._replace(last=True)
+
+    def _told(self, reply: dict[str, Any]) -> Told:
+        if error := reply.get("error"):
+            raise self._failed(error)
+        text, done = self._text(reply), reply.get("done") is True
+        if text is None and not done:
+            raise Again(NO_ANSWER)
+        used = Usage(token_count(reply.get("prompt_eval_count")), token_count(reply.get("eval_count")))
+        return Told(text or "", used if done else None, ended=done, last=done)
+
+    def _failed(self, error: object) -> SynthesisFailed:
+        """An error that comes as a message, with status 200 or in the middle of a stream."""
+        if is_not_pulled(error):
+            return SynthesisFailed(not_pulled(self._sent.model_name))
+        return error_failure(error)
+
+
+class ChatDialect(OllamaDialect):
+    def _asked(self, messages: Sequence[Message]) -> dict[str, Any]:
+        return {"messages": [message.as_dict() for message in messages]}
+
+    def _text(self, reply: dict[str, Any]) -> str | None:
+        message = reply.get("message")
+        return content_text(message.get("content")) if isinstance(message, dict) else None
+
+
+class GenerateDialect(OllamaDialect):
+    def _asked(self, messages: Sequence[Message]) -> dict[str, Any]:
+        told = "\n\n".join(message.content for message in messages if message.role == "system")
+        turns = [message for message in messages if message.role != "system"]
+        prompt = turns[0].content if len(turns) == 1 else "\n\n".join(map(_turn, turns))
+        return {"prompt": prompt, **({"system": told} if told else {})}
+
+    def _text(self, reply: dict[str, Any]) -> str | None:
+        return content_text(reply.get("response"))
+
+
+def _turn(message: Message) -> str:
+    """Of several, where no chat template tells them apart."""
+    return f"{message.role.capitalize()}: {message.content}"
