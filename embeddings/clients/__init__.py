@@ -1,0 +1,1 @@
+"""Clients of servers that keep vectors: plain Python, over raw HTTP, no Django."""

@@ -1,0 +1,90 @@
+"""Requests to a vector store: the tries, and what its faults are called."""
+
+import logging
+from typing import Any, NoReturn
+
+from knowlex.common.errors import VectorStoreFailed, VectorStoreTimeout
+from knowlex.common.json_wire import JsonWire, Reply, Unreachable
+from knowlex.common.retry import Retry, retry_after_seconds
+
+TIMEOUT_S = 5.0
+# A server that is gone is told of in 0.7 s; one that asks for a longer rest than 2 s is not waited for.
+RETRY = Retry(retries=3, base_s=0.1, max_wait_s=2.0)
+TOO_MANY_REQUESTS = 429
+KEY_REFUSED = {401, 403}
+log = logging.getLogger(__name__)
+
+
+class NoSuchCollection(Exception):
+    """There is no such collection, or no tenant or database for it: nothing can be found, nothing failed."""
+
+
+class _Again(Exception):
+    """Another try may help; failure: what to raise when there is none."""
+
+    def __init__(self, failure: VectorStoreFailed, retry_after: str = "") -> None:
+        super().__init__(failure.message)
+        self.failure, self.retry_after_s = failure, retry_after_seconds(retry_after)
+
+
+class StoreCaller:
+    """Calls `wire`; each try is bounded by timeout_s, and those after the first are as `retry` says: for
+    connections that are refused or break off, for no answer in time, for 429 and 5xx.
+    """
+
+    def __init__(self, wire: JsonWire, *, timeout_s: float = TIMEOUT_S, retry: Retry = RETRY) -> None:
+        self._wire, self._timeout_s, self._retry = wire, timeout_s, retry
+
+    async def call(self, method: str, path: str, body: Any = None, *, once: bool = False) -> Reply:
+        """2xx or 4xx, but 401, 403 and 429 never. once: a single try.
+
+        Raises VectorStoreFailed, VectorStoreTimeout.
+        """
+
+        async def attempt() -> Reply:
+            return await self._attempt(method, path, body)
+
+        try:
+            reply = await (attempt() if once else self._retry.acall(attempt, retry_on=(_Again,)))
+        except _Again as exc:
+            raise exc.failure from exc.__cause__
+        if reply.status in KEY_REFUSED:
+            log.error("vector store refuses the key", extra={"status": reply.status})
+            raise VectorStoreFailed("The vector store refuses the key, or asks for one.")
+        return reply
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections; the next request opens new ones."""
+        await self._wire.aclose()
+
+    async def _attempt(self, method: str, path: str, body: Any) -> Reply:
+        try:
+            reply = await self._wire.send(method, path, body, timeout_s=self._timeout_s)
+        except Unreachable as exc:
+            log.warning("vector store unreachable", extra={"reason": str(exc)})
+            told = "The vector store could not be reached, or broke off its answer."
+            raise _Again(VectorStoreFailed(told)) from exc
+        except TimeoutError as exc:
+            told = f"Connection to vector store timed out after {self._timeout_s:g}s"
+            raise _Again(VectorStoreTimeout(told)) from exc
+        if reply.status == TOO_MANY_REQUESTS or reply.status >= 500:
+            log.warning("vector store failed", extra={"status": reply.status, "reply": _excerpt(reply)})
+            told = f"The vector store answers with HTTP {reply.status}."
+            raise _Again(VectorStoreFailed(told), reply.retry_after)
+        return reply
+
+
+def refused(reply: Reply, what: str = "a request") -> NoReturn:
+    """Raises VectorStoreFailed for a reply that another try would not better."""
+    log.error("vector store refuses a request", extra={"status": reply.status, "reply": _excerpt(reply)})
+    raise VectorStoreFailed(f"The vector store refuses {what} (HTTP {reply.status}).")
+
+
+def unreadable(exc: Exception | None = None) -> VectorStoreFailed:
+    """What to raise for an answer of another shape than the store's documentation says."""
+    log.error("vector store's answer cannot be read", extra={"error": type(exc).__name__})
+    return VectorStoreFailed("The vector store's answer cannot be read.")
+
+
+def _excerpt(reply: Reply) -> str:
+    return str(reply.body)[:500]

@@ -1,0 +1,197 @@
+"""Chroma's REST API, version 2 (servers 1.x): a collection by its name, its records, what is nearest."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import numpy as np
+
+from embeddings.clients.calling import RETRY, TIMEOUT_S, NoSuchCollection, StoreCaller, refused, unreadable
+from embeddings.clients.chroma_replies import ChromaCollection, Found, Limits, Record, found_in, records_in
+from embeddings.clients.sizes import batches, encoded
+from embeddings.types import Vector
+from knowlex.common.json_wire import JsonWire, Reply
+from knowlex.common.retry import Retry
+
+API = "/api/v2"
+PAGE = 300  # records; Chroma's own cloud gives no more at a time
+MISSING, CONFLICT = 404, 409
+Where = Mapping[str, Any]
+Metadata = Mapping[str, Any]
+
+__all__ = ["ChromaClient", "ChromaCollection", "Found", "NoSuchCollection", "Record"]
+
+
+class ChromaClient:
+    """One server, tenant and database. Every method raises VectorStoreFailed or VectorStoreTimeout when tries
+    are used up, and those that name a collection NoSuchCollection unless they say otherwise.
+
+    url: with or without a path before /api/v2. Safe to use from several event loops and threads.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        tenant: str = "default_tenant",
+        database: str = "default_database",
+        api_key: str = "",
+        timeout_s: float = TIMEOUT_S,
+        retry: Retry = RETRY,
+    ) -> None:
+        wire = JsonWire(_base(url), headers=_key(url, api_key))
+        self._caller = StoreCaller(wire, timeout_s=timeout_s, retry=retry)
+        self._home = (
+            f"{API}/tenants/{quote(tenant, safe='')}/databases/{quote(database, safe='')}/collections"
+        )
+        self._known: dict[str, ChromaCollection] = {}
+        self._limits: Limits | None = None
+
+    async def heartbeat(self) -> None:
+        """Returns if the server answers, without another try."""
+        reply = await self._caller.call("GET", f"{API}/heartbeat", once=True)
+        if not reply.ok:
+            refused(reply)
+
+    async def collection(self, name: str) -> ChromaCollection:
+        """As it was when it was first looked up; anew after it was found to be gone."""
+        return self._known.get(name) or await self._looked_up(name)
+
+    async def create_collection(
+        self, name: str, *, configuration: Where | None = None, metadata: Metadata | None = None
+    ) -> ChromaCollection:
+        """The new one, or the one of this name that is there, as it is. Never raises NoSuchCollection."""
+        body = {"name": name, "get_or_create": True, "configuration": configuration, "metadata": metadata}
+        reply = await self._caller.call("POST", self._home, body)
+        if not reply.ok and reply.status != CONFLICT:  # two at once
+            refused(reply, "to make a collection: its name, or the tenant or database")
+        return self._remembered(name, reply) if reply.ok else await self._looked_up(name)
+
+    async def delete_collection(self, name: str) -> None:
+        self._known.pop(name, None)
+        _usable(await self._caller.call("DELETE", f"{self._home}/{quote(name, safe='')}"))
+
+    async def count(self, name: str) -> int:
+        found = (await self._call(name, "count", method="GET")).body
+        if not isinstance(found, int):
+            raise unreadable()
+        return found
+
+    async def query(
+        self,
+        name: str,
+        vector: Vector | Sequence[float],
+        *,
+        n_results: int,
+        where: Where | None = None,
+        include: Sequence[str] = ("distances",),
+    ) -> list[Found]:
+        """Nearest first. where: Chroma's conditions on metadata. include: distances, documents, metadatas."""
+        numbers = vector.tolist() if isinstance(vector, np.ndarray) else list(vector)
+        body = {"query_embeddings": [numbers], "n_results": n_results, "include": list(include)}
+        reply = await self._call(name, "query", body | ({"where": where} if where else {}))
+        return found_in(reply.body)
+
+    async def get(
+        self,
+        name: str,
+        *,
+        ids: Sequence[str] | None = None,
+        where: Where | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        include: Sequence[str] = ("metadatas",),
+    ) -> list[Record]:
+        """ids: those that are not there are left out. limit: how many at most."""
+        asked = {"ids": None if ids is None else list(ids), "where": where, "limit": limit, "offset": offset}
+        body = {key: value for key, value in asked.items() if value is not None} | {"include": list(include)}
+        return records_in((await self._call(name, "get", body)).body)
+
+    async def pages(
+        self,
+        name: str,
+        *,
+        where: Where | None = None,
+        include: Sequence[str] = ("metadatas",),
+        size: int = PAGE,
+    ) -> AsyncIterator[list[Record]]:
+        """All records, `size` at a time. What is written meanwhile may be missed."""
+        offset = 0
+        while page := await self.get(name, where=where, limit=size, offset=offset, include=include):
+            yield page
+            offset += len(page)
+
+    async def upsert(
+        self,
+        name: str,
+        *,
+        ids: Sequence[str],
+        vectors: Sequence[Vector],
+        metadatas: Sequence[Metadata | None] | None = None,
+        documents: Sequence[str | None] | None = None,
+    ) -> None:
+        """As many requests as the server's limits ask for. metadatas: a value None takes the key away."""
+        limits = await self._limits_of_server()
+        for part in batches(vectors, documents, most=limits.records):
+            numbers = encoded(vectors[part]) if limits.base64 else [one.tolist() for one in vectors[part]]
+            body: dict[str, Any] = {"ids": list(ids[part]), "embeddings": numbers}
+            if metadatas is not None:
+                body["metadatas"] = list(metadatas[part])
+            if documents is not None:
+                body["documents"] = list(documents[part])
+            await self._call(name, "upsert", body)
+
+    async def delete(self, name: str, ids: Sequence[str]) -> None:
+        """Those that are not there are none to complain of."""
+        most = (await self._limits_of_server()).records
+        for start in range(0, len(ids), most):
+            await self._call(name, "delete", {"ids": list(ids[start : start + most])})
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections; the next request opens new ones."""
+        await self._caller.aclose()
+
+    async def _call(self, name: str, verb: str, body: Any = None, *, method: str = "POST") -> Reply:
+        """Once more with another id where the collection was made anew since it was looked up."""
+        known = self._known.get(name)
+        collection = known or await self._looked_up(name)
+        reply = await self._caller.call(method, f"{self._home}/{collection.id}/{verb}", body)
+        if reply.status == MISSING and known is not None:
+            collection = await self._looked_up(name)
+            reply = await self._caller.call(method, f"{self._home}/{collection.id}/{verb}", body)
+        return _usable(reply)
+
+    async def _looked_up(self, name: str) -> ChromaCollection:
+        self._known.pop(name, None)
+        reply = await self._caller.call("GET", f"{self._home}/{quote(name, safe='')}")
+        return self._remembered(name, _usable(reply))
+
+    def _remembered(self, name: str, reply: Reply) -> ChromaCollection:
+        found = self._known[name] = ChromaCollection.of(reply.body)
+        return found
+
+    async def _limits_of_server(self) -> Limits:
+        if self._limits is None:
+            self._limits = Limits.of(await self._caller.call("GET", f"{API}/pre-flight-checks"))
+        return self._limits
+
+
+def _usable(reply: Reply) -> Reply:
+    """Raises NoSuchCollection, VectorStoreFailed."""
+    if reply.status == MISSING:
+        raise NoSuchCollection
+    if not reply.ok:
+        refused(reply)
+    return reply
+
+
+def _base(url: str) -> str:
+    return url.rstrip("/").removesuffix("/api/v1").removesuffix(API)
+
+
+def _key(url: str, api_key: str) -> dict[str, str]:
+    """As Chroma's own servers ask for it, and as one behind a proxy does; never beside a user in the URL."""
+    if not api_key:
+        return {}
+    bearer = {} if urlsplit(url).username else {"Authorization": f"Bearer {api_key}"}
+    return {"X-Chroma-Token": api_key, **bearer}
