@@ -52,6 +52,13 @@ def redis_url(value: str) -> str:
     return value
 
 
+def name(value: str) -> str:
+    """Of a model or a collection: printable, of a length that makes sense."""
+    if not value.isprintable() or len(value) > 500:
+        raise ValueError("must be a name, at most 500 printable characters")
+    return value
+
+
 def duration(value: str) -> str:
     """As Ollama writes one: "30m", "1h30m", "0", seconds, or -1 for ever."""
     if not re.fullmatch(r"-1|\d{1,9}|(\d{1,6}(\.\d{1,3})?(ms|s|m|h)){1,4}", value):

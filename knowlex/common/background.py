@@ -1,0 +1,141 @@
+"""One event loop in a thread of its own, for programs that have none, or have several.
+
+What runs there shares its connections, whoever asked for it: any thread by `run`, any other loop by `arun`.
+The thread begins with the first call; a process that was forked begins another. It never holds up the end of
+the process: what still runs then is cancelled.
+"""
+
+import asyncio
+import atexit
+import os
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+CLOSING_S = 2.0  # at the end of the process, for connections to be closed
+
+
+class Background:
+    """The loop of one process; see `run` and `arun` below."""
+
+    def __init__(self) -> None:
+        self._starting = Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
+        self._before_end: list[Callable[[], Awaitable[None]]] = []
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        if self._is_here():
+            coroutine.close()
+            raise RuntimeError("The background loop cannot wait for itself: await the coroutine.")
+        future = self._submit(coroutine)
+        try:
+            return future.result()
+        except BaseException:  # KeyboardInterrupt among them: nobody waits any more
+            future.cancel()
+            raise
+
+    async def arun(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        if self._is_here():
+            return await coroutine
+        return await asyncio.wrap_future(self._submit(coroutine))
+
+    def before_end(self, close: Callable[[], Awaitable[None]]) -> None:
+        """To be awaited on the loop when the process ends."""
+        self._before_end.append(close)
+
+    def stop(self) -> None:
+        """Cancel what runs, close what is open, end the thread. The next call begins another one."""
+        with self._starting:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is None or thread is None or not thread.is_alive():
+            return
+        with suppress(TimeoutError, asyncio.CancelledError):
+            asyncio.run_coroutine_threadsafe(self._wind_down(), loop).result(CLOSING_S)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(CLOSING_S)
+
+    def _submit(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
+        try:
+            return asyncio.run_coroutine_threadsafe(coroutine, self._running())
+        except BaseException:
+            coroutine.close()  # else Python complains that it was never awaited
+            raise
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        loop, thread = self._loop, self._thread
+        if loop is not None and thread is not None and thread.is_alive():
+            return loop
+        with self._starting:
+            if self._loop is None or self._thread is None or not self._thread.is_alive():
+                self._start()
+            assert self._loop is not None
+            return self._loop
+
+    def _start(self) -> None:
+        loop, started = asyncio.new_event_loop(), Event()
+        thread = Thread(target=_serve, args=(loop, started), name="knowlex-background", daemon=True)
+        thread.start()
+        started.wait()
+        self._loop, self._thread = loop, thread
+
+    def _is_here(self) -> bool:
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
+    async def _wind_down(self) -> None:
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*(close() for close in self._before_end), return_exceptions=True)
+
+
+def _serve(loop: asyncio.AbstractEventLoop, started: Event) -> None:
+    asyncio.set_event_loop(loop)
+    loop.call_soon(started.set)
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+_background = Background()
+_of_parents: list[Background] = []  # kept in a forked process: collecting a loop would close what is shared
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Its result, waited for in this thread. Raises what it raises; an interrupted wait cancels it."""
+    return _background.run(coroutine)
+
+
+async def arun(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Its result, awaited by any event loop; cancelling the wait cancels it."""
+    return await _background.arun(coroutine)
+
+
+def before_end(close: Callable[[], Awaitable[None]]) -> None:
+    """What is to be awaited on the loop when the process ends, such as closing connections."""
+    _background.before_end(close)
+
+
+def _after_fork() -> None:
+    """No thread lives on in a forked process, and locks may be held by those that do not."""
+    global _background
+    _of_parents.append(_background)
+    _background = Background()
+
+
+def _at_end() -> None:
+    _background.stop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_at_end)
