@@ -12,12 +12,13 @@ from psycopg.sql import SQL, Composable, Composed
 from documents import collection_changes
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
+from embeddings import nearby
 from embeddings.indexing.kinds import Index, exact_search
 from embeddings.protocols import PassageAware
 from embeddings.question_vectors import question_vector
 from embeddings.registry import configured, embedder_for
 from embeddings.store import vector_text
-from embeddings.types import Hit, ModelSpec, Vector
+from embeddings.types import Hit, ModelSpec, Space, Vector
 from knowlex.common import async_db
 from knowlex.common.errors import EmbedderError, InvalidInput, NotFound, RetrievalFailed
 from knowlex.common.fields import check_storable
@@ -72,8 +73,9 @@ _COLLECTION = f"""
 @dataclass(frozen=True, slots=True)
 class SearchModel:
     """The model whose vectors one search reads, and that its question is embedded with, whichever is active
-    by then. index: the one that serves this search, at that effort; None: the search is exact. few: the share
-    of the rows that an exact search reads as fast as the index.
+    by then. outside: a store outside PostgreSQL says which vectors are near. index: the one that serves this
+    search, at that effort; without either the search is exact. few: the share of the rows that an exact
+    search reads as fast as the index.
     """
 
     id: int
@@ -81,6 +83,7 @@ class SearchModel:
     index: Index | None = None
     effort: int = 0
     few: float = 0.0
+    outside: bool = False
 
     @property
     def name(self) -> str:
@@ -91,6 +94,11 @@ class SearchModel:
         return self.spec.dimensions
 
     @property
+    def space(self) -> Space:
+        """Where a store outside PostgreSQL keeps its vectors."""
+        return nearby.space_of(self.id, self.dimensions)
+
+    @property
     def setup(self) -> tuple[SQL, ...]:
         """What is to hold for a statement with this model's `dense_statement` in it."""
         return self.index.setup(self.effort) if self.index else ()
@@ -98,14 +106,16 @@ class SearchModel:
     def filtered(self, *, narrow: bool) -> "SearchModel":
         """For a search with a further condition. narrow: few chunks pass it.
 
-        Then looking at all of them is as fast, and the index would miss some; else it takes more effort.
+        Then looking at all of them is as fast, and index or store would miss some; else it takes more effort.
         """
-        if narrow or self.index is None:
+        if narrow or not (self.index or self.outside):
             return self.exactly()
+        if self.index is None:
+            return self
         return replace(self, effort=self.index.effort_among(self.effort, self.few))
 
     def exactly(self) -> "SearchModel":
-        return replace(self, index=None, effort=0)
+        return replace(self, index=None, effort=0, outside=False)
 
 
 async def searched_model() -> ModelSpec:
@@ -122,8 +132,8 @@ async def search_model(collection_ids: Sequence[UUID]) -> SearchModel | None:
 
 def usable_model(row: dict[str, Any]) -> SearchModel:
     """Of a row of `MODEL`."""
-    model = SearchModel(row["id"], ModelSpec.of(row))
-    if row["index"] is None:
+    model = SearchModel(row["id"], ModelSpec.of(row), outside=nearby.is_outside())
+    if row["index"] is None or model.outside:
         return model
     how = dict(row["index"])
     effort, few, share = how.pop("effort"), how.pop("few"), how.pop("share")
@@ -132,12 +142,15 @@ def usable_model(row: dict[str, Any]) -> SearchModel:
 
 
 def dense_statement(model: SearchModel, where: Composable = _NO_FILTER) -> Composed:
-    """SELECT of (chunk_id, distance), closest first, for the parameters vector, collections and limit.
+    """SELECT of (chunk_id, distance), closest first, for the parameters vector, collections and limit, and of
+    a model that is searched outside, near: the ids that `nearby.near` has found.
 
     where: a further condition on e.chunk_id, with its AND and parameters of its own; ask the model to be
     `filtered` then. To be run with the model's `setup`. Never fewer rows than there are, up to limit.
     """
     where = _IN_COLLECTIONS + where
+    if model.outside:
+        return nearby.given_search(model.id, where, _IN_COLLECTIONS)
     return model.index.search(where) if model.index else exact_search(model.id, where)
 
 
@@ -169,14 +182,18 @@ async def _embedded(text: str, model: SearchModel, *, as_passage: bool) -> Vecto
 async def search(text: str, *, access: Access, collection: str | None, limit: int) -> list[Hit]:
     """The nearest chunks of the collection (name or id; None is `default`), closest first.
 
-    Raises NotFound (collection), Forbidden (not the caller's to use), RetrievalFailed, DatabaseUnavailable.
+    Raises NotFound (collection), Forbidden (not the caller's to use), RetrievalFailed, VectorStoreFailed,
+    DatabaseUnavailable.
     """
     collections, state = await _collection(collection, access)
     model = await search_model(collections)
     if model is None or not model.dimensions or not collections:
         return []
     vector = await embed_question(text, model, state=state)
-    parameters = {"vector": vector_text(vector), "collections": collections, "limit": limit}
+    parameters: dict[str, Any] = {"vector": vector_text(vector), "collections": collections, "limit": limit}
+    if model.outside:
+        asked = limit + nearby.MORE
+        parameters["near"] = await nearby.near(model.space, vector, collections=collections, limit=asked)
     try:
         rows = await async_db.fetch_all(
             _HITS.format(dense=dense_statement(model)),

@@ -294,6 +294,7 @@ if ENV.chat_model:
     }
 
 EMBEDDING_BATCH = 20
+VECTOR_STORE_COLLECTION = ENV.vector_store_collection
 VECTOR_INDEX = ENV.knowlex_vector_index
 VECTOR_INDEX_STORAGE = ENV.knowlex_vector_index_storage
 WORKERS = ENV.knowlex_workers

@@ -15,7 +15,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from embeddings import registry
+from embeddings import nearby, registry
 from embeddings.indexing.report import STATE, described
 from embeddings.search import searched_model
 from embeddings.types import ModelSpec
@@ -34,7 +34,8 @@ UNREACHABLE = (psycopg.Error, RedisError, OSError, EOFError, ValueError, Knowlex
 
 async def health_check() -> dict[str, Any]:
     """The Service's `health_check()`, and besides: database, broker, workers (their number), chat_model, and
-    vector_index, which says whether searches go through one, and what share of the neighbours it finds.
+    vector_index, which says whether searches go through one, and what share of the neighbours it finds, or
+    which store they go to. vector_store: connected where both the database and such a store can be reached.
 
     reranker, only where a model reranks: "connected" or "loaded"; or else why the order is the sentences'.
     unhealthy: nothing can be answered. degraded: embedding, or answering by the chat model, cannot be done,
@@ -74,14 +75,14 @@ async def warm_up_reranker() -> None:
 
 
 async def _measure() -> dict[str, Any]:
-    checks = (_database(), _broker(), _workers(), _embedder(), _chat_model(), _reranker())
-    database, broker, workers, embedder, chat, reranker = await asyncio.gather(
+    checks = (_database(), nearby.ping(), _broker(), _workers(), _embedder(), _chat_model(), _reranker())
+    database, store, broker, workers, embedder, chat, reranker = await asyncio.gather(
         *(_within_limit(check) for check in checks)
     )
     uses_ollama = "host" in _options("SYNTHESIZER")
     result: dict[str, Any] = {
         "ollama": _word(chat) if uses_ollama else "not_configured",
-        "vector_store": _word(database),  # pgvector: there once the database is migrated
+        "vector_store": _word(database and store),  # in the database: there once it is migrated
         "embedding_model": "loaded" if embedder else "not_loaded",
         "chat_model": _word(chat) if _is_remote("SYNTHESIZER") else "not_configured",
         "database": _word(database is not None),
@@ -91,7 +92,7 @@ async def _measure() -> dict[str, Any]:
     }
     if reranker != "":
         result["reranker"] = reranker or ("unreachable" if _is_remote("RERANKER") else "not_loaded")
-    if not database:
+    if not (database and store):
         return {"status": "unhealthy", **result}
     whole = broker and workers and embedder and chat and reranker in ("", *RERANKS)
     return {"status": "healthy" if whole else "degraded", **result}

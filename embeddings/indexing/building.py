@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from psycopg.sql import SQL, Composed, Identifier
 
+from embeddings import nearby
 from embeddings.indexing import records, sizes
 from embeddings.indexing.kinds import PREFIX, Index, lists_for, refusal
 from embeddings.indexing.measuring import measure
@@ -68,6 +69,8 @@ def drop_index(model_id: int) -> None:
 
 def refused(model: EmbeddingModel) -> str:
     """Why the settings allow this model no index; "" if they do."""
+    if store := nearby.store_name():
+        return f"Vectors are searched in {store} (KNOWLEX_VECTOR_STORE)."
     kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
     return refusal(model.dimensions, kind, storage)
 

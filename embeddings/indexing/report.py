@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from embeddings import nearby
 from knowlex.common.times import utc_timestamp
 
 # One row, or none before anything was embedded.
@@ -13,11 +14,14 @@ STATE = """
 
 
 def described(row: Mapping[str, Any] | None) -> dict[str, Any]:
-    """kind is "none" without an index; searches: "index" or "exact".
+    """kind is "none" without an index; searches: "index" or "exact", or the store's name where vectors are
+    searched outside PostgreSQL.
 
     rows: when it was built. One that finds too little makes nothing wrong, since searches are exact then, and
     is no reason to call the whole system degraded.
     """
+    if store := nearby.store_name():
+        return {"kind": "none", "searches": store}
     if row is None or row["kind"] is None:
         return {"kind": "none", "searches": "exact"}
     measured_at = row["measured_at"]

@@ -6,6 +6,7 @@ from prometheus_client import Counter, Histogram
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
+from embeddings import nearby
 from knowlex.common import shared_cache
 from knowlex.common.metrics import REGISTRY, SECONDS
 from rag.memory import recorder
@@ -66,6 +67,12 @@ class _Elsewhere(Collector):
         recorded.add_metric(["written"], recorder.totals.written)
         recorded.add_metric(["lost"], recorder.totals.lost)
         yield recorded
+        failed = CounterMetricFamily(
+            "knowlex_vector_store_failures", "Searches that a vector store failed.", labels=["error"]
+        )
+        for error, count in sorted(nearby.failures.items()):
+            failed.add_metric([error], count)
+        yield failed
 
 
 REGISTRY.register(_Elsewhere())

@@ -16,7 +16,7 @@ from embeddings.store import vector_text
 from embeddings.types import Vector
 from knowlex.common.async_db import Row, StatementTooLong, fetch_all
 from knowlex.common.errors import KnowlexError, NotFound, RetrievalFailed
-from rag.retrievers import beside, literal, sentences, statements
+from rag.retrievers import beside, literal, outside, sentences, statements
 from rag.retrievers.examining import examine
 from rag.retrievers.nothing import why_nothing
 from rag.retrievers.scope import Scope, Scopes
@@ -109,7 +109,7 @@ class HybridRetriever:
             return retrieval((), scope)  # without embedding the question: that would be a call for nothing
         took = Stages()
         vector = await took.of("embed", embed_question(question.text, model, state=question.state))
-        rows = await took.of("search", self._by_meaning(question, scope, model, vector))
+        rows = await self._by_meaning(question, scope, model, vector, took)
         return replace(retrieval(rows, scope, vector), stage_ms=took.milliseconds)
 
     async def _rows(self, question: Question, scope: Scope) -> Sequence[Row]:
@@ -119,13 +119,16 @@ class HybridRetriever:
         return await fetch_all(statement, self._parameters(question, scope) | words_of(scope))
 
     async def _by_meaning(
-        self, question: Question, scope: Scope, model: SearchModel, vector: Vector
+        self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages
     ) -> Sequence[Row]:
         parameters = {**self._parameters(question, scope), "vector": vector_text(vector)}
+        if model.outside:
+            near = await took.of("vector_store", outside.near(model, scope, vector, parameters))
+            model, parameters["near"] = (model, near) if near is not None else (model.exactly(), None)
         if question.mode == "hybrid":
             parameters |= words_of(scope) | self._weights()
         statement = statements.by_meaning(model, question.mode, scope.condition.conditions, scope.narrow)
-        return await fetch_all(statement, parameters, setup=model.setup)
+        return await took.of("search", fetch_all(statement, parameters, setup=model.setup))
 
     async def _by_literal(self, question: Question, scope: Scope) -> Sequence[Row]:
         needle = literal.needle(question.text, scope.row["languages"])

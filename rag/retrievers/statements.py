@@ -146,6 +146,13 @@ _BESIDE = SQL("""
 """)
 _DISTANCE = SQL("e.vector <=> %(vector)s::vector")
 _JOIN_VECTOR = SQL("JOIN embeddings_embedding AS e ON e.chunk_id = c.id AND e.model_id = {model}")
+# Which of the chunks that a store named are there, and pass the filters.
+_PASSING_AMONG = SQL("""
+    SELECT coalesce(array_agg(e.chunk_id), '{{}}') AS ids
+    FROM unnest(%(near)s::uuid[]) AS near (chunk_id)
+    JOIN embeddings_embedding AS e ON e.chunk_id = near.chunk_id AND e.model_id = {model}
+    WHERE e.collection_id = ANY(%(collections)s){passing}
+""")
 _PASSAGES = SQL("""
 SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
     nullif(d.warnings, '[]') AS document_warnings, d.language,
@@ -180,8 +187,9 @@ def scope(conditions: str) -> bytes:
 def by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) -> bytes:
     """Passages by both rankings (`hybrid`) or by their vectors alone (`dense`), best first.
 
-    Parameters: vector, collections, limit (of each ranking), candidates (of the result), and those of the
-    conditions; for `hybrid` words, weights, dense_weight, sparse_weight and rrf_k too.
+    Parameters: vector, collections, limit (of each ranking), candidates (of the result), those of the
+    conditions, and `near` where the model is searched outside; for `hybrid` words, weights, dense_weight,
+    sparse_weight and rrf_k too.
     """
     near = dense_statement(model, _where(conditions, narrow, "e.chunk_id"))
     lists: dict[str, Composable] = {"dense": _DENSE.format(dense=near)}
@@ -191,6 +199,13 @@ def by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) ->
     lists["held"] = _HELD
     fused = _FUSED.format(model=Literal(model.id), missing=Literal(MISSING_RANK))
     return _statement(lists, fused, conditions, narrow, model.id)
+
+
+@lru_cache(maxsize=256)
+def passing_among(model_id: int, conditions: str) -> bytes:
+    """One row: ids. Parameters: near, collections, those of the conditions."""
+    passing = is_passing(conditions, "e.chunk_id")
+    return _PASSING_AMONG.format(model=Literal(model_id), passing=passing).as_bytes(None)
 
 
 @lru_cache(maxsize=256)

@@ -70,7 +70,7 @@ class WidenedRetriever(HybridRetriever):
             return None
         took = Stages()
         vector = await took.of("embed", embed_question(question.text, model, state=question.state))
-        rows = await took.of("search", self._by_meaning(question, scope, model, vector))
+        rows = await self._by_meaning(question, scope, model, vector, took)
         found = replace(retrieval(rows, scope, vector), stage_ms=took.milliseconds)
         return _Plain(question, scope, model, vector, found)
 
@@ -104,7 +104,7 @@ class WidenedRetriever(HybridRetriever):
     async def _of_hypothetical(self, plain: _Plain, text: str) -> Ranking:
         vector = await embed_passage(text, plain.model)
         question = replace(plain.question, mode="dense")
-        rows = await self._by_meaning(question, plain.scope, plain.model, vector)
+        rows = await self._by_meaning(question, plain.scope, plain.model, vector, Stages())
         return Ranking(HYPOTHETICAL_WEIGHT, [row["chunk_id"] for row in rows[:DEPTH]])
 
     async def _judged(self, plain: _Plain, scores: dict[UUID, float]) -> list[Passage]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from embeddings import indexing
+from embeddings import indexing, nearby
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
 
 _BUSY = "Another process is building or measuring an index just now."
@@ -47,7 +47,8 @@ class Command(BaseCommand):
     def _status(self, model: EmbeddingModel) -> None:
         state = VectorIndex.objects.filter(model=model).first()
         if state is None:
-            self.stdout.write(f"{model.name}: no vector index; searches are exact. {indexing.refused(model)}")
+            how = "" if nearby.is_outside() else " searches are exact."
+            self.stdout.write(f"{model.name}: no vector index;{how} {indexing.refused(model)}")
             return
         use = "used by searches" if state.serves else "not used: its recall is too low; searches are exact"
         recall = "not measured" if state.recall is None else f"{state.recall:.3f}"
