@@ -8,6 +8,9 @@ from pgvector.django import HalfVectorField, SparseVectorField, VectorField
 
 from documents.models import Chunk
 from embeddings.lexical import SPARSE_DIMENSIONS
+from embeddings.outbox_models import DroppedSpace as DroppedSpace
+from embeddings.outbox_models import OutboxEntry as OutboxEntry
+from embeddings.outbox_models import OutsideStore as OutsideStore
 from embeddings.querysets import (
     EmbeddingModelQuerySet,
     EmbeddingRequestQuerySet,

@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+from embeddings.shipped import wait_until_shipped
 from embeddings.types import Progress, Requested
 from knowlex.common import async_db
 from knowlex.common.errors import DependencyUnavailable, EmbeddingIncomplete
@@ -47,8 +48,9 @@ async def progress_of(requested: Requested) -> Progress:
 async def wait_until_done(requested: Requested) -> int:
     """Wait until nothing in the call's scope is waiting any more; returns how many chunks this call embedded.
 
+    With a vector store outside PostgreSQL, also until that has what is in the scope.
     Raises EmbeddingIncomplete if some in the scope could not be embedded, DependencyUnavailable if no worker
-    has taken up the work for a minute (it stays on record), DatabaseUnavailable.
+    has taken up the work for a minute or the vector store is down (it stays on record), DatabaseUnavailable.
     """
     last, since = await progress_of(requested), time.monotonic()
     while last.waiting:
@@ -62,6 +64,7 @@ async def wait_until_done(requested: Requested) -> int:
                 "and will be embedded as soon as one does."
             )
         last = now
+    await wait_until_shipped(requested)
     if last.failed:
         raise _incomplete(last)
     return last.embedded

@@ -11,7 +11,7 @@ from django.utils import timezone
 from documents import items
 from documents.access import Access
 from documents.models import Chunk
-from embeddings import queue, sentences, settling, store
+from embeddings import queue, sentences, settling, shipping, store
 from embeddings.active import active_model, ensure_model_matches, learn_dimensions
 from embeddings.models import EmbeddingModel, EmbeddingRun
 from embeddings.progress import wait_until_done
@@ -80,6 +80,7 @@ def _embed_next(batch_id: UUID | None) -> int | None:
     with Heartbeat(lambda: queue.renew(lease)):
         work.embed(model.spec, chunks)
     stored = with_retries(lambda: _settle(model, lease, work))
+    shipping.ship_chunks(model.pk, [chunk.chunk_id for chunk in work.chunks])
     settling.settle([chunk.chunk_id for chunk in chunks])
     told = {"batch": str(batch_id), "model": model.name, "stored": stored, "failed": len(work.failed)}
     log.info("batch embedded", extra=told)

@@ -1,5 +1,7 @@
 """How far documents are, told by their vectors: completed, failed, or to be asked for again.
 
+With a store outside PostgreSQL a document is under way until that has its vectors, too.
+
 Runs after each stored batch, and in every sweep for whatever a dead worker left. Locks documents by id, then
 items, and only then looks at the requests, so two that settle at once cannot both look too early.
 """
@@ -31,9 +33,17 @@ _OPEN = """
         WHERE q.chunk_id = c.id AND q.model_id = %(model)s AND q.failed_at IS NULL OFFSET 0
     ) q LIMIT 1
 """
+_UNSHIPPED = """
+    SELECT 1 FROM (
+        SELECT id FROM documents_chunk WHERE document_id = d.id ORDER BY chunk_index DESC OFFSET 0
+    ) c, LATERAL (
+        SELECT FROM embeddings_outboxentry o
+        WHERE o.model_id = %(model)s AND o.chunk_id = c.id OFFSET 0
+    ) o WHERE EXISTS (SELECT FROM embeddings_outsidestore) LIMIT 1
+"""
 _SETTLED = f"""
     SELECT d.id FROM documents_document d
-    WHERE d.status = 'processing' AND {{which}} AND ({_OPEN}) IS NULL
+    WHERE d.status = 'processing' AND {{which}} AND ({_OPEN}) IS NULL AND ({_UNSHIPPED}) IS NULL
     ORDER BY d.id LIMIT {AT_ONCE} FOR NO KEY UPDATE OF d
 """
 _SETTLED_OF_CHUNKS = _SETTLED.format(

@@ -15,6 +15,7 @@ def checks() -> Iterator[Check]:
     yield from stored.statuses(model)
     yield from work.items(model)
     yield from work.requests()
+    yield from work.outbox()
     yield from searched.vectors()
     yield from searched.sentences()
     yield from searched.words()

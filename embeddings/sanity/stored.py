@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from django.apps import apps
 from django.db.models import ForeignKey
 
-from embeddings.sanity.types import EMBED, VECTOR, WAITING, Check
+from embeddings.sanity.types import EMBED, UNSHIPPED, VECTOR, WAITING, Check
 
 APPS = {"documents", "embeddings", "rag"}
 DELETE_AGAIN = "Delete the document and upload it again."
@@ -79,8 +79,9 @@ def statuses(model: dict[str, int | None]) -> Iterator[Check]:
             "I3",
         ),
         "processing": (
-            f"EXISTS (SELECT {_CHUNKS} AND EXISTS (SELECT {WAITING} IS NULL))",
-            "A document that is processing has chunks that wait for their vectors.",
+            f"EXISTS (SELECT {_CHUNKS} AND (EXISTS (SELECT {WAITING} IS NULL) "
+            f"OR EXISTS (SELECT {UNSHIPPED})))",
+            "A document that is processing has chunks that wait for their vectors, or to be shipped.",
             "",
         ),
         "failed": (

@@ -6,11 +6,12 @@ from typing import Any
 
 SAMPLE = 10
 EMBED = "POST /api/v1/embeddings/generate embeds what has no vector."
-# Of the chunk c: its vector of the active model, and its place in the queue.
+# Of the chunk c: its vector of the active model, its place in the queue, and in the outbox.
 VECTOR = "FROM embeddings_embedding e WHERE e.chunk_id = c.id AND e.model_id = %(model)s"
 WAITING = (
     "FROM embeddings_embeddingrequest q WHERE q.chunk_id = c.id AND q.model_id = %(model)s AND q.failed_at"
 )
+UNSHIPPED = "FROM embeddings_outboxentry o WHERE o.chunk_id = c.id AND o.model_id = %(model)s"
 
 
 @dataclass(frozen=True, slots=True)

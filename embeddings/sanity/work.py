@@ -4,9 +4,10 @@
 
 from collections.abc import Iterator
 
-from embeddings.sanity.types import EMBED, WAITING, Check
+from embeddings.sanity.types import EMBED, UNSHIPPED, WAITING, Check
 
 LONG_AGO = "interval '5 minutes'"
+SHIP = "manage.py vector_store check tells more; a running worker ships what it can (manage.py up)."
 REPEAT = "A running worker takes it up within seconds; start one (manage.py up)."
 
 
@@ -28,10 +29,10 @@ def items(model: dict[str, int | None]) -> Iterator[Check]:
     )
     yield Check(
         "items_with_nobody",
-        "A job's document in stage `embedding` has chunks that wait for their vectors.",
+        "A job's document in stage `embedding` has chunks that wait for their vectors, or to be shipped.",
         "SELECT i.id FROM documents_ingestitem i WHERE i.status = 'processing' AND i.stage = 'embedding' "
         "AND NOT EXISTS (SELECT FROM documents_chunk c WHERE c.document_id = i.id "
-        f"AND EXISTS (SELECT {WAITING} IS NULL))",
+        f"AND (EXISTS (SELECT {WAITING} IS NULL) OR EXISTS (SELECT {UNSHIPPED})))",
         "Retry it.",
         "I9",
         model,
@@ -70,4 +71,36 @@ def requests() -> Iterator[Check]:
         "SELECT chunk_id FROM embeddings_embeddingrequest WHERE failed_at IS NOT NULL AND lease IS NOT NULL",
         EMBED,
         invariant="I9",
+    )
+
+
+def outbox() -> Iterator[Check]:
+    yield Check(
+        "outbox_shipped",
+        "The vector store outside PostgreSQL hears of a changed vector within minutes.",
+        "SELECT chunk_id || CASE WHEN error <> '' THEN ': ' || error ELSE '' END "
+        f"FROM embeddings_outboxentry WHERE created_at < clock_timestamp() - {LONG_AGO}",
+        SHIP,
+        invariant="I9",
+    )
+    yield Check(
+        "outbox_leased",
+        "No vector is held for shipping under a lease that ended long ago.",
+        "SELECT chunk_id FROM embeddings_outboxentry "
+        f"WHERE lease IS NOT NULL AND leased_until < clock_timestamp() - {LONG_AGO}",
+        REPEAT,
+        invariant="I9",
+    )
+    yield Check(
+        "outbox_in_use",
+        "Only with a vector store outside PostgreSQL is there an outbox.",
+        "SELECT chunk_id FROM embeddings_outboxentry WHERE NOT EXISTS (SELECT FROM embeddings_outsidestore)",
+        "Start Knowlex again (manage.py up); it empties the outbox, or registers the store.",
+    )
+    yield Check(
+        "spaces_dropped",
+        "The vector store outside PostgreSQL drops the space of a removed model within minutes.",
+        "SELECT 'model ' || model_id FROM embeddings_droppedspace "
+        f"WHERE created_at < clock_timestamp() - {LONG_AGO}",
+        SHIP,
     )

@@ -1,0 +1,166 @@
+"""From the outbox into the store outside PostgreSQL; safe to run twice, and by several workers at once.
+
+What is sent is the truth at the time of sending, not what was noted; no transaction is open meanwhile. A
+store that is down is left alone for a while, and one process at a time looks with a small batch whether it is
+back.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+
+from embeddings import outbox, outside, settling
+from embeddings.models import DroppedSpace
+from embeddings.outbox import Entry
+from embeddings.parcels import Parcel, parcels_of
+from embeddings.protocols import VectorStore
+from knowlex.common.database import release_connection, with_retries
+from knowlex.common.errors import VectorStoreFailed, VectorStoreTimeout
+from knowlex.common.heartbeat import Heartbeat
+from knowlex.common.ids import new_id
+
+AT_ONCE, LEAST_AT_ONCE = 300, 10
+MAX_REFUSED = 16  # calls about one batch, until the rest of it is put off
+TURN_S = 1.0  # then other work has its turn
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """refused: with the reason. down: why the store cannot be used; the rest was not tried then."""
+
+    done: list[Entry] = field(default_factory=list)
+    refused: list[tuple[Sequence[Entry], str]] = field(default_factory=list)
+    down: str = ""
+
+
+def ship_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
+    """Of these chunks what waits, at once; nothing while the store is down: the sweep's turns send it then.
+
+    Raises DatabaseUnavailable.
+    """
+    used = outside.in_use()
+    if (
+        used
+        and chunk_ids
+        and with_retries(lambda: outbox.may_call(used.fingerprint, probe=False)) is not None
+    ):
+        _ship(partial(outbox.claim_of, model_id, chunk_ids, fingerprint=used.fingerprint), used.fingerprint)
+
+
+def ship_turn() -> bool:
+    """What has waited longest, for about a second; whether there is more. Raises DatabaseUnavailable."""
+    used = outside.in_use()
+    if used is None:
+        return False
+    ends = time.monotonic() + TURN_S
+    while time.monotonic() < ends:
+        if not ship_next(used.fingerprint):
+            return False
+    return True
+
+
+def ship_next(fingerprint: str) -> bool:
+    """One batch; False if nothing is due, or the store cannot be used. Raises DatabaseUnavailable."""
+    failures = with_retries(lambda: outbox.may_call(fingerprint, probe=True))
+    if failures is None or not _drop_spaces(fingerprint):
+        return False
+    most = max(LEAST_AT_ONCE, AT_ONCE >> min(failures, 10))
+    return _ship(partial(outbox.claim, fingerprint=fingerprint, most=most), fingerprint)
+
+
+def due() -> int:
+    """How many turns could be taken now; 0 without a store. Raises DatabaseUnavailable."""
+    used = outside.in_use()
+    if used is None:
+        return 0
+    count = with_retries(lambda: outbox.due(used.fingerprint, most=10 * AT_ONCE))
+    return -(-count // AT_ONCE)
+
+
+def _ship(claim: Callable[..., list[Entry]], fingerprint: str) -> bool:
+    """Whether something was claimed, and the store could be used."""
+    lease = new_id()
+    entries = with_retries(lambda: claim(lease=lease))
+    if not entries:
+        with_retries(lambda: outbox.store_is_up(fingerprint))
+        return False
+    parcels = with_retries(lambda: parcels_of(entries))
+    release_connection()
+    with Heartbeat(lambda: outbox.renew(lease)):
+        outcome = asyncio.run(_send(outside.outside_store(), parcels))
+    known = {entry.model_id for parcel in parcels for entry in parcel.entries}
+    outcome.done += [entry for entry in entries if entry.model_id not in known]
+    with_retries(lambda: _record(lease, fingerprint, outcome))
+    settling.settle([entry.chunk_id for entry in outcome.done])
+    told = {"sent": len(outcome.done), "refused": sum(len(some) for some, _ in outcome.refused)}
+    log.info("vectors shipped", extra={**told, "down": outcome.down})
+    return not outcome.down
+
+
+async def _send(store: VectorStore, parcels: Sequence[Parcel]) -> _Outcome:
+    """Halves what is refused until the refused entries are known, or that takes too many calls."""
+    outcome, refusals, rest = _Outcome(), 0, list(parcels)
+    try:
+        while rest and not outcome.down:
+            some = rest.pop()
+            try:
+                await some.send(store)
+            except VectorStoreFailed as exc:
+                refusals += 1
+                if isinstance(exc, VectorStoreTimeout) or not await _answers(store):
+                    outcome.down = exc.message
+                elif len(some.entries) == 1 or refusals >= MAX_REFUSED:
+                    outcome.refused.append((some.entries, exc.message))
+                else:
+                    rest += some.halves()
+            else:
+                outcome.done += some.entries
+    finally:
+        await store.aclose()
+    return outcome
+
+
+async def _answers(store: VectorStore) -> bool:
+    try:
+        await store.ping()
+    except VectorStoreFailed:
+        return False
+    return True
+
+
+@transaction.atomic
+def _record(lease: UUID, fingerprint: str, outcome: _Outcome) -> None:
+    for entries, reason in outcome.refused:
+        outbox.fail(lease, entries, reason)
+    outbox.done(lease, outcome.done)
+    if outcome.down:
+        outbox.store_is_down(fingerprint, outcome.down)
+    else:
+        outbox.store_is_up(fingerprint)
+
+
+def _drop_spaces(fingerprint: str) -> bool:
+    """Of removed models; False if the store cannot be used."""
+    for space in with_retries(lambda: list(DroppedSpace.objects.order_by("model_id"))):
+        release_connection()
+        try:
+            asyncio.run(_drop(outside.outside_store(), space))
+        except VectorStoreFailed as exc:
+            with_retries(partial(outbox.store_is_down, fingerprint, exc.message))
+            return False
+        with_retries(space.delete)
+    return True
+
+
+async def _drop(store: VectorStore, space: DroppedSpace) -> None:
+    try:
+        await store.drop(outside.space_of(space.model_id, space.dimensions))
+    finally:
+        await store.aclose()
