@@ -3,7 +3,8 @@
 In a test: the fixture `provider`. By hand: `python -m tests.provider --port 8250`, commanded over HTTP:
 `curl localhost:8250/_rules -d '{"fault": "status", "status": 429, "times": 2, "on": "embeddings"}'`,
 `curl localhost:8250/_pieces -d '{"chars": 4, "pause_s": 0.05}'`,
-`curl localhost:8250/_answer -d '{"name": "obey"}'`, `curl localhost:8250/_log`.
+`curl localhost:8250/_answer -d '{"name": "obey"}'`, `curl localhost:8250/_log`,
+`curl localhost:8250/_ollama -d '{"pulled": ["mistral:7b"], "load_s": 3}'`.
 """
 
 import argparse
@@ -16,9 +17,10 @@ from typing import Any, Self
 from aiohttp import web
 
 from tests.support.provider import answers
-from tests.support.provider.app import State, build
+from tests.support.provider.app import build
 from tests.support.provider.log import Call, Streams
 from tests.support.provider.rules import Rule
+from tests.support.provider.state import State
 from tests.support.provider.vectors import vector_of
 from tests.support.waiting import wait_until
 
@@ -107,6 +109,20 @@ class Provider:
         """Answer with one claim for each number, marked `[n]`, whether there is such a block or not."""
         self._state.answer = answers.cite(numbers)
 
+    def has_pulled(self, *models: str) -> None:
+        """Ollama's models from now on; any other is not there."""
+        self._state.ollama.pulled, self._state.ollama.strict = models, True
+
+    def loads_in(self, seconds: float) -> None:
+        """How long Ollama needs before a model's first answer; none is in memory now."""
+        self._state.ollama.load_s = seconds
+        self._state.ollama.loaded = set()
+
+    @property
+    def loads(self) -> Counter[str]:
+        """How often Ollama has begun to load each of its models, names with their tags."""
+        return Counter(self._state.ollama.loads)
+
     def takes(self, seconds: float) -> None:
         """How long every model call lasts."""
         self._state.latency_s = seconds
@@ -121,7 +137,7 @@ class Provider:
         return self._state.log.streams
 
     def calls(self, kind: str = "") -> list[Call]:
-        """Requests so far; kind is "embeddings", "chat", "rerank" or "models"."""
+        """Requests so far; kind is "embeddings", "chat", "rerank", "models" (what there is), or "load"."""
         return self._state.log.calls(kind)
 
     def asked(self) -> Counter[str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from knowlex.common.errors import SynthesisFailed
 from rag.chat.cleaning import MAX_ANSWER_CHARS, Cleaner, ReasoningShown
 from rag.chat.lines import MAX_LINE_BYTES, Event, Events, Lines
-from rag.chat.ollama import OllamaDialect
+from rag.chat.ollama_dialect import ChatDialect, Sent
 from rag.chat.openai import OpenAIDialect
 from rag.chat.reading import Reading
 from rag.chat.replies import Again
@@ -221,7 +221,7 @@ def test_ollama_s_lines_are_read_with_its_thoughts_left_out():
     ]
     body = "\r\n\n".join(map(json.dumps, lines)).encode()
     for streamed in (True, False):
-        reading = Reading(OllamaDialect("m", 0, 4000, None).tongue, streamed=streamed)
+        reading = Reading(ChatDialect(Sent("m", 0, 4000, None, "30m", {})).tongue, streamed=streamed)
         text = "".join(map(reading.feed, cut(body, [10] * 5))) + reading.finish()
         assert (text, reading.usage) == ("Zwölf [1].", Usage(7, 3))
 

@@ -15,11 +15,17 @@ def fixed(text: str | None) -> Answer:
 
 
 def cite(numbers: Sequence[int]) -> Answer:
-    """One claim for each number: the first sentence of that block, or made up words if there is none."""
+    """One claim for each number: the first sentence of that block, or made up words if there is none.
+
+    Where blocks have labels instead of numbers, the claim is marked by the label of the block in that place.
+    """
 
     def answer(prompt: Prompt) -> str:
-        claims = ((n, _first_sentence(prompt.blocks.get(n, "Something nobody wrote."))) for n in numbers)
-        return " ".join(f"{claim.rstrip('.')} [{n}]." for n, claim in claims)
+        labelled = dict(enumerate(prompt.labelled, start=1))
+        blocks = prompt.blocks or {n: text for n, (_, text) in labelled.items()}
+        claims = ((n, _first_sentence(blocks.get(n, "Something nobody wrote."))) for n in numbers)
+        marks = {} if prompt.blocks else {n: label for n, (label, _) in labelled.items()}
+        return " ".join(f"{claim.rstrip('.')} [{marks.get(n, n)}]." for n, claim in claims)
 
     return answer
 

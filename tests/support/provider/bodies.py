@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.support.provider.ollama_models import dimensions_of
 from tests.support.provider.vectors import (
     DEFAULT_DIMENSIONS,
     OTHER_DIMENSIONS,
@@ -17,6 +18,8 @@ from tests.support.provider.vectors import (
 
 Vectors = list[NDArray[np.float32]]
 Row = dict[str, Any]
+CREATED_AT = "2026-01-01T00:00:00.000000Z"
+OLLAMA_TIMES = {"total_duration": 14143917, "load_duration": 1019500}  # ns
 
 
 def _filled(value: float) -> Callable[[Vectors], Vectors]:
@@ -70,10 +73,12 @@ def embeddings_body(body: dict[str, Any], texts: Sequence[str], fault: str = "")
 
 def ollama_embed_body(body: dict[str, Any], texts: Sequence[str], fault: str = "") -> dict[str, Any]:
     """Ollama's answer to /api/embed: no index, the order is the order of the texts."""
-    vectors = _vectors(texts, int(body.get("dimensions") or 384), fault)
+    model = str(body.get("model"))
+    vectors = _vectors(texts, int(body.get("dimensions") or dimensions_of(model)), fault) if texts else []
     rows: list[Any] = [[float(x) for x in v] for v in vectors]
-    changes = {"fewer": rows[:-1], "more": [*rows, rows[-1]], "null_vector": [None, *rows[1:]]}
-    return {"model": body.get("model"), "embeddings": changes.get(fault, rows)}
+    changes = {"fewer": rows[:-1], "more": [*rows, *rows[-1:]], "null_vector": [None, *rows[1:]]}
+    reply: dict[str, Any] = {"model": model, **OLLAMA_TIMES, "prompt_eval_count": sum(map(len, texts)) // 4}
+    return reply if fault == "missing_data" else {**reply, "embeddings": changes.get(fault, rows)}
 
 
 def _vectors(texts: Sequence[str], dimensions: int, fault: str, model: str = "") -> Vectors:
@@ -128,8 +133,31 @@ def chat_body(body: dict[str, Any], text: str | None) -> dict[str, Any]:
 def ollama_chat_body(body: dict[str, Any], text: str | None, *, done: bool = True) -> dict[str, Any]:
     """Ollama's answer to /api/chat (`message`) and /api/generate (`response`)."""
     said = {"message": {"role": "assistant", "content": text}} if "messages" in body else {"response": text}
-    tail = {"done_reason": "stop", "prompt_eval_count": 10, "eval_count": 5} if done else {}
-    return {"model": body.get("model"), "created_at": "2026-01-01T00:00:00Z", **said, "done": done, **tail}
+    tail = {"done_reason": "stop", **OLLAMA_TIMES, "prompt_eval_count": 10, "eval_count": 5} if done else {}
+    return {"model": body.get("model"), "created_at": CREATED_AT, **said, "done": done, **tail}
+
+
+def ollama_loaded_body(body: dict[str, Any], reason: str) -> dict[str, Any]:
+    """To who has asked for nothing: the model is in memory now, or no longer."""
+    said = {"message": {"role": "assistant", "content": ""}} if "messages" in body else {"response": ""}
+    return {"model": body.get("model"), "created_at": CREATED_AT, **said, "done": True, "done_reason": reason}
+
+
+def ollama_tag(name: str) -> dict[str, Any]:
+    details = {"format": "gguf", "family": "llama", "parameter_size": "1.2B", "quantization_level": "Q8_0"}
+    size = {"size": 1321098329, "digest": "baf6a787fdff", "modified_at": CREATED_AT}
+    return {"name": name, "model": name, **size, "details": details}
+
+
+def ollama_show_body(model: str) -> dict[str, Any]:
+    embeds = "embed" in model or "minilm" in model
+    info = {"general.architecture": "bert", "bert.embedding_length": dimensions_of(model)} if embeds else {}
+    return {
+        "modelfile": f"FROM {model}",
+        "details": ollama_tag(model)["details"],
+        "model_info": info,
+        "capabilities": ["embedding"] if embeds else ["completion"],
+    }
 
 
 def pieces(text: str, size: int | None = None) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 _FENCE = re.compile(r"<context>\n?(.*)</context>", re.DOTALL)
 _MARKER = re.compile(r"^\[(\d+)\][ \t]*", re.MULTILINE)
+_LABEL = re.compile(r"^\[([^\[\]\n]+, (?:p\.|page |section )[^\[\]\n]+)\]:?[ \t]*", re.MULTILINE)
 _QUESTION = re.compile(r"^Question:[ \t]*(.*)", re.MULTILINE)
 
 
@@ -29,6 +30,18 @@ class Prompt:
         marks = list(_MARKER.finditer(self._context))
         ends = [mark.start() for mark in marks[1:]] + [len(self._context)]
         return {int(m[1]): self._context[m.end() : end].strip() for m, end in zip(marks, ends, strict=False)}
+
+    @property
+    def labels(self) -> list[str]:
+        """`manual.pdf, p.5` of `[manual.pdf, p.5]: …`, in order, as often as they stand there."""
+        return [mark[1] for mark in _LABEL.finditer(self._context)]
+
+    @property
+    def labelled(self) -> list[tuple[str, str]]:
+        """Blocks that begin with a label instead of a number: the label, and what stands below it."""
+        marks = list(_LABEL.finditer(self._context))
+        ends = [mark.start() for mark in marks[1:]] + [len(self._context)]
+        return [(m[1], self._context[m.end() : end].strip()) for m, end in zip(marks, ends, strict=False)]
 
     @property
     def questions(self) -> list[str]:

@@ -14,6 +14,7 @@ from tests.support.provider.rules import Rule
 HUGE_BYTES = 64 * 1024 * 1024
 HUNG_UP = web.RequestKey("hung_up", bool)
 FOREVER_S = 3600.0
+TEXTS = {"response", "message", "choices", "embeddings", "data"}
 FIXED_BODIES: dict[str, tuple[bytes, str]] = {
     "html": (b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>", "text/html"),
     "empty": (b"", "application/json"),
@@ -29,7 +30,14 @@ async def reply(request: web.Request, rule: Rule | None, body: Any) -> web.Strea
     match rule.fault if rule else "":
         case "status":
             assert rule is not None
-            return error_reply(rule)
+            return error_reply(request, rule)
+        case "error_200":
+            assert rule is not None
+            return web.json_response(_error_body(request, rule))
+        case "no_route":
+            return web.Response(text="404 page not found", status=404)
+        case "no_text":
+            raw = json.dumps({name: body[name] for name in body if name not in TEXTS}).encode()
         case "hang":
             await asyncio.sleep(FOREVER_S)
         case "reset" | "close" as how:
@@ -49,10 +57,15 @@ async def reply(request: web.Request, rule: Rule | None, body: Any) -> web.Strea
     return web.Response(body=raw, content_type="application/json")
 
 
-def error_reply(rule: Rule) -> web.Response:
+def error_reply(request: web.Request, rule: Rule) -> web.Response:
     headers = {} if rule.retry_after_s is None else {"Retry-After": f"{rule.retry_after_s:g}"}
-    body = {"error": {"message": rule.message, "type": "error", "code": None, "param": None}}
-    return web.json_response(body, status=rule.status, headers=headers)
+    return web.json_response(_error_body(request, rule), status=rule.status, headers=headers)
+
+
+def _error_body(request: web.Request, rule: Rule) -> dict[str, Any]:
+    if request.path.startswith("/api/"):  # Ollama's
+        return {"error": rule.message}
+    return {"error": {"message": rule.message, "type": "error", "code": None, "param": None}}
 
 
 def hang_up(request: web.Request, *, reset: bool) -> None:

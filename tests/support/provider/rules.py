@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, Literal
 
-Kind = Literal["embeddings", "chat", "models", "rerank", "*"]
+Kind = Literal["embeddings", "chat", "models", "rerank", "load", "*"]
 
 PLAIN_FAULTS = {
     "status",
@@ -23,6 +23,8 @@ PLAIN_FAULTS = {
     "list",
 }
 PLAIN_FAULTS |= {"bad_utf8", "huge", "compressed"}
+# An error's body with status 200, a route that an older release does not have, a reply without the text.
+PLAIN_FAULTS |= {"error_200", "no_route", "no_text"}
 # In the middle of a streamed reply, after `after` pieces of text (None: half of them): it ends as if it were
 # whole, the connection is reset or closed, nothing comes any more, nothing comes until `Provider.release`, an
 # error event comes, or a line of garbage.
@@ -46,7 +48,8 @@ class Rule:
 
     fault: a name in FAULTS. on: which endpoint. times: None = for ever.
     contains: only requests with a text (or a prompt) that holds it. model: only those to this one.
-    holding: only those whose body has this field. rate: share of matching ones, by `seed`.
+    holding: only those whose body has this field. path: only those to this route.
+    rate: share of matching ones, by `seed`.
     after: pieces of a stream that come before its fault strikes.
     status, retry_after_s: for "status". seconds: for "slow". A held request goes on normally when released.
     """
@@ -57,6 +60,7 @@ class Rule:
     contains: str = ""
     model: str = ""
     holding: str = ""
+    path: str = ""
     after: int | None = None
     rate: float = 1.0
     seed: int = 0
@@ -72,7 +76,9 @@ class Rule:
             raise ValueError(f"unknown fault {self.fault!r}")
         self._random = random.Random(self.seed)
 
-    def matches(self, kind: str, texts: Sequence[str], body: Mapping[str, Any]) -> bool:
+    def matches(self, kind: str, texts: Sequence[str], body: Mapping[str, Any], path: str) -> bool:
+        if self.path not in ("", path):
+            return False
         if self.on not in ("*", kind) or (self.times is not None and self.used >= self.times):
             return False
         if self.model not in ("", str(body.get("model"))) or (self.holding and self.holding not in body):
@@ -103,10 +109,10 @@ class RuleBook:
         with self._lock:
             self._rules.clear()
 
-    def match(self, kind: str, texts: Sequence[str], body: Mapping[str, Any]) -> Rule | None:
+    def match(self, kind: str, texts: Sequence[str], body: Mapping[str, Any], path: str) -> Rule | None:
         with self._lock:
             for rule in self._rules:
-                if rule.matches(kind, texts, body):
+                if rule.matches(kind, texts, body, path):
                     rule.used += 1
                     return rule
         return None
