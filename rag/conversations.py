@@ -1,5 +1,6 @@
 """A question of a conversation, made to stand alone by what the same caller asked and was answered before."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from knowlex.common.async_db import fetch_all
 from knowlex.common.components import component
 from knowlex.common.errors import DatabaseUnavailable
 from rag.citations import without_markers
+from rag.memory import elsewhere
 from rag.memory.recorder import flush_here
 from rag.standalone import prompts
 from rag.standalone.carrying import carried
@@ -40,6 +42,7 @@ _TURNS = """
         AND (%(allowed)s::uuid[] IS NULL OR q.collection_ids <@ %(allowed)s::uuid[])
     ORDER BY q.created_at DESC, q.id DESC LIMIT %(most)s
 """
+_WRITTEN = "SELECT FROM rag_query WHERE id = %s"
 
 
 async def stand_alone(question: Question, *, access: Access, conversation: str, itself: UUID) -> Question:
@@ -67,8 +70,27 @@ async def _history(access: Access, conversation: str, itself: UUID) -> list[Turn
     await flush_here()
     parameters: dict[str, Any] = {"conversation": conversation, "key": access.key_id, "itself": itself}
     turns = _TURNS.format(whose="q.key_id IS NULL" if access.key_id is None else "q.key_id = %(key)s::uuid")
-    rows = await fetch_all(turns, parameters | {"allowed": access.allowed, "most": MOST_TURNS})
+    parameters |= {"allowed": access.allowed, "most": MOST_TURNS}
+    rows = await fetch_all(turns, parameters)
+    if not rows and await _was_just_begun(conversation):
+        rows = await fetch_all(turns, parameters)
     return [Turn(row["question"], without_markers(row["answer"]), row["quote"]) for row in rows]
+
+
+async def _was_just_begun(conversation: str) -> bool:
+    """Whether it has a first question, which another web server may still be writing down.
+
+    A conversation has the id of the query that began it, unless the caller made up another one.
+    """
+    try:
+        begun = UUID(conversation)
+    except ValueError:
+        return False
+    for left_s in elsewhere.looks(begun):
+        if await fetch_all(_WRITTEN, [begun]):
+            return True
+        await asyncio.sleep(left_s)
+    return False
 
 
 async def _by_model(question: Question, turns: Sequence[Turn]) -> str:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -17,12 +17,11 @@ from documents.models import Chunk, Collection, Document
 from knowlex.common.database import with_retries
 from knowlex.common.errors import DatabaseUnavailable, NotFound
 from knowlex.common.paging import After, Page, paged
+from rag.memory import elsewhere
 from rag.memory.recorder import flush_everywhere, waits
-from rag.memory.records import asked_at
 from rag.models import Citation, Feedback, Query, Response, Retrieval
 
 T = TypeVar("T")
-UNDER_WAY_S, LOOK_AGAIN_S = 1.5, 0.1  # another process writes what it answered at most so much later
 UNWRITTEN = "The record of this question is not written yet."
 
 
@@ -101,13 +100,13 @@ def _found(query_id: UUID, find: Callable[[], T | None]) -> T:
     Raises NotFound; DatabaseUnavailable where it is known and cannot be written.
     """
     flush_everywhere()
-    while (found := with_retries(find)) is None:
+    for left_s in elsewhere.looks(query_id):
+        if (found := with_retries(find)) is not None:
+            return found
         if waits(query_id):
             raise DatabaseUnavailable(UNWRITTEN, retry_after_s=2)
-        if not 0 <= (datetime.now(UTC) - asked_at(query_id)).total_seconds() < UNDER_WAY_S:
-            raise unknown_query(query_id)
-        time.sleep(LOOK_AGAIN_S)
-    return found
+        time.sleep(left_s)
+    raise unknown_query(query_id)
 
 
 def _chosen(wanted: Wanted, access: Access) -> Q:

@@ -1,4 +1,5 @@
-"""Queries on their way into the database: handed over in no time, written in batches, at most a second later.
+"""Queries on their way into the database: handed over in no time, written in batches, at most a second later
+(those of a conversation that goes on at once).
 
 The answer never waits for its record, and never fails with it. While the database is away, records wait.
 """
@@ -45,6 +46,7 @@ class Recorder:
         self._waiting: deque[Row] = deque()
         self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
+        self._awaited = asyncio.Event()
         self.away = False
 
     def add(self, record: Record) -> None:
@@ -82,12 +84,17 @@ class Recorder:
         if len(self._waiting) > MAX_WAITING:
             self._waiting.popleft()
             self._lose(1, "too many wait")
+        if record.conversation_id != str(record.query_id):
+            self._awaited.set()  # the next question of the conversation may come to another web server
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._flush_later())
 
     async def _flush_later(self) -> None:
         while self._waiting:
-            await asyncio.sleep(EVERY_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(EVERY_S):
+                    await self._awaited.wait()
+            self._awaited.clear()
             await self.flush()
 
     async def _written(self, batch: list[Row]) -> bool:

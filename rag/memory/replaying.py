@@ -1,5 +1,6 @@
 """A past question asked again as it was, past the cache, and what came out differently."""
 
+import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from documents.access import Access
 from knowlex.common.async_db import Row, fetch_one
 from knowlex.common.errors import DatabaseUnavailable
 from rag.asking import Asked, Asker, ask
+from rag.memory import elsewhere
 from rag.memory.asked import question_again
 from rag.memory.reading import UNWRITTEN, unknown_query
 from rag.memory.recorder import flush_here, waits
@@ -89,11 +91,13 @@ async def replay(query_id: UUID, *, access: Access) -> Replayed:
 
 async def _past(query_id: UUID, access: Access) -> Row:
     await flush_here()
-    row = await fetch_one(_PAST, {"id": query_id, "allowed": access.allowed, "key": access.key_id})
-    if row is not None:
-        return row
-    if waits(query_id):
-        raise DatabaseUnavailable(UNWRITTEN, retry_after_s=2)
+    parameters = {"id": query_id, "allowed": access.allowed, "key": access.key_id}
+    for left_s in elsewhere.looks(query_id):
+        if (row := await fetch_one(_PAST, parameters)) is not None:
+            return row
+        if waits(query_id):
+            raise DatabaseUnavailable(UNWRITTEN, retry_after_s=2)
+        await asyncio.sleep(left_s)
     raise unknown_query(query_id)
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import httpx
@@ -137,14 +138,7 @@ class Stack:
         return True
 
     def wait_web(self) -> None:
-        wait_until(self._answers, READY_S, "the web server")
-
-    def _answers(self) -> bool:
-        assert processes.runs(self.web), f"the web server has ended\n{self.log_tail()}"
-        try:
-            return self.client.get("/api/v1/documents").status_code < 500
-        except httpx.TransportError:
-            return False
+        wait_until(lambda: _answers(self.web, self.client), READY_S, "the web server")
 
     def terminate_web(self) -> None:
         processes.terminate(self.web)
@@ -166,13 +160,30 @@ class Stack:
         self.worker, ready = self._worker_process("worker")
         return ready
 
-    def another_worker(self) -> processes.Process:
-        """A second worker group beside the first; the caller ends it."""
-        process, ready = self._worker_process("worker2")
+    def another_worker(self, **env: str) -> processes.Process:
+        """A second worker group, as on another host with this environment; the caller ends it."""
+        process, ready = self._worker_process("worker2", env)
         self._wait_worker(ready)
         return process
 
-    def _worker_process(self, name: str) -> tuple[processes.Process, int]:
+    @contextmanager
+    def another_web(self, **env: str) -> Iterator[httpx.Client]:
+        """A client of a second web server, as on another host with this environment."""
+        with bound_socket("127.0.0.1", 0) as listener:
+            port = int(listener.getsockname()[1])
+            command = [sys.executable, "-m", "knowlex.serve", "--fd", str(listener.fileno())]
+            env = {**self.env, "KNOWLEX_PORT": str(port), **env}
+            web = processes.start(command, env=env, log=self._log("web2"), pass_fds=[listener.fileno()])
+            try:
+                with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=90) as client:
+                    wait_until(lambda: _answers(web, client), READY_S, "the second web server")
+                    yield client
+            finally:
+                processes.terminate(web)
+
+    def _worker_process(
+        self, name: str, env: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[processes.Process, int]:
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         command = [
@@ -186,7 +197,7 @@ class Stack:
             str(self.workers),
         ]
         command += ["--loglevel", "INFO", "--without-gossip", "--without-mingle", "--hostname", f"{name}@%h"]
-        env = {**self.env, "KNOWLEX_READY_FD": str(writer)}
+        env = {**self.env, **env, "KNOWLEX_READY_FD": str(writer)}
         process = processes.start(command, env=env, log=self._log(name), pass_fds=[writer])
         os.close(writer)
         return process, reader
@@ -242,7 +253,8 @@ class Stack:
 
     def log_tail(self, lines: int = 60) -> str:
         tails = {
-            name: "\n".join(self.log(name).splitlines()[-lines:]) for name in ("web", "worker", "worker2")
+            name: "\n".join(self.log(name).splitlines()[-lines:])
+            for name in ("web", "web2", "worker", "worker2")
         }
         return "\n".join(f"--- {name}\n{tail}" for name, tail in tails.items() if tail)
 
@@ -269,3 +281,11 @@ class Stack:
         self.sql("DELETE FROM documents_collection WHERE name <> 'default'")
         for file in self.stored_files():
             file.unlink(missing_ok=True)
+
+
+def _answers(web: processes.Process | None, client: httpx.Client) -> bool:
+    assert processes.runs(web), "the web server has ended; its log says why"
+    try:
+        return client.get("/api/v1/documents").status_code < 500
+    except httpx.TransportError:
+        return False
