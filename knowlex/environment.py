@@ -63,7 +63,7 @@ class Environment(BaseSettings):
 
     knowlex_vector_store: Literal["pgvector", "qdrant", "chroma", "memory"] = "pgvector"
     vector_store_url: WebUrl = ""
-    vector_store_collection: str = "corporate_documents"
+    vector_store_collection: Annotated[str, AfterValidator(values.collection_name)] = "corporate_documents"
     vector_store_timeout_seconds: Seconds = 5.0
     vector_store_api_key: Key = ""
     vector_store_tenant: str = "default_tenant"
@@ -116,6 +116,7 @@ class Environment(BaseSettings):
         self._check_models()
         self._check_reranker()
         self._check_claim_judge()
+        self._check_vector_store()
         if self.knowlex_chunk_overlap * 2 > self.knowlex_chunk_tokens:
             raise ValueError("KNOWLEX_CHUNK_OVERLAP: must be at most half of KNOWLEX_CHUNK_TOKENS")
         return self
@@ -157,6 +158,11 @@ class Environment(BaseSettings):
                 self.knowlex_claim_judge_model = values.onnx_folder(self.knowlex_claim_judge_model)
             except ValueError as exc:
                 raise ValueError(f"KNOWLEX_CLAIM_JUDGE_MODEL: {exc}") from None
+
+    def _check_vector_store(self) -> None:
+        chosen = self.knowlex_vector_store
+        if chosen in ("qdrant", "chroma") and not self.vector_store_url:
+            raise ValueError(f"VECTOR_STORE_URL: is needed for KNOWLEX_VECTOR_STORE={chosen}")
 
     @property
     def require_api_key(self) -> bool:

@@ -251,6 +251,21 @@ CLAIM_JUDGES: dict[str, dict[str, Any]] = {
     "words": {"class": "rag.checking.judge.WordJudge"},
     "nli": {"class": "rag.judges.nli.NliJudge", "options": {"model": ENV.knowlex_claim_judge_model}},
 }
+# Where KNOWLEX has no part VECTOR_STORE, PostgreSQL itself is searched, by pgvector.
+VECTOR_STORE_OPTIONS = {
+    "url": ENV.vector_store_url,
+    "api_key": ENV.vector_store_api_key,
+    "timeout_s": ENV.vector_store_timeout_seconds,
+}
+VECTOR_STORES: dict[str, dict[str, Any]] = {
+    "chroma": {
+        "class": "embeddings.stores.chroma.ChromaStore",
+        "options": VECTOR_STORE_OPTIONS
+        | {"tenant": ENV.vector_store_tenant, "database": ENV.vector_store_database},
+    },
+    "memory": {"class": "embeddings.stores.memory.MemoryStore"},
+}
+VECTOR_STORE_COLLECTION = ENV.vector_store_collection  # what its collections' names begin with
 # How documents are split where neither the job nor the collection says it.
 CHUNKING = ChunkingSettings(size=ENV.knowlex_chunk_tokens, overlap=ENV.knowlex_chunk_overlap)
 KNOWLEX: dict[str, dict[str, Any]] = {
@@ -285,6 +300,8 @@ KNOWLEX: dict[str, dict[str, Any]] = {
     "SYNTHESIZER": SYNTHESIZERS[ENV.synthesizer],
     "CLAIM_JUDGE": CLAIM_JUDGES[ENV.knowlex_claim_judge],
 }
+if ENV.knowlex_vector_store != "pgvector":
+    KNOWLEX["VECTOR_STORE"] = VECTOR_STORES[ENV.knowlex_vector_store]
 # Who rewrites questions, if anybody does. Not asked again: the plain search has its result by then.
 CHAT_CLASSES = {"openai": "rag.chat.openai.OpenAIChat", "ollama": "rag.chat.ollama.OllamaChat"}
 if ENV.chat_model:
@@ -294,7 +311,6 @@ if ENV.chat_model:
     }
 
 EMBEDDING_BATCH = 20
-VECTOR_STORE_COLLECTION = ENV.vector_store_collection
 VECTOR_INDEX = ENV.knowlex_vector_index
 VECTOR_INDEX_STORAGE = ENV.knowlex_vector_index_storage
 WORKERS = ENV.knowlex_workers

@@ -77,6 +77,13 @@ def web_url(value: str) -> str:
     return value.rstrip("/")
 
 
+def collection_name(value: str) -> str:
+    """Of what Qdrant and Chroma take both, with room for a model's number at the end."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}", value):
+        raise ValueError("must be at most 200 of A-Z a-z 0-9 . _ - and begin with a letter or a digit")
+    return value
+
+
 def header_value(value: str) -> str:
     if not value.isascii() or not value.isprintable() or " " in value:
         raise ValueError("holds characters that cannot be sent in a header")

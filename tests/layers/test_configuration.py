@@ -58,6 +58,7 @@ UNUSABLE = [
     ("KNOWLEX_EMBEDDER", "ollama"),
     ("KNOWLEX_SYNTHESIZER", "gpt"),
     ("KNOWLEX_VECTOR_STORE", "qdrant"),
+    ("VECTOR_STORE_COLLECTION", "my documents"),
     ("KNOWLEX_RELEVANCE_THRESHOLD", "1.5"),
     ("KNOWLEX_RELEVANCE_THRESHOLD", "nan"),
     ("KNOWLEX_MAX_UPLOAD_MB", "0"),

@@ -38,6 +38,7 @@ UNUSABLE = [
     ("KNOWLEX_RELEVANCE_THRESHOLD", "nan"),
     ("KNOWLEX_RELEVANCE_THRESHOLD", "1.01"),
     ("KNOWLEX_VECTOR_STORE", "qdrant"),
+    ("VECTOR_STORE_COLLECTION", "my documents"),
     ("VECTOR_STORE_URL", "localhost"),
     ("VECTOR_STORE_TIMEOUT_SECONDS", "0"),
     ("KNOWLEX_RERANKER", "bm25"),

@@ -1,0 +1,1 @@
+"""Vector stores beside PostgreSQL, one module each: the part VECTOR_STORE."""

@@ -1,0 +1,51 @@
+"""Every implementation of VectorStore, on its real server; the suite runs over each."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from embeddings.protocols import VectorStore
+from embeddings.stores.chroma import ChromaStore
+from embeddings.stores.memory import MemoryStore
+from embeddings.types import Space
+from tests.stores import points
+from tests.support.chroma import ChromaServer
+from tests.support.servers import ServerProcess
+
+_numbers = count()
+SERVERS = {"chroma": ChromaServer}
+STORES = {"chroma": ChromaStore}
+StoreFor = Callable[..., VectorStore]
+
+
+@pytest.fixture(scope="session")
+def _servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ServerProcess]]:
+    started: dict[str, ServerProcess] = {}
+
+    def get(kind: str) -> ServerProcess:
+        if kind not in started:
+            started[kind] = SERVERS[kind](tmp_path_factory.mktemp(kind))
+        started[kind].ensure_running()
+        return started[kind]
+
+    yield get
+    for server in started.values():
+        server.stop()
+
+
+@pytest.fixture(params=["memory", *STORES])
+async def store(
+    request: pytest.FixtureRequest, _servers: Callable[[str], ServerProcess]
+) -> AsyncIterator[VectorStore]:
+    kind = request.param
+    built = MemoryStore() if kind == "memory" else STORES[kind](url=_servers(kind).url, timeout_s=20.0)
+    yield built
+    await built.aclose()
+
+
+@pytest.fixture
+def space() -> Space:
+    """One that no other test uses, which nothing is in."""
+    return points.space(f"{Path(__file__).parent.name}{next(_numbers)}")
