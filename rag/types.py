@@ -134,6 +134,7 @@ class Passage:
     similarities: the cosine of each to the question; both () where there are none.
     relevance: calibrated probability [0, 1] that the passage helps to answer.
     document_warnings, unread_pages: of its document; pages that nobody could read, 1-based, the first 1000.
+    stored_id: under which others keep it, where it is no chunk of Knowlex's own.
     """
 
     chunk_id: UUID
@@ -162,6 +163,7 @@ class Passage:
     similarities: tuple[float, ...] = ()
     relevance: float = 0.0
     sentences: tuple[SentenceScore, ...] = ()
+    stored_id: str = ""
 
     def but(self, **fields: Any) -> "Passage":
         """As `dataclasses.replace`, in a third of its time: each question makes 40 such copies."""

@@ -1,35 +1,14 @@
 """Makes extracted text fit for PostgreSQL, JSON and a reader's eye."""
 
 import re
-import unicodedata
 
+from documents.characters import LINE_END, clean_characters, clean_label, has_text
 from documents.extractors.hyphens import rejoin_words
 
-# U+0000 and lone surrogates cannot be stored; the rest is invisible or has no meaning in text.
-# Zero-width joiners (U+200C, U+200D) stay: Persian, Indic scripts and emoji are spelt with them.
-_UNFIT = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ufdd0-\ufdef\ud800-\udfff"
-    "\U000e0000-\U000e007f]+"
-)
-_LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Shapes rather than letters: ligatures, Hebrew and Arabic presentation forms, Kangxi radicals.
-_SHAPES = re.compile("[\u2f00-\u2fd5\ufb00-\ufb4f\ufb50-\ufdcf\ufdf0-\ufdfb\ufe70-\ufefc]+")
+__all__ = ["clean_characters", "clean_label", "clean_page", "has_text"]
+
 _SPACES = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 _BLANK_LINES = re.compile(r"\n{3,}")
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp"})
-_BLANK_LETTERS = "\u2800\u3164\u115f\u1160\uffa0"
-
-
-def clean_characters(text: str) -> str:
-    """Text with line feeds only, composed (NFC), without characters that cannot be stored or seen.
-
-    White space within a line is left alone: in Markdown it means something.
-    """
-    if not text.isascii():
-        text = _SHAPES.sub(lambda found: unicodedata.normalize("NFKC", found.group()), text)
-    text = _UNFIT.sub("", _LINE_END.sub("\n", text))
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def clean_page(text: str) -> str:
@@ -37,18 +16,5 @@ def clean_page(text: str) -> str:
 
     A single space at a line's end is kept: it tells a wrapped line from a paragraph's last.
     """
-    text = _SPACES.sub(" ", clean_characters(rejoin_words(_LINE_END.sub("\n", text))))
+    text = _SPACES.sub(" ", clean_characters(rejoin_words(LINE_END.sub("\n", text))))
     return _BLANK_LINES.sub("\n\n", text)
-
-
-def clean_label(text: str, *, max_chars: int = 500) -> str:
-    """A title, an author or a heading as one line."""
-    return " ".join(clean_characters(text[: 4 * max_chars]).split())[:max_chars]
-
-
-def has_text(text: str) -> bool:
-    """Whether anything in `text` can be seen: white space, format and filler characters cannot."""
-    return any(
-        character not in _BLANK_LETTERS and unicodedata.category(character) not in _INVISIBLE
-        for character in text
-    )

@@ -74,10 +74,14 @@ class StoreCaller:
         return reply
 
 
+class Refused(VectorStoreFailed):
+    """The store answers, and does not do what it is asked to."""
+
+
 def refused(reply: Reply, what: str = "a request") -> NoReturn:
-    """Raises VectorStoreFailed for a reply that another try would not better."""
+    """Raises Refused for a reply that another try would not better."""
     log.error("vector store refuses a request", extra={"status": reply.status, "reply": _excerpt(reply)})
-    raise VectorStoreFailed(f"The vector store refuses {what} (HTTP {reply.status}).")
+    raise Refused(f"The vector store refuses {what} (HTTP {reply.status}).")
 
 
 def unreadable(exc: Exception | None = None) -> VectorStoreFailed:

@@ -53,9 +53,10 @@ class ChromaClient:
         if not reply.ok:
             refused(reply)
 
-    async def collection(self, name: str) -> ChromaCollection:
-        """As it was when it was first looked up; anew after it was found to be gone."""
-        return self._known.get(name) or await self._looked_up(name)
+    async def collection(self, name: str, *, anew: bool = False) -> ChromaCollection:
+        """As it was when it was first looked up; anew after it was found to be gone, or if that is wanted."""
+        known = None if anew else self._known.get(name)
+        return known or await self._looked_up(name)
 
     async def create_collection(
         self, name: str, *, configuration: Where | None = None, metadata: Metadata | None = None
@@ -86,7 +87,8 @@ class ChromaClient:
         where: Where | None = None,
         include: Sequence[str] = ("distances",),
     ) -> list[Found]:
-        """Nearest first. where: Chroma's conditions on metadata. include: distances, documents, metadatas."""
+        """Nearest first. where: Chroma's conditions on metadata. include: distances, documents, metadatas,
+        embeddings."""
         numbers = vector.tolist() if isinstance(vector, np.ndarray) else list(vector)
         body = {"query_embeddings": [numbers], "n_results": n_results, "include": list(include)}
         reply = await self._call(name, "query", body | ({"where": where} if where else {}))

@@ -1,5 +1,6 @@
 """What Chroma says, as plain types; every function raises VectorStoreFailed for another shape."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,14 +12,15 @@ FEW = 100  # records; what any server takes
 
 
 class Found(NamedTuple):
-    """distance: as the collection's space has it (cosine: 0 to 2). document, metadata: where they were asked
-    for and are there.
+    """distance: as the collection's space has it (cosine: 0 to 2); infinite where the server cannot tell one.
+    document, metadata, embedding: where they were asked for and are there.
     """
 
     id: str
     distance: float
     document: str | None = None
     metadata: Mapping[str, Any] | None = None
+    embedding: list[float | None] | None = None
 
 
 class Record(NamedTuple):
@@ -71,8 +73,10 @@ def found_in(body: Any) -> list[Found]:
     """The answer to one query vector."""
     try:
         ids = body["ids"][0]
-        columns = (_column(body, name, len(ids), nested=True) for name in ("documents", "metadatas"))
-        distances = [float(one) for one in _column(body, "distances", len(ids), nested=True, default=0.0)]
+        names = ("documents", "metadatas", "embeddings")
+        columns = (_column(body, name, len(ids), nested=True) for name in names)
+        told = _column(body, "distances", len(ids), nested=True, default=0.0)
+        distances = [math.inf if one is None else float(one) for one in told]
         return [Found(str(one), *rest) for one, *rest in zip(ids, distances, *columns, strict=True)]
     except (IndexError, KeyError, TypeError, ValueError) as exc:
         raise unreadable(exc) from exc
