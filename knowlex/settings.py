@@ -258,6 +258,7 @@ VECTOR_STORE_OPTIONS = {
     "timeout_s": ENV.vector_store_timeout_seconds,
 }
 VECTOR_STORES: dict[str, dict[str, Any]] = {
+    "qdrant": {"class": "embeddings.stores.qdrant.QdrantStore", "options": VECTOR_STORE_OPTIONS},
     "chroma": {
         "class": "embeddings.stores.chroma.ChromaStore",
         "options": VECTOR_STORE_OPTIONS

@@ -9,7 +9,7 @@ from embeddings.types import Vector
 
 MOST_BYTES = 8 * 1024 * 1024  # Chroma refuses bodies of more than 40 MB, Qdrant of more than 32 MB
 MOST_RECORDS = 500  # so that each request ends well within its time
-BYTES_OF_A_NUMBER = 12  # as text; base64 has half of that
+BYTES_OF_A_NUMBER = 22  # as text; base64 has a quarter of that
 BYTES_OF_METADATA = 4096
 
 

@@ -9,14 +9,16 @@ import pytest
 from embeddings.protocols import VectorStore
 from embeddings.stores.chroma import ChromaStore
 from embeddings.stores.memory import MemoryStore
+from embeddings.stores.qdrant import QdrantStore
 from embeddings.types import Space
 from tests.stores import points
 from tests.support.chroma import ChromaServer
+from tests.support.qdrant import QdrantServer
 from tests.support.servers import ServerProcess
 
 _numbers = count()
-SERVERS = {"chroma": ChromaServer}
-STORES = {"chroma": ChromaStore}
+SERVERS = {"chroma": ChromaServer, "qdrant": QdrantServer}
+STORES = {"chroma": ChromaStore, "qdrant": QdrantStore}
 StoreFor = Callable[..., VectorStore]
 
 
