@@ -11,9 +11,10 @@ from django.conf import settings
 from psycopg.sql import SQL, Composable, Composed, Literal
 
 from embeddings.indexing.kinds import exact_search
+from embeddings.mirror import Mirror
 from embeddings.protocols import VectorStore
 from embeddings.types import Space, Vector
-from knowlex.common.components import component
+from knowlex.common.components import component, kept
 from knowlex.common.errors import VectorStoreFailed, VectorStoreTimeout
 
 log = logging.getLogger(__name__)
@@ -58,11 +59,6 @@ async def ping() -> bool:
     return True
 
 
-def space_of(model_id: int, dimensions: int) -> Space:
-    """Where a store outside PostgreSQL keeps a model's vectors."""
-    return Space(f"{settings.VECTOR_STORE_COLLECTION}_{model_id}", model_id, dimensions)
-
-
 def given_search(model_id: int, where: Composable, collections: Composable) -> Composed:
     """SELECT of (chunk_id, distance), closest first, for the parameters near (ids), vector and limit.
 
@@ -77,20 +73,26 @@ def given_search(model_id: int, where: Composable, collections: Composable) -> C
     )
 
 
-async def near(space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int) -> list[UUID]:
-    """At most `limit` chunks, each once, closest first; the store's word only.
+async def near(space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int) -> list[UUID] | None:
+    """At most `limit` chunks, each once, closest first; the store's word only. None: it cannot hold them.
 
-    Nothing of the database is held meanwhile. Raises VectorStoreFailed, VectorStoreTimeout.
+    Nothing of the database is held meanwhile. Raises VectorStoreFailed, VectorStoreTimeout, and where vectors
+    are kept in this process DatabaseUnavailable.
     """
-    store = component("VECTOR_STORE", VectorStore)
     try:
         async with asyncio.timeout(settings.ANSWER_TIMEOUT_S):
-            found = await store.nearest(space, vector, collections=collections, limit=limit)
+            found = await _searched().nearest(space, vector, collections=collections, limit=limit)
     except TimeoutError as exc:
         raise _counted(VectorStoreTimeout("The vector store did not answer in time.")) from exc
     except VectorStoreFailed as exc:
         raise _counted(exc) from exc.__cause__
-    return list(dict.fromkeys(one.chunk_id for one in found))
+    return None if found is None else list(dict.fromkeys(one.chunk_id for one in found))
+
+
+def _searched() -> VectorStore | Mirror:
+    """The store itself; one in this process by way of who fills it."""
+    store = component("VECTOR_STORE", VectorStore)
+    return kept(("VECTOR_STORE", "mirror"), lambda: Mirror(store)) if store_name() == "memory" else store
 
 
 def _counted(error: VectorStoreFailed) -> VectorStoreFailed:

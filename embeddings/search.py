@@ -14,6 +14,7 @@ from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
 from embeddings import nearby
 from embeddings.indexing.kinds import Index, exact_search
+from embeddings.outside import space_of
 from embeddings.protocols import PassageAware
 from embeddings.question_vectors import question_vector
 from embeddings.registry import configured, embedder_for
@@ -96,7 +97,7 @@ class SearchModel:
     @property
     def space(self) -> Space:
         """Where a store outside PostgreSQL keeps its vectors."""
-        return nearby.space_of(self.id, self.dimensions)
+        return space_of(self.id, self.dimensions)
 
     @property
     def setup(self) -> tuple[SQL, ...]:
@@ -193,7 +194,8 @@ async def search(text: str, *, access: Access, collection: str | None, limit: in
     parameters: dict[str, Any] = {"vector": vector_text(vector), "collections": collections, "limit": limit}
     if model.outside:
         asked = limit + nearby.MORE
-        parameters["near"] = await nearby.near(model.space, vector, collections=collections, limit=asked)
+        near = await nearby.near(model.space, vector, collections=collections, limit=asked)
+        model, parameters["near"] = (model if near is not None else model.exactly()), near
     try:
         rows = await async_db.fetch_all(
             _HITS.format(dense=dense_statement(model)),
