@@ -20,6 +20,7 @@ from embeddings import mirrored_rows
 from embeddings.protocols import VectorStore
 from embeddings.types import Near, Point, Space, Vector
 from knowlex.common.async_db import fetch_all
+from knowlex.common.database import release_connection
 from knowlex.common.threads import RestingThreads
 
 log = logging.getLogger(__name__)
@@ -91,13 +92,16 @@ class Mirror:
 
     def _load(self, key: Key) -> None:
         held = self._of(key)
-        with held.loading:
-            with self._lock:
-                self._waiting.pop(key, None)
-            state = mirrored_rows.state(key[1])
-            if state != held.state:
-                self._take_in(key, held)
-                held.state = state  # as it was before: what came meanwhile is read the next time
+        try:
+            with held.loading:
+                with self._lock:
+                    self._waiting.pop(key, None)
+                state = mirrored_rows.state(key[1])
+                if state != held.state:
+                    self._take_in(key, held)
+                    held.state = state  # as it was before: what came meanwhile is read the next time
+        finally:
+            release_connection()
 
     def _take_in(self, key: Key, held: _Held) -> None:
         (space, collection_id), started = key, time.monotonic()

@@ -236,7 +236,6 @@ LATER = {
     "knowlex_vector_store": {
         "qdrant": "Qdrant as the vector store",
         "chroma": "Chroma as the vector store",
-        "memory": "the in-memory vector store",
     },
 }
 SECRET = {"DATABASE_URL", "REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "KNOWLEX_SECRET_KEY"}
