@@ -6,6 +6,7 @@ Locks are taken in one order: documents by id, then items.
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -82,6 +83,11 @@ _REST = f"""
     UPDATE documents_ingestitem SET status = 'pending', stage = 'queued', lease = gen_random_uuid(),
         leased_until = clock_timestamp() + make_interval(secs => {REST_S}) {_HELD}
 """
+# As if it had not been taken; when it was taken first stays.
+_LEAVE = f"""
+    UPDATE documents_ingestitem SET status = 'pending', stage = 'queued', lease = gen_random_uuid(),
+        attempts = attempts - 1, leased_until = clock_timestamp() + make_interval(secs => {REST_S}) {_HELD}
+"""
 _GIVE_UP = f"""
     UPDATE documents_ingestitem i SET {_END}
     WHERE {_WAITS} AND i.leased_until < clock_timestamp() AND i.attempts >= {MAX_ATTEMPTS}
@@ -107,6 +113,13 @@ def claim(lease: UUID) -> IngestItem | None:
     if not rows:
         return None
     return IngestItem.objects.select_related("job", "collection").get(id=rows[0][0])
+
+
+def age_at_claim(item: IngestItem) -> timedelta:
+    """From when it was taken first until it was taken now, by the database's clock."""
+    if item.started_at is None or item.leased_until is None:
+        return timedelta()
+    return item.leased_until - timedelta(seconds=LEASE_S) - item.started_at
 
 
 def renew(item: IngestItem, lease: UUID) -> None:
@@ -146,6 +159,11 @@ def fail(item: IngestItem, lease: UUID, *, code: str, error: str, duplicate_of: 
 def rest(item: IngestItem, lease: UUID) -> None:
     """Put it back for a while: the lease that it gets belongs to nobody. Raises LeaseLost."""
     _held(_REST, item, lease)
+
+
+def leave(item: IngestItem, lease: UUID) -> None:
+    """Put it back for others; that does not count as a try. Raises LeaseLost."""
+    _held(_LEAVE, item, lease)
 
 
 def expire() -> None:

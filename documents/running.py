@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from documents import items, storage, storing
+from documents import items, reach, storage, storing
 from documents.fetching import fetch
 from documents.items import LeaseLost
 from documents.models import Document, IngestItem
@@ -31,6 +32,11 @@ from knowlex.common.heartbeat import Heartbeat
 from knowlex.common.ids import new_id
 
 PROGRESS_EVERY_S = 1.0
+FILE_WITHIN = timedelta(minutes=2)  # of the first look, whoever sees the file has taken it
+FILE_GONE = (
+    "The document's file is not where the workers look for it (KNOWLEX_DATA_DIR/files, which web servers and "
+    "workers must share)."
+)
 log = logging.getLogger(__name__)
 
 
@@ -54,6 +60,10 @@ def _claim(lease: UUID) -> IngestItem | None:
     return items.claim(lease)
 
 
+class _FileNotHere(Exception):
+    """It was taken on by a web server with another folder, was deleted in this moment, or is lost."""
+
+
 class _Run:
     def __init__(self, item: IngestItem, lease: UUID) -> None:
         self.item, self.lease = item, lease
@@ -64,6 +74,8 @@ class _Run:
             self._store()
         except LeaseLost:
             log.info("document given up: it was deleted or taken over", extra={"item": str(self.item.id)})
+        except _FileNotHere:
+            self._leave()
         except DependencyUnavailable as exc:
             self._try_later(exc)
         except KnowlexError as exc:
@@ -79,6 +91,8 @@ class _Run:
         if not self.item.file:
             self._fetch()
         self._refuse_known()
+        if not reach.is_here(self.item.file):
+            raise _FileNotHere
         path = Path(default_storage.path(self.item.file))
         extraction = storing.read(
             path,
@@ -160,6 +174,14 @@ class _Run:
             self._fail(exc.code, exc.message)
         else:
             self._end(lambda: items.rest(self.item, self.lease))
+
+    def _leave(self) -> None:
+        """Others may see the file. None of them did in time, unless it is this worker that sees no files."""
+        log.error("document left to other workers", extra={"item": str(self.item.id), "reason": reach.SHARE})
+        if items.age_at_claim(self.item) > FILE_WITHIN and not reach.elsewhere(but=[self.item.file]):
+            self._fail(NotFound.code, FILE_GONE)
+        else:
+            self._end(lambda: items.leave(self.item, self.lease))
 
     def _fail(self, code: str, error: str, duplicate_of: object = None) -> None:
         known = UUID(str(duplicate_of)) if duplicate_of else None

@@ -135,7 +135,7 @@ def stale_files(folder: str) -> Iterator[Path]:
 @contextmanager
 def unlocked(path: Path) -> Iterator[bool]:
     """Whether no upload holds the file; while inside, none can be taken for abandoned twice."""
-    with suppress(FileNotFoundError), path.open("rb") as file:
+    with suppress(FileNotFoundError), path.open("r+b") as file:  # NFS locks only what is open for writing
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -16,6 +16,7 @@ from documents.idempotency import forget_expired
 from documents.jobs import forget_finished_jobs
 from documents.sweep import sweep_orphan_files
 from embeddings import indexing, lexeme_counts, services, tasks
+from embeddings.reading import Reading
 from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
 
 EVERY_S = 3.0
@@ -39,8 +40,10 @@ class Sweeper:
         self._chores: Thread | None = None
         self._chores_due = 0.0
         self._folded_until = 0
+        self._reading: Reading | None = None
 
-    def start(self) -> None:
+    def start(self, reading: Reading) -> None:
+        self._reading = reading
         self._thread.start()
 
     def stop(self) -> None:
@@ -61,6 +64,8 @@ class Sweeper:
     def _pass(self) -> None:
         batches, items = services.sweep()
         sent = tasks.enqueue_lost(batches), tasks.enqueue_lost_ingest(items)
+        if self._reading:
+            self._reading.keep()
         if any(sent):
             log.info("lost work queued again", extra={"batches": sent[0], "documents": sent[1]})
         for work in _also:
@@ -75,16 +80,14 @@ class Sweeper:
 
 def _do_chores() -> None:
     """What may take long has a thread of its own: an index can take minutes to build."""
-    try:
-        forget_finished_jobs()
-        sweep_orphan_files()
-        forget_expired()
-        services.forget_old_runs()
-        indexing.keep()
-    except Exception:  # tried again in five minutes
-        log.exception("a chore failed")
-    finally:
-        connection.close()
+    chores = forget_finished_jobs, sweep_orphan_files, forget_expired, services.forget_old_runs, indexing.keep
+    for chore in chores:
+        try:
+            chore()
+        except Exception:  # tried again in five minutes, and no reason to leave the others
+            log.exception("a chore failed")
+        finally:
+            connection.close()
 
 
 _sweeper = Sweeper()
@@ -104,8 +107,8 @@ def _refuse_mixed_vectors(**_: Any) -> None:
 
 
 @worker_ready.connect
-def _start(**_: Any) -> None:
-    _sweeper.start()
+def _start(sender: Any, **_: Any) -> None:
+    _sweeper.start(Reading(sender.app, sender.hostname))
 
 
 @worker_shutting_down.connect
