@@ -12,9 +12,11 @@ from embeddings.types import ModelSpec
 from knowlex.common.database import with_retries
 from knowlex.common.errors import InvalidInput
 from knowlex.common.fields import check_storable
+from knowlex.common.ollama import short_name
 
 MAX_NAME, MAX_DIMENSIONS = 255, 16_000
 SAMPLE = "One sentence shows whether the model can embed."
+NOT_FOR = {"openai": {"path", "query_prefix", "passage_prefix"}, "ollama": {"path"}}
 
 
 def spec(
@@ -29,12 +31,19 @@ def spec(
         options = {key: value for key, value in options.items() if key != "dimensions"}
         if path := options.get("path"):
             options["path"] = str(Path(path).expanduser().resolve())
-    elif wrong := sorted({"path", "query_prefix", "passage_prefix"} & options.keys()):
-        raise InvalidInput(f"--{wrong[0].replace('_', '-')} is for local models only.")
+    elif wrong := sorted(NOT_FOR[provider] & options.keys()):
+        whose = "local models only" if wrong[0] == "path" else "local models and Ollama's only"
+        raise InvalidInput(f"--{wrong[0].replace('_', '-')} is for {whose}.")
+    if provider == "ollama":
+        name, options = short_name(name.strip()), _short(options)
     if dimensions is not None and not 1 <= dimensions <= MAX_DIMENSIONS:
         raise InvalidInput(f"--dimensions must be from 1 to {MAX_DIMENSIONS}.")
     row = {"provider": provider, "name": name.strip(), "dimensions": dimensions or 0, "options": options}
     return ModelSpec.of(row)
+
+
+def _short(options: dict[str, Any]) -> dict[str, Any]:
+    return options | ({"model": short_name(options["model"])} if "model" in options else {})
 
 
 def add(spec: ModelSpec) -> tuple[EmbeddingModel, bool]:

@@ -55,7 +55,7 @@ def variables(model: ModelSpec) -> str:
     options = dict(model.options)
     name = options.get("path") or options.get("model") or model.name
     values = {"KNOWLEX_EMBEDDER": model.provider, "KNOWLEX_EMBEDDING_MODEL": name}
-    if model.provider == "openai" and "dimensions" in options:
+    if model.provider != "local" and "dimensions" in options:
         values["KNOWLEX_EMBEDDING_DIMENSIONS"] = options["dimensions"]
     return " ".join(f"{variable}={_quoted(str(value))}" for variable, value in values.items())
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from embeddings.models import EmbeddingModel
 from knowlex.common.database import execute, with_retries
 from knowlex.common.errors import KnowlexError, NotFound
+from knowlex.common.ollama import short_name
 
 _COUNTS = """
     SELECT m.id,
@@ -48,8 +49,8 @@ class Counts:
 
 
 def named(name: str) -> EmbeddingModel:
-    """Raises NotFound, naming those that there are."""
-    model = with_retries(EmbeddingModel.objects.filter(name=name).first)
+    """Ollama's may be named with the tag `latest`. Raises NotFound, naming those that there are."""
+    model = with_retries(EmbeddingModel.objects.filter(name__in={name, short_name(name)}).first)
     if model is None:
         names = ", ".join(with_retries(lambda: list(EmbeddingModel.objects.values_list("name", flat=True))))
         raise NotFound(f"There is no model {name!r}; there are: {names or 'none'}.")

@@ -8,6 +8,7 @@ from django.utils.module_loading import import_string
 
 from embeddings.protocols import Embedder
 from embeddings.types import ModelSpec
+from knowlex.common import ollama
 from knowlex.common.components import component, kept
 from knowlex.common.errors import EmbedderRejected
 
@@ -52,7 +53,7 @@ def configured() -> ModelSpec:
 
 
 def provider() -> str:
-    """ "local", "openai": of the configured embedder."""
+    """ "local", "openai", "ollama": of the configured embedder."""
     spec: dict[str, Any] = settings.KNOWLEX["EMBEDDER"]
     return str(spec.get("provider") or spec["class"].split(".")[-2])
 
@@ -68,9 +69,14 @@ def fits(model: ModelSpec, other: ModelSpec) -> bool:
 
 
 def _place(model: ModelSpec) -> str:
-    """A folder is a model by itself, whatever name it was given."""
-    options = dict(model.options)
-    return str(options.get("path") or options.get("model") or model.name)
+    """A folder is a model by itself, whatever name it was given; Ollama's names may leave their tag out."""
+    place = str(dict(model.options).get("path") or server_name(model))
+    return ollama.full_name(place) if model.provider == "ollama" else place
+
+
+def server_name(model: ModelSpec) -> str:
+    """What its provider calls it."""
+    return str(dict(model.options).get("model") or model.name)
 
 
 def _prefixes(model: ModelSpec) -> dict[str, Any]:
@@ -86,7 +92,8 @@ def _build(model: ModelSpec) -> Embedder:
 
 
 def is_remote(model: ModelSpec) -> bool:
-    return "base_url" in wire(model)
+    """Whether a server has it, and not this process."""
+    return bool({"base_url", "host"} & wire(model).keys())
 
 
 def wire(model: ModelSpec) -> dict[str, Any]:

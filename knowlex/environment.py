@@ -232,7 +232,6 @@ class Environment(BaseSettings):
 
 
 LATER = {
-    "knowlex_embedder": {"ollama": "embedding through Ollama"},
     "knowlex_vector_store": {
         "qdrant": "Qdrant as the vector store",
         "chroma": "Chroma as the vector store",

@@ -11,6 +11,7 @@ from kombu import Queue
 from documents.types import ChunkingSettings
 from knowlex.broker import broker_options, broker_url, redis_client_url
 from knowlex.common.logging import logging_settings
+from knowlex.common.ollama import short_name
 from knowlex.common.retry import Retry
 from knowlex.embedded import paths
 from knowlex.environment import read_environment
@@ -196,6 +197,16 @@ EMBEDDERS: dict[str, dict[str, Any]] = {
             "base_url": ENV.openai_base_url or None,
             "model_name": ENV.knowlex_embedding_model or "text-embedding-3-small",
             "dimensions": ENV.knowlex_embedding_dimensions,
+            "timeout_s": ENV.knowlex_embedding_timeout_seconds,
+        },
+    },
+    "ollama": {
+        "class": "embeddings.embedders.ollama.OllamaEmbedder",
+        "options": {
+            "host": ENV.ollama_host,
+            "model_name": short_name(ENV.knowlex_embedding_model or "nomic-embed-text"),
+            "dimensions": ENV.knowlex_embedding_dimensions,
+            "keep_alive": ENV.ollama_keep_alive,
             "timeout_s": ENV.knowlex_embedding_timeout_seconds,
         },
     },

@@ -54,8 +54,11 @@ class _AsyncStream(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-def sync_client(*, max_bytes: int, timeout_s: float) -> httpx2.Client:
-    """For a worker. Redirects are not followed: only the configured host is ever spoken to."""
+def sync_client(*, max_bytes: int, timeout_s: float, proxied: bool = True) -> httpx2.Client:
+    """For a worker. Redirects are not followed: only the configured host is ever spoken to.
+
+    proxied: through what HTTP_PROXY and its like name; a server of one's own is spoken to directly.
+    """
 
     def began(request: httpx2.Request) -> None:
         request.extensions[_BEGAN] = time.monotonic()
@@ -68,6 +71,7 @@ def sync_client(*, max_bytes: int, timeout_s: float) -> httpx2.Client:
         timeout=timeout_s,
         headers=HEADERS,
         follow_redirects=False,
+        trust_env=proxied,
         event_hooks={"request": [began], "response": [bound]},
     )
 

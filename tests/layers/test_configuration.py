@@ -55,7 +55,6 @@ def test_every_variable_reaches_the_containers():
 
 UNUSABLE = [
     ("KNOWLEX_EMBEDDER", "clippy"),
-    ("KNOWLEX_EMBEDDER", "ollama"),
     ("KNOWLEX_SYNTHESIZER", "gpt"),
     ("KNOWLEX_VECTOR_STORE", "qdrant"),
     ("VECTOR_STORE_COLLECTION", "my documents"),

@@ -25,7 +25,6 @@ UNUSABLE = [
     ("KNOWLEX_PORT", "70000"),
     ("KNOWLEX_WORKERS", "0"),
     ("KNOWLEX_EMBEDDER", "word2vec"),
-    ("KNOWLEX_EMBEDDER", "ollama"),
     ("KNOWLEX_EMBEDDER", "openai"),
     ("KNOWLEX_EMBEDDING_MODEL", "another"),
     ("KNOWLEX_EMBEDDING_DIMENSIONS", "1536"),

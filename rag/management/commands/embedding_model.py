@@ -169,12 +169,14 @@ class Command(BaseCommand):
 
 def _add_adding(parser: ArgumentParser) -> None:
     parser.add_argument("name", help="all-MiniLM-L6-v2, multilingual-e5-small, the provider's, or your own")
-    parser.add_argument("--provider", choices=["local", "openai"], help="openai for text-embedding-…")
+    parser.add_argument(
+        "--provider", choices=["local", "openai", "ollama"], help="openai for text-embedding-…"
+    )
     parser.add_argument("--dimensions", type=int, help="to ask the provider for, or as a check")
     parser.add_argument("--model", help="the provider's name for it, if NAME is your own")
     parser.add_argument("--path", help="folder of an ONNX sentence-transformers model, the same for workers")
-    parser.add_argument("--query-prefix", help="before questions; else as the folder says")
-    parser.add_argument("--passage-prefix", help="before chunks; else as the folder says")
+    parser.add_argument("--query-prefix", help="before questions; else as the folder says, none for Ollama")
+    parser.add_argument("--passage-prefix", help="before chunks; else as the folder says, none for Ollama")
 
 
 def _spec(given: dict[str, Any]) -> ModelSpec:
