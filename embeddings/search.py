@@ -18,8 +18,8 @@ from embeddings.outside import space_of
 from embeddings.protocols import PassageAware
 from embeddings.question_vectors import question_vector
 from embeddings.registry import configured, embedder_for
-from embeddings.store import vector_text
 from embeddings.types import Hit, ModelSpec, Space, Vector
+from embeddings.vector_parameter import parameter
 from knowlex.common import async_db
 from knowlex.common.errors import EmbedderError, InvalidInput, NotFound, RetrievalFailed
 from knowlex.common.fields import check_storable
@@ -191,7 +191,7 @@ async def search(text: str, *, access: Access, collection: str | None, limit: in
     if model is None or not model.dimensions or not collections:
         return []
     vector = await embed_question(text, model, state=state)
-    parameters: dict[str, Any] = {"vector": vector_text(vector), "collections": collections, "limit": limit}
+    parameters: dict[str, Any] = {"vector": parameter(vector), "collections": collections, "limit": limit}
     if model.outside:
         asked = limit + nearby.MORE
         near = await nearby.near(model.space, vector, collections=collections, limit=asked)

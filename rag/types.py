@@ -3,9 +3,8 @@
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import date
-from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -121,9 +120,12 @@ class SentenceScore(NamedTuple):
     similarity: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Passage:
     """A retrieved chunk with everything a face may show of it.
+
+    Without slots: each question makes 20 of them and 40 copies, and a dictionary is copied in a fourth of the
+    time.
 
     distance: cosine distance to the question, 0 to 2; None where the question was not embedded (`sparse` and
     `exact`). sparse_score: BM25, None if it holds none of the words.
@@ -165,18 +167,25 @@ class Passage:
     sentences: tuple[SentenceScore, ...] = ()
     stored_id: str = ""
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Passage":
+        """Of fields by their names; every one that has no default must be there."""
+        made = object.__new__(cls)
+        held = made.__dict__
+        held.update(_DEFAULTS)
+        held.update(row)
+        return made
+
     def but(self, **fields: Any) -> "Passage":
-        """As `dataclasses.replace`, in a third of its time: each question makes 40 such copies."""
+        """As `dataclasses.replace`, in a tenth of its time."""
         copy = object.__new__(Passage)
-        for fill, value in zip(_FILLS, _VALUES(self), strict=True):
-            fill(copy, value)
-        for name, value in fields.items():
-            object.__setattr__(copy, name, value)
+        held = copy.__dict__
+        held.update(self.__dict__)
+        held.update(fields)
         return copy
 
 
-_VALUES = attrgetter(*Passage.__dataclass_fields__)
-_FILLS = [getattr(Passage, name).__set__ for name in Passage.__dataclass_fields__]
+_DEFAULTS = {one.name: one.default for one in fields(Passage) if one.default is not MISSING}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from embeddings.store import vector_text
+from embeddings.vector_parameter import parameter
 from knowlex.common.async_db import Row, fetch_all
 from rag.retrievers import statements
 from rag.retrievers.filtering import condition_of
@@ -16,7 +16,7 @@ async def rows(question: Question, found: Retrieval, places: Sequence[Place]) ->
         "documents": [place.document_id for place in places],
         "indexes": [place.chunk_index for place in places],
         "collections": list(question.collection_ids),
-        **({} if found.vector is None else {"vector": vector_text(found.vector)}),
+        **({} if found.vector is None else {"vector": parameter(found.vector)}),
         **condition.parameters,
     }
     model_id = None if found.vector is None else found.model_id

@@ -9,8 +9,8 @@ from uuid import UUID
 from psycopg.sql import SQL, Composable, Literal
 
 from embeddings.search import SearchModel
-from embeddings.store import vector_text
 from embeddings.types import Vector
+from embeddings.vector_parameter import parameter
 from embeddings.words import sparse_text
 from knowlex.common.async_db import Row, fetch_one
 from rag.retrievers import literal
@@ -86,7 +86,7 @@ async def examine(
         "words": (words.all_known() if scope and scope.narrow else words.finding()) if words else "",
         "weights": words.weights() if words else sparse_text({}),
         "literal": literal.needle(question.text).text,
-        **({} if vector is None else {"vector": vector_text(vector)}),
+        **({} if vector is None else {"vector": parameter(vector)}),
         **condition.parameters,
     }
     each = tuple(sql for _, sql in condition.named)

@@ -12,8 +12,8 @@ import psycopg
 from psycopg.sql import SQL
 
 from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, usable_model
-from embeddings.store import vector_text
 from embeddings.types import Vector
+from embeddings.vector_parameter import parameter
 from knowlex.common.async_db import Row, StatementTooLong, fetch_all
 from knowlex.common.errors import KnowlexError, NotFound, RetrievalFailed
 from rag.retrievers import beside, literal, outside, sentences, statements
@@ -121,7 +121,7 @@ class HybridRetriever:
     async def _by_meaning(
         self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages
     ) -> Sequence[Row]:
-        parameters = {**self._parameters(question, scope), "vector": vector_text(vector)}
+        parameters = {**self._parameters(question, scope), "vector": parameter(vector)}
         if model.outside:
             near = await took.of("vector_store", outside.near(model, scope, vector, parameters))
             model, parameters["near"] = (model, near) if near is not None else (model.exactly(), None)
@@ -205,4 +205,4 @@ def passage_of(row: Row) -> Passage:
     row["document_warnings"] = tuple(row["document_warnings"] or ())
     row["unread_pages"] = tuple(row["unread_pages"] or ())
     sentences.take(row)
-    return Passage(**row)
+    return Passage.of(row)

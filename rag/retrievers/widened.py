@@ -9,8 +9,8 @@ from uuid import UUID
 import psycopg
 
 from embeddings.search import SearchModel, embed_passage, embed_question
-from embeddings.store import vector_text
 from embeddings.types import Vector
+from embeddings.vector_parameter import parameter
 from knowlex.common.async_db import fetch_all
 from knowlex.common.errors import KnowlexError, RetrievalFailed
 from rag.retrievers import statements
@@ -111,6 +111,6 @@ class WidenedRetriever(HybridRetriever):
         """Those of the chunks that are still there."""
         if not scores:
             return []
-        given = {"ids": list(scores), "scores": list(scores.values()), "vector": vector_text(plain.vector)}
+        given = {"ids": list(scores), "scores": list(scores.values()), "vector": parameter(plain.vector)}
         rows = await fetch_all(statements.judged(plain.model), given | words_of(plain.scope))
         return [passage_of(row) for row in rows]
