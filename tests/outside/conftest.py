@@ -3,6 +3,7 @@
 import hashlib
 from typing import Any
 
+import numpy as np
 import pytest
 
 from embeddings.models import Embedding
@@ -33,7 +34,7 @@ def stored_points() -> list[Point]:
     return [
         Point(
             chunk_id=row.chunk_id,
-            vector=row.vector,
+            vector=np.asarray(row.vector, dtype=np.float32),
             collection_id=row.collection_id,
             document_id=row.chunk.document_id,
             chunk_hash=hashlib.sha256(row.chunk.content.encode()).hexdigest(),
