@@ -4,6 +4,9 @@ Triggers add a row with a random mark for each change (migration 0009); the stat
 the greatest id would miss a change that began earlier and was committed later.
 """
 
+from collections.abc import Sequence
+from uuid import UUID
+
 from knowlex.common.database import execute, with_retries
 
 FOLD_ABOVE = 50  # rows of a collection
@@ -30,6 +33,19 @@ _FOLD = f"""
     SELECT collection_id, mod(sum(mark), {_MODULUS}) FROM gone
     WHERE EXISTS (SELECT FROM documents_collection c WHERE c.id = collection_id) GROUP BY collection_id
 """  # noqa: S608 - constants only
+_NOTE = """
+    SELECT documents_collections_changed(ARRAY(
+        SELECT DISTINCT d.collection_id
+        FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+        WHERE c.id = ANY(%s) AND d.replaces_id IS NULL
+    ))
+"""
+
+
+def note(chunk_ids: Sequence[UUID]) -> None:
+    """These are found otherwise from now on, though no row of theirs has changed. In a transaction."""
+    if chunk_ids:
+        execute(_NOTE, [list(chunk_ids)])
 
 
 def fold(*, above: int = FOLD_ABOVE) -> None:

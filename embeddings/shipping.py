@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from documents import collection_changes
 from embeddings import outbox, outside, settling
 from embeddings.models import DroppedSpace
 from embeddings.outbox import Entry
@@ -140,6 +141,8 @@ def _record(lease: UUID, fingerprint: str, outcome: _Outcome) -> None:
     for entries, reason in outcome.refused:
         outbox.fail(lease, entries, reason)
     outbox.done(lease, outcome.done)
+    # What was answered meanwhile, and is remembered, may lack what the store had not got yet.
+    collection_changes.note([entry.chunk_id for entry in outcome.done])
     if outcome.down:
         outbox.store_is_down(fingerprint, outcome.down)
     else:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
-from typing import Any
 
 import pytest
 
@@ -20,11 +19,9 @@ from rag.types import Filters, Mode, Question, Retrieval
 from tests.outside.conftest import stored_points
 from tests.rag.conftest import AddDocument
 from tests.rag.test_hybrid import run
-from tests.stores.conftest import STORES, _servers
+from tests.stores.conftest import STORES
 from tests.support.environment import PROJECT
-from tests.support.servers import ServerProcess
 
-__all__ = ["_servers"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MODES: tuple[Mode, ...] = ("hybrid", "dense", "sparse", "exact")
@@ -46,14 +43,11 @@ def library(add_document: AddDocument) -> list[Filters]:
 
 
 @pytest.fixture
-def use(settings: Any, _servers: Callable[[str], ServerProcess]) -> Callable[[str], None]:
+def use(choose: Callable[[str], None]) -> Callable[[str], None]:
     """`use("chroma")`: what PostgreSQL holds is put into it, and it is searched from then on."""
 
     def put(kind: str) -> None:
-        part = dict(settings.VECTOR_STORES[kind])
-        if kind in STORES:
-            part["options"] = {**part["options"], "url": _servers(kind).url, "timeout_s": 20.0}
-        settings.KNOWLEX = {**settings.KNOWLEX, "VECTOR_STORE": part}
+        choose(kind)
         if kind in STORES:
             model = EmbeddingModel.objects.get(active=True)
             run(filled(space_of(model.id, model.dimensions), stored_points()))
