@@ -57,7 +57,7 @@ class Corpus:
     def __init__(self, passages: Sequence[Passage], vectors: Vectors) -> None:
         self.passages = passages
         self.model_name = vectors.model_name
-        self._of = vectors
+        self.vectors = vectors
         self._embedded = [vectors.passage(passage.content) for passage in passages]
         vectors.save()
         self._vectors = np.stack([vector for vector, _, _ in self._embedded])
@@ -71,7 +71,7 @@ class Corpus:
     ) -> Retrieval:
         """among: places in `passages`; None for all."""
         places = np.array(range(len(self.passages)) if among is None else among)
-        vector = self._of.question(question)
+        vector = self.vectors.question(question)
         distances = 1 - self._vectors[places] @ vector
         worth = self._worth(question, places)
         sparse = np.array([self._bm25(worth, place) for place in places])

@@ -12,6 +12,7 @@ from documents.headings import Place
 from documents.protocols import TokenCounter
 from documents.sentences import stripped
 from documents.types import Block, ChunkDraft, ChunkingSettings, Extraction
+from knowlex.common.components import component
 
 _LEAST = 0.75  # of a window: how much of it a cut at white space must leave
 
@@ -29,7 +30,7 @@ class FixedChunker:
     def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
         """No chunk only where the text is blank. Raises ValueError for sizes that cannot be met."""
         sizes = sizes_of(settings)
-        reading = Reading(extraction, self._tokenizer)
+        reading = Reading(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
         whole = _WholeParts(reading.material.contents, replace(sizes, tiny=0), reading.page_of)
         parts = whole.pack(stretches(reading.material, sizes))
         return reading.drafts(

@@ -9,7 +9,6 @@ from documents.headings import Contents, Place
 from documents.protocols import TokenCounter
 from documents.sentences import stripped
 from documents.types import ChunkDraft, ChunkType, Extraction
-from knowlex.common.components import component
 
 
 class Span(Protocol):
@@ -26,9 +25,9 @@ class Span(Protocol):
 class Reading:
     """One extraction with its tokens counted, its headings and its blocks in order."""
 
-    def __init__(self, extraction: Extraction, tokenizer: TokenCounter | None) -> None:
+    def __init__(self, extraction: Extraction, tokenizer: TokenCounter) -> None:
         text = extraction.text
-        self._tokenizer = tokenizer or component("TOKENIZER", TokenCounter)
+        self._tokenizer = tokenizer
         self._pages = extraction.pages if extraction.source == "PDF" else ()
         self._page_starts = [page.start_char for page in self._pages]
         self._block_starts = [block.start_char for block in extraction.blocks]

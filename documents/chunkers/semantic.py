@@ -40,7 +40,7 @@ class SemanticChunker:
         """No chunk only where the text is blank. Raises ValueError (settings), EmbedderError."""
         sizes = sizes_of(settings, overlapping=False)
         _check(settings)
-        reading = Reading(extraction, self._tokenizer)
+        reading = Reading(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
         parts = list(pieces(reading.material, sizes))
         embedder = self._embedder or component("SENTENCE_EMBEDDER", SentenceEmbedder)
         drops = _Drops(parts, extraction.text, embedder, settings.similarity_threshold)

@@ -1,11 +1,10 @@
 """Whole sentences, packed to a target size."""
 
-from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS, sizes_of
-from documents.chunkers.packing import Packer
-from documents.chunkers.pieces import pieces
-from documents.chunkers.reading import Reading
+from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS
+from documents.chunkers.packed import packed
 from documents.protocols import TokenCounter
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
+from knowlex.common.components import component
 
 __all__ = ["MAX_CHARS", "MAX_TOKENS", "SentenceChunker"]
 
@@ -22,9 +21,4 @@ class SentenceChunker:
 
     def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
         """No chunk only where the text is blank. Raises ValueError for sizes that cannot be met."""
-        sizes = sizes_of(settings)
-        reading = Reading(extraction, self._tokenizer)
-        parts = pieces(reading.material, sizes)
-        return reading.drafts(
-            Packer(reading.material.contents, sizes, reading.page_of).pack(parts), most=sizes.most
-        )
+        return packed(extraction, settings, self._tokenizer or component("TOKENIZER", TokenCounter))

@@ -47,5 +47,5 @@ async def in_chroma(client: ChromaClient, space: str, given: Sequence[Given]) ->
 
 def embedded(embedder: LocalEmbedder, given: Sequence[Given]) -> list[Given]:
     """With the vectors of their texts."""
-    vectors = embedder.embed([one.text or "" for one in given])
+    vectors = embedder.embed([(one.text or "").encode(errors="ignore").decode() for one in given])
     return [one._replace(vector=vector.tolist()) for one, vector in zip(given, vectors, strict=True)]

@@ -10,7 +10,7 @@ from uuid import UUID
 from documents.languages import language_of
 from embeddings.protocols import Embedder
 from embeddings.types import Vector
-from knowlex.common.errors import EmbedderError, RetrievalFailed
+from knowlex.common.errors import EmbedderError, RetrievalFailed, VectorStoreFailed
 from rag.context.wording import wording
 from rag.retrievers.foreign.filters import wheres_of
 from rag.retrievers.foreign.places import placed
@@ -18,11 +18,13 @@ from rag.retrievers.foreign.protocols import CollectionReader, Record
 from rag.retrievers.foreign.records import passage_of
 from rag.retrievers.foreign.weighing import in_order, worth
 from rag.stages import Stages
-from rag.types import NO_FILTERS, Passage, Question, Reason, Retrieval
+from rag.types import Passage, Question, Reason, Retrieval
 
 log = logging.getLogger(__name__)
 
-LIMIT = 200  # records: words bring some of them forward, and are weighed by how many they stand in
+# Records: words bring some of them forward, and are weighed by how many they stand in. Of 200, an approximate
+# index lost answers that it finds among 300; more brought nothing.
+LIMIT = 300
 CANDIDATES = 40  # handed on, or the question's top_k
 ENOUGH = 60  # texts; where copies leave fewer of LIMIT, more are asked for
 MOST = 2000
@@ -81,7 +83,7 @@ class ForeignRetriever:
         )
 
     async def why_nothing(self, question: Question) -> Reason:
-        filtered = question.filters != NO_FILTERS and await self._reader.count() > 0
+        filtered = wheres_of(question) != [None] and await self._reader.count() > 0
         return "filtered_out" if filtered else "no_documents"
 
     async def _embedded(self, text: str) -> Vector:
@@ -108,12 +110,17 @@ class ForeignRetriever:
     async def _nearest(self, vector: Vector, where: Mapping[str, Any] | None, top_k: int) -> list[Passage]:
         """Of each text one; more are asked for where copies of a few texts lie in front of all others."""
         limit = max(self._limit, top_k)
-        while True:
-            records = await self._reader.nearest(vector, limit, where)
-            passages = self._passages(records)
-            if len(records) < limit or len(passages) >= min(ENOUGH, self._limit) or limit >= MOST:
-                return passages
+        records = await self._reader.nearest(vector, limit, where)
+        passages = self._passages(records)
+        while len(records) == limit < MOST and len(passages) < min(ENOUGH, self._limit):
             limit = min(MOST, 4 * limit)
+            try:
+                records = await self._reader.nearest(vector, limit, where)
+            except VectorStoreFailed:  # some stores do not give as many; there are passages already
+                log.warning("no further records", extra={"limit": limit})
+                break
+            passages = self._passages(records)
+        return passages
 
     def _passages(self, records: Sequence[Record]) -> list[Passage]:
         """Nearest first, no text twice, each of its document's language."""
