@@ -19,12 +19,12 @@ class NoSuchCollection(Exception):
     """There is no such collection, or no tenant or database for it: nothing can be found, nothing failed."""
 
 
-class _Again(Exception):
-    """Another try may help; failure: what to raise when there is none."""
+class StoreFault(Exception):
+    """Another try may help. failure: what to raise when there is none; reason: for the log."""
 
-    def __init__(self, failure: VectorStoreFailed, retry_after: str = "") -> None:
+    def __init__(self, failure: VectorStoreFailed, reason: str, *, retry_after: str = "") -> None:
         super().__init__(failure.message)
-        self.failure, self.retry_after_s = failure, retry_after_seconds(retry_after)
+        self.failure, self.reason, self.retry_after_s = failure, reason, retry_after_seconds(retry_after)
 
 
 class StoreCaller:
@@ -45,8 +45,9 @@ class StoreCaller:
             return await self._attempt(method, path, body)
 
         try:
-            reply = await (attempt() if once else self._retry.acall(attempt, retry_on=(_Again,)))
-        except _Again as exc:
+            reply = await (attempt() if once else self._retry.acall(attempt, retry_on=(StoreFault,)))
+        except StoreFault as exc:
+            log.warning("vector store failed", extra={"reason": exc.reason})
             raise exc.failure from exc.__cause__
         if reply.status in KEY_REFUSED:
             log.error("vector store refuses the key", extra={"status": reply.status})
@@ -61,16 +62,15 @@ class StoreCaller:
         try:
             reply = await self._wire.send(method, path, body, timeout_s=self._timeout_s)
         except Unreachable as exc:
-            log.warning("vector store unreachable", extra={"reason": str(exc)})
             told = "The vector store could not be reached, or broke off its answer."
-            raise _Again(VectorStoreFailed(told)) from exc
+            raise StoreFault(VectorStoreFailed(told), str(exc)) from exc
         except TimeoutError as exc:
             told = f"Connection to vector store timed out after {self._timeout_s:g}s"
-            raise _Again(VectorStoreTimeout(told)) from exc
+            raise StoreFault(VectorStoreTimeout(told), told) from exc
         if reply.status == TOO_MANY_REQUESTS or reply.status >= 500:
-            log.warning("vector store failed", extra={"status": reply.status, "reply": _excerpt(reply)})
             told = f"The vector store answers with HTTP {reply.status}."
-            raise _Again(VectorStoreFailed(told), reply.retry_after)
+            reason = f"HTTP {reply.status}: {_excerpt(reply)}"
+            raise StoreFault(VectorStoreFailed(told), reason, retry_after=reply.retry_after)
         return reply
 
 

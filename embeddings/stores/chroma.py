@@ -1,12 +1,13 @@
 """Vectors in a Chroma server: one of its collections for each embedding model."""
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from embeddings.clients.calling import NoSuchCollection
 from embeddings.clients.chroma import ChromaClient, Record
+from embeddings.stores.chroma_wide import WideSearch
 from embeddings.stores.ids import chunk_id_of
 from embeddings.types import Held, Near, Point, Space, Vector
 from knowlex.common.errors import VectorStoreFailed
@@ -21,14 +22,18 @@ class ChromaStore:
 
     def __init__(self, **options: Any) -> None:
         self._client = ChromaClient(**options)
+        self._wide = WideSearch(self._client)
 
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
     ) -> list[Near]:
         if not collections or limit < 1:
             return []
+        ids = {str(collection_id) for collection_id in collections}
         try:
-            found = await self._client.query(space.name, vector, n_results=limit, where=_within(collections))
+            found = await self._wide.nearest(space.name, vector, ids, limit)
+            if found is None:
+                found = await self._client.query(space.name, vector, n_results=limit, where=_within(ids))
         except NoSuchCollection:
             return []
         return [Near(known, one.distance) for one in found if (known := chunk_id_of(one.id))]
@@ -89,9 +94,8 @@ class ChromaStore:
             raise VectorStoreFailed("The vector store has another collection under this name.")
 
 
-def _within(collections: Sequence[UUID]) -> Mapping[str, Any]:
-    ids = [str(collection_id) for collection_id in collections]
-    return {"collection_id": ids[0] if len(ids) == 1 else {"$in": ids}}
+def _within(ids: Iterable[str]) -> Mapping[str, Any]:
+    return {"collection_id": {"$in": sorted(ids)}}
 
 
 def _held(record: Record) -> Held | None:

@@ -5,6 +5,8 @@ bounded bodies, no redirects, no gzip, no tries beyond the first: those are the 
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import aiohttp
@@ -61,17 +63,20 @@ class JsonWire:
             await session.close()
 
     async def _sent(self, method: str, url: str, data: bytes | None) -> Reply:
-        """On another connection where the server has closed the one at hand."""
+        """On another connection where the server has closed the one at hand, which was kept open for long."""
         for _ in range(STALE):
+            connection = _Connection()
             try:
-                return await self._once(method, url, data)
-            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as exc:
-                if getattr(exc, "errno", None) is not None:
+                return await self._once(method, url, data, connection)
+            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+                if not connection.reused:
                     raise
-        return await self._once(method, url, data)
+        return await self._once(method, url, data, _Connection())
 
-    async def _once(self, method: str, url: str, data: bytes | None) -> Reply:
-        async with self._sessions.get().request(method, url, data=data, allow_redirects=False) as response:
+    async def _once(self, method: str, url: str, data: bytes | None, connection: "_Connection") -> Reply:
+        async with self._sessions.get().request(
+            method, url, data=data, allow_redirects=False, trace_request_ctx=connection
+        ) as response:
             if response.headers.get("Content-Encoding", "identity") != "identity":
                 raise ValueError("compressed")
             raw = await self._read(response)
@@ -96,7 +101,24 @@ class JsonWire:
             auto_decompress=False,
             headers={"Content-Type": "application/json", **self._headers, **ACCEPTED},
             cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[_tracing()],
         )
+
+
+@dataclass(slots=True)
+class _Connection:
+    """Of one request. reused: it had served others before."""
+
+    reused: bool = False
+
+
+def _tracing() -> aiohttp.TraceConfig:
+    async def note(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
+        context.trace_request_ctx.reused = True
+
+    tracing = aiohttp.TraceConfig()
+    tracing.on_connection_reuseconn.append(note)
+    return tracing
 
 
 def _excerpt(raw: bytes) -> Any:

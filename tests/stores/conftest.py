@@ -23,7 +23,7 @@ StoreFor = Callable[..., VectorStore]
 
 
 @pytest.fixture(scope="session")
-def _servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ServerProcess]]:
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ServerProcess]]:
     started: dict[str, ServerProcess] = {}
 
     def get(kind: str) -> ServerProcess:
@@ -39,10 +39,10 @@ def _servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str
 
 @pytest.fixture(params=["memory", *STORES])
 async def store(
-    request: pytest.FixtureRequest, _servers: Callable[[str], ServerProcess]
+    request: pytest.FixtureRequest, servers: Callable[[str], ServerProcess]
 ) -> AsyncIterator[VectorStore]:
     kind = request.param
-    built = MemoryStore() if kind == "memory" else STORES[kind](url=_servers(kind).url, timeout_s=20.0)
+    built = MemoryStore() if kind == "memory" else STORES[kind](url=servers(kind).url, timeout_s=20.0)
     yield built
     await built.aclose()
 

@@ -22,7 +22,8 @@ class QdrantServer(ServerProcess):
 
     def misbehave(self, fault: str, **fields: Any) -> None:
         """fault: "delay" (seconds), "status" (status, retry_after), "hang_up", "cut", "not_json", "strange",
-        "huge". path: a part of those of the requests that it strikes. times: how many, 1 if it is not said.
+        "huge" (1 MB), "key" (key: the only one it takes). path: a part of those of the requests that it
+        strikes. times: how many, 1 if it is not said.
         """
         self._command([{"fault": fault} | fields])
 

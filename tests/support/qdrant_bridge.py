@@ -26,7 +26,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MOST_BYTES = 32 * 1024 * 1024
 BARRED = set('<>:"/\\|?*\0')
 PARAMETERS = {"wait", "ordering", "timeout", "consistency"}
-HUGE = 80 * 1024 * 1024
+HUGE = 1024 * 1024
 
 
 class Wrong(Exception):
@@ -251,6 +251,8 @@ async def _before(fault: dict[str, Any], request: web.Request) -> web.StreamResp
         headers = {"Retry-After": fault["retry_after"]} if "retry_after" in fault else {}
         told = {"status": {"error": "Service internal error: out of memory"}, "time": 0.0}
         return web.json_response(told, status=fault["status"], headers=headers)
+    if fault["fault"] == "key" and request.headers.get("api-key") != fault["key"]:
+        return web.Response(status=401, text="Must provide an API key or an Authorization bearer token")
     if fault["fault"] == "hang_up" and request.transport is not None:
         request.transport.abort()
     return None

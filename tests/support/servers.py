@@ -4,7 +4,6 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -53,13 +52,13 @@ class ServerProcess:
 
     def pause(self, *, on: bool) -> None:
         """Stop it where it is, so that it accepts connections and never answers; or let it go on."""
-        assert self._process is not None
-        processes.pause_group(self._process, on=on)
+        if processes.runs(self._process):
+            assert self._process is not None
+            processes.pause_group(self._process, on=on)
 
     def stop(self) -> None:
         if self._process is not None:
-            with suppress(ProcessLookupError):
-                self.pause(on=False)
+            self.pause(on=False)
             processes.terminate(self._process, timeout_s=5)
 
     @property
