@@ -195,7 +195,9 @@ def row_of(n: int, model_id: int, vector: Any) -> tuple[Any, ...]:
 
 @contextmanager
 def raw() -> Iterator[psycopg.Connection]:
-    with psycopg.connect(**async_db._connection_arguments(), autocommit=True) as opened:
+    with psycopg.connect(
+        **async_db._connection_arguments(connection.settings_dict), autocommit=True
+    ) as opened:
         yield opened
 
 

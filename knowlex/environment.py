@@ -28,6 +28,7 @@ class Environment(BaseSettings):
     knowlex_data_dir: Annotated[Path, AfterValidator(values.writable_folder)] = Path(".knowlex")
     knowlex_models_dir: Annotated[Path, AfterValidator(values.folder)] = Path(".models")
     database_url: Annotated[str, AfterValidator(values.database_url)] = ""
+    database_read_url: Annotated[str, AfterValidator(values.database_url)] = ""
     redis_url: Annotated[str, AfterValidator(values.redis_url)] = ""
     knowlex_secret_key: str = ""
     knowlex_host: Annotated[str, AfterValidator(values.host)] = "127.0.0.1"
@@ -237,7 +238,14 @@ LATER = {
         "chroma": "Chroma as the vector store",
     },
 }
-SECRET = {"DATABASE_URL", "REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "KNOWLEX_SECRET_KEY"}
+SECRET = {
+    "DATABASE_URL",
+    "DATABASE_READ_URL",
+    "REDIS_URL",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "KNOWLEX_SECRET_KEY",
+}
 SECRET |= {"KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY", "VECTOR_STORE_URL", "VECTOR_STORE_API_KEY"}
 
 

@@ -113,6 +113,10 @@ REDIS_URL = redis_client_url(ENV.redis_url or paths.redis_url(DATA_DIR))
 DATABASE = dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 DATABASE_OPTIONS = {"connect_timeout": 3, "tcp_user_timeout": 4000, **DATABASE.get("OPTIONS", {})}
 DATABASES = {"default": {**DATABASE, "OPTIONS": DATABASE_OPTIONS}}
+DATABASE_READ: dict[str, Any] = {}  # of a replica that searches may read from
+if ENV.database_read_url:
+    REPLICA = dj_database_url.parse(ENV.database_read_url)
+    DATABASE_READ = {**REPLICA, "OPTIONS": {**DATABASE_OPTIONS, **REPLICA.get("OPTIONS", {})}}
 
 MAX_UPLOAD_BYTES = ENV.knowlex_max_upload_mb * 1024 * 1024
 MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024

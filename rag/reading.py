@@ -1,24 +1,21 @@
 """Which collections a question reads, and in which state all that it reads is: one statement."""
 
-import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from documents import collection_changes
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
-from embeddings import search
-from knowlex.common.async_db import Row, fetch_all
+from knowlex.common.async_db import fetch_all
 from knowlex.common.errors import NotFound
+from rag.states import STATES, state_of
 
-_STATES = f"{collection_changes.STATE} AS state, {search.STATE} AS search"
 _NAMED = f"""
-    SELECT c.id, c.name, {_STATES} FROM documents_collection c
+    SELECT c.id, c.name, {STATES} FROM documents_collection c
     WHERE c.name = ANY(%(names)s) OR c.id::text = ANY(%(ids)s)
 """  # noqa: S608 - constants only
 _READABLE = f"""
-    SELECT c.id, {_STATES} FROM documents_collection c
+    SELECT c.id, {STATES} FROM documents_collection c
     WHERE %(allowed)s::uuid[] IS NULL OR c.id = ANY(%(allowed)s)
 """  # noqa: S608 - constants only
 
@@ -48,16 +45,10 @@ async def named(names_or_ids: Sequence[str], *, access: Access, field: str = "co
     read = {row["id"]: row for row in chosen.values() if row is not None}
     for collection_id in read:
         access.require_collection(collection_id, field=field)
-    return Reading(tuple(read), _state(read.values()))
+    return Reading(tuple(read), state_of(read.values()))
 
 
 async def readable(access: Access) -> Reading:
     """All that the caller may read."""
     rows = await fetch_all(_READABLE, {"allowed": access.allowed})
-    return Reading(tuple(row["id"] for row in rows), _state(rows))
-
-
-def _state(rows: Iterable[Row]) -> str:
-    """In whatever order; "" where nothing is read."""
-    states = sorted(f"{row['id']} {row['state']} {row['search']}" for row in rows)
-    return hashlib.sha256("\n".join(states).encode()).hexdigest() if states else ""
+    return Reading(tuple(row["id"] for row in rows), state_of(rows))

@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
 from documents.protocols import TokenCounter
+from knowlex.common import replica
 from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.components import all_built, component
 from knowlex.common.errors import NotFound
@@ -162,6 +163,7 @@ def _ensure_works(part: object, variable: str) -> None:
 
 async def close() -> None:
     """Close this event loop's connections to models, and write what is not yet written."""
+    await replica.close()
     for unwritten in (query_counts.take(), recorder.take()):
         if unwritten is not None:
             await unwritten.close()

@@ -6,8 +6,8 @@ Django's ORM would hop to a thread for every query; views that answer 500 people
 import asyncio
 import logging
 import select
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from django.db import connections
@@ -23,6 +23,7 @@ from knowlex.common.turns import Turns
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Row: TypeAlias = dict[str, Any]
 Params: TypeAlias = Sequence[Any] | Mapping[str, Any]
 Pool: TypeAlias = AsyncConnectionPool[AsyncConnection[DictRow]]
@@ -39,7 +40,7 @@ TRANSIENT = (
     PoolClosed,
 )
 _RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=LIMIT_S)
-_abandoned: set[asyncio.Task[list[Row]]] = set()
+_abandoned: set[asyncio.Task[Any]] = set()
 
 
 class StatementTooLong(DatabaseUnavailable):
@@ -75,26 +76,34 @@ async def close_pool() -> None:
 
 
 async def _within_limit(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
-    task = asyncio.ensure_future(_fetch_with_retries(sql, params, setup))
     try:
-        done, _ = await asyncio.wait({task}, timeout=LIMIT_S)
+        return await finished(_fetch_with_retries(sql, params, setup), within_s=LIMIT_S)
+    except TimeoutError:
+        raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
+
+
+async def finished(work: Coroutine[Any, Any, T], *, within_s: float) -> T:
+    """Raises TimeoutError, at once when time is up."""
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=within_s)
     except asyncio.CancelledError:
         _abandon(task)
         raise
     if not done:
         _abandon(task)
-        raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5)
+        raise TimeoutError
     return task.result()
 
 
-def _abandon(task: asyncio.Task[list[Row]]) -> None:
+def _abandon(task: asyncio.Task[Any]) -> None:
     """Cancel without waiting: a server that hangs takes psycopg up to 10 s to give up on."""
     _abandoned.add(task)
     task.add_done_callback(_forget)
     task.cancel()
 
 
-def _forget(task: asyncio.Task[list[Row]]) -> None:
+def _forget(task: asyncio.Task[Any]) -> None:
     _abandoned.discard(task)
     if not task.cancelled():
         task.exception()  # looked at, so that asyncio does not report it as never retrieved
@@ -111,7 +120,7 @@ async def _fetch_with_retries(sql: Query, params: Params, setup: Sequence[Query]
 async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
     pool = _pools.get()
     await pool.open()  # returns at once when it is open
-    connection = await _living_connection(pool)
+    connection = await living_connection(pool)
     try:
         return await _run(connection, sql, params, setup)
     except psycopg.errors.QueryCanceled as exc:
@@ -132,7 +141,7 @@ async def _run(
     return await cursor.fetchall()
 
 
-async def _living_connection(pool: Pool) -> AsyncConnection[DictRow]:
+async def living_connection(pool: Pool) -> AsyncConnection[DictRow]:
     """A connection that the server has not closed meanwhile; the pool replaces those that it has."""
     for _ in range(MAX_CONNECTIONS):
         connection = await pool.getconn()
@@ -150,9 +159,10 @@ def _has_unread_bytes(connection: AsyncConnection[DictRow]) -> bool:
     return bool(poll.poll(0))
 
 
-def _new_pool() -> Pool:
+def new_pool(database: Mapping[str, Any]) -> Pool:
+    """database: as in Django's DATABASES."""
     return AsyncConnectionPool(
-        kwargs={**_connection_arguments(), "autocommit": True, "row_factory": dict_row},
+        kwargs={**_connection_arguments(database), "autocommit": True, "row_factory": dict_row},
         connection_class=AsyncConnection[DictRow],
         configure=_configure,
         open=False,
@@ -174,9 +184,8 @@ async def _configure(connection: AsyncConnection[DictRow]) -> None:
     await connection.execute("SET enable_seqscan = off")
 
 
-def _connection_arguments() -> dict[str, Any]:
-    """libpq's arguments out of Django's settings, which in tests name the test database."""
-    database = connections["default"].settings_dict
+def _connection_arguments(database: Mapping[str, Any]) -> dict[str, Any]:
+    """libpq's arguments."""
     named = {
         "host": database["HOST"],
         "port": database["PORT"],
@@ -189,5 +198,6 @@ def _connection_arguments() -> dict[str, Any]:
     return {name: value for name, value in named.items() if value != ""}
 
 
-_pools: PerLoop[Pool] = PerLoop(_new_pool)
+# In tests Django's own settings name the test database.
+_pools: PerLoop[Pool] = PerLoop(lambda: new_pool(connections["default"].settings_dict))
 _turns: PerLoop[Turns] = PerLoop(lambda: Turns(MAX_CONNECTIONS, BUSY_S))

@@ -33,7 +33,11 @@ class Finding:
 def findings(app: Celery) -> Iterator[Finding]:
     environment = settings.ENV
     yield Finding("data folder", str(settings.DATA_DIR), *_data_folder())
-    yield _service("database", settings.DATABASE_URL, environment.database_url, _database)
+    yield _service(
+        "database", settings.DATABASE_URL, environment.database_url, lambda: _database(settings.DATABASE_URL)
+    )
+    if replica := environment.database_read_url:
+        yield _asked("replica", without_password(replica), lambda: _database(replica), must_run=True)
     yield _service("broker", settings.REDIS_URL, environment.redis_url, _broker)
     yield _asked("workers", f"{settings.WORKERS} processes", lambda: _workers(app), must_run=False)
     address = f"http://{ANY.get(settings.HOST, settings.HOST)}:{settings.PORT}"
@@ -59,8 +63,8 @@ def _data_folder() -> tuple[bool, str]:
     return writable, "can be written to" if writable else "cannot be written to"
 
 
-def _database() -> str:
-    with psycopg.connect(settings.DATABASE_URL, connect_timeout=TIMEOUT_S) as connection:
+def _database(url: str) -> str:
+    with psycopg.connect(url, connect_timeout=TIMEOUT_S) as connection:
         version = str(connection.info.server_version // 10000)
         row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
     return f"PostgreSQL {version}, pgvector {row[0] if row else 'not there yet'}"

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from embeddings.vector_parameter import parameter
-from knowlex.common.async_db import Row, fetch_all
+from knowlex.common.async_db import Row
+from knowlex.common.replica import fetch_all
 from rag.retrievers import statements
 from rag.retrievers.filtering import condition_of
+from rag.states import told
 from rag.types import Place, Question, Retrieval
 
 
@@ -20,4 +22,4 @@ async def rows(question: Question, found: Retrieval, places: Sequence[Place]) ->
         **condition.parameters,
     }
     model_id = None if found.vector is None else found.model_id
-    return await fetch_all(statements.beside(model_id, condition.conditions), parameters)
+    return await fetch_all(statements.beside(model_id, condition.conditions), parameters, told=told(question))

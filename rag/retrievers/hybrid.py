@@ -14,14 +14,16 @@ from psycopg.sql import SQL
 from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, usable_model
 from embeddings.types import Vector
 from embeddings.vector_parameter import parameter
-from knowlex.common.async_db import Row, StatementTooLong, fetch_all
+from knowlex.common.async_db import Row, StatementTooLong
 from knowlex.common.errors import KnowlexError, NotFound, RetrievalFailed
+from knowlex.common.replica import fetch_all
 from rag.retrievers import beside, literal, outside, sentences, statements
 from rag.retrievers.examining import examine
 from rag.retrievers.nothing import why_nothing
 from rag.retrievers.scope import Scope, Scopes
 from rag.sentences import with_sentences
 from rag.stages import Stages
+from rag.states import told
 from rag.types import Examination, Passage, Place, Question, Reason, Retrieval
 
 log = logging.getLogger(__name__)
@@ -116,7 +118,9 @@ class HybridRetriever:
         if question.mode == "exact":
             return await self._by_literal(question, scope)
         statement = statements.by_words(scope.condition.conditions, scope.narrow)
-        return await fetch_all(statement, self._parameters(question, scope) | words_of(scope))
+        return await fetch_all(
+            statement, self._parameters(question, scope) | words_of(scope), told=told(question)
+        )
 
     async def _by_meaning(
         self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages
@@ -128,7 +132,9 @@ class HybridRetriever:
         if question.mode == "hybrid":
             parameters |= words_of(scope) | self._weights()
         statement = statements.by_meaning(model, question.mode, scope.condition.conditions, scope.narrow)
-        return await took.of("search", fetch_all(statement, parameters, setup=model.setup))
+        return await took.of(
+            "search", fetch_all(statement, parameters, setup=model.setup, told=told(question))
+        )
 
     async def _by_literal(self, question: Question, scope: Scope) -> Sequence[Row]:
         needle = literal.needle(question.text, scope.row["languages"])

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from embeddings.lexical import UNKNOWN, question_lexemes
-from knowlex.common.async_db import Row, fetch_one
+from knowlex.common.async_db import Row
+from knowlex.common.replica import fetch_all
 from rag.retrievers import statements
 from rag.retrievers.filtering import NARROW, Condition, condition_of
 from rag.retrievers.words import ALL_CHUNKS, Words, distinct, weighed
+from rag.states import told
 from rag.types import Question
 
 TRIES = 3
@@ -69,7 +71,9 @@ class Scopes:
             "model": self._model_id,
             **condition.parameters,
         }
-        return await fetch_one(statements.scope(condition.conditions), parameters)
+        statement = statements.scope(condition.conditions)
+        rows = await fetch_all(statement, parameters, told=told(question))
+        return rows[0] if rows else None
 
     def _remember(self, collections: tuple[UUID, ...], languages: Sequence[str]) -> tuple[str, ...]:
         found = self._languages[collections] = tuple(languages)

@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
 from psycopg.conninfo import make_conninfo
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
 
 @pytest.fixture
 def built(add_vectors, settings) -> VectorIndex:
-    settings.DATABASE_URL = make_conninfo(**async_db._connection_arguments())
+    settings.DATABASE_URL = make_conninfo(**async_db._connection_arguments(connection.settings_dict))
     add_vectors(300)
     indexing.ensure_index(min_rows=1)
     return VectorIndex.objects.get()
