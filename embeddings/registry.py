@@ -96,6 +96,10 @@ def is_remote(model: ModelSpec) -> bool:
     return bool({"base_url", "host"} & wire(model).keys())
 
 
+def is_ollama(model: ModelSpec) -> bool:
+    return "host" in wire(model)
+
+
 def wire(model: ModelSpec) -> dict[str, Any]:
     """What the settings say of the model's provider: keys, addresses, times."""
     options = _part(model.provider).get("options", {})

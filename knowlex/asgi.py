@@ -10,6 +10,7 @@ import asyncio
 import gc
 import logging
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,17 @@ async def _live(receive: Receive, send: Send) -> None:
 
 
 async def _warm_up() -> None:
+    await asyncio.gather(*(_warmed(load) for load in (health.load_models, _warm_up_here)))
+
+
+async def _warm_up_here() -> None:
+    await health.warm_up()
+    await health.warm_up_reranker()
+
+
+async def _warmed(load: Callable[[], Awaitable[None]]) -> None:
     try:
-        await health.warm_up()
-        await health.warm_up_reranker()
+        await load()
     except (KnowlexError, ImproperlyConfigured) as exc:
         log.error("a model cannot be loaded", extra={"reason": str(exc)})
 

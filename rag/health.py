@@ -3,8 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from typing import Any, Literal, NamedTuple
 
 import psycopg
 import redis.asyncio
@@ -22,8 +21,10 @@ from embeddings.types import ModelSpec
 from knowlex.common import liveness
 from knowlex.common.components import component
 from knowlex.common.errors import KnowlexError
+from knowlex.common.model_servers import ollama_state, takes_connections
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.times import utc_timestamp
+from rag import warming
 from rag.protocols import ModelBacked, Reranker
 
 LIMIT_S, MODEL_LIMIT_S = 1.0, 0.3
@@ -32,12 +33,24 @@ FRESH_S = 0.5  # so that a crowd of probes asks each part but twice a second
 UNREACHABLE = (psycopg.Error, RedisError, OSError, EOFError, ValueError, KnowlexError, ImproperlyConfigured)
 
 
+class _Model(NamedTuple):
+    """state: connected, loaded, not_configured; or not_loaded, unreachable."""
+
+    state: str
+    of_ollama: bool = False
+
+    @property
+    def serves(self) -> bool:
+        return self.state not in ("not_loaded", "unreachable")
+
+
 async def health_check() -> dict[str, Any]:
     """The Service's `health_check()`, and besides: database, broker, workers (their number), chat_model, and
     vector_index, which says whether searches go through one, and what share of the neighbours it finds, or
     which store they go to. vector_store: connected where both the database and such a store can be reached.
 
     reranker, only where a model reranks: "connected" or "loaded"; or else why the order is the sentences'.
+    chat_model is not_loaded, too, where Ollama answers but does not have it.
     unhealthy: nothing can be answered. degraded: embedding, or answering by the chat model, cannot be done,
     or the reranker's model is not there.
     """
@@ -47,6 +60,11 @@ async def health_check() -> dict[str, Any]:
             result = await _measure()
             _remember(result)
         return {**result, "timestamp": utc_timestamp()}
+
+
+async def load_models() -> None:
+    """Those of Ollama, so that the first question does not wait for them. Raises ImproperlyConfigured."""
+    await warming.load_models(await _searched_model())
 
 
 async def warm_up() -> None:
@@ -79,12 +97,12 @@ async def _measure() -> dict[str, Any]:
     database, store, broker, workers, embedder, chat, reranker = await asyncio.gather(
         *(_within_limit(check) for check in checks)
     )
-    uses_ollama = "host" in _options("SYNTHESIZER")
+    embedder, chat = embedder or _unanswered("EMBEDDER"), chat or _unanswered("SYNTHESIZER")
     result: dict[str, Any] = {
-        "ollama": _word(chat) if uses_ollama else "not_configured",
+        "ollama": _ollama(embedder, chat),
         "vector_store": _word(database and store),  # in the database: there once it is migrated
-        "embedding_model": "loaded" if embedder else "not_loaded",
-        "chat_model": _word(chat) if _is_remote("SYNTHESIZER") else "not_configured",
+        "embedding_model": "loaded" if embedder.serves else "not_loaded",
+        "chat_model": chat.state,
         "database": _word(database is not None),
         "broker": _word(broker),
         "workers": workers or 0,
@@ -94,7 +112,7 @@ async def _measure() -> dict[str, Any]:
         result["reranker"] = reranker or ("unreachable" if _is_remote("RERANKER") else "not_loaded")
     if not (database and store):
         return {"status": "unhealthy", **result}
-    whole = broker and workers and embedder and chat and reranker in ("", *RERANKS)
+    whole = broker and workers and embedder.serves and chat.serves and reranker in ("", *RERANKS)
     return {"status": "healthy" if whole else "degraded", **result}
 
 
@@ -142,45 +160,35 @@ async def _workers() -> int:
     return await liveness.alive(_valkey.get())
 
 
-async def _embedder() -> bool:
+async def _embedder() -> _Model:
     model = await _searched_model()
+    wire = registry.wire(model)
+    if registry.is_ollama(model):
+        return _Model(await ollama_state(wire["host"], registry.server_name(model)), of_ollama=True)
     if registry.is_remote(model):
-        return await _answers(registry.wire(model))
+        return _Model(_word(await takes_connections(wire["base_url"])))
     await warm_up()
-    return True
+    return _Model("loaded")
 
 
-async def _chat_model() -> bool:
-    return not _is_remote("SYNTHESIZER") or await _answers(_options("SYNTHESIZER"))
+async def _chat_model() -> _Model:
+    options = _options("SYNTHESIZER")
+    if "host" in options:
+        return _Model(await ollama_state(options["host"], options["model_name"]), of_ollama=True)
+    if not _is_remote("SYNTHESIZER"):
+        return _Model("not_configured")
+    return _Model(_word(await takes_connections(options["base_url"])))
+
+
+def _unanswered(role: str) -> _Model:
+    """What did not answer in time."""
+    return _Model("unreachable", of_ollama="host" in _options(role))
 
 
 async def _reranker() -> str:
     """ "" where no model is configured."""
     reranker = component("RERANKER", Reranker)
     return await reranker.state() if isinstance(reranker, ModelBacked) else ""
-
-
-async def _answers(options: dict[str, Any]) -> bool:
-    """Whether a model's server takes connections, and whether Ollama answers; nothing that costs is asked.
-
-    OpenAI itself (no base URL) is taken for granted: it needs no probes from every installation.
-    """
-    url = urlsplit(options.get("host") or options.get("base_url") or "")
-    if not url.hostname:
-        return True
-    secure = url.scheme == "https"
-    reader, writer = await asyncio.open_connection(
-        url.hostname, url.port or (443 if secure else 80), ssl=secure or None, limit=4096
-    )
-    try:
-        if "host" not in options:
-            return True
-        path = f"{url.path.rstrip('/')}/api/tags"
-        writer.write(f"GET {path} HTTP/1.0\r\nHost: {url.netloc}\r\n\r\n".encode())
-        status_line = await reader.readline()
-        return status_line.startswith(b"HTTP/") and status_line.split(b" ")[1][:1] in (b"2", b"3", b"4")
-    finally:
-        writer.close()
 
 
 def _options(role: str) -> dict[str, Any]:
@@ -190,6 +198,12 @@ def _options(role: str) -> dict[str, Any]:
 
 def _is_remote(role: str) -> bool:
     return bool({"host", "base_url"} & _options(role).keys())
+
+
+def _ollama(*models: _Model) -> str:
+    """Whether it can be reached, with the models or without."""
+    states = [model.state for model in models if model.of_ollama]
+    return _word("unreachable" not in states) if states else "not_configured"
 
 
 def _word(reachable: object) -> str:

@@ -28,7 +28,11 @@ HEALTH: dict[str, Any] = {
         "ollama": _CONFIGURED,
         "vector_store": _CONNECTION,
         "embedding_model": {"type": "string", "enum": ["loaded", "not_loaded"]},
-        "chat_model": _CONFIGURED,
+        "chat_model": {
+            "type": "string",
+            "enum": ["connected", "unreachable", "not_loaded", "not_configured"],
+            "description": "`not_loaded`: Ollama answers, but the model was not pulled.",
+        },
         "database": _CONNECTION,
         "broker": _CONNECTION,
         "vector_index": {

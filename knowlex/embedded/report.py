@@ -1,8 +1,10 @@
 """What `doctor` tells: each part, what it is set to, and whether it answers now. Starts nothing."""
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -14,6 +16,9 @@ from django.conf import settings
 from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from knowlex.common.model_servers import ollama_state_once
+from knowlex.common.ollama import not_pulled
 
 TIMEOUT_S = 3
 ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}  # noqa: S104 (asked, not bound)
@@ -42,8 +47,8 @@ def findings(app: Celery) -> Iterator[Finding]:
     yield _asked("workers", f"{settings.WORKERS} processes", lambda: _workers(app), must_run=False)
     address = f"http://{ANY.get(settings.HOST, settings.HOST)}:{settings.PORT}"
     yield _asked("web server", address, lambda: _get(f"{address}/health"), must_run=False)
-    yield _provider("embedder", environment.embedder)
-    yield _provider("synthesizer", environment.synthesizer)
+    yield _provider("embedder", environment.embedder, settings.EMBEDDERS)
+    yield _provider("synthesizer", environment.synthesizer, settings.SYNTHESIZERS)
 
 
 def _service(part: str, url: str, external: str, ask: Callable[[], str]) -> Finding:
@@ -85,15 +90,26 @@ def _workers(app: Celery) -> str:
     return ", ".join(name for reply in replies for name in reply)
 
 
-def _provider(part: str, name: str) -> Finding:
+def _provider(part: str, name: str, choices: dict[str, dict[str, Any]]) -> Finding:
     if name == "openai":
         base = settings.ENV.openai_base_url or "https://api.openai.com/v1"
         key = settings.ENV.openai_api_key
         return _asked(part, f"openai at {base}", lambda: _get(f"{base}/models", key=key), must_run=True)
     if name == "ollama":
-        host = settings.ENV.ollama_host
-        return _asked(part, f"ollama at {host}", lambda: _get(f"{host}/api/version"), must_run=True)
+        options = choices[name]["options"]
+        host, model = options["host"], options["model_name"]
+        return _asked(part, f"{model} of ollama at {host}", lambda: _ollama(host, model), must_run=True)
     return Finding(part, name, True, "in this process")
+
+
+def _ollama(host: str, model: str) -> str:
+    """Raises OSError; ValueError if it does not have the model."""
+    match asyncio.run(ollama_state_once(host, model)):
+        case "connected":
+            return "has the model"
+        case "not_loaded":
+            raise ValueError(not_pulled(model))
+    raise OSError("cannot be reached")
 
 
 def _get(url: str, *, key: str = "") -> str:

@@ -1,4 +1,4 @@
-"""How Ollama's two ways of asking a model word requests and replies. Plain Python."""
+"""How Ollama's two ways of asking a model word requests and replies."""
 
 import json
 from abc import ABC, abstractmethod
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from knowlex.common.errors import SynthesisFailed
+from knowlex.common.json_wire import Reply
 from knowlex.common.ollama import is_not_pulled, keep_alive, not_pulled
 from rag.chat.client import Request
 from rag.chat.lines import Lines
@@ -56,6 +57,19 @@ class OllamaDialect(ABC):
         if request.schema is not None:
             body["format"] = request.schema
         return json.dumps(body).encode()
+
+    def loading(self) -> dict[str, Any]:
+        """For /api/generate: without a prompt the model is only loaded."""
+        stays = keep_alive(self._sent.keep_alive)
+        return {"model": self._sent.model_name, "keep_alive": stays, "options": self._options(None)}
+
+    def check_loaded(self, reply: Reply) -> None:
+        """Raises SynthesisFailed; Again if another try may help."""
+        error = reply.body.get("error") if isinstance(reply.body, dict) else None
+        if not reply.ok:
+            raise self.failure(reply.status, reply.retry_after, str(error or ""))
+        if error:
+            raise self._failed(error)
 
     def learn(self, status: int, said: str) -> None:  # noqa: B027 (nothing to leave out)
         """Ollama passes over what it does not know."""

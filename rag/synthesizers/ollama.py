@@ -10,4 +10,8 @@ class OllamaSynthesizer(ChatSynthesizer):
     """structured: as ChatSynthesizer's. The other options are OllamaChat's."""
 
     def __init__(self, *, structured: bool = False, **options: Any) -> None:
-        super().__init__(OllamaChat(**options), structured=structured)
+        self._chat = OllamaChat(**options)
+        super().__init__(self._chat, structured=structured)
+
+    async def warm_up(self, *, timeout_s: float) -> None:
+        await self._chat.warm_up(timeout_s=timeout_s)

@@ -57,6 +57,72 @@ def test_a_failing_ollama_is_a_synthesis_failure_within_its_timeout(
     assert time.monotonic() - started < 2 + 2
 
 
+@pytest.mark.parametrize(
+    ("fault", "fields"),
+    [("no_text", {}), ("empty_answer", {}), ("error_200", {"message": "unexpected EOF"})],
+)
+def test_an_ollama_that_answers_nothing_is_a_synthesis_failure(
+    towers: Stack, provider: Provider, fault: str, fields: dict[str, Any]
+):
+    """Done without text, an empty text, an error for a reply: tried again, then told."""
+    if fault == "empty_answer":
+        provider.says("empty")
+    else:
+        provider.rule(fault, on="chat", **fields)
+    assert_problem(query(towers.client, QUESTION), 503, "SYNTHESIS_FAILED")
+    assert len(provider.calls("chat")) > 1
+
+
+def test_a_model_that_was_not_pulled_is_named_at_once(towers: Stack, provider: Provider):
+    provider.has_pulled("mistral:7b")
+    problem = assert_problem(query(towers.client, QUESTION), 503, "SYNTHESIS_FAILED")
+    assert "ollama pull llama3.2:1b" in problem["message"]
+    assert len(provider.calls("chat")) == 1
+    wait_until(lambda: towers.client.get("/health").json()["chat_model"] == "not_loaded", 5, "not_loaded")
+    body = towers.client.get("/health").json()
+    assert (body["status"], body["ollama"]) == ("degraded", "connected")
+
+
+def test_a_model_that_loads_in_time_answers(towers: Stack, provider: Provider):
+    provider.loads_in(0.5)
+    assert query(towers.client, QUESTION).json()["metadata"]["answerSynthesized"] is True
+    assert provider.loads == {"llama3.2:1b": 1}
+
+
+def test_a_model_that_loads_for_too_long_is_given_up_and_the_question_withdrawn(
+    towers: Stack, provider: Provider
+):
+    provider.loads_in(30)
+    started = time.monotonic()
+    assert_problem(query(towers.client, QUESTION), 503, "SYNTHESIS_FAILED")
+    assert time.monotonic() - started < 2 + 2
+    wait_until(lambda: provider.abandoned == 1, 5, "the request to be cancelled")
+
+
+def test_the_model_is_loaded_when_the_web_server_starts_with_the_window_of_questions(
+    towers: Stack, provider: Provider
+):
+    towers.terminate_web()
+    provider.reset()
+    towers.start_web()
+    wait_until(lambda: len(provider.calls("load")) == 1, 10, "the model to be loaded")
+    query(towers.client, QUESTION)
+    (loading,), (asking,) = provider.calls("load"), provider.calls("chat")
+    assert (loading.path, loading.body["keep_alive"]) == ("/api/generate", "30m")
+    assert loading.body["options"] == asking.body["options"]
+    assert provider.loads == {"llama3.2:1b": 1}
+
+
+def test_a_model_that_cannot_be_loaded_delays_no_start(towers: Stack, provider: Provider):
+    towers.terminate_web()
+    provider.reset()
+    provider.rule("hang", on="load")
+    started = time.monotonic()
+    towers.start_web()
+    assert query(towers.client, QUESTION).json()["metadata"]["answerSynthesized"] is True
+    assert time.monotonic() - started < 15
+
+
 def test_health_tells_within_5_s_that_ollama_went_and_came_back(towers: Stack, provider: Provider):
     def health() -> tuple[str, str]:
         body = towers.client.get("/health").json()

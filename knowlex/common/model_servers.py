@@ -1,0 +1,63 @@
+"""Whether the servers of models are there, and whether Ollama has a model; nothing that costs is asked."""
+
+import asyncio
+from typing import Any
+from urllib.parse import urlsplit
+
+from knowlex.common.components import kept
+from knowlex.common.json_wire import JsonWire, Unreachable
+from knowlex.common.ollama import base_url, full_name
+
+LIMIT_S = 1.0
+MAX_LIST_BYTES = 4 * 1024 * 1024
+
+
+async def takes_connections(url: str | None) -> bool:
+    """OpenAI itself (no URL) is taken for granted: not every installation is to probe it. Raises OSError."""
+    parts = urlsplit(url or "")
+    if not parts.hostname:
+        return True
+    secure = parts.scheme == "https"
+    _, writer = await asyncio.open_connection(
+        parts.hostname, parts.port or (443 if secure else 80), ssl=secure or None, limit=4096
+    )
+    writer.close()
+    return True
+
+
+async def ollama_state(host: str, model: str) -> str:
+    """ "connected"; "not_loaded" if it answers without having the model; "unreachable"."""
+    return await _state(kept(("OLLAMA", host), lambda: _wire(host)), model)
+
+
+async def ollama_state_once(host: str, model: str) -> str:
+    """The same without a connection left open."""
+    wire = _wire(host)
+    try:
+        return await _state(wire, model)
+    finally:
+        await wire.aclose()
+
+
+def _wire(host: str) -> JsonWire:
+    return JsonWire(base_url(host), max_bytes=MAX_LIST_BYTES)
+
+
+async def _state(wire: JsonWire, model: str) -> str:
+    try:
+        reply = await wire.send("GET", "/api/tags", timeout_s=LIMIT_S)
+    except (Unreachable, TimeoutError):
+        return "unreachable"
+    if reply.status >= 500:
+        return "unreachable"
+    names = _names(reply.body) if reply.ok else None
+    return "connected" if names is None or full_name(model).lower() in names else "not_loaded"
+
+
+def _names(body: Any) -> set[str] | None:
+    """With their tags; None for what is no such list: something else stands in its place."""
+    models = body.get("models") if isinstance(body, dict) else None
+    if not isinstance(models, list):
+        return None
+    told = [one.get("name") or one.get("model") for one in models if isinstance(one, dict)]
+    return {full_name(name).lower() for name in told if isinstance(name, str)}
