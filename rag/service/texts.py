@@ -1,4 +1,4 @@
-"""Texts that a program has at hand -> records in memory: split where they are long, and embedded."""
+"""Texts that a program has at hand -> records, split where they are long."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,9 +11,6 @@ from documents.extractors.failures import Unreadable
 from documents.extractors.markdown import read_markdown
 from documents.tokens import WordPieceCounter
 from documents.types import ChunkingSettings, ExtractedPage, Extraction
-from embeddings.protocols import Embedder
-from embeddings.types import Vector
-from rag.retrievers.foreign.memory import MemoryReader
 from rag.retrievers.foreign.protocols import Record
 from rag.retrievers.foreign.records import SOURCE, SOURCES
 
@@ -24,7 +21,6 @@ Texts: TypeAlias = Iterable[Text] | Mapping[str, str]
 TEXT_KEYS = ("text", "content", "page_content", "document")
 NAME_KEYS = (*SOURCES[:-1], "name")  # `document` may be the text
 MARKDOWN = (".md", ".markdown")
-BATCH = 64
 
 
 class Named(NamedTuple):
@@ -35,28 +31,22 @@ class Named(NamedTuple):
     metadata: Mapping[str, Any]
 
 
-def reader_of(texts: Texts, embedder: Embedder) -> MemoryReader:
-    """All of them, embedded in this thread: with the local model some 25 ms for 300 words.
-
-    Raises ValueError for what is no text, naming its place; EmbedderError.
+def records_of(texts: Texts) -> list[Record]:
+    """What is short enough for the model stays as it is, except for Markdown, which is split at its headings;
+    blank texts are left out. Raises ValueError for what is no text, naming its place.
     """
-    records = list(records_of(texts))
-    vectors: list[Vector] = []
-    for start in range(0, len(records), BATCH):
-        vectors += embedder.embed([record.text for record in records[start : start + BATCH]])
-    return MemoryReader(records, vectors)
-
-
-def records_of(texts: Texts) -> Iterator[Record]:
-    """What is short enough for the model stays as it is; blank texts are left out. Raises ValueError."""
     counter, known = WordPieceCounter(), Counter[str]()
-    for named in _named(texts):
-        for text, place in _parts(named, counter):
-            index = known[named.name]
-            known[named.name] += 1
-            own_id = named.metadata.get("id") if index == 0 else None
-            metadata = {"chunk_index": index, **place, **named.metadata}
-            yield Record(str(own_id or f"{named.name}#{index}"), text, metadata)
+    return [record for named in _named(texts) for record in _records(named, counter, known)]
+
+
+def _records(named: Named, counter: WordPieceCounter, known: Counter[str]) -> Iterator[Record]:
+    """known: how many records each name has."""
+    own_id = named.metadata.get("id")
+    for part, (text, headings) in enumerate(_parts(named, counter)):
+        index = known[named.name]
+        known[named.name] += 1
+        id_ = f"{named.name}#{index}" if own_id is None else f"{own_id}#{part}" if part else str(own_id)
+        yield Record(id_, text, {"chunk_index": index, **headings, **named.metadata})
 
 
 def _parts(named: Named, counter: WordPieceCounter) -> Iterator[tuple[str, dict[str, str]]]:

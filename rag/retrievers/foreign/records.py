@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
 from documents.characters import clean_characters, clean_label, has_text
@@ -15,17 +16,34 @@ PAGES = ("page_number", "page_label")
 SECTIONS = ("section_title", "section", "heading")
 CHAPTERS = ("chapter", "related_topic")
 MAX_CHARS = 10_000  # of a text; a chunk of usual size has some 1,500
+LONGEST_LABEL = 2000
+KEPT = 4096  # texts and labels cleaned once
 LARGEST = 1_000_000_000  # page or index; what is larger is none
 _SPACE = UUID("6f0f4b5e-6c1f-5d0a-9f55-7d5c3a1e2b4d")
 
 
-def passage_of(record: Record, language: str = "") -> Passage | None:
-    """None for a record without text. Its chunk_index is -1 where it has none."""
+class Candidate(NamedTuple):
+    """A record with its text cleaned; hundreds are looked at for a question, and few become passages.
+
+    name: of its document. language: ISO 639-1 code of that, "" if nothing tells.
+    """
+
+    record: Record
+    content: str
+    name: str
+    language: str = ""
+
+
+def candidate_of(record: Record) -> Candidate | None:
+    """None for a record without text."""
     content = content_of(record.text)
-    if not content:
-        return None
+    return Candidate(record, content, source_of(record)) if content else None
+
+
+def passage_of(candidate: Candidate) -> Passage:
+    """Its chunk_index is -1 where it has none."""
+    record, content, name, language = candidate
     metadata = record.metadata
-    name = source_of(record)
     page = _whole(metadata, PAGES, least=1)
     index = _whole(metadata, ("chunk_index",), least=0)
     return Passage(
@@ -49,9 +67,10 @@ def passage_of(record: Record, language: str = "") -> Passage | None:
 
 def source_of(record: Record) -> str:
     """The document's name; of a record that names none, its own id."""
-    return _label(record.metadata, SOURCES) or clean_label(record.id) or "?"
+    return _label(record.metadata, SOURCES) or _seen(record.id[:LONGEST_LABEL]) or "?"
 
 
+@lru_cache(maxsize=KEPT)
 def content_of(text: str) -> str:
     """Cleaned, and cut between words where it is far longer than any chunk; "" where nothing can be seen."""
     cleaned = clean_characters(text[: 2 * MAX_CHARS]).strip()
@@ -66,10 +85,16 @@ def _label(metadata: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     for key in keys:
         value = metadata.get(key)
         if isinstance(value, str | int | float) and not isinstance(value, bool):
-            label = clean_label(str(value))
-            if has_text(label):
+            label = _seen(str(value)[:LONGEST_LABEL])
+            if label:
                 return label
     return ""
+
+
+@lru_cache(maxsize=KEPT)
+def _seen(text: str) -> str:
+    label = clean_label(text)
+    return label if has_text(label) else ""
 
 
 def _whole(metadata: Mapping[str, Any], keys: tuple[str, ...], *, least: int) -> int | None:

@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from uuid import UUID
 
 from documents.languages import language_of
 from embeddings.protocols import Embedder
@@ -15,10 +14,10 @@ from rag.context.wording import wording
 from rag.retrievers.foreign.filters import wheres_of
 from rag.retrievers.foreign.places import placed
 from rag.retrievers.foreign.protocols import CollectionReader, Record
-from rag.retrievers.foreign.records import passage_of
-from rag.retrievers.foreign.weighing import in_order, worth
+from rag.retrievers.foreign.records import Candidate, candidate_of
+from rag.retrievers.foreign.weighing import best, worth
 from rag.stages import Stages
-from rag.types import Passage, Question, Reason, Retrieval
+from rag.types import Question, Reason, Retrieval
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +59,7 @@ class ForeignRetriever:
         self._reader, self._embedder, self._calibration = reader, embedder, calibration
         self._limit, self._candidates = limit, candidates
         self._counted = (0, 0.0)  # records, and until when that is taken for true
-        self._languages: dict[UUID, str] = {}
+        self._languages: dict[str, str] = {}
 
     async def retrieve(self, question: Question) -> Retrieval:
         """Raises RetrievalFailed (from EmbedderError: the question could not be embedded), VectorStoreFailed,
@@ -68,13 +67,13 @@ class ForeignRetriever:
         """
         took, wheres = Stages(), wheres_of(question)
         vector = await took.of("embed", self._embedded(question.text))
-        passages, records = await took.of("search", self._found(vector, wheres, question.top_k))
+        candidates, records = await took.of("search", self._found(vector, wheres, question.top_k))
         started = time.perf_counter()
-        idf_of = worth(question.text, passages, records)
-        best = in_order(question.text, passages, idf_of)[: max(self._candidates, question.top_k)]
+        idf_of = worth(question.text, candidates, records)
+        passages = best(question.text, candidates, idf_of, max(self._candidates, question.top_k))
         took.note("words", started)
         return Retrieval(
-            tuple(placed(best)),
+            tuple(placed(passages)),
             idf_of,
             SAME_MODEL.get(self._embedder.model_name, self._embedder.model_name),
             self._calibration,
@@ -95,52 +94,53 @@ class ForeignRetriever:
 
     async def _found(
         self, vector: Vector, wheres: Iterable[Mapping[str, Any] | None], top_k: int
-    ) -> tuple[list[Passage], int]:
+    ) -> tuple[list[Candidate], int]:
         """Nearest first, and how many records there are."""
         counting = asyncio.ensure_future(self._count())
+        counting.add_done_callback(_looked_at)
         try:
             for where in wheres:
-                passages = await self._nearest(vector, where, top_k)
-                if passages:
-                    return passages, await counting
+                candidates = await self._nearest(vector, where, top_k)
+                if candidates:
+                    return candidates, await counting
             return [], 0
         finally:
             counting.cancel()
 
-    async def _nearest(self, vector: Vector, where: Mapping[str, Any] | None, top_k: int) -> list[Passage]:
+    async def _nearest(self, vector: Vector, where: Mapping[str, Any] | None, top_k: int) -> list[Candidate]:
         """Of each text one; more are asked for where copies of a few texts lie in front of all others."""
         limit = max(self._limit, top_k)
         records = await self._reader.nearest(vector, limit, where)
-        passages = self._passages(records)
-        while len(records) == limit < MOST and len(passages) < min(ENOUGH, self._limit):
+        candidates = self._candidates_of(records)
+        while len(records) == limit < MOST and len(candidates) < min(ENOUGH, self._limit):
             limit = min(MOST, 4 * limit)
             try:
                 records = await self._reader.nearest(vector, limit, where)
-            except VectorStoreFailed:  # some stores do not give as many; there are passages already
+            except VectorStoreFailed:  # some stores do not give as many; there are candidates already
                 log.warning("no further records", extra={"limit": limit})
                 break
-            passages = self._passages(records)
-        return passages
+            candidates = self._candidates_of(records)
+        return candidates
 
-    def _passages(self, records: Sequence[Record]) -> list[Passage]:
+    def _candidates_of(self, records: Sequence[Record]) -> list[Candidate]:
         """Nearest first, no text twice, each of its document's language."""
-        of_wording: dict[str, Passage] = {}
+        of_wording: dict[str, Candidate] = {}
         for record in sorted(records, key=lambda one: one.distance):
-            passage = passage_of(record)
-            if passage is not None:
-                of_wording.setdefault(wording(passage.content), passage)
-        passages = list(of_wording.values())
-        self._learn_languages(passages)
-        return [passage.but(language=self._languages.get(passage.document_id, "")) for passage in passages]
+            candidate = candidate_of(record)
+            if candidate is not None:
+                of_wording.setdefault(wording(candidate.content), candidate)
+        candidates = list(of_wording.values())
+        self._learn_languages(candidates)
+        return [one._replace(language=self._languages.get(one.name, "")) for one in candidates]
 
-    def _learn_languages(self, passages: Iterable[Passage]) -> None:
+    def _learn_languages(self, candidates: Iterable[Candidate]) -> None:
         """Of documents not seen before, from those of their texts that are here."""
-        texts: dict[UUID, list[str]] = {}
-        for passage in passages:
-            if passage.document_id not in self._languages:
-                texts.setdefault(passage.document_id, []).append(passage.content)
-        for document_id, contents in texts.items():
-            self._languages[document_id] = language_of("\n\n".join(contents[:LANGUAGE_PIECES]))
+        texts: dict[str, list[str]] = {}
+        for one in candidates:
+            if one.name not in self._languages:
+                texts.setdefault(one.name, []).append(one.content)
+        for name, contents in texts.items():
+            self._languages[name] = language_of("\n\n".join(contents[:LANGUAGE_PIECES]))
         while len(self._languages) > LANGUAGES_KEPT:
             del self._languages[next(iter(self._languages))]
 
@@ -152,3 +152,9 @@ class ForeignRetriever:
         if records:
             self._counted = records, time.monotonic() + COUNTED_S
         return records
+
+
+def _looked_at(task: "asyncio.Future[int]") -> None:
+    """Where the search itself failed, nobody waits for the count: its failure is no news."""
+    if not task.cancelled():
+        task.exception()
