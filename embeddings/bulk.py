@@ -19,7 +19,7 @@ from documents.models import Collection
 from documents.storage import Staging
 from documents.types import ChunkingSettings
 from documents.uploads import clean_filename
-from embeddings import ingestion, services
+from embeddings import ingestion, services, shipping
 from embeddings.bulk_results import FileResult, Numbers, file_result, shown
 from embeddings.reports import JobReport, job_report
 from knowlex.common import liveness
@@ -166,7 +166,7 @@ class BulkIngest:
                 lost, unread = services.sweep()
                 batches = tuple(lost)
                 if not batches:
-                    return bool(unread)
+                    return shipping.work_once() or bool(unread)
             for batch in batches:
                 services.embed_batch(batch)
         except KnowlexError:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from uuid import UUID
 
 from documents.access import FULL
-from embeddings import model_adding, model_rows, requesting, services
+from embeddings import model_adding, model_rows, requesting, services, shipping
 from embeddings.model_rows import Counts
 from embeddings.models import EmbeddingModel
 from knowlex.common import liveness
@@ -85,6 +85,6 @@ class Hands:
             if time.monotonic() - self._swept_at > SWEEP_EVERY_S:
                 services.sweep()
                 self._swept_at = time.monotonic()
-            return services.work_once()
+            return services.work_once() or shipping.work_once()
         except (KnowlexError, EmbedderError):
             return False  # recorded, or tried again at the next look

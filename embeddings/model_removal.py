@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from embeddings import queue
+from embeddings import outbox, queue
 from embeddings.indexing.building import drop_index
 from embeddings.model_rows import ModelInTheWay
 from embeddings.models import EmbeddingModel
@@ -65,12 +65,15 @@ def _some(table: str, model_id: int) -> int:
     """Shuts switches out: else it could become the active one between the look and the deletion."""
     queue.lock_shared(queue.MODEL_LOCK)
     _check(model_id)
+    outbox.off()
     return int(execute(_DELETE.format(table=table, rows=ROWS), [model_id])[0][0])
 
 
 @transaction.atomic
 def _last(model_id: int) -> None:
-    """The row, and with it what came meanwhile: the database cascades."""
+    """The row, and with it what came meanwhile: the database cascades. A store outside drops its space."""
     queue.lock(queue.MODEL_LOCK)
     _check(model_id)
+    outbox.off()
+    outbox.drop_space(model_id)
     EmbeddingModel.objects.filter(pk=model_id).delete()

@@ -15,14 +15,19 @@ from embeddings.models import EmbeddingModel, EmbeddingRequest
 from knowlex.common.database import execute, with_retries
 
 URGENT = timedelta(seconds=10)
-# Chunks that searches find now, and would not find any more.
+# Chunks that searches find now, and would not find any more: without a vector, or with one that the vector
+# store outside has not got yet.
 _LOST = """
-    SELECT count(*), count(*) FILTER (WHERE q.failed_at IS NOT NULL),
-        coalesce(min(q.error) FILTER (WHERE q.failed_at IS NOT NULL), '')
+    SELECT count(*) FILTER (WHERE b.chunk_id IS NULL),
+        count(*) FILTER (WHERE b.chunk_id IS NULL AND q.failed_at IS NOT NULL),
+        coalesce(min(q.error) FILTER (WHERE b.chunk_id IS NULL AND q.failed_at IS NOT NULL), ''),
+        count(b.chunk_id)
     FROM embeddings_embedding a
+    LEFT JOIN embeddings_outboxentry o ON o.chunk_id = a.chunk_id AND o.model_id = %(model)s
     LEFT JOIN embeddings_embedding b ON b.chunk_id = a.chunk_id AND b.model_id = %(model)s
     LEFT JOIN embeddings_embeddingrequest q ON q.chunk_id = a.chunk_id AND q.model_id = %(model)s
-    WHERE a.model_id = %(active)s AND b.chunk_id IS NULL
+    WHERE a.model_id = %(active)s AND (b.chunk_id IS NULL OR o.chunk_id IS NOT NULL
+        OR EXISTS (SELECT FROM embeddings_outsidestore WHERE NOT filled))
 """
 _LACKS = """
     EXISTS (SELECT FROM documents_chunk c WHERE c.document_id = d.id AND NOT EXISTS (
@@ -38,10 +43,20 @@ _OPEN_AGAIN = "UPDATE documents_document SET status = 'processing' WHERE id = AN
 
 
 class Lacking(ModelInTheWay):
-    """Chunks would be lost to searches. count: how many; failed: of these, how many were refused, and why."""
+    """Chunks would be lost to searches. count: of how many there is no vector; failed: of these, how many
+    were refused, and why. unshipped: of how many the vector store outside has none.
+    """
 
-    def __init__(self, model: EmbeddingModel, count: int, failed: int, reason: str) -> None:
-        self.count, self.failed, self.reason = count, failed, reason
+    def __init__(
+        self, model: EmbeddingModel, count: int, failed: int, reason: str, unshipped: int = 0
+    ) -> None:
+        self.count, self.failed, self.reason, self.unshipped = count, failed, reason, unshipped
+        if not count:
+            super().__init__(
+                f"{unshipped} vectors of {model.name} are not in the vector store yet. They follow by "
+                "themselves; try again then (or --wait)."
+            )
+            return
         refused = f"; {failed} of them could not be embedded: {reason.rstrip('.')}" if failed else ""
         super().__init__(
             f"{count} stored chunks have no vector of {model.name}{refused}. Type "
@@ -51,11 +66,14 @@ class Lacking(ModelInTheWay):
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """before: the model that was active. lacking: chunks that no search finds until they are embedded."""
+    """before: the model that was active. lacking: chunks that no search finds until they are embedded.
+    unshipped: those that wait only for the vector store outside.
+    """
 
     model: EmbeddingModel
     before: EmbeddingModel | None
     lacking: int = 0
+    unshipped: int = 0
 
 
 def activate(model: EmbeddingModel, *, force: bool = False) -> Switched:
@@ -78,7 +96,7 @@ def attempts(model: EmbeddingModel) -> Iterator[Switched | Lacking]:
             yield activate(model)
             return
         except Lacking as exc:
-            if exc.failed == exc.count:
+            if exc.count and exc.failed == exc.count:
                 raise
             urge(model)
             yield exc
@@ -105,15 +123,15 @@ def _activate(model_id: int, *, force: bool) -> Switched:
     model, active = EmbeddingModel.objects.get(pk=model_id), EmbeddingModel.objects.active().first()
     if model == active:
         return Switched(model, None)
-    count = 0
+    count = unshipped = 0
     if active is not None:
-        count, failed, reason = execute(_LOST, {"model": model_id, "active": active.pk})[0]
-        if count and not force:
-            raise Lacking(model, count, failed, reason)
+        count, failed, reason, unshipped = execute(_LOST, {"model": model_id, "active": active.pk})[0]
+        if count + unshipped and not force:
+            raise Lacking(model, count, failed, reason, unshipped)
     _retire_older(keep={model_id, active.pk if active else model_id})
     model.activated_at = timezone.now()
     _switch(active, model)
-    return Switched(model, active, count)
+    return Switched(model, active, count, unshipped)
 
 
 @transaction.atomic
@@ -122,9 +140,9 @@ def _rollback() -> Switched:
     active, before = EmbeddingModel.objects.active().first(), EmbeddingModel.objects.before().first()
     if active is None or before is None:
         raise ModelInTheWay("There is no model to go back to: none was active before, or it was removed.")
-    lacking = execute(_LOST, {"model": before.pk, "active": active.pk})[0][0]
+    lacking, _, _, unshipped = execute(_LOST, {"model": before.pk, "active": active.pk})[0]
     _switch(active, before)
-    return Switched(before, active, lacking)
+    return Switched(before, active, lacking, unshipped)
 
 
 def _retire_older(keep: set[int]) -> None:

@@ -80,6 +80,11 @@ _DROP_AGAIN = """
     SELECT DISTINCT g, 0, statement_timestamp() FROM unnest(%(models)s::smallint[]) g
     WHERE NOT EXISTS (SELECT FROM embeddings_embeddingmodel m WHERE m.id = g) ON CONFLICT DO NOTHING
 """
+_DROP = """
+    INSERT INTO embeddings_droppedspace (model_id, dimensions, created_at)
+    SELECT id, dimensions, statement_timestamp() FROM embeddings_embeddingmodel
+    WHERE id = %s AND EXISTS (SELECT FROM embeddings_outsidestore) ON CONFLICT DO NOTHING
+"""
 _DOWN = f"""
     UPDATE embeddings_outsidestore SET failures = least(failures + 1, 1000), error = %(error)s,
         failing_since = coalesce(failing_since, statement_timestamp()), retry_at = clock_timestamp()
@@ -96,11 +101,13 @@ _MAY_PROBE = f"""
     WHERE fingerprint = %s AND retry_at <= clock_timestamp() RETURNING failures
 """
 _DUE = f"""
-    SELECT count(*) FROM (
-        SELECT FROM embeddings_outboxentry o WHERE {_FREE} LIMIT %(most)s
-    ) due WHERE EXISTS (
-        SELECT FROM embeddings_outsidestore WHERE fingerprint = %(fingerprint)s
-            AND (failures = 0 OR retry_at IS NULL OR retry_at <= clock_timestamp()))
+    SELECT CASE WHEN EXISTS (SELECT FROM embeddings_outsidestore
+            WHERE fingerprint = %(fingerprint)s AND (failures = 0 OR retry_at <= clock_timestamp()))
+        THEN (SELECT count(*) FROM (SELECT FROM embeddings_outboxentry o WHERE {_FREE} LIMIT %(most)s) free)
+            + (SELECT count(*) FROM embeddings_droppedspace)
+        ELSE 0 END,
+        (SELECT count(DISTINCT lease) FROM embeddings_outboxentry
+            WHERE lease IS NOT NULL AND leased_until > clock_timestamp())
 """
 
 
@@ -149,6 +156,22 @@ def add(entries: Sequence[Entry]) -> None:
     execute(_ADD_GIVEN, _columns(entries))
 
 
+def off() -> None:
+    """In this transaction triggers note nothing: somebody removes a whole model, and drops its space."""
+    execute("SELECT set_config('knowlex.outbox', 'off', true)")
+
+
+def drop_space(model_id: int) -> None:
+    """Of a model that goes in this transaction; nothing without a store in use."""
+    execute("DELETE FROM embeddings_outboxentry WHERE model_id = %s", [model_id])
+    execute(_DROP, [model_id])
+
+
+def drop_gone(model_id: int) -> None:
+    """Drop the space of a model that is gone already."""
+    execute(_DROP_AGAIN, {"models": [model_id]})
+
+
 def store_is_down(fingerprint: str, error: str) -> None:
     """Nobody calls it for a while, the longer the longer it is down."""
     execute(_DOWN, {"fingerprint": fingerprint, "error": error})
@@ -169,9 +192,13 @@ def may_call(fingerprint: str, *, probe: bool) -> int | None:
     return int(rows[0][0]) if rows else None
 
 
-def due(fingerprint: str, *, most: int) -> int:
-    """How many entries somebody could take now, counted up to `most`; 0 while a store that is down rests."""
-    return int(execute(_DUE, {"fingerprint": fingerprint, "most": most})[0][0])
+def due(fingerprint: str, *, batch: int, most: int) -> tuple[int, int]:
+    """How many batches could be taken now, at most so many, 0 while a store that is down rests; and how many
+    are in somebody's hands.
+    """
+    scope = {"fingerprint": fingerprint, "most": batch * most}
+    waiting, held = execute(_DUE, scope)[0]
+    return min(most, -(-waiting // batch)), held
 
 
 def _columns(entries: Sequence[Entry]) -> dict[str, object]:

@@ -37,8 +37,8 @@ def in_use() -> Used | None:
     if kind is None:
         return None
     options = {name: str(value) for name, value in part.get("options", {}).items() if name not in SAME_STORE}
-    told = json.dumps([kind, settings.ENV.vector_store_collection, options], sort_keys=True)
-    place = f"{without_login(options.get('url', ''))}, collections {settings.ENV.vector_store_collection}_…"
+    told = json.dumps([kind, settings.VECTOR_STORE_COLLECTION, options], sort_keys=True)
+    place = f"{without_login(options.get('url', ''))}, collections {settings.VECTOR_STORE_COLLECTION}_…"
     return Used(kind, place, hashlib.sha256(told.encode()).hexdigest())
 
 
@@ -49,7 +49,7 @@ def outside_store() -> VectorStore:
 
 def space_of(model_id: int, dimensions: int) -> Space:
     """Where it keeps a model's vectors."""
-    return Space(f"{settings.ENV.vector_store_collection}_{model_id}", model_id, dimensions)
+    return Space(f"{settings.VECTOR_STORE_COLLECTION}_{model_id}", model_id, dimensions)
 
 
 def without_login(url: str) -> str:

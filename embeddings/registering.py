@@ -16,15 +16,15 @@ ROWS = 5000
 # Whoever writes a vector looks for a store in use by a trigger: nobody may be at it while that changes.
 _NO_WRITERS = "LOCK TABLE embeddings_embedding IN SHARE ROW EXCLUSIVE MODE"
 _FILL = """
-    WITH some AS (
+    WITH next AS (
         SELECT chunk_id, model_id FROM embeddings_embedding
         WHERE (chunk_id, model_id) > (%(chunk)s, %(model)s) ORDER BY chunk_id, model_id LIMIT %(rows)s
     ), added AS (
         INSERT INTO embeddings_outboxentry AS o (model_id, chunk_id, version, attempts, error, created_at)
         SELECT model_id, chunk_id, nextval('embeddings_outbox_version'), 0, '', statement_timestamp()
-        FROM some ORDER BY model_id, chunk_id ON CONFLICT DO NOTHING
+        FROM next ORDER BY model_id, chunk_id ON CONFLICT DO NOTHING
     )
-    SELECT chunk_id, model_id FROM some ORDER BY chunk_id DESC, model_id DESC LIMIT 1
+    SELECT chunk_id, model_id FROM next ORDER BY chunk_id DESC, model_id DESC LIMIT 1
 """
 
 
@@ -52,12 +52,11 @@ class Change:
 def register() -> Change | None:
     """Take the configured store into use, or none; None if that is as it was. Raises DatabaseUnavailable.
 
-    Everything of every model goes to a new store. What another one holds stays there; nobody looks at it.
+    Everything of every model goes to a new store: the workers' sweep fills the outbox, and they ship it. What
+    another one holds stays there; nobody looks at it any more.
     """
     used = outside.in_use()
-    change = with_retries(lambda: _register(used)) if _is_other(used) else None
-    fill()
-    return change
+    return with_retries(lambda: _register(used)) if _is_other(used) else None
 
 
 def fill() -> None:

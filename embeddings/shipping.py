@@ -19,6 +19,7 @@ from documents import collection_changes
 from embeddings import outbox, outside, settling
 from embeddings.models import DroppedSpace
 from embeddings.outbox import Entry
+from embeddings.outside import space_of
 from embeddings.parcels import Parcel, parcels_of
 from embeddings.protocols import VectorStore
 from knowlex.common.database import release_connection, with_retries
@@ -29,6 +30,7 @@ from knowlex.common.ids import new_id
 AT_ONCE, LEAST_AT_ONCE = 300, 10
 MAX_REFUSED = 16  # calls about one batch, until the rest of it is put off
 TURN_S = 1.0  # then other work has its turn
+TURNS = 2  # at once, of all workers
 log = logging.getLogger(__name__)
 
 
@@ -42,67 +44,87 @@ class _Outcome:
 
 
 def ship_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
-    """Of these chunks what waits, at once; nothing while the store is down: the sweep's turns send it then.
+    """Of these chunks what waits, at once; nothing while the store is down: the turns send it then.
 
     Raises DatabaseUnavailable.
     """
     used = outside.in_use()
-    if (
-        used
-        and chunk_ids
-        and with_retries(lambda: outbox.may_call(used.fingerprint, probe=False)) is not None
-    ):
-        _ship(partial(outbox.claim_of, model_id, chunk_ids, fingerprint=used.fingerprint), used.fingerprint)
+    if used is None or not _may_call(used.fingerprint):
+        return
+    for start in range(0, len(chunk_ids), AT_ONCE):
+        some = chunk_ids[start : start + AT_ONCE]
+        claim = partial(outbox.claim_of, model_id, some, fingerprint=used.fingerprint)
+        if _ship(claim, used.fingerprint) is None:
+            return
 
 
 def ship_turn() -> bool:
-    """What has waited longest, for about a second; whether there is more. Raises DatabaseUnavailable."""
+    """What has waited longest, for about a second; whether another turn is wanted.
+
+    Raises DatabaseUnavailable.
+    """
+    used, ends = outside.in_use(), time.monotonic() + TURN_S
+    while used and ship_next(used.fingerprint):
+        if time.monotonic() > ends:
+            return turns_due() > 0
+    return False
+
+
+def work_once() -> bool:
+    """What a worker would do next, here; False if there is nothing to ship."""
     used = outside.in_use()
-    if used is None:
-        return False
-    ends = time.monotonic() + TURN_S
-    while time.monotonic() < ends:
-        if not ship_next(used.fingerprint):
-            return False
-    return True
+    return used is not None and ship_next(used.fingerprint) > 0
 
 
-def ship_next(fingerprint: str) -> bool:
-    """One batch; False if nothing is due, or the store cannot be used. Raises DatabaseUnavailable."""
+def ship_next(fingerprint: str) -> int:
+    """How many entries were taken; 0 if nothing is due, or the store cannot be used.
+
+    Raises DatabaseUnavailable.
+    """
     failures = with_retries(lambda: outbox.may_call(fingerprint, probe=True))
     if failures is None or not _drop_spaces(fingerprint):
-        return False
+        return 0
     most = max(LEAST_AT_ONCE, AT_ONCE >> min(failures, 10))
-    return _ship(partial(outbox.claim, fingerprint=fingerprint, most=most), fingerprint)
+    return _ship(partial(outbox.claim, fingerprint=fingerprint, most=most), fingerprint) or 0
 
 
-def due() -> int:
-    """How many turns could be taken now; 0 without a store. Raises DatabaseUnavailable."""
+def turns_due() -> int:
+    """How many turns are wanted besides those that are being taken; 0 without a store, or while it is down.
+
+    Raises DatabaseUnavailable.
+    """
     used = outside.in_use()
     if used is None:
         return 0
-    count = with_retries(lambda: outbox.due(used.fingerprint, most=10 * AT_ONCE))
-    return -(-count // AT_ONCE)
+    batches, taken = with_retries(lambda: outbox.due(used.fingerprint, batch=AT_ONCE, most=TURNS))
+    return max(0, batches - taken)
 
 
-def _ship(claim: Callable[..., list[Entry]], fingerprint: str) -> bool:
-    """Whether something was claimed, and the store could be used."""
+def is_used() -> bool:
+    return outside.in_use() is not None
+
+
+def _may_call(fingerprint: str) -> bool:
+    return with_retries(lambda: outbox.may_call(fingerprint, probe=False)) is not None
+
+
+def _ship(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
+    """How many entries were taken; None if the store cannot be used."""
     lease = new_id()
     entries = with_retries(lambda: claim(lease=lease))
     if not entries:
-        with_retries(lambda: outbox.store_is_up(fingerprint))
-        return False
+        return 0
     parcels = with_retries(lambda: parcels_of(entries))
     release_connection()
     with Heartbeat(lambda: outbox.renew(lease)):
         outcome = asyncio.run(_send(outside.outside_store(), parcels))
-    known = {entry.model_id for parcel in parcels for entry in parcel.entries}
-    outcome.done += [entry for entry in entries if entry.model_id not in known]
+    known = {entry for parcel in parcels for entry in parcel.entries}
+    outcome.done += [entry for entry in entries if entry not in known]
     with_retries(lambda: _record(lease, fingerprint, outcome))
     settling.settle([entry.chunk_id for entry in outcome.done])
     told = {"sent": len(outcome.done), "refused": sum(len(some) for some, _ in outcome.refused)}
     log.info("vectors shipped", extra={**told, "down": outcome.down})
-    return not outcome.down
+    return None if outcome.down else len(entries)
 
 
 async def _send(store: VectorStore, parcels: Sequence[Parcel]) -> _Outcome:
@@ -164,6 +186,6 @@ def _drop_spaces(fingerprint: str) -> bool:
 
 async def _drop(store: VectorStore, space: DroppedSpace) -> None:
     try:
-        await store.drop(outside.space_of(space.model_id, space.dimensions))
+        await store.drop(space_of(space.model_id, space.dimensions))
     finally:
         await store.aclose()

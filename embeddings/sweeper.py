@@ -15,7 +15,7 @@ from documents import collection_changes
 from documents.idempotency import forget_expired
 from documents.jobs import forget_finished_jobs
 from documents.sweep import sweep_orphan_files
-from embeddings import indexing, lexeme_counts, services, tasks
+from embeddings import indexing, lexeme_counts, registering, services, tasks
 from embeddings.reading import Reading
 from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
 
@@ -41,6 +41,7 @@ class Sweeper:
         self._chores_due = 0.0
         self._folded_until = 0
         self._reading: Reading | None = None
+        self._registered = False
 
     def start(self, reading: Reading) -> None:
         self._reading = reading
@@ -68,6 +69,7 @@ class Sweeper:
             self._reading.keep()
         if any(sent):
             log.info("lost work queued again", extra={"batches": sent[0], "documents": sent[1]})
+        self._ship()
         for work in _also:
             work()
         collection_changes.fold()
@@ -76,6 +78,14 @@ class Sweeper:
             self._chores_due = time.monotonic() + CHORES_EVERY_S
             self._chores = Thread(target=_do_chores, name="chores", daemon=True)
             self._chores.start()
+
+    def _ship(self) -> None:
+        """A start that could not reach the database has registered no store."""
+        if not self._registered:
+            _register()
+            self._registered = True
+        registering.fill()
+        tasks.enqueue_lost_shipping()
 
 
 def _do_chores() -> None:
@@ -90,6 +100,11 @@ def _do_chores() -> None:
             connection.close()
 
 
+def _register() -> None:
+    if change := registering.register():
+        log.warning(str(change))
+
+
 _sweeper = Sweeper()
 
 
@@ -98,6 +113,7 @@ def _refuse_mixed_vectors(**_: Any) -> None:
     """A worker does not start with a model that does not fit the stored vectors."""
     try:
         services.ensure_model_matches()
+        _register()
     except ImproperlyConfigured as exc:
         raise SystemExit(f"knowlex: {exc}") from exc
     except DatabaseUnavailable:

@@ -13,7 +13,7 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from documents.access import FULL
-from embeddings import ingestion, services
+from embeddings import ingestion, services, shipping
 from knowlex.common.errors import BrokerUnavailable
 
 BROKER_ERRORS = (OperationalError, redis.exceptions.RedisError, OSError)
@@ -33,6 +33,14 @@ def ingest_next() -> None:
     batches = ingestion.run_next()
     with sweep_may_do_it():
         enqueue(batches)
+
+
+@shared_task(name="embeddings.ship_next", acks_late=True)
+def ship_next() -> None:
+    """Some batches of the outbox to the store outside. Safe to deliver twice, late, or without need."""
+    if shipping.ship_turn():
+        with sweep_may_do_it():
+            hint(ship_next)
 
 
 def enqueue(batch_ids: Sequence[UUID]) -> None:
@@ -59,6 +67,18 @@ def enqueue_lost_ingest(item_count: int) -> int:
     """The same for documents that wait to be read."""
     hints: list[tuple[str, ...]] = [()] * min(item_count, MAX_HINTS)
     return _publish_lost(ingest_next, hints, settings.INGEST_QUEUE) if hints else 0
+
+
+def enqueue_lost_shipping() -> int:
+    """The same for what waits in the outbox: a few at work, so that embedding goes on beside a crowd."""
+    return lost_hints(ship_next, shipping.turns_due(), settings.SHIPPING_QUEUE)
+
+
+def tell_shipping() -> None:
+    """After a change that the vector store outside is to hear of; nothing without one. It may be lost."""
+    if shipping.is_used():
+        with sweep_may_do_it():
+            hint(ship_next)
 
 
 def hint(task: Any) -> None:

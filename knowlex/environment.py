@@ -111,9 +111,6 @@ class Environment(BaseSettings):
     @model_validator(mode="after")
     def _agree(self) -> Self:
         """Rules between variables; each message begins with the variable to put right."""
-        for name, later in LATER.items():
-            if (value := getattr(self, name)) in later:
-                raise ValueError(f"{name.upper()}={value}: {later[value]} is not part of this release")
         self._check_models()
         self._check_reranker()
         self._check_claim_judge()
@@ -232,12 +229,6 @@ class Environment(BaseSettings):
         return "openai" if self.openai_api_key or self.openai_base_url else "ollama"
 
 
-LATER = {
-    "knowlex_vector_store": {
-        "qdrant": "Qdrant as the vector store",
-        "chroma": "Chroma as the vector store",
-    },
-}
 SECRET = {
     "DATABASE_URL",
     "DATABASE_READ_URL",

@@ -12,6 +12,7 @@ from documents.access import FULL
 from documents.collections import create_collection, named_collection
 from documents.models import Collection, Document
 from documents.storage import StagedUpload, Staging
+from embeddings import shipping
 from embeddings.active import active_model
 from embeddings.models import Embedding, EmbeddingModel
 from embeddings.transfer import rows, sentences, shapes
@@ -183,6 +184,7 @@ class _Import:
         except Exception:
             storage.remove(str(document.file.name))
             raise
+        shipping.ship_chunks(self.model.pk, [ids[place] for place in sorted(vectors)])
         result.documents += 1
         result.chunks += len(ids)
         result.vectors += len(vectors)

@@ -9,7 +9,7 @@ from documents.languages import language_of
 from documents.models import Chunk, Collection, Document, IngestItem, Page
 from documents.uploads import clean_filename
 from embeddings import store
-from embeddings.models import EmbeddingModel
+from embeddings.models import EmbeddingModel, OutsideStore
 from embeddings.transfer.shapes import DocumentShape
 from embeddings.types import Embedded, HeldChunk
 
@@ -17,7 +17,10 @@ ROWS_PER_INSERT = 500
 
 
 def new_row(described: DocumentShape, collection: Collection, *, complete: bool) -> Document:
-    """Its name as that of an upload: a file that somebody else wrote may call it as it likes."""
+    """Its name as that of an upload: a file that somebody else wrote may call it as it likes.
+
+    complete: it has all its vectors; with a vector store outside it is under way until that has them, too.
+    """
     values = described.model_dump(exclude={"pages", "chunks", "vectors", "created_at", "updated_at"})
     if described.language is None:
         values["language"] = language_of("\n".join(page.text for page in described.pages))
@@ -27,8 +30,14 @@ def new_row(described: DocumentShape, collection: Collection, *, complete: bool)
         collection=collection,
         page_count=len(described.pages),
         chunk_count=len(described.chunks),
-        status=Document.Status.COMPLETED if complete else Document.Status.PENDING,
+        status=_status(complete),
     )
+
+
+def _status(complete: bool) -> str:
+    if not complete:
+        return Document.Status.PENDING
+    return Document.Status.PROCESSING if OutsideStore.objects.exists() else Document.Status.COMPLETED
 
 
 def are_free(document_id: UUID, chunk_ids: Sequence[UUID]) -> bool:

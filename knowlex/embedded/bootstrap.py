@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from documents.keys import any_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
+from embeddings.registering import register
 from knowlex.common.retry import Retry
 from knowlex.embedded.errors import StackError
 from knowlex.environment import LOCAL_MODELS
@@ -48,6 +49,8 @@ def prepare(say: Callable[[str], None]) -> None:
         rag.ensure_claim_judge_works()
     except ImproperlyConfigured as exc:
         raise StackError(str(exc)) from exc
+    if change := register():
+        say(str(change))
     if password := _create_admin():
         say(f"Admin account made: user admin, password {password} (shown this once).")
     if settings.REQUIRE_API_KEY and not any_live_key():

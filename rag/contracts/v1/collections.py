@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from documents import collections
 from documents.access import access_of
 from embeddings import ingestion
+from embeddings.tasks import tell_shipping
 from knowlex.common.errors import InvalidInput
 from knowlex.common.fields import check_storable
 from knowlex.common.http import json_object, json_response, utc_timestamp
@@ -66,6 +67,7 @@ def change(request: HttpRequest, collection_id: str) -> HttpResponse:
 def remove(request: HttpRequest, collection_id: str) -> HttpResponse:
     id_ = parse_id(collection_id, field="collection_id")
     receipt = ingestion.delete_collection(id_, access=access_of(request))
+    tell_shipping()
     body = {
         "deleted": True,
         "documents_removed": receipt.stored,

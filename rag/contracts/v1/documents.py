@@ -13,6 +13,7 @@ from documents.listing import Wanted
 from documents.page_report import page_report
 from embeddings import ingestion
 from embeddings.storage import embedded_by
+from embeddings.tasks import tell_shipping
 from knowlex.common.http import json_response, utc_timestamp
 from knowlex.common.ids import parse_id
 from knowlex.common.paging import next_cursor, page_asked
@@ -75,6 +76,7 @@ def replace(request: HttpRequest, document_id: str) -> HttpResponse:
 def remove(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
     receipt = ingestion.delete_document(id_, access=access_of(request))
+    tell_shipping()
     body = {
         "deleted": True,
         "chunks_removed": receipt.chunks,

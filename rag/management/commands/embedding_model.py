@@ -130,7 +130,7 @@ class Command(BaseCommand):
             for found in model_switch.attempts(model):
                 if isinstance(found, model_switch.Switched):
                     return found
-                display.lacking(found.count)
+                display.lacking(found.count + found.unshipped)
                 hands.lend_or_wait()
         raise AssertionError("unreachable")
 
@@ -146,6 +146,11 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{switched.lacking} chunks lack its vector: they are asked for, and their documents are in "
                 "processing until they have it."
+            )
+        if switched.unshipped:
+            self.stdout.write(
+                f"{switched.unshipped} of its vectors are on their way to the vector store; until they are "
+                "there, a search may miss these chunks."
             )
         if switched.before and switched.before.pk:
             self.stdout.write(

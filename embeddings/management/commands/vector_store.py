@@ -1,0 +1,110 @@
+"""`manage.py vector_store check|repair`: the vector store outside PostgreSQL against PostgreSQL itself."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
+
+from embeddings import emptying, outside
+from embeddings.comparing import Compared, Comparison
+from embeddings.management.steps_display import StepsDisplay
+from embeddings.models import OutsideStore
+from knowlex.common.database import with_retries
+from knowlex.common.errors import KnowlexError
+
+NONE = "No vector store outside PostgreSQL is configured (KNOWLEX_VECTOR_STORE): there is nothing to compare."
+WORDS = {
+    "missing": "missing there",
+    "strange": "there, but not in PostgreSQL",
+    "elsewhere": "there under another collection",
+    "other_text": "there with another text's hash",
+    "waiting": "on their way (in the outbox)",
+}
+
+
+class Command(BaseCommand):
+    help = (
+        "Compares the vector store outside PostgreSQL (Chroma, Qdrant) with PostgreSQL, which is the truth. "
+        "check: says what differs, and exits with 1 if more does than what is on its way. repair: sends what "
+        "differs, removes what is strange there, and checks again."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("action", choices=["check", "repair"])
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
+
+    def handle(self, *args: Any, action: str, as_json: bool, **options: Any) -> None:
+        try:
+            used = outside.in_use()
+            if used is None:
+                self._tell_none(as_json)
+                return
+            self._require_registered(used)
+            if action == "repair":
+                self._repair(quiet=as_json)
+            found = self._compared(quiet=as_json)
+        except KnowlexError as exc:
+            raise CommandError(exc.message) from exc
+        except OperationalError as exc:
+            raise CommandError("The database cannot be reached.") from exc
+        self._tell(used, found, as_json)
+        if any(one.broken for one in found):
+            sys.exit(1)
+
+    def _require_registered(self, used: outside.Used) -> None:
+        row = with_retries(OutsideStore.objects.first)
+        if row is None or row.fingerprint != used.fingerprint:
+            raise CommandError(
+                f"{used} is configured, but {row or 'no vector store'} is in use. Start Knowlex with these "
+                "settings (manage.py up, or a worker): it is taken into use then, and filled."
+            )
+
+    def _compared(self, *, quiet: bool) -> list[Compared]:
+        with StepsDisplay(self.stderr, quiet=quiet) as display, Comparison(display.show) as comparison:
+            return list(comparison.all())
+
+    def _repair(self, *, quiet: bool) -> None:
+        with StepsDisplay(self.stderr, quiet=quiet) as display:
+            count = 0
+            with Comparison(display.show) as comparison:
+                for found in comparison.all():
+                    if found.broken:
+                        comparison.mend(found)
+                        count += found.broken
+            most = 0
+            for left in emptying.empty():
+                most = max(most, left)
+                display.show("shipping", most - left, most)
+        if not quiet:
+            self.stdout.write(f"Mended {count} differences." if count else "Nothing was to be mended.")
+
+    def _tell_none(self, as_json: bool) -> None:
+        empty: dict[str, Any] = {"ok": True, "store": None, "spaces": [], "message": NONE}
+        self.stdout.write(json.dumps(empty, indent=2) if as_json else NONE)
+
+    def _tell(self, used: outside.Used, found: list[Compared], as_json: bool) -> None:
+        broken, waiting = sum(one.broken for one in found), sum(one.waiting for one in found)
+        if as_json:
+            spaces = [{**asdict(one), "sample": dict(one.sample)} for one in found]
+            told = {"ok": not broken, "store": str(used), "waiting": waiting, "spaces": spaces}
+            self.stdout.write(json.dumps(told, indent=2))
+            return
+        self.stdout.write(f"{used}:")
+        for one in found:
+            self._tell_space(one)
+        rest = f" {waiting} vectors are on their way." if waiting else ""
+        verdict = f"{broken} differences. Type: manage.py vector_store repair" if broken else "Both agree."
+        self.stdout.write(verdict + rest)
+
+    def _tell_space(self, one: Compared) -> None:
+        model = one.model or f"removed model {one.model_id}"
+        self.stdout.write(f"  {one.space} ({model}): {one.vectors} vectors here, {one.held} there")
+        samples = dict(one.sample)
+        for kind, words in WORDS.items():
+            if count := getattr(one, kind):
+                some = f": {', '.join(samples[kind])}{' …' if count > len(samples[kind]) else ''}"
+                self.stdout.write(f"    {count} {words}{some if kind in samples else ''}")
