@@ -8,24 +8,25 @@ the process: what still runs then is cancelled.
 import asyncio
 import atexit
 import os
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Event, Lock, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Close = Callable[[], Coroutine[Any, Any, None]]
 CLOSING_S = 2.0  # at the end of the process, for connections to be closed
 
 
 class Background:
     """The loop of one process; see `run` and `arun` below."""
 
-    def __init__(self) -> None:
+    def __init__(self, before_end: Iterable[Close] = ()) -> None:
         self._starting = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
-        self._before_end: list[Callable[[], Awaitable[None]]] = []
+        self._before_end = list(before_end)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         if self._is_here():
@@ -43,9 +44,18 @@ class Background:
             return await coroutine
         return await asyncio.wrap_future(self._submit(coroutine))
 
-    def before_end(self, close: Callable[[], Awaitable[None]]) -> None:
-        """To be awaited on the loop when the process ends."""
+    def before_end(self, close: Close) -> None:
         self._before_end.append(close)
+
+    def in_another_process(self) -> "Background":
+        """One that has not begun, with what is to be done at the end."""
+        return Background(self._before_end)
+
+    def afterwards(self, close: Close) -> None:
+        loop, thread = self._loop, self._thread
+        if loop is not None and thread is not None and thread.is_alive() and not loop.is_closed():
+            with suppress(RuntimeError):  # it has just been closed
+                asyncio.run_coroutine_threadsafe(close(), loop)
 
     def stop(self) -> None:
         """Cancel what runs, close what is open, end the thread. The next call begins another one."""
@@ -120,16 +130,21 @@ async def arun(coroutine: Coroutine[Any, Any, T]) -> T:
     return await _background.arun(coroutine)
 
 
-def before_end(close: Callable[[], Awaitable[None]]) -> None:
+def before_end(close: Close) -> None:
     """What is to be awaited on the loop when the process ends, such as closing connections."""
     _background.before_end(close)
+
+
+def afterwards(close: Close) -> None:
+    """Begin this on the loop and do not wait for it; nothing is done where the loop does not run."""
+    _background.afterwards(close)
 
 
 def _after_fork() -> None:
     """No thread lives on in a forked process, and locks may be held by those that do not."""
     global _background
     _of_parents.append(_background)
-    _background = Background()
+    _background = _background.in_another_process()
 
 
 def _at_end() -> None:

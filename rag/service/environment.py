@@ -11,6 +11,7 @@ LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 Name = Annotated[str, AfterValidator(values.name)]
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
 WebUrl = Annotated[str, BeforeValidator(values.with_scheme), AfterValidator(values.web_url)]
+LOCAL_MODEL = "all-MiniLM-L6-v2"
 ARGUMENTS = ("ollama_host", "vector_store_url", "embedding_model")
 SECRET = {"OLLAMA_HOST", "VECTOR_STORE_URL", "VECTOR_STORE_API_KEY"}  # URLs may hold passwords
 
@@ -32,7 +33,7 @@ class ServiceEnvironment(BaseSettings):
     vector_store_api_key: Annotated[str, AfterValidator(values.header_value)] = ""
     vector_store_tenant: Name = "default_tenant"
     vector_store_database: Name = "default_database"
-    embedding_model: Name = "all-MiniLM-L6-v2"
+    embedding_model: Name = LOCAL_MODEL
     min_confidence_threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.5
     max_retrieval_results: Annotated[int, Field(ge=1, le=50)] = 5
     log_level: Annotated[LogLevel, BeforeValidator(values.upper)] = "INFO"
@@ -42,6 +43,16 @@ class ServiceEnvironment(BaseSettings):
     @classmethod
     def _blank_is_unset(cls, found: Any) -> Any:
         return {name: value for name, value in found.items() if not isinstance(value, str) or value.strip()}
+
+    @property
+    def embeds_by_ollama(self) -> bool:
+        return self.local_model is None
+
+    @property
+    def local_model(self) -> str | None:
+        """The model that needs no server, if it is the one; any other name is one of Ollama's."""
+        name = self.embedding_model.removeprefix("sentence-transformers/")
+        return LOCAL_MODEL if name.lower() == LOCAL_MODEL.lower() else None
 
 
 def read_environment(**arguments: str | None) -> ServiceEnvironment:

@@ -13,18 +13,19 @@ class RAGServiceError(KnowlexError):
     request_id: "req_YYYYMMDD_xxxxxx", as in the log; processing_time_ms: until it was given up.
     """
 
+    error_type = "RAGServiceError"
     http_status = 500
     public_message = TRY_AGAIN
+
+    def __init_subclass__(cls) -> None:
+        if "error_type" not in vars(cls):
+            cls.error_type = cls.__name__
 
     def __init__(self, error_details: str, *, request_id: str = "", processing_time_ms: int = 0) -> None:
         super().__init__(error_details)
         self.message = self.public_message or error_details
         self.error_details = error_details
         self.request_id, self.processing_time_ms = request_id, processing_time_ms
-
-    @property
-    def error_type(self) -> str:
-        return type(self).__name__
 
     def to_dict(self) -> dict[str, Any]:
         """The body of an error response."""
