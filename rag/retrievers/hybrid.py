@@ -20,6 +20,7 @@ from knowlex.common.replica import fetch_all
 from rag.retrievers import beside, literal, outside, sentences, statements
 from rag.retrievers.examining import examine
 from rag.retrievers.nothing import why_nothing
+from rag.retrievers.repeats import Search, spread
 from rag.retrievers.scope import Scope, Scopes
 from rag.sentences import with_sentences
 from rag.stages import Stages
@@ -73,7 +74,7 @@ class HybridRetriever:
                     if model.dimensions
                     else None
                 )
-            depths = self._depths(question) | self._weights()
+            depths = {**self._depths(question), **self._weights()}
             found = await examine(question, chunk_id, scope, model, vector, depths)
         if found is None:
             raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
@@ -102,7 +103,9 @@ class HybridRetriever:
         if question.mode in ("hybrid", "dense"):
             return await self._embedded(question, scope)
         took = Stages()
-        rows = await took.of("search", self._rows(question, scope))
+        rows = await self._spread(
+            question, lambda times: took.of("search", self._rows(question, scope, times))
+        )
         return replace(retrieval(rows, scope), stage_ms=took.milliseconds)
 
     async def _embedded(self, question: Question, scope: Scope) -> Retrieval:
@@ -114,18 +117,27 @@ class HybridRetriever:
         rows = await self._by_meaning(question, scope, model, vector, took)
         return replace(retrieval(rows, scope, vector), stage_ms=took.milliseconds)
 
-    async def _rows(self, question: Question, scope: Scope) -> Sequence[Row]:
+    async def _spread(self, question: Question, search: Search) -> Sequence[Row]:
+        return await spread(search, candidates=self._depths(question)["candidates"], wanted=question.top_k)
+
+    async def _rows(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
         if question.mode == "exact":
-            return await self._by_literal(question, scope)
+            return await self._by_literal(question, scope, times)
         statement = statements.by_words(scope.condition.conditions, scope.narrow)
-        return await fetch_all(
-            statement, self._parameters(question, scope) | words_of(scope), told=told(question)
-        )
+        parameters = self._parameters(question, scope, times) | words_of(scope)
+        return await fetch_all(statement, parameters, told=told(question))
 
     async def _by_meaning(
         self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages
     ) -> Sequence[Row]:
-        parameters = {**self._parameters(question, scope), "vector": parameter(vector)}
+        return await self._spread(
+            question, lambda times: self._nearest(question, scope, model, vector, took, times)
+        )
+
+    async def _nearest(
+        self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages, times: int
+    ) -> Sequence[Row]:
+        parameters = {**self._parameters(question, scope, times), "vector": parameter(vector)}
         if model.outside:
             near = await took.of("vector_store", outside.near(model, scope, vector, parameters))
             model, parameters["near"] = (model, near) if near is not None else (model.exactly(), None)
@@ -136,25 +148,25 @@ class HybridRetriever:
             "search", fetch_all(statement, parameters, setup=model.setup, told=told(question))
         )
 
-    async def _by_literal(self, question: Question, scope: Scope) -> Sequence[Row]:
+    async def _by_literal(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
         needle = literal.needle(question.text, scope.row["languages"])
         statement = statements.by_literal(
             scope.condition.conditions, scope.narrow, bool(needle.words), needle.one_word
         )
-        parameters = {**self._parameters(question, scope), **needle.parameters}
+        parameters = {**self._parameters(question, scope, times), **needle.parameters}
         try:
             return await fetch_all(statement, parameters, setup=LITERAL_SETUP)
         except StatementTooLong as exc:
             raise RetrievalFailed(TOO_MANY_TO_READ) from exc
 
-    def _parameters(self, question: Question, scope: Scope) -> dict[str, Any]:
+    def _parameters(self, question: Question, scope: Scope, times: int) -> dict[str, Any]:
         return {
             "collections": list(question.collection_ids),
-            **self._depths(question),
+            **{name: depth * times for name, depth in self._depths(question).items()},
             **scope.condition.parameters,
         }
 
-    def _depths(self, question: Question) -> dict[str, Any]:
+    def _depths(self, question: Question) -> dict[str, int]:
         return {
             "limit": max(self._depth, question.top_k),
             "candidates": max(self._candidates, question.top_k),
