@@ -13,10 +13,10 @@ from knowlex.common.components import component
 from tests.outside.spying import SpyingStore
 from tests.provider import Provider
 from tests.rag.conftest import add_document, embedder, pool
-from tests.stores.conftest import STORES, _servers
+from tests.stores.conftest import STORES, servers
 from tests.support.servers import ServerProcess
 
-__all__ = ["_servers", "add_document", "embedder", "pool"]
+__all__ = ["servers", "add_document", "embedder", "pool"]
 
 
 @pytest.fixture
@@ -28,13 +28,13 @@ def spy(settings: Any, embedder: Provider) -> SpyingStore:
 
 
 @pytest.fixture
-def choose(settings: Any, _servers: Callable[[str], ServerProcess]) -> Callable[[str], None]:
+def choose(settings: Any, servers: Callable[[str], ServerProcess]) -> Callable[[str], None]:
     """`choose("chroma")`: a running one is the configured store; nothing is put into it."""
 
     def configure(kind: str) -> None:
         part = dict(settings.VECTOR_STORES[kind])
         if kind in STORES:
-            part["options"] = {**part["options"], "url": _servers(kind).url, "timeout_s": 20.0}
+            part["options"] = {**part["options"], "url": servers(kind).url, "timeout_s": 20.0}
         settings.KNOWLEX = {**settings.KNOWLEX, "VECTOR_STORE": part}
 
     return configure
