@@ -16,7 +16,7 @@ from tests.rag.conftest import add_document, embedder, pool
 from tests.stores.conftest import STORES, servers
 from tests.support.servers import ServerProcess
 
-__all__ = ["servers", "add_document", "embedder", "pool"]
+__all__ = ["add_document", "embedder", "pool", "servers"]
 
 
 @pytest.fixture
