@@ -39,6 +39,7 @@ TRANSIENT = (
     PoolTimeout,
     PoolClosed,
 )
+_NO_SCANS = "SET LOCAL enable_seqscan = off"  # as `_configure` says, behind a pooler
 _RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=LIMIT_S)
 _abandoned: set[asyncio.Task[Any]] = set()
 
@@ -132,6 +133,7 @@ async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row
 async def _run(
     connection: AsyncConnection[DictRow], sql: Query, params: Params, setup: Sequence[Query]
 ) -> list[Row]:
+    setup = in_force(connection, setup)
     if not setup:
         return await (await connection.execute(sql, params)).fetchall()
     async with connection.pipeline(), connection.transaction():
@@ -139,6 +141,11 @@ async def _run(
             await connection.execute(statement, prepare=False)
         cursor = await connection.execute(sql, params)
     return await cursor.fetchall()
+
+
+def in_force(connection: AsyncConnection[DictRow], setup: Sequence[Query]) -> Sequence[Query]:
+    """The SET LOCAL statements, with those that a direct connection was given once (`_configure`)."""
+    return setup if connection.prepare_threshold is not None else (_NO_SCANS, *setup)
 
 
 async def living_connection(pool: Pool) -> AsyncConnection[DictRow]:
@@ -181,7 +188,18 @@ async def _configure(connection: AsyncConnection[DictRow]) -> None:
     To the planner, unpacking a row's words costs nothing, so with a few thousand chunks it would read them
     all: 14 ms for 2,000, against 2 ms by the GIN index.
     """
-    await connection.execute("SET enable_seqscan = off")
+    if await _is_pooled(connection):
+        connection.prepare_threshold = None
+    else:
+        await connection.execute("SET enable_seqscan = off")
+
+
+async def _is_pooled(connection: AsyncConnection[DictRow]) -> bool:
+    """Whether a pooler (PgBouncer) stands in between: then what is prepared or set stays with some connection
+    of its own, and the next transaction gets another.
+    """
+    row = await (await connection.execute("SELECT pg_backend_pid() AS pid")).fetchone()
+    return row is None or row["pid"] != connection.info.backend_pid
 
 
 def _connection_arguments(database: Mapping[str, Any]) -> dict[str, Any]:

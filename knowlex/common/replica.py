@@ -132,7 +132,7 @@ async def _run(
 ) -> list[Row] | None:
     """None if the state is another one. Each statement sees what is there when it begins: never less."""
     async with connection.pipeline(), connection.transaction():
-        for statement in setup:
+        for statement in async_db.in_force(connection, setup):
             await connection.execute(statement, prepare=False)
         state: Any = await connection.execute(told.sql, told.params)
         cursor = await connection.execute(sql, params)
