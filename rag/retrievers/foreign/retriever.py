@@ -111,7 +111,7 @@ class ForeignRetriever:
         """Of each text one; more are asked for where copies of a few texts lie in front of all others."""
         limit = max(self._limit, top_k)
         records = await self._reader.nearest(vector, limit, where)
-        candidates = self._candidates_of(records)
+        candidates = await self._candidates_of(records)
         while len(records) == limit < MOST and len(candidates) < min(ENOUGH, self._limit):
             limit = min(MOST, 4 * limit)
             try:
@@ -119,10 +119,10 @@ class ForeignRetriever:
             except VectorStoreFailed:  # some stores do not give as many; there are candidates already
                 log.warning("no further records", extra={"limit": limit})
                 break
-            candidates = self._candidates_of(records)
+            candidates = await self._candidates_of(records)
         return candidates
 
-    def _candidates_of(self, records: Sequence[Record]) -> list[Candidate]:
+    async def _candidates_of(self, records: Sequence[Record]) -> list[Candidate]:
         """Nearest first, no text twice, each of its document's language."""
         of_wording: dict[str, Candidate] = {}
         for record in sorted(records, key=lambda one: one.distance):
@@ -130,19 +130,13 @@ class ForeignRetriever:
             if candidate is not None:
                 of_wording.setdefault(wording(candidate.content), candidate)
         candidates = list(of_wording.values())
-        self._learn_languages(candidates)
-        return [one._replace(language=self._languages.get(one.name, "")) for one in candidates]
-
-    def _learn_languages(self, candidates: Iterable[Candidate]) -> None:
-        """Of documents not seen before, from those of their texts that are here."""
-        texts: dict[str, list[str]] = {}
-        for one in candidates:
-            if one.name not in self._languages:
-                texts.setdefault(one.name, []).append(one.content)
-        for name, contents in texts.items():
-            self._languages[name] = language_of("\n\n".join(contents[:LANGUAGE_PIECES]))
+        unknown = [one for one in candidates if one.name not in self._languages]
+        if unknown:  # in a thread: what tells short texts apart takes half a second to load
+            self._languages |= await asyncio.to_thread(_languages_of, unknown)
+        found = [one._replace(language=self._languages.get(one.name, "")) for one in candidates]
         while len(self._languages) > LANGUAGES_KEPT:
             del self._languages[next(iter(self._languages))]
+        return found
 
     async def _count(self) -> int:
         records, until = self._counted
@@ -152,6 +146,14 @@ class ForeignRetriever:
         if records:
             self._counted = records, time.monotonic() + COUNTED_S
         return records
+
+
+def _languages_of(candidates: Iterable[Candidate]) -> dict[str, str]:
+    """By document, from those of their texts that are here."""
+    texts: dict[str, list[str]] = {}
+    for one in candidates:
+        texts.setdefault(one.name, []).append(one.content)
+    return {name: language_of("\n\n".join(contents[:LANGUAGE_PIECES])) for name, contents in texts.items()}
 
 
 def _looked_at(task: "asyncio.Future[int]") -> None:
