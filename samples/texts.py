@@ -5,6 +5,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # where Knowlex is not installed
 
@@ -20,7 +21,7 @@ Full-time employees have 25 days of paid leave a year. Up to five days may be ca
 
 Whoever is ill tells the manager before nine. From the third day on, a doctor's note is needed.
 """
-TEXTS = [
+TEXTS: list[str | tuple[str, str] | dict[str, Any]] = [
     {
         "source_doc": "safety_manual.pdf",
         "page_number": 5,

@@ -17,9 +17,9 @@ from rag.chat.protocol import ChatModel
 from rag.context.making import ContextMaker
 from rag.pipeline import Pipeline
 from rag.protocols import Synthesizer
-from rag.relevance import assess
 from rag.rerankers.sentence import SentenceReranker
 from rag.retrievers.foreign.chroma import ChromaReader
+from rag.retrievers.foreign.headed import HeadedReranker, assess_headed
 from rag.retrievers.foreign.memory import MemoryReader
 from rag.retrievers.foreign.protocols import CollectionReader, Record
 from rag.retrievers.foreign.retriever import ForeignRetriever
@@ -55,7 +55,11 @@ class Parts:
 
     def pipeline(self, synthesizer: Synthesizer) -> Pipeline:
         return Pipeline(
-            self.retriever, SentenceReranker(), assess, synthesizer, contexts=ContextMaker(beside=None)
+            self.retriever,
+            HeadedReranker(SentenceReranker()),
+            assess_headed,
+            synthesizer,
+            contexts=ContextMaker(beside=None),
         )
 
     async def aclose(self) -> None:
