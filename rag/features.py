@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from heapq import nlargest
+from typing import NamedTuple, cast
 from uuid import UUID
 
 from rag.named import misspelled
 from rag.ordering import Scale, scale_of, strength
-from rag.sentences import Terms, analysis_of, score_passage, terms_by_language, words_of, worth
+from rag.sentences import Terms, analysis_of, score_passage, terms_by_language, words_of
 from rag.types import Passage, Retrieval, SentenceScore
 
 ENOUGH = 4.0  # idf of a word in one of some fifty chunks
@@ -19,8 +19,7 @@ UNRELATED = 0.5
 SUREST = 0.999  # what a reranking model's probability counts as at most, and 1 less it at least
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """similarity: cosine of passage and question, as all-MiniLM-L6-v2 might give it (`Scale`), at least 0.
     sentence_similarity: of the most similar sentence, or again of the passage if sentences have no vectors.
 
@@ -50,8 +49,7 @@ class Features:
     reranked: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(NamedTuple):
     """A passage with its sentences scored. whole: it holds every word of the question. is_scored: a
     model that tells probabilities has scored it.
     """
@@ -69,17 +67,30 @@ def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
     terms = terms_by_language(question_text, passages, retrieval.idf)
     scale = scale_of(retrieval.model_name, passages, retrieval.calibration)
     scored = [passage.sentences or score_passage(passage, terms[passage.language]) for passage in passages]
-    strengths = [
-        strength(passage, sentences, terms[passage.language], scale)
-        for passage, sentences in zip(passages, scored, strict=True)
-    ]
+    strengths = _strengths(retrieval, scored, terms, scale)
     usual = _usual(strengths)
     subject = _subjects(passages, terms)
     described = [
-        _described(passage, sentences, terms[passage.language], scale, strong - usual, subject)
+        _described(passage, sentences, terms[passage.language], scale.line, strong - usual, subject)
         for passage, sentences, strong in zip(passages, scored, strengths, strict=True)
     ]
     return [_reranked(one) for one in described] if retrieval.rerank_model else described
+
+
+def _strengths(
+    retrieval: Retrieval,
+    scored: Sequence[Sequence[SentenceScore]],
+    terms: Mapping[str, Terms],
+    scale: Scale,
+) -> list[float]:
+    """Those that the passages were ordered by, where they were."""
+    known = [passage.rerank_score for passage in retrieval.passages]
+    if retrieval.scale == scale and None not in known:
+        return cast(list[float], known)
+    return [
+        strength(passage, sentences, terms[passage.language], scale)
+        for passage, sentences in zip(retrieval.passages, scored, strict=True)
+    ]
 
 
 def _reranked(described: Described) -> Described:
@@ -87,8 +98,8 @@ def _reranked(described: Described) -> Described:
     if score is None:
         return described
     score = min(max(score, 1 - SUREST), SUREST)
-    features = replace(described.features, reranked=math.log(score / (1 - score)))
-    return replace(described, features=features, is_scored=True)
+    features = described.features._replace(reranked=math.log(score / (1 - score)))
+    return described._replace(features=features, is_scored=True)
 
 
 def _usual(strengths: Sequence[float]) -> float:
@@ -105,7 +116,7 @@ def _subjects(passages: Sequence[Passage], terms: Mapping[str, Terms]) -> dict[U
     missing = {passage.document_id: asked[passage.language] for passage in passages}
     for passage in passages:
         if missing[passage.document_id]:
-            missing[passage.document_id] -= _words(passage) | _headings(passage)
+            missing[passage.document_id] = missing[passage.document_id] - _words(passage) - _headings(passage)
     for passage in passages:
         if lost := missing[passage.document_id]:
             words = _words(passage)
@@ -125,21 +136,23 @@ def _described(
     passage: Passage,
     sentences: tuple[SentenceScore, ...],
     terms: Terms,
-    scale: Scale,
+    line: tuple[float, float],
     margin: float,
     subject: Mapping[UUID, float],
 ) -> Described:
+    """line: of the `Scale`."""
+    factor, shift = line
     said = terms.words & _words(passage)
     whole = len(said) == len(terms.words)
     held = said if whole else said | (terms.words & _headings(passage))
-    similarity = 0.0 if passage.distance is None else scale.usual(1.0 - passage.distance)
-    nearest = max([s.similarity for s in sentences if s.similarity is not None], default=None)
+    similarity = 0.0 if passage.distance is None else factor * (1.0 - passage.distance) + shift
+    nearest = max([cosine for *_, cosine in sentences if cosine is not None], default=None)
     features = Features(
         similarity=max(0.0, similarity),
-        sentence=max(map(worth, sentences), default=0.0),
+        sentence=max([alone + both for _, _, alone, both, _ in sentences], default=0.0) / 2,  # `worth`
         coverage=terms.coverage(held),
         evidence=math.log1p(terms.mass_in(held, at_most=ENOUGH)),
-        sentence_similarity=max(0.0, similarity if nearest is None else scale.usual(nearest)),
+        sentence_similarity=max(0.0, similarity if nearest is None else factor * nearest + shift),
         names=terms.share_of_names(held),
         margin=max(0.0, margin) ** 0.5,
         subject=subject[passage.document_id],

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +14,7 @@ STEPS = 100
 FOLDS = 8
 COSINES = frozenset({"similarity", "sentence_similarity", "margin"})  # what needs a model's cosines
 FIXED = frozenset({"subject"})  # of weight `relevance.SUBJECT`: data seldom hold what it is there for
-NAMES = tuple(field.name for field in fields(Features) if field.name not in FIXED)
+NAMES = tuple(name for name in Features._fields if name not in FIXED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def unseen_chances(pairs: Sequence[Pair], *, without: Collection[str] = ()) -> l
 
 
 def _newton(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[dict[str, float], float]:
-    rows = np.array([[*(asdict(pair.features)[name] for name in names), 1.0] for pair in pairs])
+    rows = np.array([[*(pair.features._asdict()[name] for name in names), 1.0] for pair in pairs])
     labels = np.array([pair.relevant for pair in pairs], dtype=float)
     counts = _balanced(np.array([pair.weight for pair in pairs]), labels)
     ridge = np.diag([RIDGE] * len(names) + [1e-6])

@@ -104,7 +104,9 @@ async def _scores(
 def _scored(retrieval: Retrieval, scores: Sequence[float], model: str) -> Retrieval:
     """With the scores of the first passages; the others are only there to stand out from."""
     own = (replace(p, rerank_score=s) for p, s in zip(retrieval.passages, scores, strict=False))
-    return replace(retrieval, passages=(*own, *retrieval.passages[len(scores) :]), rerank_model=model)
+    return replace(
+        retrieval, passages=(*own, *retrieval.passages[len(scores) :]), rerank_model=model, scale=None
+    )
 
 
 class _Collection:

@@ -40,10 +40,6 @@ class Scale:
         factor = USUAL.spread / self.spread
         return factor, USUAL.base - factor * self.base
 
-    def usual(self, cosine: float) -> float:
-        factor, shift = self.line
-        return factor * cosine + shift
-
 
 # Medians over questions, by benchmarks/evaluation: mean of the 6th to 20th cosine, and standard deviation.
 USUAL = Scale(0.14, 0.10)

@@ -4,8 +4,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, repeat
+from operator import or_
 
 from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes, position, question_lexemes, term_weights
@@ -13,6 +14,7 @@ from rag.named import names_of, subjects_of
 from rag.types import Passage, Retrieval, SentenceScore
 
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
+KEPT_TERMS = 64  # questions, while they are answered
 ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
 _UNKNOWN_OVER_KNOWN = 1.1  # idf(0, N) - idf(1, N) in a collection of any size
 # "What does it mean?", "How long does it take?": answers say so in other words, so these weigh less.
@@ -24,6 +26,7 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _DEFINITION = re.compile(r"\S\n[ \t]{0,3}:[ \t]+\S")  # Markdown's "term", and a line below ": what it means"
+_score = partial(tuple.__new__, SentenceScore)  # hundreds for each question: without a call in Python
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
 
 
@@ -45,15 +48,33 @@ class Sentence:
 class Analysis:
     """A passage's sentences in reading order, and its lexemes.
 
-    spans: start and end of each sentence. places: for each lexeme, which sentences (0-based) hold it.
+    spans: start and end of each sentence; bounds: all starts, and all ends. places: for each lexeme, which
+    sentences (0-based) hold it.
     weights: BM25's part of the passage, at the lexemes' hashed positions.
     """
 
     sentences: tuple[Sentence, ...]
     spans: tuple[tuple[int, int], ...]
+    bounds: tuple[tuple[int, ...], tuple[int, ...]]
     words: frozenset[str]
     places: Mapping[str, tuple[int, ...]]
     weights: Mapping[int, float]
+
+
+class Shares(dict[int, float]):
+    """`Terms.coverage` of the words whose bits are set, in the order of `Terms.weights`.
+
+    Hundreds of sentences hold the same few words of a question: each combination is summed up once.
+    """
+
+    def __init__(self, weights: Iterable[float], mass: float) -> None:
+        super().__init__()
+        self._weights, self._mass = tuple(weights), mass
+
+    def __missing__(self, held: int) -> float:
+        mass = sum([weight for n, weight in enumerate(self._weights) if held >> n & 1])
+        share = self[held] = min(1.0, mass / self._mass) if self._mass else 0.0
+        return share
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +92,22 @@ class Terms:
     places: Mapping[int, float] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
     subjects: tuple[frozenset[str], ...] = ()
-    _shares: dict[int, float] = field(default_factory=dict, repr=False, compare=False)
+    shares: "Shares" = field(init=False, repr=False, compare=False)
+    _masses: dict[tuple[frozenset[str], float], float] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shares", Shares(self.weights.values(), self.mass))
 
     def mass_in(self, words: frozenset[str], *, at_most: float = math.inf) -> float:
-        """at_most: what a single word can weigh."""
-        held = [weight for word, weight in self.weights.items() if word in words]
-        return sum(held if at_most == math.inf else [min(weight, at_most) for weight in held])
+        """Of the question's words that are in `words`. at_most: what a single word can weigh."""
+        key = words & self.words, at_most
+        mass = self._masses.get(key)
+        if mass is None:
+            held = [min(weight, at_most) for word, weight in self.weights.items() if word in words]
+            mass = self._masses[key] = sum(held)
+        return mass
 
     def coverage(self, words: frozenset[str]) -> float:
         """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
@@ -90,17 +121,6 @@ class Terms:
     def share_of_subjects(self, words: frozenset[str]) -> float:
         """Of the subject that is held least, the share of its idf mass; 1 for a question without any."""
         return min([self.mass_in(one & words) / self.mass_in(one) for one in self.subjects], default=1.0)
-
-    def share(self, held: int) -> float:
-        """`coverage` of the words whose bits are set, in the order of `weights`.
-
-        Hundreds of sentences hold the same few words of a question: each combination is summed up once.
-        """
-        share = self._shares.get(held)
-        if share is None:
-            words = (word for n, word in enumerate(self.weights) if held >> n & 1)
-            share = self._shares[held] = self.coverage(frozenset(words))
-        return share
 
 
 def question_terms(text: str, known: Mapping[str, float], language: str = "") -> Terms:
@@ -136,7 +156,8 @@ def analysis_of(content: str, language: str = "") -> Analysis:
         for word in sentence.words:
             places[word] = (*places.get(word, ()), n)
     weights = term_weights(chain.from_iterable(found))
-    return Analysis(sentences, tuple(spans), frozenset(places), places, weights)
+    bounds = tuple(start for start, _ in spans), tuple(end for _, end in spans)
+    return Analysis(sentences, tuple(spans), bounds, frozenset(places), places, weights)
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
@@ -173,20 +194,24 @@ def score_passage(passage: Passage, terms: Terms) -> tuple[SentenceScore, ...]:
 def _scored(
     analysis: Analysis, terms: Terms, similarities: Iterable[float | None]
 ) -> tuple[SentenceScore, ...]:
-    holding, before = _holding(analysis, terms), 0
-    scores = []
-    for (start, end), held, similarity in zip(analysis.spans, holding, similarities, strict=True):
-        alone, both = terms.share(held), terms.share(held | before)
-        scores.append(SentenceScore(start, end, alone, both, similarity))
-        before = held
-    return tuple(scores)
+    """Without a call in Python for each sentence."""
+    holding, share = _holding(analysis, terms), terms.shares.__getitem__
+    alone, both = map(share, holding), map(share, map(or_, holding, [0, *holding[:-1]]))
+    return tuple(map(_score, zip(*analysis.bounds, alone, both, similarities, strict=True)))
 
 
 def terms_by_language(
     question_text: str, passages: Sequence[Passage], known: Mapping[str, float]
 ) -> dict[str, Terms]:
     languages = {passage.language for passage in passages}
-    return {language: question_terms(question_text, known, language) for language in languages}
+    given = tuple(known.items())
+    return {language: _terms(question_text, given, language) for language in languages}
+
+
+@lru_cache(maxsize=KEPT_TERMS)
+def _terms(question_text: str, known: tuple[tuple[str, float], ...], language: str) -> Terms:
+    """Once for all stages of a question."""
+    return question_terms(question_text, dict(known), language)
 
 
 def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
@@ -198,11 +223,12 @@ def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
 
 def _holding(analysis: Analysis, terms: Terms) -> list[int]:
     """For each sentence, the question's words that it holds, as bits in the order of `terms.weights`."""
-    holding = [0] * len(analysis.sentences)
+    holding, bit = [0] * len(analysis.spans), 1
     places = analysis.places
-    for n, word in enumerate(terms.weights):
+    for word in terms.weights:
         for place in places.get(word, ()):
-            holding[place] |= 1 << n
+            holding[place] |= bit
+        bit += bit
     return holding
 
 

@@ -197,6 +197,7 @@ class Retrieval:
     reranker: whose order it is, such as "sentence" or "http"; "" while it is that of the fusion.
     rerank_model: the model whose probabilities the `rerank_score`s are, such as "http:bge-reranker"; "" where
     they are none. rewriting: None where it was not asked for. stage_ms: what took its time in the retrieval.
+    scale: the `rag.ordering.Scale` by which each passage's `rerank_score` is its strength; None if it is not.
     model_id, vector: what the question was embedded with, and its `embeddings.types.Vector`; None where it
     was not embedded.
     """
@@ -209,6 +210,7 @@ class Retrieval:
     rerank_model: str = ""
     rewriting: Rewriting | None = None
     stage_ms: Mapping[str, float] = field(default_factory=dict)
+    scale: Any = field(default=None, repr=False, compare=False)
     model_id: int | None = None
     vector: Any = field(default=None, repr=False, compare=False)
 

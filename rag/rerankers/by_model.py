@@ -52,7 +52,11 @@ class ModelReranker(ABC):
         if scores is None:
             return ranked
         return replace(
-            ranked, passages=_ordered(ranked.passages, scores), reranker=self.name, rerank_model=self.model
+            ranked,
+            passages=_ordered(ranked.passages, scores),
+            reranker=self.name,
+            rerank_model=self.model,
+            scale=None,
         )
 
 

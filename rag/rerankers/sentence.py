@@ -25,4 +25,4 @@ class SentenceReranker:
         scored.sort(key=lambda entry: -entry[0])  # stable: ties keep the fused order
         kept = scored[: max(KEPT, 2 * question.top_k)]  # of equal texts, all but one go later
         ranked = (p.but(score=score, rerank_score=score, sentences=s) for score, s, p in kept)
-        return replace(retrieval, passages=tuple(ranked), reranker="sentence")
+        return replace(retrieval, passages=tuple(ranked), reranker="sentence", scale=scale)

@@ -10,6 +10,7 @@ from knowlex.common.async_db import Row
 from knowlex.common.replica import fetch_all
 from rag.retrievers import statements
 from rag.retrievers.filtering import NARROW, Condition, condition_of
+from rag.retrievers.known import KnownScopes
 from rag.retrievers.words import ALL_CHUNKS, Words, distinct, weighed
 from rag.states import told
 from rag.types import Question
@@ -43,6 +44,7 @@ class Scopes:
     def __init__(self, model_id: int | None = None) -> None:
         self._model_id = model_id
         self._languages: OrderedDict[tuple[UUID, ...], tuple[str, ...]] = OrderedDict()
+        self._known = KnownScopes()
 
     async def of(self, question: Question) -> Scope | None:
         """None where there is nothing to be found."""
@@ -65,6 +67,15 @@ class Scopes:
         return found
 
     async def _read(self, question: Question, condition: Condition, words: Sequence[str]) -> Row | None:
+        usual = not condition and self._model_id is None
+        if usual and (row := self._known.row(question, words)) is not None:
+            return row
+        row = await self._asked(question, condition, words)
+        if usual and row is not None:
+            self._known.note(question, words, row)
+        return row
+
+    async def _asked(self, question: Question, condition: Condition, words: Sequence[str]) -> Row | None:
         parameters = {
             "collections": list(question.collection_ids),
             "lexemes": [ALL_CHUNKS, *words],

@@ -1,7 +1,5 @@
 """What counts as relevant, from one chunk to many; the cosine of an unknown model says nothing."""
 
-from dataclasses import replace
-
 import pytest
 
 from rag.features import Features
@@ -116,7 +114,7 @@ def test_the_title_and_the_section_count_for_what_a_passage_only_calls_it() -> N
 @pytest.mark.parametrize("name", ["similarity", "sentence", "coverage", "evidence"])
 def test_no_feature_ever_lowers_the_relevance(calibration: Calibration, name: str) -> None:
     features = Features(0.3, 0.3, 0.3, 1.0)
-    more = replace(features, **{name: getattr(features, name) + 0.2})
+    more = features._replace(**{name: getattr(features, name) + 0.2})
     assert calibration.probability(more) >= calibration.probability(features)
 
 

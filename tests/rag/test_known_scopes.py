@@ -1,0 +1,57 @@
+"""What a question's words are worth is asked of the database once for each state of what is read."""
+
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+
+from rag.retrievers.known import STATES, WORDS, KnownScopes
+from rag.types import Question
+
+ROW = {"id": 1, "languages": ["en"]}
+
+
+@pytest.fixture(autouse=True)
+def _cache_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "CACHE", True)
+
+
+def asked(state: str) -> Question:
+    return Question("Where is the ship?", (uuid4(),), 5, state=state)
+
+
+def test_words_that_were_asked_for_are_known_and_so_is_that_some_are_nowhere() -> None:
+    known = KnownScopes()
+    known.note(asked("a"), ["ship", "moon"], {**ROW, "chunks_with": {"ship": 3}})
+    known.note(asked("a"), ["sea"], {**ROW, "chunks_with": {"sea": 2}})
+
+    assert known.row(asked("a"), ["ship", "moon", "sea"]) == {**ROW, "chunks_with": {"ship": 3, "sea": 2}}
+    assert known.row(asked("a"), ["ship", "storm"]) is None
+
+
+def test_another_state_knows_nothing_of_it() -> None:
+    known = KnownScopes()
+    known.note(asked("a"), ["ship"], {**ROW, "chunks_with": {"ship": 3}})
+    known.note(asked(""), ["ship"], {**ROW, "chunks_with": {"ship": 3}})
+
+    assert known.row(asked("b"), ["ship"]) is None
+    assert known.row(asked(""), ["ship"]) is None
+
+
+def test_what_is_known_is_bounded() -> None:
+    known = KnownScopes()
+    for n in range(STATES + 1):
+        known.note(asked(f"s{n}"), ["ship"], {**ROW, "chunks_with": {}})
+    assert known.row(asked("s0"), ["ship"]) is None
+    assert known.row(asked(f"s{STATES}"), ["ship"]) is not None
+
+    known.note(asked("much"), [str(n) for n in range(WORDS + 1)], {**ROW, "chunks_with": {}})
+    known.note(asked("much"), ["ship"], {**ROW, "chunks_with": {}})
+    assert known.row(asked("much"), ["1"]) is None
+
+
+def test_without_a_cache_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "CACHE", False)
+    known = KnownScopes()
+    known.note(asked("a"), ["ship"], {**ROW, "chunks_with": {"ship": 3}})
+    assert known.row(asked("a"), ["ship"]) is None
