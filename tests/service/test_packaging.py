@@ -1,0 +1,67 @@
+"""`pip install` of this project into another program: what it asks for, and that it is whole."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.support.environment import PROJECT
+
+DECLARED = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+PROGRAM = """
+import sys
+import rag_service
+assert rag_service.__file__.startswith(sys.argv[1]), rag_service.__file__
+service = rag_service.RAGService.from_texts({"hr.md": "Everybody has 25 days of leave."})
+answer = service.query("How many days of leave?")
+assert answer.citations[0].document == "hr.md", answer
+"""
+
+
+def test_what_it_asks_for_is_what_it_was_tested_with():
+    lines = (PROJECT / "requirements.txt").read_text().splitlines()
+    pinned = {one.name.lower(): one for one in map(Requirement, filter(_names_a_package, lines))}
+    for wanted in map(Requirement, DECLARED):
+        (pin,) = pinned[wanted.name.lower()].specifier
+        assert pin.version in wanted.specifier, wanted
+
+
+def _names_a_package(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith(("#", "-"))
+
+
+@pytest.mark.slow
+def test_an_installed_copy_is_whole(tmp_path: Path):
+    source, target = tmp_path / "source", tmp_path / "installed"
+    source.mkdir()
+    listed = subprocess.run(["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.splitlines():
+        if not name.startswith(("tests/", "docs/", "benchmarks/")):
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).write_bytes((PROJECT / name).read_bytes())
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--target",
+        str(target),
+        str(source),
+    ]
+    subprocess.run(pip, check=True, timeout=200)
+    data = [target / "documents/stopwords/en.txt", target / "rag/templates/rag/evaluation.svg"]
+    assert all(file.is_file() for file in data)
+    assert list(target.glob("documents/migrations/0001*"))
+    known = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
+    subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(target)],
+        cwd=tmp_path, env={**known, "PYTHONPATH": str(target), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        check=True, timeout=200,
+    )  # fmt: skip
+    assert list((tmp_path / "cache" / "knowlex").rglob("*.onnx"))
