@@ -4,11 +4,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-import numpy as np
-
 from embeddings.clients.calling import RETRY, TIMEOUT_S, NoSuchCollection, StoreCaller, refused, unreadable
 from embeddings.clients.chroma_replies import ChromaCollection, Found, Limits, Record, found_in, records_in
-from embeddings.clients.sizes import batches, encoded
+from embeddings.clients.sizes import batches, encoded, numbers_of
 from embeddings.types import Vector
 from knowlex.common.json_wire import JsonWire, Reply
 from knowlex.common.retry import Retry
@@ -89,8 +87,7 @@ class ChromaClient:
     ) -> list[Found]:
         """Nearest first. where: Chroma's conditions on metadata. include: distances, documents, metadatas,
         embeddings."""
-        numbers = vector.tolist() if isinstance(vector, np.ndarray) else list(vector)
-        body = {"query_embeddings": [numbers], "n_results": n_results, "include": list(include)}
+        body = {"query_embeddings": [numbers_of(vector)], "n_results": n_results, "include": list(include)}
         reply = await self._call(name, "query", body | ({"where": where} if where else {}))
         return found_in(reply.body)
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from embeddings.clients.calling import RETRY, TIMEOUT_S, NoSuchCollection, StoreCaller, refused
 from embeddings.clients.qdrant_replies import QdrantCollection, Scored, Stored, page_in, result_of, scored_in
-from embeddings.clients.sizes import batches
+from embeddings.clients.sizes import batches, numbers_of
 from embeddings.types import Vector
 from knowlex.common.json_wire import JsonWire, Reply
 from knowlex.common.retry import Retry
@@ -66,7 +66,7 @@ class QdrantClient:
     async def query(
         self,
         name: str,
-        vector: Vector,
+        vector: Vector | Sequence[float],
         *,
         limit: int,
         conditions: Conditions | None = None,
@@ -75,7 +75,7 @@ class QdrantClient:
     ) -> list[Scored]:
         """Nearest first. limit: at least 1. payload: the fields to be told."""
         body: dict[str, Any] = {
-            "query": vector.tolist(),
+            "query": numbers_of(vector),
             "limit": limit,
             "with_payload": list(payload) or False,
         }

@@ -32,3 +32,7 @@ def batches(
 def encoded(vectors: Sequence[Vector]) -> list[str]:
     """Little-endian float32 in base64, which Chroma takes in place of numbers."""
     return [base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode() for vector in vectors]
+
+
+def numbers_of(vector: Vector | Sequence[float]) -> list[float]:
+    return vector.tolist() if isinstance(vector, np.ndarray) else list(vector)

@@ -159,7 +159,7 @@ class Bridge:
         limit = 10 if body.limit is None else body.limit
         if limit < 1:
             raise Wrong(422, f"Validation error in JSON body: [internal.limit: value {limit} invalid]")
-        _check_vector(body.query, size)
+        _check_vector(getattr(body.query, "nearest", body.query), size)
         found = self._local.query_points(
             name,
             query=body.query,
