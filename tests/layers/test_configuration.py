@@ -48,8 +48,7 @@ def test_every_specified_variable_stands_in_the_readme():
 def test_every_variable_reaches_the_containers():
     """Those of the image's own folders and port, and of parts of later releases, are left out."""
     own = {"KNOWLEX_DATA_DIR", "KNOWLEX_MODELS_DIR", "KNOWLEX_PORT"}
-    later = {name for name in NAMES if "VECTOR_STORE" in name}
-    later |= {"EMBEDDING_MODEL", "MIN_CONFIDENCE_THRESHOLD", "MAX_RETRIEVAL_RESULTS"}
+    later = {"EMBEDDING_MODEL", "MIN_CONFIDENCE_THRESHOLD", "MAX_RETRIEVAL_RESULTS"}
     assert set(NAMES) - own - later - names_in("docker-compose.yml") == set()
 
 
@@ -76,6 +75,15 @@ def test_an_unusable_value_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, n
     monkeypatch.setenv(name, value)
     with pytest.raises(ImproperlyConfigured, match=name):
         read_environment()
+
+
+@pytest.mark.parametrize("store", ["qdrant", "chroma"])
+def test_a_store_outside_wants_its_url(monkeypatch: pytest.MonkeyPatch, store: str):
+    monkeypatch.setenv("KNOWLEX_VECTOR_STORE", store)
+    with pytest.raises(ImproperlyConfigured, match=f"VECTOR_STORE_URL: is needed for .*={store}"):
+        read_environment()
+    monkeypatch.setenv("VECTOR_STORE_URL", "http://stores.example:6333/")
+    assert read_environment().vector_store_url == "http://stores.example:6333"
 
 
 def test_unusable_values_end_the_start_in_one_line_that_names_them():
