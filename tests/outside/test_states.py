@@ -1,0 +1,32 @@
+"""An answer that was given while a chunk was on its way to the store is not given again afterwards."""
+
+from collections.abc import Callable
+
+import pytest
+
+from documents.access import FULL
+from embeddings.registering import register
+from embeddings.shipping import ship_turn
+from rag import reading
+from tests.rag.conftest import AddDocument
+from tests.rag.test_hybrid import BREAD, run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def state() -> str:
+    return run(reading.named(("default",), access=FULL)).state
+
+
+def test_the_state_is_another_one_once_the_store_has_the_chunk(
+    choose: Callable[[str], None], add_document: AddDocument
+):
+    choose("chroma")
+    register()
+    add_document(BREAD)
+    on_its_way = state()
+    ship_turn()
+    arrived = state()
+    assert arrived != on_its_way
+    ship_turn()
+    assert state() == arrived
