@@ -5,6 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from documents.access import FULL
+from embeddings import outbox
+from embeddings.models import Embedding
+from embeddings.outbox import Entry
 from embeddings.registering import register
 from embeddings.shipping import ship_turn
 from rag import reading
@@ -24,6 +27,8 @@ def test_the_state_is_another_one_once_the_store_has_the_chunk(
     choose("chroma")
     register()
     add_document(BREAD)
+    held = Embedding.objects.get()
+    outbox.add([Entry(held.model_id, held.chunk_id, 0)])
     on_its_way = state()
     ship_turn()
     arrived = state()
