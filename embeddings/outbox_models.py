@@ -25,6 +25,8 @@ class OutsideStore(models.Model):
     error = models.TextField(blank=True, default="")
 
     class Meta:
+        verbose_name = "vector store outside PostgreSQL"
+        verbose_name_plural = "vector store outside PostgreSQL"
         constraints = [models.CheckConstraint(condition=models.Q(id=1), name="outside_store_one")]
 
     def __str__(self) -> str:

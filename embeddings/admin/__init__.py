@@ -6,6 +6,7 @@ from embeddings.admin.documents import EmbeddedDocumentAdmin
 from embeddings.admin.indexes import IndexMeasurementAdmin, VectorIndexAdmin
 from embeddings.admin.jobs import IngestJobAdmin
 from embeddings.admin.models import EmbeddingModelAdmin, EmbeddingRequestAdmin, EmbeddingRunAdmin
+from embeddings.admin.outside import OutsideStoreAdmin
 
 __all__ = [
     "EmbeddedChunkAdmin",
@@ -16,5 +17,6 @@ __all__ = [
     "EmbeddingRunAdmin",
     "IndexMeasurementAdmin",
     "IngestJobAdmin",
+    "OutsideStoreAdmin",
     "VectorIndexAdmin",
 ]

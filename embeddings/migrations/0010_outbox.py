@@ -116,6 +116,8 @@ class Migration(migrations.Migration):
                 ("error", models.TextField(blank=True, default="")),
             ],
             options={
+                "verbose_name": "vector store outside PostgreSQL",
+                "verbose_name_plural": "vector store outside PostgreSQL",
                 "constraints": [
                     models.CheckConstraint(condition=models.Q(("id", 1)), name="outside_store_one")
                 ],

@@ -19,6 +19,7 @@ from redis.retry import Retry
 
 from knowlex.common.model_servers import ollama_state_once
 from knowlex.common.ollama import not_pulled
+from knowlex.embedded.store_report import vector_store
 
 TIMEOUT_S = 3
 ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}  # noqa: S104 (asked, not bound)
@@ -43,6 +44,7 @@ def findings(app: Celery) -> Iterator[Finding]:
     )
     if replica := environment.database_read_url:
         yield _asked("replica", without_password(replica), lambda: _database(replica), must_run=True)
+    yield Finding("vector store", *vector_store())
     yield _service("broker", settings.REDIS_URL, environment.redis_url, _broker)
     yield _asked("workers", f"{settings.WORKERS} processes", lambda: _workers(app), must_run=False)
     address = f"http://{ANY.get(settings.HOST, settings.HOST)}:{settings.PORT}"

@@ -27,7 +27,8 @@ _COUNTS = """
         (SELECT count(*) FROM embeddings_embeddingrequest WHERE failed_at IS NULL) AS pending_chunks,
         (SELECT count(*) FROM embeddings_embeddingrequest WHERE failed_at IS NOT NULL) AS failed_chunks,
         (SELECT count(*) FROM documents_ingestitem
-         WHERE status IN ('pending', 'processing')) AS open_documents
+         WHERE status IN ('pending', 'processing')) AS open_documents,
+        (SELECT count(*) FROM embeddings_outboxentry) AS outbox_pending
 """
 _INDEXES = """
     SELECT m.name AS model, i.kind, i.recall, i.rows
@@ -38,6 +39,7 @@ _HELP = {
     "chunks": "Chunks stored.",
     "pending_chunks": "Chunks that wait for an embedding.",
     "failed_chunks": "Chunks that could not be embedded.",
+    "outbox_pending": "Vectors that the vector store outside PostgreSQL is still to hear of.",
     "open_documents": "Documents of jobs that wait to be read, or are being read.",
 }
 
