@@ -4,16 +4,20 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from embeddings.embedders.local import LocalEmbedder
-from knowlex.common.errors import EmbedderUnavailable, InvalidInput, RetrievalFailed
+from embeddings.types import Vector
+from knowlex.common.errors import EmbedderUnavailable, InvalidInput, RetrievalFailed, VectorStoreFailed
 from rag.pipeline import Pipeline
 from rag.rerankers.sentence import SentenceReranker
 from rag.retrievers.foreign.filters import filters_of
 from rag.retrievers.foreign.headed import HeadedReranker, assess_headed
-from rag.retrievers.foreign.protocols import CollectionReader
+from rag.retrievers.foreign.memory import MemoryReader
+from rag.retrievers.foreign.protocols import CollectionReader, Record
 from rag.retrievers.foreign.retriever import ForeignRetriever
+from rag.retrievers.foreign.where import Where
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types import NO_FILTERS, Answer, Filters, Passage, Question
 from tests.foreign.filling import Fill, Given, embedded, in_memory
@@ -83,6 +87,20 @@ async def test_the_documents_own_questions_are_answered(
     assert answer.confidence > 0.5
     assert (first.document_name, first.page_number) == (document, page)
     assert first.stored_id in {"chunk_id_1", "chunk_id_3"}
+
+
+async def test_a_filtered_question_is_judged_as_in_a_small_collection(embedder: LocalEmbedder):
+    others = [
+        Given(f"other {n}", f"Room {n} is on floor {n % 7}.", {"source_doc": "rooms.pdf"}) for n in range(400)
+    ]
+    reader = in_memory(embedded(embedder, [*DOCUMENTS, *others]))
+    question = "What are the safety protocols?"
+
+    alone = await answered(in_memory(embedded(embedder, DOCUMENTS[:2])), embedder, asking(question))
+    among = await answered(reader, embedder, asking(question, source="safety_manual.pdf"))
+
+    assert among.confidence == pytest.approx(alone.confidence)
+    assert among.text == alone.text
 
 
 async def test_what_nothing_tells_is_not_answered(fill: Fill, embedder: LocalEmbedder):
@@ -257,6 +275,22 @@ async def test_behind_many_copies_others_are_found(embedder: LocalEmbedder):
     found = await ForeignRetriever(in_memory([*copies, *others]), embedder).retrieve(asking(GLOVES))
 
     assert {passage.content for passage in found.passages} == {GLOVES, "Gloves lie in the cupboard."}
+
+
+async def test_a_store_that_gives_only_so_many_still_answers(embedder: LocalEmbedder):
+    class Sparing(MemoryReader):
+        async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[Record]:
+            if limit > 300:
+                raise VectorStoreFailed("The vector store refuses a request.")
+            return await super().nearest(vector, limit, where)
+
+    (one,) = embedded(embedder, [Given("copy", GLOVES)])
+    copies = [Record(f"copy {n}", GLOVES) for n in range(400)]
+    reader = Sparing(copies, [np.array(one.vector, dtype=np.float32)] * 400)
+
+    found = await ForeignRetriever(reader, embedder).retrieve(asking(GLOVES))
+
+    assert [passage.content for passage in found.passages] == [GLOVES]
 
 
 async def test_chunks_that_overlap_become_one_text(embedder: LocalEmbedder):

@@ -17,7 +17,7 @@ SECTIONS = ("section_title", "section", "heading")
 CHAPTERS = ("chapter", "related_topic")
 MAX_CHARS = 10_000  # of a text; a chunk of usual size has some 1,500
 LONGEST_LABEL = 2000
-KEPT = 4096  # texts and labels cleaned once
+KEPT = 2048  # texts and labels cleaned once, some 3 kB each
 LARGEST = 1_000_000_000  # page or index; what is larger is none
 _SPACE = UUID("6f0f4b5e-6c1f-5d0a-9f55-7d5c3a1e2b4d")
 

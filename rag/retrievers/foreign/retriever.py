@@ -95,32 +95,40 @@ class ForeignRetriever:
     async def _found(
         self, vector: Vector, wheres: Iterable[Mapping[str, Any] | None], top_k: int
     ) -> tuple[list[Candidate], int]:
-        """Nearest first, and how many records there are."""
+        """Nearest first, and of how many records. Where a filter lets no others through, of these alone:
+        they are weighed as a small collection is.
+        """
         counting = asyncio.ensure_future(self._count())
         counting.add_done_callback(_looked_at)
         try:
             for where in wheres:
-                candidates = await self._nearest(vector, where, top_k)
+                candidates, all_there_are = await self._nearest(vector, where, top_k)
                 if candidates:
-                    return candidates, await counting
+                    few = where is not None and all_there_are
+                    return candidates, len(candidates) if few else await counting
             return [], 0
         finally:
             counting.cancel()
 
-    async def _nearest(self, vector: Vector, where: Mapping[str, Any] | None, top_k: int) -> list[Candidate]:
-        """Of each text one; more are asked for where copies of a few texts lie in front of all others."""
+    async def _nearest(
+        self, vector: Vector, where: Mapping[str, Any] | None, top_k: int
+    ) -> tuple[list[Candidate], bool]:
+        """Of each text one, and whether no others pass; more are asked for where copies of a few texts lie in
+        front of all others.
+        """
         limit = max(self._limit, top_k)
         records = await self._reader.nearest(vector, limit, where)
         candidates = await self._candidates_of(records)
         while len(records) == limit < MOST and len(candidates) < min(ENOUGH, self._limit):
-            limit = min(MOST, 4 * limit)
+            more = min(MOST, 4 * limit)
             try:
-                records = await self._reader.nearest(vector, limit, where)
+                records = await self._reader.nearest(vector, more, where)
             except VectorStoreFailed:  # some stores do not give as many; there are candidates already
-                log.warning("no further records", extra={"limit": limit})
+                log.warning("no further records", extra={"limit": more})
                 break
+            limit = more
             candidates = await self._candidates_of(records)
-        return candidates
+        return candidates, len(records) < limit
 
     async def _candidates_of(self, records: Sequence[Record]) -> list[Candidate]:
         """Nearest first, no text twice, each of its document's language."""

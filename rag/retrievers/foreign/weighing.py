@@ -16,7 +16,7 @@ from rag.sentences import question_terms
 from rag.types import Passage
 
 FAR_SHARE = 0.25
-KEPT = 4096  # analysed once, some 5 kB each
+KEPT = 2048  # analysed once, some 10 kB each
 
 
 def worth(text: str, candidates: Sequence[Candidate], records: int) -> dict[str, float]:
@@ -26,7 +26,9 @@ def worth(text: str, candidates: Sequence[Candidate], records: int) -> dict[str,
     """
     asked = question_lexemes(text, dict.fromkeys(one.language for one in candidates))
     words = frozenset[str]().union(*asked.values())
-    held = [words & _words(one.content, one.language) for one in candidates]
+    places = {word: position(word) for word in words}
+    weights = [_weights(one.content, one.language) for one in candidates]
+    held = [[word for word, place in places.items() if place in found] for found in weights]
     near = Counter(word for found in held for word in found)
     far = held[len(held) // 2 :]
     beyond = Counter(word for found in far for word in found)
@@ -57,11 +59,6 @@ def best(text: str, candidates: Sequence[Candidate], idf_of: Mapping[str, float]
         )
         for n in order[:most]
     ]
-
-
-@lru_cache(maxsize=KEPT)
-def _words(content: str, language: str) -> frozenset[str]:
-    return frozenset(lexemes(content, language))
 
 
 @lru_cache(maxsize=KEPT)
