@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import aiohttp
 
-from knowlex.common.errors import SynthesisFailed
+from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
 from knowlex.common.retry import Retry
 from rag.chat.cleaning import Cleaner
 from rag.chat.protocol import Message
@@ -69,7 +69,11 @@ class HttpChat:
         request = Request(messages, max_tokens, schema, streamed=False)
         limit = self._limit(timeout_s)
         ends = time.monotonic() + limit
-        return await within(limit, self._retry, lambda: self._completed(request, ends))
+        try:
+            return await within(limit, self._retry, lambda: self._completed(request, ends))
+        except SynthesisTimeout:
+            self._timed_out()
+            raise
 
     async def stream(
         self,
@@ -92,6 +96,7 @@ class HttpChat:
                         yield piece
                 return
             except TimeoutError as exc:
+                self._timed_out()
                 raise too_slow() from exc
             except Again as exc:
                 if shown:
@@ -102,6 +107,9 @@ class HttpChat:
 
     async def aclose(self) -> None:
         await self._wire.aclose()
+
+    def _timed_out(self) -> None:
+        """What a server may need after a question was given up."""
 
     def _limit(self, timeout_s: float | None) -> float:
         return min(self._timeout_s, math.inf if timeout_s is None else timeout_s)

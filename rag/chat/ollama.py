@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from knowlex.common.json_wire import JsonWire, Unreachable
 from knowlex.common.ollama import base_url
 from knowlex.common.retry import Retry
 from rag.chat.client import HttpChat
 from rag.chat.ollama_dialect import ChatDialect, GenerateDialect, OllamaDialect, Sent
-from rag.chat.replies import TWO_MORE, Again
-from rag.chat.wire import UNREACHABLE, Wire
+from rag.chat.ollama_loading import Loading
+from rag.chat.replies import TWO_MORE
+from rag.chat.wire import Wire
 
 KEEP_ALIVE = "30m"
 
@@ -38,22 +38,22 @@ class _Ollama(HttpChat):
         options: Mapping[str, Any] | None = None,
         retry: Retry = TWO_MORE,
     ) -> None:
-        self._host = host
         sent = Sent(model_name, temperature, context_tokens, window, keep_alive, dict(options or {}))
         wire = Wire(f"{base_url(host)}{self.path}")
-        self._words = self.dialect(sent)
-        super().__init__(wire, self._words, model_name=model_name, timeout_s=timeout_s, retry=retry)
+        dialect = self.dialect(sent)
+        super().__init__(wire, dialect, model_name=model_name, timeout_s=timeout_s, retry=retry)
+        self._loading = Loading(host, dialect)
 
     async def warm_up(self, *, timeout_s: float) -> None:
         """Have the model loaded, with the window that questions will have. Raises SynthesisFailed."""
-        wire = JsonWire(base_url(self._host))
-        try:
-            reply = await wire.send("POST", "/api/generate", self._words.loading(), timeout_s=timeout_s)
-        except (Unreachable, TimeoutError) as exc:
-            raise Again(UNREACHABLE) from exc
-        finally:
-            await wire.aclose()
-        self._words.check_loaded(reply)
+        await self._loading.load(timeout_s)
+
+    async def aclose(self) -> None:
+        await self._loading.aclose()
+        await super().aclose()
+
+    def _timed_out(self) -> None:
+        self._loading.begin_if_gone()
 
 
 class OllamaChat(_Ollama):

@@ -45,6 +45,7 @@ class OllamaDialect(ABC):
     def __init__(self, sent: Sent) -> None:
         self.tongue = Tongue(Lines, self._message, self._whole, streams_objects=True)
         self._sent = sent
+        self.model_name = sent.model_name
 
     def body(self, request: Request) -> bytes:
         body: dict[str, Any] = {

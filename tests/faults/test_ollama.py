@@ -89,14 +89,26 @@ def test_a_model_that_loads_in_time_answers(towers: Stack, provider: Provider):
     assert provider.loads == {"llama3.2:1b": 1}
 
 
-def test_a_model_that_loads_for_too_long_is_given_up_and_the_question_withdrawn(
-    towers: Stack, provider: Provider
-):
-    provider.loads_in(30)
+def test_a_question_does_not_wait_for_a_long_load_and_a_later_one_need_not(towers: Stack, provider: Provider):
+    """The first is withdrawn, which ends the load it waited for; another one goes on without a question."""
+    provider.loads_in(2.5)
     started = time.monotonic()
     assert_problem(query(towers.client, QUESTION), 503, "SYNTHESIS_FAILED")
     assert time.monotonic() - started < 2 + 2
     wait_until(lambda: provider.abandoned == 1, 5, "the request to be cancelled")
+    wait_until(lambda: provider.loads["llama3.2:1b"] == 2, 5, "another load to begin")
+    wait_until(lambda: provider.running("load") == 0, 10, "it to be done")
+    assert query(towers.client, QUESTION).json()["metadata"]["answerSynthesized"] is True
+    assert provider.loads["llama3.2:1b"] == 2
+
+
+def test_a_model_in_memory_that_is_slow_is_not_loaded_again(towers: Stack, provider: Provider):
+    query(towers.client, QUESTION)
+    provider.rule("hang", on="chat")
+    assert_problem(query(towers.client, f"{QUESTION} Really?"), 503, "SYNTHESIS_FAILED")
+    wait_until(lambda: [c for c in provider.calls("models") if c.path == "/api/ps"], 5, "to look")
+    assert provider.calls("load") == []
+    assert provider.running("chat") == 0
 
 
 def test_the_model_is_loaded_when_the_web_server_starts_with_the_window_of_questions(
