@@ -24,6 +24,7 @@ from rag.retrievers.foreign.memory import MemoryReader
 from rag.retrievers.foreign.protocols import CollectionReader, Record
 from rag.retrievers.foreign.retriever import ForeignRetriever
 from rag.service.environment import ServiceEnvironment
+from rag.service.loading import Loading
 from rag.service.synthesizer import MAX_TOKENS, NamingSynthesizer
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 
@@ -39,13 +40,16 @@ _finding = Lock()
 
 @dataclass(slots=True)
 class Parts:
-    """chat, ollama: None where answers are extractive. users: questions that are being answered."""
+    """chat, loading: None where answers are extractive; ollama: where nothing asks it. users: questions that
+    are being answered.
+    """
 
     embedder: Embedder
     reader: CollectionReader
     retriever: ForeignRetriever
     chat: ChatModel | None = None
     ollama: JsonWire | None = None
+    loading: Loading | None = None
     users: int = 0
     leaving: bool = False
 
@@ -67,7 +71,7 @@ class Parts:
         self.leaving = True
         if self.users:
             return
-        for part in (self.embedder, self.reader, self.chat, self.ollama):
+        for part in (self.loading, self.embedder, self.reader, self.chat, self.ollama):
             aclose = getattr(part, "aclose", None)
             if aclose is not None:
                 await aclose()
@@ -76,7 +80,8 @@ class Parts:
 def build(settings: ServiceEnvironment) -> Parts:
     """Connects to nothing."""
     embedder, reader = embedder_of(settings), _reader(settings)
-    return Parts(embedder, reader, ForeignRetriever(reader, embedder), _chat(settings), _ollama(settings))
+    parts = Parts(embedder, reader, ForeignRetriever(reader, embedder))
+    return _with_ollama(parts, settings, chat=True)
 
 
 def build_for_texts(settings: ServiceEnvironment, records: Sequence[Record], *, chat: bool) -> Parts:
@@ -84,13 +89,17 @@ def build_for_texts(settings: ServiceEnvironment, records: Sequence[Record], *, 
     embedder = embedder_of(settings)
     vectors = embedder.embed([record.text for record in records])
     reader = MemoryReader(records, vectors)
-    return Parts(
-        embedder,
-        reader,
-        ForeignRetriever(reader, embedder),
-        _chat(settings) if chat else None,
-        _ollama(settings) if chat or settings.embeds_by_ollama else None,
-    )
+    parts = Parts(embedder, reader, ForeignRetriever(reader, embedder))
+    return _with_ollama(parts, settings, chat=chat)
+
+
+def _with_ollama(parts: Parts, settings: ServiceEnvironment, *, chat: bool) -> Parts:
+    if chat or settings.embeds_by_ollama:
+        parts.ollama = JsonWire(settings.ollama_host, max_bytes=OLLAMA_BYTES)
+    if chat and parts.ollama is not None:
+        parts.chat = model = _chat(settings)
+        parts.loading = Loading(parts.ollama, model, settings.ollama_model)
+    return parts
 
 
 def embedder_of(settings: ServiceEnvironment) -> Embedder:
@@ -126,7 +135,7 @@ def _reader(settings: ServiceEnvironment) -> CollectionReader:
     return ChromaReader(client, settings.vector_store_collection)
 
 
-def _chat(settings: ServiceEnvironment) -> ChatModel:
+def _chat(settings: ServiceEnvironment) -> OllamaGenerate:
     return OllamaGenerate(
         host=settings.ollama_host,
         model_name=settings.ollama_model,
@@ -135,8 +144,3 @@ def _chat(settings: ServiceEnvironment) -> ChatModel:
         keep_alive=settings.ollama_keep_alive,
         options=OPTIONS,
     )
-
-
-def _ollama(settings: ServiceEnvironment) -> JsonWire:
-    """For asking after its health."""
-    return JsonWire(settings.ollama_host, max_bytes=OLLAMA_BYTES)

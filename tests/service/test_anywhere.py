@@ -24,7 +24,19 @@ answer = service.query({QUESTION!r})
 assert [one.document for one in answer.citations] == ["hr_policy.pdf"], answer
 assert service.health_check()["status"] == "healthy"
 """
-WITHOUT_DJANGO = f"{ASK}\nassert 'django' not in sys.modules\n"
+WITHOUT_DJANGO = f"""
+import os
+{ASK}
+assert 'django' not in sys.modules
+child = os.fork()
+answer = service.query({QUESTION!r})
+assert answer.answer, answer
+if not child:
+    sys.exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+from django.conf import settings
+assert not settings.configured
+"""
 ANOTHERS_DJANGO = f"""
 import django
 from django.conf import settings
@@ -32,17 +44,6 @@ settings.configure(INSTALLED_APPS=["django.contrib.contenttypes"], DATABASES={{}
 django.setup()
 {ASK}
 assert settings.INSTALLED_APPS == ["django.contrib.contenttypes"]
-"""
-BEFORE_DJANGO = f"{ASK}\nimport django\nfrom django.conf import settings\nassert not settings.configured\n"
-FORKING = f"""
-import os
-{ASK}
-child = os.fork()
-answer = service.query({QUESTION!r})
-assert answer.answer, answer
-if not child:
-    sys.exit(0)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
 KEPT_LOGS = """
 import logging
@@ -67,8 +68,9 @@ def run(program: str, folder: Path, *arguments: str, **env: str) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("program", [WITHOUT_DJANGO, ANOTHERS_DJANGO, BEFORE_DJANGO, FORKING])
+@pytest.mark.parametrize("program", [WITHOUT_DJANGO, ANOTHERS_DJANGO])
 def test_in_another_program(program: str, ollama: Provider, chroma: ChromaServer, tmp_path: Path):
+    """The first one forks, too."""
     assert run(program, tmp_path, ollama.url, chroma.url) == ""
 
 

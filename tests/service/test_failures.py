@@ -5,6 +5,7 @@ import logging
 import pickle
 import time
 
+import httpx
 import pytest
 
 from rag_service import (
@@ -90,6 +91,18 @@ def test_a_generation_that_takes_too_long_is_cancelled(make_service: MakeService
         service.query(QUESTION)
     assert raised.value.http_status == 504
     wait_until(lambda: ollama.abandoned == 1, 10, "Ollama's request to be given up")
+
+
+def test_a_model_that_loads_too_long_is_there_for_the_next_question(
+    make_service: MakeService, ollama: Provider
+):
+    ollama.loads_in(1.0)
+    service = make_service(OLLAMA_TIMEOUT_SECONDS="0.4")
+    with pytest.raises(GenerationTimeout):
+        service.query(QUESTION)
+    running = f"{ollama.url}/api/ps"
+    wait_until(lambda: httpx.get(running).json()["models"], 30, "the model to be loaded")
+    assert service.query(QUESTION).answer
 
 
 async def test_a_caller_who_leaves_cancels_the_generation(service: RAGService, ollama: Provider):
