@@ -1,6 +1,6 @@
 """Does every store give the same passages in the same order for the same vectors?
 
-    python -m benchmarks.evaluation.stores FOLDER [--cache FOLDER] [--top-k 10]
+    python -m benchmarks.evaluation.stores FOLDER [--stores memory chroma] [--cache FOLDER] [--top-k 10]
 
 FOLDER: as for compare_orders. PostgreSQL, Chroma's server and Qdrant's local mode run in temporary folders.
 All documents go into one collection each part (articles and filings, book, test collections), every question
@@ -56,6 +56,7 @@ from tests.support.qdrant import QdrantServer  # noqa: E402
 
 MODEL = "all-MiniLM-L6-v2"
 SERVERS = {"chroma": ChromaServer, "qdrant": QdrantServer}
+KINDS = ("memory", *SERVERS)
 MODES: tuple[Mode, ...] = ("hybrid", "dense")
 TIE = 2e-6
 Asked = list[tuple[str, list[tuple[UUID, float]]]]
@@ -69,7 +70,7 @@ def main() -> None:
         print(f"{Chunk.objects.count()} chunks, {sum(map(len, asked.values()))} questions", flush=True)
         truth = found(asked, arguments.top_k)
         print(f"\n| store | mode | searches | same order | same passages | CPU ms of ours |\n|{' --- |' * 6}")
-        for kind in ("memory", *SERVERS):
+        for kind in arguments.stores:
             with used(kind, running, Path(folder)):
                 started = time.process_time()
                 compared = found(asked, arguments.top_k)
@@ -81,6 +82,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cache", type=Path, default=Path(".vectors"))
+    parser.add_argument("--stores", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--top-k", type=int, default=10)
     return parser.parse_args()
 
