@@ -43,19 +43,29 @@ def waiting(stack: Stack, model: int) -> int:
     return stack.count("embeddings_outboxentry", f"model_id = {model}")
 
 
-def test_a_store_is_filled_when_it_is_new_follows_models_and_is_given_up(
+def test_a_store_is_filled_when_it_is_new_and_is_given_up(without: Stack, chroma: Chroma, provider: Provider):
+    stack, model = without, active_model(without)
+    start_again(stack, **chroma_env(provider, chroma))
+    assert "Vectors are searched in chroma at" in stack.log("worker")
+    wait_until(lambda: all_there(stack, chroma, model), 60, "the new store to be filled")
+    wait_until(lambda: not waiting(stack, model), 20, "the outbox to be empty")
+    assert ", in use, 0 vectors on their way" in stack.manage("doctor")
+
+    start_again(stack, KNOWLEX_VECTOR_STORE="pgvector")
+    assert "is no longer used" in stack.log("worker")
+    ingest(stack.client, facts_pdf(20, first=300))
+    assert generate(stack.client).status_code == 200
+    assert stack.count("embeddings_outsidestore") + stack.count("embeddings_outboxentry") == 0
+    told = stack.manage("doctor", env=chroma_env(provider, chroma))
+    assert "the next start takes it into use, and sends it all" in told
+
+
+def test_a_model_takes_over_when_the_store_has_its_vectors_and_leaves_with_its_space(
     without: Stack, chroma: Chroma, provider: Provider
 ):
     stack, old = without, active_model(without)
-    outside = chroma_env(provider, chroma)
-    told = stack.manage("doctor", env=outside)
-    assert "the next start takes it into use, and sends it all" in told
-    start_again(stack, **outside)
-    assert "Vectors are searched in chroma at" in stack.log("worker")
+    start_again(stack, **chroma_env(provider, chroma))
     wait_until(lambda: all_there(stack, chroma, old), 60, "the new store to be filled")
-    wait_until(lambda: not waiting(stack, old), 20, "the outbox to be empty")
-    assert ", in use, 0 vectors on their way" in stack.manage("doctor")
-
     stack.manage("embedding_model", "add", NEW, "--dimensions", "32")
     chroma.kill()
     stack.manage("embedding_model", "build", NEW)
@@ -68,16 +78,8 @@ def test_a_store_is_filled_when_it_is_new_follows_models_and_is_given_up(
     assert (active_model(stack), all_there(stack, chroma, new)) == (new, True)
     assert stack.count("documents_document", "status <> 'completed'") == 0
 
-    # The one before is let go of 15 s after the switch: searches that began with it have ended.
-    stack.sql(
-        "UPDATE embeddings_embeddingmodel SET deactivated_at = now() - interval '1 hour' WHERE NOT active"
-    )
+    # Else it waits for the searches that began with it: 15 s after the switch they have ended.
+    stack.sql("UPDATE embeddings_embeddingmodel SET deactivated_at = deactivated_at - interval '1 hour'")
     stack.manage("embedding_model", "remove", "text-embedding-3-small")
     wait_until(lambda: len(chroma.collections()) == 1, 30, "the removed model's space to go")
     assert compared(stack)[0] == 0
-
-    start_again(stack, KNOWLEX_VECTOR_STORE="pgvector", KNOWLEX_EMBEDDING_MODEL=NEW)
-    assert "is no longer used" in stack.log("worker")
-    ingest(stack.client, facts_pdf(20, first=300))
-    assert generate(stack.client).status_code == 200
-    assert stack.count("embeddings_outsidestore") + stack.count("embeddings_outboxentry") == 0
