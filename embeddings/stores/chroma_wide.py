@@ -11,6 +11,7 @@ from embeddings.clients.chroma import ChromaClient, Found
 from embeddings.types import Vector
 
 MORE = 2  # times as many are asked for as are needed
+MOST = 200  # of more, the records' metadata costs as much as the filter
 KEPT_S, MOST_KEPT = 60.0, 1000
 
 
@@ -26,7 +27,7 @@ class WideSearch:
     ) -> list[Found] | None:
         """The same as a search with a filter would find; None where that has to be asked."""
         key = (name, frozenset(collections))
-        if self._narrow.get(key, 0.0) > time.monotonic():
+        if limit > MOST or self._narrow.get(key, 0.0) > time.monotonic():
             return None
         asked = MORE * limit
         found = await self._client.query(name, vector, n_results=asked, include=("distances", "metadatas"))
