@@ -9,6 +9,7 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 from embeddings.analysis import asking, english, general
 from embeddings.analysis.languages import language as rules_of
@@ -20,6 +21,7 @@ IMAGINED_CHUNKS = 50  # that hold none of the words; chosen on collections of 1 
 SPARSE_DIMENSIONS = 2**24
 # Different ones of a text; of the longest letters they just fit into a tsvector, and easily into a sparsevec.
 MOST_LEXEMES = 4000
+KEPT_QUESTIONS = 256
 UNKNOWN = ""  # a language that nobody could tell: analysed as English
 
 
@@ -40,11 +42,13 @@ def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str
     out: "die" of a German question is no rare word of an English document. `languages` without a question's
     own language still gives names and numbers; [] gives {}.
     """
+    return {language: _distinct(text, language) for language in languages}
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def _distinct(text: str, language: str) -> tuple[str, ...]:
+    """Once for all stages of a question."""
     left_out = frozenset[str]().union(*(rules_of(code).stop_words for code in asking.asked_in(text)))
-    return {language: _distinct(text, language, left_out) for language in languages}
-
-
-def _distinct(text: str, language: str, left_out: frozenset[str]) -> tuple[str, ...]:
     found = _lexemes(text, language, left_out) or lexemes(text, language)
     return tuple(dict.fromkeys(found))
 

@@ -11,11 +11,13 @@ import gc
 import logging
 import os
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import django
 from django.core.exceptions import ImproperlyConfigured
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
 django.setup(set_prefix=False)
@@ -57,7 +59,14 @@ async def _live(receive: Receive, send: Send) -> None:
 
 
 async def _warm_up() -> None:
+    await _warmed(partial(asyncio.to_thread, _build))
     await asyncio.gather(*(_warmed(load) for load in (health.load_models, _warm_up_here)))
+
+
+def _build() -> None:
+    """What the first question would import: that takes half a second, which the loop has not to spare."""
+    services.pipeline()
+    _ = get_resolver().url_patterns
 
 
 async def _warm_up_here() -> None:
@@ -81,4 +90,4 @@ Path(settings.SPOOL_DIR).mkdir(parents=True, exist_ok=True)
 _handler = Handler()
 # What is here now lives as long as the process; and a few hundred questions at once are no garbage.
 gc.freeze()
-gc.set_threshold(20_000, 20, 50)
+gc.set_threshold(50_000, 20, 50)

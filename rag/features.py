@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from typing import NamedTuple, cast
-from uuid import UUID
 
 from rag.named import misspelled
 from rag.ordering import Scale, scale_of, strength
@@ -108,20 +107,20 @@ def _usual(strengths: Sequence[float]) -> float:
     return (sum(others) + UNRELATED * (places - len(others))) / places
 
 
-def _subjects(passages: Sequence[Passage], terms: Mapping[str, Terms]) -> dict[UUID, float]:
-    """By document; only where the question names something are words looked for."""
+def _subjects(passages: Sequence[Passage], terms: Mapping[str, Terms]) -> dict[int, float]:
+    """By document, which is its id's number; words are looked for only where the question names something."""
     asked = {language: frozenset[str]().union(*own.subjects) for language, own in terms.items()}
     if not any(asked.values()):
-        return dict.fromkeys((passage.document_id for passage in passages), 1.0)
-    missing = {passage.document_id: asked[passage.language] for passage in passages}
+        return dict.fromkeys((passage.document_id.int for passage in passages), 1.0)
+    missing = {passage.document_id.int: asked[passage.language] for passage in passages}
     for passage in passages:
-        if missing[passage.document_id]:
-            missing[passage.document_id] = missing[passage.document_id] - _words(passage) - _headings(passage)
+        if lost := missing[passage.document_id.int]:
+            missing[passage.document_id.int] = lost - _words(passage) - _headings(passage)
     for passage in passages:
-        if lost := missing[passage.document_id]:
+        if lost := missing[passage.document_id.int]:
             words = _words(passage)
-            missing[passage.document_id] = frozenset(name for name in lost if not misspelled(name, words))
-    language_of = {passage.document_id: passage.language for passage in passages}
+            missing[passage.document_id.int] = frozenset(name for name in lost if not misspelled(name, words))
+    language_of = {passage.document_id.int: passage.language for passage in passages}
     return {
         id_: terms[language].share_of_subjects(terms[language].words - missing[id_])
         for id_, language in language_of.items()
@@ -138,7 +137,7 @@ def _described(
     terms: Terms,
     line: tuple[float, float],
     margin: float,
-    subject: Mapping[UUID, float],
+    subject: Mapping[int, float],
 ) -> Described:
     """line: of the `Scale`."""
     factor, shift = line
@@ -155,7 +154,7 @@ def _described(
         sentence_similarity=max(0.0, similarity if nearest is None else factor * nearest + shift),
         names=terms.share_of_names(held),
         margin=max(0.0, margin) ** 0.5,
-        subject=subject[passage.document_id],
+        subject=subject[passage.document_id.int],
     )
     return Described(passage, sentences, features, whole)
 

@@ -43,7 +43,11 @@ def subjects_of(text: str, language: str) -> tuple[frozenset[str], ...]:
 
 def misspelled(name: str, words: Iterable[str]) -> bool:
     """Whether one of the words is the name but for a letter: one more, one less or another one."""
-    return len(name) >= SPELLED and any(_differ_by_one(name, word) for word in words if word[0] == name[0])
+    if len(name) < SPELLED:
+        return False
+    first, sizes = name[0], range(len(name) - 1, len(name) + 2)
+    alike = [word for word in words if word[0] == first and len(word) in sizes]
+    return any(_differ_by_one(name, word) for word in alike)
 
 
 def _runs(text: str) -> list[str]:

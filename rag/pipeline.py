@@ -12,7 +12,7 @@ from rag.checking.checker import Checked, Checker
 from rag.context import distinct
 from rag.context.making import ContextMaker
 from rag.deadlines import before, searching_too_long, writing_too_long
-from rag.protocols import Accounting, ClaimJudge, Completing, Prompting, Reranker, Retriever, Synthesizer
+from rag.protocols import Accounting, ClaimJudge, Completing, Prompting, Reranker, Retriever, Synthesizer, can
 from rag.sentences import with_sentences
 from rag.stages import Stages
 from rag.types import (
@@ -50,7 +50,7 @@ class Pipeline:
     ) -> None:
         self._retriever, self._reranker = retriever, reranker
         self._assess, self._synthesizer, self._judge = assess, synthesizer, judge
-        beside = retriever if isinstance(retriever, Completing) else None
+        beside = retriever if can(retriever, Completing) else None
         self._contexts = contexts or ContextMaker(beside=beside)
 
     async def search(self, question: Question) -> SearchResult:
@@ -126,13 +126,13 @@ class Pipeline:
 
     def _prompting(self, question: Question) -> tuple[Room | None, str]:
         """What a model needs besides the blocks, and the version of its prompt; (None, "") without one."""
-        if isinstance(self._synthesizer, Prompting):
+        if can(self._synthesizer, Prompting):
             return self._synthesizer.room(question), self._synthesizer.prompt_version
         return None, ""
 
     async def _why(self, prepared: "_Prepared") -> Reason:
         """Why there is no context. Found out only now: it takes one more statement."""
-        if prepared.trail.passages or not isinstance(self._retriever, Accounting):
+        if prepared.trail.passages or not can(self._retriever, Accounting):
             return "below_threshold" if prepared.trail.passages else "no_documents"
         async with before(prepared.question.deadline, searching_too_long):
             return await self._retriever.why_nothing(prepared.question)

@@ -5,6 +5,7 @@ the prompt. Only the prompt is changed so; what clients are shown is the stored 
 """
 
 import re
+from functools import lru_cache
 from hashlib import sha256
 
 from rag.types import Context, Question
@@ -56,6 +57,7 @@ def user_message(question: Question, context: Context) -> str:
     return USER.format(blocks=blocks, question=" ".join(question.text.split()))
 
 
+@lru_cache(maxsize=512)
 def as_data(text: str) -> str:
     """The text without blank lines and without anything that imitates the frame of the prompt."""
     lines = "\n".join(line.strip() for line in text.splitlines() if line.strip())

@@ -1,7 +1,7 @@
 """The exchangeable parts of answering."""
 
 from collections.abc import AsyncGenerator, Awaitable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 from uuid import UUID
 
 from rag.checking.types import Verdict
@@ -19,6 +19,17 @@ from rag.types import (
     Synthesis,
     Usage,
 )
+
+P = TypeVar("P")
+_known: dict[tuple[type, type], bool] = {}
+
+
+def can(part: object, protocol: type[P]) -> TypeGuard[P]:
+    """`isinstance`, found out once for each class: looking a protocol's members up takes 20 us each time."""
+    key = type(part), protocol
+    if key not in _known:
+        _known[key] = isinstance(part, protocol)
+    return _known[key]
 
 
 class Retriever(Protocol):

@@ -25,7 +25,7 @@ from rag.deadlines import before, searching_too_long
 from rag.explaining import explained
 from rag.memory.recorder import recorder
 from rag.pipeline import Pipeline
-from rag.protocols import ClaimJudge, Completing, Examiner, ModelBacked, Reranker, Retriever, Synthesizer
+from rag.protocols import ClaimJudge, Completing, Examiner, ModelBacked, Reranker, Retriever, Synthesizer, can
 from rag.query_counts import query_counts
 from rag.relevance import assess
 from rag.types import NO_FILTERS, Explanation, Filters, Mode, Question, SearchResult
@@ -193,7 +193,7 @@ def contexts(retriever: Retriever) -> ContextMaker:
         ruler=Ruler(tokens),
         budget=settings.CONTEXT_TOKENS,
         window=settings.CHAT_CONTEXT_TOKENS,
-        beside=retriever if isinstance(retriever, Completing) else None,
+        beside=retriever if can(retriever, Completing) else None,
     )
 
 

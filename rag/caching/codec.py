@@ -6,6 +6,7 @@ JSON that is checked against the types field by field: nothing in it can make an
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -28,8 +29,8 @@ class _Stored:
 
 
 _ADAPTER = TypeAdapter(_Stored)
-# What only the making of an answer needs.
-_LEFT_OUT = {"passages": {"__all__": {"sentences", "bounds", "similarities"}}}
+# What only the making of an answer needs; and in candidates that did not come into it, their text.
+_BARE: dict[str, Any] = {"sentences": (), "bounds": (), "similarities": ()}
 
 
 def encoded(answer: Answer) -> bytes | None:
@@ -37,8 +38,8 @@ def encoded(answer: Answer) -> bytes | None:
 
     Without the sentences of passages, and without the text of candidates that did not come into the answer.
     """
-    table = {id(passage): passage for passage in (*answer.context, *answer.passages)}
-    table |= {id(p): replace(p, content="") for p in answer.candidates if id(p) not in table}
+    table = {id(passage): passage.but(**_BARE) for passage in (*answer.context, *answer.passages)}
+    table |= {id(p): p.but(content="", **_BARE) for p in answer.candidates if id(p) not in table}
     place_of = {number: place for place, number in enumerate(table)}
     context, found, candidates = (
         tuple(place_of[id(passage)] for passage in passages)
@@ -47,7 +48,7 @@ def encoded(answer: Answer) -> bytes | None:
     bare = replace(answer, context=(), passages=(), candidates=())
     stored = _Stored(bare, tuple(table.values()), context, found, candidates)
     try:
-        data = _ADAPTER.dump_json(stored, exclude=_LEFT_OUT)
+        data = _ADAPTER.dump_json(stored)
     except ValueError:
         return None
     if len(data) > MAX_BYTES:

@@ -187,7 +187,7 @@ def _counts(values: Sequence[int | None]) -> str:
 
 
 def _scores(values: Sequence[float | None]) -> str:
-    """In full. One format for all takes a third of the time; there are a hundred scores in a record."""
+    """In full. All at once where that can be; there are a hundred scores in a record."""
     if None in values:
-        return ",".join(["NULL" if value is None else f"{value:.17g}" for value in values])
-    return ("%.17g," * len(values) % tuple(values))[:-1]
+        return ",".join(["NULL" if value is None else repr(value) for value in values])
+    return str(list(values))[1:-1]

@@ -1,5 +1,6 @@
 """The SQL that gives a passage its sentences: where they stand, and how similar each is to the question."""
 
+from functools import lru_cache
 from typing import Any
 
 from psycopg.sql import SQL
@@ -19,8 +20,13 @@ LEFT JOIN LATERAL (
 """)
 
 
+@lru_cache(maxsize=2048)
+def _pairs(bounds: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """The same passages come again and again."""
+    return tuple(zip(bounds[::2], bounds[1::2], strict=True))
+
+
 def take(row: dict[str, Any]) -> None:
     """Turn the columns into those fields of `Passage`; a chunk without stored sentences has none."""
-    bounds = row["bounds"] or ()
-    row["bounds"] = tuple(zip(bounds[::2], bounds[1::2], strict=True))
+    row["bounds"] = _pairs(tuple(row["bounds"] or ()))
     row["similarities"] = tuple(row["similarities"] or ())
