@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from threading import Lock
 
 from documents.stop_words import votes
 
@@ -14,6 +15,7 @@ MIN_LETTERS = 20  # of a piece whose script does not tell
 CLEAR_SHARE = 0.2  # of the words are stop words of the language, in running text
 CLEAR_LEAD = 0.6  # and no other language has more than this share of as many
 CONFIDENT = 0.9  # on translated messages of 30 to 2,000 characters no language told with more was wrong
+_loading = Lock()
 _WORD = re.compile(r"[^\W\d_]+")
 _KANA_SHARE = 0.05  # of a text's East Asian characters: Japanese is not written without
 _IDEOGRAPH = 2.5  # letters that one of them stands for
@@ -85,7 +87,9 @@ def _by_stop_words(words: Sequence[str]) -> str:
 
 
 def _by_model(piece: str) -> str:
-    ranked = _model()(piece)
+    with _loading:  # its first users would all unpack it
+        rank = _model()
+    ranked = rank(piece)
     best = ranked[0][0]
     family = _VARIETIES.get(best, best)
     sure = sum(probability for code, probability in ranked if _VARIETIES.get(code, code) == family)
