@@ -1,0 +1,46 @@
+"""Whether Ollama has a model, as /health and doctor ask it."""
+
+import pytest
+
+from knowlex.common.model_servers import ollama_state_once, takes_connections
+from tests.provider import Provider
+
+
+@pytest.mark.parametrize(
+    ("pulled", "asked", "state"),
+    [
+        ("all-minilm:latest", "all-minilm", "connected"),
+        ("all-minilm", "all-minilm:latest", "connected"),
+        ("Mistral:7b", "mistral:7b", "connected"),
+        ("mistral:7b", "mistral", "not_loaded"),
+        ("all-minilm:33m", "all-minilm", "not_loaded"),
+    ],
+)
+async def test_the_tag_decides_unless_it_is_the_usual_one(
+    provider: Provider, pulled: str, asked: str, state: str
+) -> None:
+    provider.has_pulled(pulled)
+    assert await ollama_state_once(provider.url, asked) == state
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "state"),
+    [
+        ("status", 500, "unreachable"),
+        ("reset", 0, "unreachable"),
+        ("html", 0, "unreachable"),
+        ("status", 404, "connected"),  # something before it that has no such route: nobody knows
+        ("list", 0, "connected"),
+    ],
+)
+async def test_what_is_no_list_of_models(provider: Provider, fault: str, status: int, state: str) -> None:
+    provider.rule(fault, on="models", status=status)
+    assert await ollama_state_once(provider.url.removeprefix("http://"), "m") == state
+
+
+async def test_a_server_is_asked_for_nothing_but_a_connection(provider: Provider) -> None:
+    assert await takes_connections(provider.openai_url)
+    assert await takes_connections(None)
+    assert provider.calls() == []
+    with pytest.raises(OSError, match="9"):
+        await takes_connections("http://127.0.0.1:9")
