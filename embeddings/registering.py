@@ -43,10 +43,10 @@ class Change:
         if self.now is None:
             return f"The vector store {self.before} is no longer used: vectors are searched in PostgreSQL."
         instead = f" instead of {self.before}" if self.before else ""
-        return (
-            f"Vectors are searched in {self.now} from now on{instead}; {self.vectors} stored vectors are "
-            "being sent there by the workers (manage.py vector_store check)."
-        )
+        told = f"Vectors are searched in {self.now} from now on{instead}."
+        if not self.vectors:
+            return told
+        return f"{told} The workers send it {self.vectors} stored vectors (manage.py vector_store check)."
 
 
 def register() -> Change | None:

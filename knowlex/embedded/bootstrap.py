@@ -19,6 +19,7 @@ from embeddings import services as embeddings
 from embeddings.registering import register
 from knowlex.common.retry import Retry
 from knowlex.embedded.errors import StackError
+from knowlex.embedded.store_report import vector_store
 from knowlex.environment import LOCAL_MODELS
 from rag import services as rag
 
@@ -51,6 +52,9 @@ def prepare(say: Callable[[str], None]) -> None:
         raise StackError(str(exc)) from exc
     if change := register():
         say(str(change))
+    store, answers, reason = vector_store()
+    if not answers:
+        say(f"{store} does not answer: {reason} Until it does, questions fail; documents are taken.")
     if password := _create_admin():
         say(f"Admin account made: user admin, password {password} (shown this once).")
     if settings.REQUIRE_API_KEY and not any_live_key():
