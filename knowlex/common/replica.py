@@ -80,10 +80,10 @@ class Replica:
 
     async def fetch(self, sql: Query, params: Params, setup: Sequence[Query], told: Told) -> list[Row] | None:
         """None if the primary is to be asked. Raises what is wrong with the statement itself."""
-        if self._away and not self._may_try():
-            return _not_from_it("away")
         try:
             async with self._turns.turn():
+                if self._away and not self._may_try():  # so it is, too, for those who waited for their turn
+                    return _not_from_it("away")
                 work = self._fetch(sql, params, setup, told)
                 rows = await async_db.finished(work, within_s=LIMIT_S)
         except CONFLICTS:
