@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,44 @@ def test_what_it_asks_for_is_what_it_was_tested_with():
     for wanted in map(Requirement, DECLARED):
         (pin,) = pinned[wanted.name.lower()].specifier
         assert pin.version in wanted.specifier, wanted
+
+
+def test_it_imports_nothing_that_it_does_not_ask_for(tmp_path: Path):
+    program = (
+        "import sys, rag_service\n"
+        "texts = {'a.md': '# Leave\\n\\nEverybody has 25 days of leave.'}\n"
+        "service = rag_service.RAGService.from_texts(texts)\n"
+        "service.query('How many days of leave?')\n"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    known = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path, env={**known, "PYTHONPATH": str(PROJECT)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    owners = packages_distributions()
+    imported = {name.lower() for module in done.stdout.split() for name in owners.get(module, ())[:1]}
+    assert imported - _asked_for() - {"setuptools"} == set()
+
+
+def _asked_for() -> set[str]:
+    """What is declared, and what that asks for in turn."""
+    found: set[str] = set()
+    left = [Requirement(one).name for one in DECLARED]
+    while left:
+        name = left.pop().lower().replace("_", "-")
+        if name not in found:
+            found |= {name, name.replace("-", "_")}
+            wanted = map(Requirement, _requires(name))
+            left += [one.name for one in wanted if not one.marker or one.marker.evaluate({"extra": ""})]
+    return found
+
+
+def _requires(name: str) -> list[str]:
+    try:
+        return requires(name) or []
+    except PackageNotFoundError:  # of another platform
+        return []
 
 
 def _names_a_package(line: str) -> bool:
