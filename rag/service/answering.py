@@ -27,7 +27,7 @@ def answer_of(answer: Answer, request_id: str, processing_time_ms: int) -> model
     return models.Answer(
         answer=written_out(answer.text, answer.context) if answer.answered else None,
         citations=found,
-        confidence=answer.confidence,
+        confidence=answer.confidence if answer.answered else 0.0,
         message=models.FOUND if answer.answered else models.NOT_FOUND,
         request_id=request_id,
         processing_time_ms=processing_time_ms,

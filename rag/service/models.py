@@ -37,8 +37,9 @@ class Citation(_Frozen):
 class Answer(_Frozen):
     """answer: None where the knowledge base does not tell, and then there are no citations.
 
-    confidence: [0, 1], of the best passage, that it helps to answer. citations: in the order of the answer,
-    each place once. error_type, error_details: None; here so that answers and errors have one form.
+    confidence: [0, 1], of the best passage, that it helps to answer; 0 without an answer. citations: in the
+    order of the answer, each place once. error_type, error_details: None; here so that answers and errors
+    have one form.
     """
 
     answer: str | None

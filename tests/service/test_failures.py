@@ -138,7 +138,8 @@ def test_an_answer_without_true_citations_is_none(
 
 def test_a_model_that_does_not_know_is_believed(service: RAGService, ollama: Provider):
     ollama.says("I don't know.")
-    assert service.query(QUESTION).answer is None
+    answer = service.query(QUESTION)
+    assert (answer.answer, answer.confidence) == (None, 0.0)
 
 
 def test_a_marker_that_is_not_true_is_taken_out(service: RAGService, ollama: Provider):
