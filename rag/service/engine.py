@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from knowlex.common.errors import KnowlexError, SynthesisTimeout
+from knowlex.common.errors import KnowlexError
 from rag.service.asking import Asked
 from rag.service.environment import ServiceEnvironment
 from rag.service.errors import RAGServiceError
@@ -71,12 +71,7 @@ class Engine:
 
         synthesizer = parts.synthesizer()
         question = answering.question_of(asked, self.settings)
-        try:
-            found = await parts.pipeline(synthesizer).answer(question)
-        except SynthesisTimeout:
-            if parts.loading is not None:
-                parts.loading.begin()  # it may not have been in memory; the next question is to find it there
-            raise
+        found = await parts.pipeline(synthesizer).answer(question)
         if found.reason == "not_supported":
             said = getattr(synthesizer, "said", "")[:LOGGED_CHARS]
             extra = {"request_id": request_id, "error_type": "NoCitationsFound", "llm_output": said}

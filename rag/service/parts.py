@@ -24,7 +24,6 @@ from rag.retrievers.foreign.memory import MemoryReader
 from rag.retrievers.foreign.protocols import CollectionReader, Record
 from rag.retrievers.foreign.retriever import ForeignRetriever
 from rag.service.environment import ServiceEnvironment
-from rag.service.loading import Loading
 from rag.service.synthesizer import MAX_TOKENS, NamingSynthesizer
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 
@@ -40,8 +39,8 @@ _finding = Lock()
 
 @dataclass(slots=True)
 class Parts:
-    """chat, loading: None where answers are extractive; ollama: where nothing asks it. users: questions that
-    are being answered.
+    """chat: None where answers are extractive; ollama: where nothing asks it. users: questions that are being
+    answered.
     """
 
     embedder: Embedder
@@ -49,7 +48,6 @@ class Parts:
     retriever: ForeignRetriever
     chat: ChatModel | None = None
     ollama: JsonWire | None = None
-    loading: Loading | None = None
     users: int = 0
     leaving: bool = False
 
@@ -71,7 +69,7 @@ class Parts:
         self.leaving = True
         if self.users:
             return
-        for part in (self.loading, self.embedder, self.reader, self.chat, self.ollama):
+        for part in (self.embedder, self.reader, self.chat, self.ollama):
             aclose = getattr(part, "aclose", None)
             if aclose is not None:
                 await aclose()
@@ -96,9 +94,8 @@ def build_for_texts(settings: ServiceEnvironment, records: Sequence[Record], *, 
 def _with_ollama(parts: Parts, settings: ServiceEnvironment, *, chat: bool) -> Parts:
     if chat or settings.embeds_by_ollama:
         parts.ollama = JsonWire(settings.ollama_host, max_bytes=OLLAMA_BYTES)
-    if chat and parts.ollama is not None:
-        parts.chat = model = _chat(settings)
-        parts.loading = Loading(parts.ollama, model, settings.ollama_model)
+    if chat:
+        parts.chat = _chat(settings)
     return parts
 
 
