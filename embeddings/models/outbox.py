@@ -1,4 +1,4 @@
-"""Tables of what a store outside PostgreSQL is still to hear of; the others are in embeddings.models."""
+"""Tables of what a store outside PostgreSQL is still to hear of."""
 
 from django.db import models
 

@@ -1,0 +1,63 @@
+"""The vector index that searches go through, and what it was seen to find."""
+
+from django.db import models
+
+from embeddings.models.vectors import EmbeddingModel
+
+
+class VectorIndex(models.Model):
+    """The vector index of one model that searches go through, and how; no row: there is none.
+
+    number: of its builds; stands in the relation's name and in its predicate. rows: when it was built.
+    lists: of IVFFlat, else 0. effort: probes of IVFFlat, ef_search of HNSW. recall: at that effort, null if
+    it could not be measured. serves: false where no effort brings recall enough; then searches are exact.
+    """
+
+    model = models.OneToOneField(
+        EmbeddingModel, models.DO_NOTHING, primary_key=True, related_name="vector_index", db_constraint=False
+    )
+    number = models.IntegerField()
+    kind = models.CharField(max_length=16)
+    storage = models.CharField(max_length=16)
+    rows = models.BigIntegerField()
+    lists = models.IntegerField(default=0)
+    effort = models.IntegerField()
+    recall = models.FloatField(null=True)
+    serves = models.BooleanField()
+    exact_below = models.IntegerField()
+    built_at = models.DateTimeField()
+    measured_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "vector indexes"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.number}"
+
+
+class IndexMeasurement(models.Model):
+    """What an index found of what an exact search finds: recall@10 over a sample, milliseconds of a search.
+
+    sample: how many stored vectors were asked with. reason: why it was measured ("built: grown", "schedule").
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    model = models.ForeignKey(
+        EmbeddingModel, models.DO_NOTHING, related_name="index_measurements", db_constraint=False
+    )
+    kind = models.CharField(max_length=16)
+    storage = models.CharField(max_length=16)
+    rows = models.BigIntegerField()
+    lists = models.IntegerField()
+    effort = models.IntegerField()
+    sample = models.IntegerField()
+    recall = models.FloatField()
+    index_ms = models.FloatField()
+    exact_ms = models.FloatField()
+    serves = models.BooleanField()
+    reason = models.CharField(max_length=64)
+    measured_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["model", "-id"], name="measurements_of_model")]
