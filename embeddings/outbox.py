@@ -1,7 +1,7 @@
 """The statements of the outbox: what a vector store outside PostgreSQL is still to hear of, and who tells it.
 
-Triggers write it (migration 0010), in the transaction that changes a vector. Nobody here waits for a lock of
-theirs: what somebody is just changing is skipped, since it has to be told again anyway.
+Triggers write it (migration 0010), in the transaction that changes a vector. Nobody here who holds entries
+waits for a lock of theirs: what somebody is just changing is skipped, since it has to be told again anyway.
 """
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
@@ -62,7 +62,10 @@ _RELEASE = """
 _FAIL = f"""
     UPDATE embeddings_outboxentry SET lease = NULL, error = %(error)s, leased_until = clock_timestamp()
         + make_interval(secs => least({MAX_PUT_OFF_S}, {PUT_OFF_S} * power(2, least(attempts, 16) - 1)))
-    WHERE lease = %(lease)s AND model_id = %(model)s AND chunk_id = ANY(%(chunks)s)
+    WHERE (model_id, chunk_id) IN (
+        SELECT model_id, chunk_id FROM embeddings_outboxentry
+        WHERE lease = %(lease)s AND model_id = %(model)s AND chunk_id = ANY(%(chunks)s)
+        FOR UPDATE SKIP LOCKED)
 """
 _ADD = """
     INSERT INTO embeddings_outboxentry AS o (model_id, chunk_id, version, attempts, error, created_at)
@@ -135,10 +138,13 @@ def renew(lease: UUID) -> None:
 
 def done(lease: UUID, entries: Sequence[Entry]) -> None:
     """Forget what the store has as it is here, and give all else back that is held. In a transaction."""
-    given = {**_columns(entries), "versions": [entry.version for entry in entries], "lease": lease}
-    lost = [Entry(row[0], row[1], 0) for row in execute(_LOST, given)]
-    execute(_DONE, given)
+    execute(_DONE, _given(lease, entries))
     execute(_RELEASE, [lease])
+
+
+def again_if_lost(lease: UUID, entries: Sequence[Entry]) -> None:
+    """Have those sent once more that another worker may have sent at the same time. In no transaction."""
+    lost = [Entry(row[0], row[1], 0) for row in execute(_LOST, _given(lease, entries))]
     if lost:
         add(lost)
         execute(_DROP_AGAIN, {"models": [entry.model_id for entry in lost]})
@@ -199,6 +205,10 @@ def due(fingerprint: str, *, batch: int, most: int) -> tuple[int, int]:
     scope = {"fingerprint": fingerprint, "most": batch * most}
     waiting, held = execute(_DUE, scope)[0]
     return min(most, -(-waiting // batch)), held
+
+
+def _given(lease: UUID, entries: Sequence[Entry]) -> dict[str, object]:
+    return {**_columns(entries), "versions": [entry.version for entry in entries], "lease": lease}
 
 
 def _columns(entries: Sequence[Entry]) -> dict[str, object]:

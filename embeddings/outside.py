@@ -12,7 +12,7 @@ from embeddings.types import Space
 from knowlex.common.components import component
 
 OUTSIDE = {"embeddings.stores.chroma": "chroma", "embeddings.stores.qdrant": "qdrant"}
-SAME_STORE = {"api_key", "timeout_s", "retry"}  # options that may change without its being another one
+SAME_STORE = {"api_key", "timeout_s", "retry"}  # may change, as a login in the URL may
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,9 @@ def in_use() -> Used | None:
     if kind is None:
         return None
     options = {name: str(value) for name, value in part.get("options", {}).items() if name not in SAME_STORE}
+    options["url"] = without_login(options.get("url", ""))
     told = json.dumps([kind, settings.VECTOR_STORE_COLLECTION, options], sort_keys=True)
-    place = f"{without_login(options.get('url', ''))}, collections {settings.VECTOR_STORE_COLLECTION}_…"
+    place = f"{options['url']}, collections {settings.VECTOR_STORE_COLLECTION}_…"
     return Used(kind, place, hashlib.sha256(told.encode()).hexdigest())
 
 

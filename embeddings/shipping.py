@@ -120,6 +120,7 @@ def _ship(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
         outcome = asyncio.run(_send(outside.outside_store(), parcels))
     known = {entry for parcel in parcels for entry in parcel.entries}
     outcome.done += [entry for entry in entries if entry not in known]
+    with_retries(lambda: outbox.again_if_lost(lease, outcome.done))
     with_retries(lambda: _record(lease, fingerprint, outcome))
     settling.settle([entry.chunk_id for entry in outcome.done])
     told = {"sent": len(outcome.done), "refused": sum(len(some) for some, _ in outcome.refused)}

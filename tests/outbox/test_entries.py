@@ -1,12 +1,12 @@
 """The outbox in PostgreSQL: what triggers note, who takes it, and what becomes of it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from embeddings import outbox, outside, registering, services, shipping
@@ -139,7 +139,7 @@ def test_a_store_that_is_down_is_left_alone_for_a_while(add_document: AddDocumen
 def test_what_changes_while_it_is_sent_is_sent_again(add_document: AddDocument, store: PickyStore):
     (chunk,) = embed(add_document, ["one"])
     Embedding.objects.filter(chunk_id=chunk).update(vector=[1.0] + [0.0] * 31)
-    store.before_put.append(lambda: in_another_session("DELETE FROM embeddings_embedding"))
+    store.before_put.append(lambda: in_another_session(lambda: execute("DELETE FROM embeddings_embedding")))
     assert shipping.work_once()
     store.before_put.clear()
     assert waiting() == {chunk} == set(store.points)
@@ -153,7 +153,9 @@ def test_what_was_sent_under_a_lease_that_had_ended_is_looked_at_again(
     (chunk,) = embed(add_document, ["one"])
     Embedding.objects.filter(chunk_id=chunk).update(vector=[1.0] + [0.0] * 31)
     store.before_put.append(
-        lambda: in_another_session("UPDATE embeddings_outboxentry SET lease = gen_random_uuid()")
+        lambda: in_another_session(
+            lambda: execute("UPDATE embeddings_outboxentry SET lease = gen_random_uuid()")
+        )
     )
     assert shipping.work_once()
     store.before_put.clear()
@@ -161,6 +163,26 @@ def test_what_was_sent_under_a_lease_that_had_ended_is_looked_at_again(
     assert waiting() == {chunk}
     assert shipping.work_once()
     assert waiting() == set()
+
+
+def test_whoever_tells_how_it_went_waits_for_nobody_who_is_changing_a_vector(
+    add_document: AddDocument, store: PickyStore
+):
+    """Else two that hold what the other wants would wait for each other; it is taken again later."""
+    store.down = True
+    chunks = embed(add_document, [f"text {n}" for n in range(3)])
+    let_time_pass()
+    used, lease = outside.in_use(), new_id()
+    assert used
+    entries = outbox.claim(fingerprint=used.fingerprint, lease=lease, most=3)
+    refused = [entry for entry in entries if entry.chunk_id != chunks[2]]
+    with transaction.atomic():
+        Embedding.objects.filter(chunk_id=chunks[0]).delete()
+        in_another_session(lambda: outbox.fail(lease, refused, "refused"))
+        in_another_session(lambda: outbox.done(lease, entries))
+    known = dict(OutboxEntry.objects.values_list("chunk_id", "error"))
+    assert known == {chunks[0]: "", chunks[1]: "refused"}
+    assert OutboxEntry.objects.get(chunk_id=chunks[0]).lease == lease
 
 
 def test_two_workers_never_take_the_same_entry(add_document: AddDocument, store: PickyStore):
@@ -191,6 +213,15 @@ def test_another_store_is_told_everything_and_a_worker_of_the_old_one_takes_noth
     assert registering.register() is None
 
 
+def test_the_same_store_with_another_password_key_or_limit_is_told_nothing_anew(
+    store: PickyStore, settings: Any
+):
+    part = settings.KNOWLEX["VECTOR_STORE"]
+    changed = {"url": "http://user:secret@picky:1", "api_key": "another", "timeout_s": 9.0}
+    settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part | {"options": changed}}
+    assert registering.register() is None
+
+
 def test_without_a_store_nothing_is_noted_and_giving_one_up_empties_the_outbox(
     add_document: AddDocument, store: PickyStore, settings: Any
 ):
@@ -204,12 +235,15 @@ def test_without_a_store_nothing_is_noted_and_giving_one_up_empties_the_outbox(
     assert counts == [0, 0, 0]
 
 
-def in_another_session(sql: str) -> None:
-    """While the store is called."""
+def in_another_session(work: Callable[[], object]) -> None:
+    """Raises OperationalError if it has to wait for a lock."""
 
     def run() -> None:
-        execute(sql)
-        connection.close()
+        execute("SET lock_timeout = '2s'")
+        try:
+            work()
+        finally:
+            connection.close()
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(run).result()
