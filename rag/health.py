@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from typing import Any, Literal, NamedTuple
 
 import psycopg
@@ -21,6 +21,7 @@ from embeddings.types import ModelSpec
 from knowlex.common import liveness
 from knowlex.common.components import component
 from knowlex.common.errors import KnowlexError
+from knowlex.common.giving_up import finished
 from knowlex.common.model_servers import ollama_state, takes_connections
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.times import utc_timestamp
@@ -116,25 +117,12 @@ async def _measure() -> dict[str, Any]:
     return {"status": "healthy" if whole else "degraded", **result}
 
 
-async def _within_limit(check: Awaitable[Any]) -> Any:
-    """The check's answer, or None. One that hangs is cancelled without waiting for it to notice."""
-    task = asyncio.ensure_future(check)
-    done, _ = await asyncio.wait({task}, timeout=LIMIT_S)
-    if not done:
-        _abandoned.add(task)
-        task.add_done_callback(_forget)
-        task.cancel()
+async def _within_limit(check: Coroutine[Any, Any, Any]) -> Any:
+    """The check's answer, or None."""
+    try:
+        return await finished(check, within_s=LIMIT_S)
+    except UNREACHABLE:  # a TimeoutError is an OSError
         return None
-    error = task.exception()
-    if error is not None and not isinstance(error, UNREACHABLE):
-        raise error
-    return None if error is not None else task.result()
-
-
-def _forget(task: "asyncio.Future[Any]") -> None:
-    _abandoned.discard(task)
-    if not task.cancelled():
-        task.exception()  # looked at, so that asyncio does not report it as never retrieved
 
 
 async def _database() -> dict[str, Any] | Literal[False]:
@@ -228,4 +216,3 @@ _valkey: PerLoop[Any] = PerLoop(_connect)
 _turn: PerLoop[asyncio.Lock] = PerLoop(asyncio.Lock)
 _latest: tuple[float, dict[str, Any]] = (float("-inf"), {})
 _loaded: set[ModelSpec] = set()
-_abandoned: set["asyncio.Future[Any]"] = set()

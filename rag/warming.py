@@ -13,11 +13,11 @@ from django.conf import settings
 from embeddings import registry
 from embeddings.types import ModelSpec
 from knowlex.common.components import component
-from knowlex.common.errors import EmbedderUnavailable, KnowlexError
+from knowlex.common.errors import EmbedderUnavailable, KnowlexError, SynthesisUnavailable
 from knowlex.common.retry import Retry
-from rag.chat.replies import Again
 
 LOADING_S = 300.0
+TRANSIENT = (EmbedderUnavailable, SynthesisUnavailable)
 TRIES = Retry(retries=4, base_s=2.0)  # after 2, 4, 8 and 16 s: Ollama may start after Knowlex
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class Loadable(Protocol):
     """A part whose model a server of one's own has to load."""
 
     async def warm_up(self, *, timeout_s: float) -> None:
-        """Raises KnowlexError; EmbedderUnavailable or Again where another try may help."""
+        """Raises KnowlexError; EmbedderUnavailable or SynthesisUnavailable where another try may help."""
         ...
 
 
@@ -52,6 +52,6 @@ def _answering() -> list[str]:
 
 async def _load(part: Loadable) -> None:
     try:
-        await TRIES.acall(lambda: part.warm_up(timeout_s=LOADING_S), retry_on=(EmbedderUnavailable, Again))
+        await TRIES.acall(lambda: part.warm_up(timeout_s=LOADING_S), retry_on=TRANSIENT)
     except KnowlexError as exc:
         log.warning("Ollama's model was not loaded beforehand", extra={"reason": exc.message})

@@ -3,11 +3,10 @@
 Django's ORM would hop to a thread for every query; views that answer 500 people at once cannot pay that.
 """
 
-import asyncio
 import logging
 import select
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import psycopg
 from django.db import connections
@@ -17,13 +16,13 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from knowlex.common.errors import DatabaseUnavailable
+from knowlex.common.giving_up import abandoned_ended, finished
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
 from knowlex.common.turns import Turns
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T")
 Row: TypeAlias = dict[str, Any]
 Params: TypeAlias = Sequence[Any] | Mapping[str, Any]
 Pool: TypeAlias = AsyncConnectionPool[AsyncConnection[DictRow]]
@@ -41,7 +40,6 @@ TRANSIENT = (
 )
 _NO_SCANS = "SET LOCAL enable_seqscan = off"  # as `_configure` says, behind a pooler
 _RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=LIMIT_S)
-_abandoned: set[asyncio.Task[Any]] = set()
 
 
 class StatementTooLong(DatabaseUnavailable):
@@ -68,9 +66,7 @@ async def fetch_one(sql: Query, params: Params = (), *, setup: Sequence[Query] =
 
 async def close_pool() -> None:
     """Close this loop's pool; the next query opens a new one."""
-    loop = asyncio.get_running_loop()
-    if leaving := [task for task in _abandoned if task.get_loop() is loop]:
-        await asyncio.wait(leaving, timeout=1.0)
+    await abandoned_ended(within_s=1.0)
     pool = _pools.take()
     if pool is not None:
         await pool.close(timeout=1.0)
@@ -81,33 +77,6 @@ async def _within_limit(sql: Query, params: Params, setup: Sequence[Query]) -> l
         return await finished(_fetch_with_retries(sql, params, setup), within_s=LIMIT_S)
     except TimeoutError:
         raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
-
-
-async def finished(work: Coroutine[Any, Any, T], *, within_s: float) -> T:
-    """Raises TimeoutError, at once when time is up."""
-    task = asyncio.ensure_future(work)
-    try:
-        done, _ = await asyncio.wait({task}, timeout=within_s)
-    except asyncio.CancelledError:
-        _abandon(task)
-        raise
-    if not done:
-        _abandon(task)
-        raise TimeoutError
-    return task.result()
-
-
-def _abandon(task: asyncio.Task[Any]) -> None:
-    """Cancel without waiting: a server that hangs takes psycopg up to 10 s to give up on."""
-    _abandoned.add(task)
-    task.add_done_callback(_forget)
-    task.cancel()
-
-
-def _forget(task: asyncio.Task[Any]) -> None:
-    _abandoned.discard(task)
-    if not task.cancelled():
-        task.exception()  # looked at, so that asyncio does not report it as never retrieved
 
 
 async def _fetch_with_retries(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:

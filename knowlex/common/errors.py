@@ -165,6 +165,10 @@ class SynthesisFailed(KnowlexError):
     code = "SYNTHESIS_FAILED"
 
 
+class SynthesisUnavailable(SynthesisFailed):
+    """Transient: another try may help."""
+
+
 class SynthesisTimeout(SynthesisFailed):
     """The chat model did not answer within the synthesis timeout, retries included."""
 

@@ -1,12 +1,11 @@
 """Whether the servers of models are there, and whether Ollama has a model; nothing that costs is asked."""
 
 import asyncio
-from typing import Any
 from urllib.parse import urlsplit
 
 from knowlex.common.components import kept
 from knowlex.common.json_wire import JsonWire, Unreachable
-from knowlex.common.ollama import base_url, full_name
+from knowlex.common.ollama import base_url, names_model
 
 LIMIT_S = 1.0
 MAX_LIST_BYTES = 4 * 1024 * 1024
@@ -50,14 +49,5 @@ async def _state(wire: JsonWire, model: str) -> str:
         return "unreachable"
     if reply.status >= 500:
         return "unreachable"
-    names = _names(reply.body) if reply.ok else None
-    return "connected" if names is None or full_name(model).lower() in names else "not_loaded"
-
-
-def _names(body: Any) -> set[str] | None:
-    """With their tags; None for what is no such list: something else stands in its place."""
-    models = body.get("models") if isinstance(body, dict) else None
-    if not isinstance(models, list):
-        return None
-    told = [one.get("name") or one.get("model") for one in models if isinstance(one, dict)]
-    return {full_name(name).lower() for name in told if isinstance(name, str)}
+    is_missing = reply.ok and names_model(reply.body, model) is False
+    return "not_loaded" if is_missing else "connected"

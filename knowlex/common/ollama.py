@@ -4,6 +4,7 @@ Plain Python.
 """
 
 import re
+from typing import Any
 
 DEFAULT_TAG = "latest"
 
@@ -28,6 +29,17 @@ def full_name(model: str) -> str:
 def short_name(model: str) -> str:
     """Without the tag that everybody leaves out."""
     return model.removesuffix(f":{DEFAULT_TAG}")
+
+
+def names_model(body: Any, model: str) -> bool | None:
+    """Whether a reply of /api/tags (what is pulled) or /api/ps (what is loaded) names the model; None for
+    what is no such reply: something else stands in Ollama's place.
+    """
+    models = body.get("models") if isinstance(body, dict) else None
+    if not isinstance(models, list):
+        return None
+    told = (one.get("name") or one.get("model") for one in models if isinstance(one, dict))
+    return full_name(model).lower() in {full_name(one).lower() for one in told if isinstance(one, str)}
 
 
 def not_pulled(model: str) -> str:

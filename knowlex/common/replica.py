@@ -21,6 +21,7 @@ from psycopg.rows import DictRow
 
 from knowlex.common import async_db
 from knowlex.common.async_db import TRANSIENT, Params, Row
+from knowlex.common.giving_up import finished
 from knowlex.common.metrics import REGISTRY
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.turns import Turns
@@ -85,7 +86,7 @@ class Replica:
                 if self._away and not self._may_try():  # so it is, too, for those who waited for their turn
                     return _not_from_it("away")
                 work = self._fetch(sql, params, setup, told)
-                rows = await async_db.finished(work, within_s=LIMIT_S)
+                rows = await finished(work, within_s=LIMIT_S)
         except CONFLICTS:
             return _not_from_it("behind")
         except (*TRANSIENT, TimeoutError) as exc:

@@ -6,11 +6,10 @@ longer than a question may, none of them would ever be answered.
 
 import asyncio
 import logging
-from typing import Any
 
 from knowlex.common.errors import SynthesisFailed
 from knowlex.common.json_wire import JsonWire, Unreachable
-from knowlex.common.ollama import base_url, full_name
+from knowlex.common.ollama import base_url, names_model
 from knowlex.common.per_loop import PerLoop
 from rag.chat.ollama_dialect import OllamaDialect
 from rag.chat.replies import Again
@@ -55,15 +54,7 @@ class Loading:
         await asyncio.sleep(SETTLING_S)
         try:
             reply = await self._wire.send("GET", "/api/ps", timeout_s=LIST_S)
-            if reply.ok and self._is_gone(reply.body):
+            if reply.ok and names_model(reply.body, self._dialect.model_name) is False:
                 await self.load(LOADING_S)
         except (Unreachable, TimeoutError, SynthesisFailed) as exc:
             log.warning("Ollama's model was not loaded", extra={"reason": str(exc)})
-
-    def _is_gone(self, body: Any) -> bool:
-        """By the list of what is in memory; False for what is no such list."""
-        models = body.get("models") if isinstance(body, dict) else None
-        if not isinstance(models, list):
-            return False
-        names = [one.get("name") for one in models if isinstance(one, dict)]
-        return full_name(self._dialect.model_name) not in names

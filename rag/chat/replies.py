@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
+from knowlex.common.errors import SynthesisFailed, SynthesisTimeout, SynthesisUnavailable
 from knowlex.common.retry import Retry, retry_after_seconds
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ _WORDS = {
 }
 
 
-class Again(SynthesisFailed):
+class Again(SynthesisUnavailable):
     """This try failed, another may not. retry_after_s: what the server asked for, None if nothing."""
 
     def __init__(self, message: str, retry_after_s: float | None = None) -> None:

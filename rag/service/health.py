@@ -6,8 +6,9 @@ from collections.abc import Collection, Coroutine
 from typing import Any, TypeVar
 
 from knowlex.common.errors import KnowlexError
+from knowlex.common.giving_up import finished
 from knowlex.common.json_wire import JsonWire, Unreachable
-from knowlex.common.ollama import full_name, is_not_pulled
+from knowlex.common.ollama import is_not_pulled, names_model
 from rag.service.environment import ServiceEnvironment
 from rag.service.parts import Parts
 from rag.service.reports import report
@@ -17,7 +18,6 @@ log = logging.getLogger(__name__)
 LIMIT_S = 1.0
 LOADING_S = 2.0  # for the local model, when it is first asked for; the loading goes on afterwards
 FAILURES = (Unreachable, TimeoutError, OSError, ValueError, ImportError, KnowlexError)
-_abandoned: set["asyncio.Future[Any]"] = set()
 
 
 async def health_of(parts: Parts, settings: ServiceEnvironment) -> dict[str, str]:
@@ -59,8 +59,8 @@ async def _missing(ollama: JsonWire, models: Collection[str]) -> set[str]:
     reply = await ollama.send("GET", "/api/tags", timeout_s=LIMIT_S)
     if reply.status >= 500:
         raise Unreachable(f"HTTP {reply.status}")
-    listed = _names(reply.body) if reply.ok else set()
-    return {name for name in models if full_name(name) not in listed and not await _shows(ollama, name)}
+    listed = {name for name in models if reply.ok and names_model(reply.body, name)}
+    return {name for name in models if name not in listed and not await _shows(ollama, name)}
 
 
 async def _shows(ollama: JsonWire, model: str) -> bool:
@@ -69,28 +69,12 @@ async def _shows(ollama: JsonWire, model: str) -> bool:
     return not (reply.status == 404 and is_not_pulled(told))
 
 
-def _names(body: Any) -> set[str]:
-    models = body.get("models") if isinstance(body, dict) else None
-    found = (one.get("name") for one in models or () if isinstance(one, dict))
-    return {full_name(name) for name in found if isinstance(name, str)}
-
-
 async def _within(limit_s: float, check: Coroutine[Any, Any, T]) -> T | None:
     """The check's result; None if it fails, or takes longer: then it is left to itself."""
-    task = asyncio.ensure_future(check)
-    done, _ = await asyncio.wait({task}, timeout=limit_s)
-    if not done:
-        _abandoned.add(task)
-        task.add_done_callback(_forget)
-        task.cancel()
+    try:
+        return await finished(check, within_s=limit_s)
+    except FAILURES:
         return None
-    error = task.exception()
-    if error is not None and not isinstance(error, FAILURES):
-        log.error("health check failed", exc_info=error)
-    return None if error is not None else task.result()
-
-
-def _forget(task: "asyncio.Future[Any]") -> None:
-    _abandoned.discard(task)
-    if not task.cancelled():
-        task.exception()  # looked at, so that asyncio does not report it as never retrieved
+    except Exception:
+        log.exception("health check failed")
+        return None
