@@ -1,41 +1,22 @@
-"""How many questions were asked: a bar on a terminal, now and then a line elsewhere."""
-
-import sys
-import time
-from typing import Any, Self
+"""How many questions were asked."""
 
 from django.core.management.base import OutputWrapper
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-LINE_EVERY_S = 5.0
+from knowlex.common.terminal import TerminalBar
 
 
-class Bar:
-    """Used as a context manager; writes to `stream`, which is no terminal in a pipe or a test."""
-
+class Bar(TerminalBar):
     def __init__(self, stream: OutputWrapper, total: int) -> None:
-        self._stream, self._total, self._done = stream, total, 0
-        self._line_at = time.monotonic()
-        self._progress: Progress | None = None
-        if stream.isatty():
-            columns = (BarColumn(), MofNCompleteColumn(), TextColumn("questions"), TimeRemainingColumn())
-            self._progress = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+        columns = BarColumn(), MofNCompleteColumn(), TextColumn("questions"), TimeRemainingColumn()
+        super().__init__(stream, *columns, transient=True)
+        self._total, self._done = total, 0
+        if self._progress:
             self._task = self._progress.add_task("", total=total)
-
-    def __enter__(self) -> Self:
-        if self._progress:
-            self._progress.start()
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        if self._progress:
-            self._progress.stop()
 
     def step(self) -> None:
         self._done += 1
         if self._progress:
             self._progress.advance(self._task)
-        elif time.monotonic() - self._line_at > LINE_EVERY_S:
-            self._line_at = time.monotonic()
-            self._stream.write(f"{self._done}/{self._total} questions")
+        else:
+            self._now_and_then(f"{self._done}/{self._total} questions")
