@@ -27,6 +27,7 @@ class Background:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
         self._before_end = list(before_end)
+        self._closing: set[asyncio.Task[None]] = set()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         if self._is_here():
@@ -55,7 +56,7 @@ class Background:
         loop, thread = self._loop, self._thread
         if loop is not None and thread is not None and thread.is_alive() and not loop.is_closed():
             with suppress(RuntimeError):  # it has just been closed
-                asyncio.run_coroutine_threadsafe(close(), loop)
+                loop.call_soon_threadsafe(self._begin_closing, close)
 
     def stop(self) -> None:
         """Cancel what runs, close what is open, end the thread. The next call begins another one."""
@@ -99,7 +100,15 @@ class Background:
         except RuntimeError:
             return False
 
+    def _begin_closing(self, close: Close) -> None:
+        task = asyncio.ensure_future(close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
     async def _wind_down(self) -> None:
+        """First what closes something already, and its own tasks: cancelled, half of it would stay open."""
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=CLOSING_S / 2)
         running = asyncio.all_tasks() - {asyncio.current_task()}
         for task in running:
             task.cancel()

@@ -92,6 +92,20 @@ def test_after_a_stop_there_is_another_loop(background: Background):
     assert background.run(asyncio.sleep(0, "again")) == "again"
 
 
+def test_what_is_being_closed_is_closed_to_the_end(background: Background):
+    steps: list[str] = []
+
+    async def close() -> None:
+        for step in ("one", "two"):  # each in a task of its own, as connections are
+            await asyncio.create_task(asyncio.sleep(0.01))
+            steps.append(step)
+
+    background.run(the_loop())
+    background.afterwards(close)
+    background.stop()
+    assert steps == ["one", "two"]
+
+
 PROGRAM = """
 import asyncio, os, sys
 from knowlex.common import background
