@@ -1,6 +1,7 @@
 """Whether a sentence says what a claim says, as far as words can tell. Plain Python."""
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 
 from rag.checking import vocabulary
@@ -42,6 +43,20 @@ def facts_agree(claim: Statement, said: Statement) -> bool:
         and negations_agree(claim, said)
         and _runs_agree(claim, said, NONE)
         and links_agree(claim, said)
+        and not exchanged(claim, said)
+    )
+
+
+def agrees_beside(claim: Statement, said: Statement, spare: Callable[[Token], bool]) -> bool:
+    """As `agrees`, in words of its own: what is `spare` need not stand there, nor the rest in order."""
+    return (
+        numbers_agree(claim, said)
+        and all(_is_light(claim.tokens[n]) or spare(claim.tokens[n]) for n in missing(claim, said))
+        and _opposites_agree(claim, said)
+        and negations_agree(claim, said)
+        and _runs_agree(claim, said, NONE)
+        and links_agree(claim, said)
+        and no_surer(claim, said)
         and not exchanged(claim, said)
     )
 
