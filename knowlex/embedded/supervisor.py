@@ -1,17 +1,15 @@
 """`up`: starts every part in order, watches them, and stops them in the reverse order."""
 
-import http.client
 import os
 import signal
 import socket
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from knowlex.embedded import paths
+from knowlex.embedded import asking, paths
 from knowlex.embedded.errors import StackError
 from knowlex.embedded.lock import FolderLock
 from knowlex.embedded.parts import Part
@@ -81,10 +79,12 @@ class Stack:
         worker_ready = self._start_worker(env)
         self._start_web(env, listener)
         self._wait(lambda: _line_came(worker_ready), "the workers")
-        self._wait(lambda: _answers(_reachable(host), port), "the web server")
+        self._wait(lambda: asking.serves(host, port), "the web server")
         os.close(worker_ready)
         shown = f"[{self.host}]" if ":" in self.host else self.host
         self.say(f"Knowlex is ready at http://{shown}:{port}")
+        if asking.lacks_its_store(host, port):
+            self.say("The vector store cannot be reached; searches for meaning fail until it can.")
 
     def _start_services(self) -> None:
         """Both at once, then wait for both."""
@@ -165,18 +165,3 @@ def _line_came(reader: int) -> bool:
         return bool(os.read(reader, 1))
     except BlockingIOError:
         return False
-
-
-def _reachable(host: str) -> str:
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (asked, not bound)
-
-
-def _answers(host: str, port: int) -> bool:
-    """With a vector store that is down it is unhealthy, but takes documents."""
-    connection = http.client.HTTPConnection(host, port, timeout=5)
-    with suppress(OSError, http.client.HTTPException):
-        connection.request("GET", "/health", headers={"Host": f"127.0.0.1:{port}"})
-        reply = connection.getresponse()
-        return reply.status < 500 or b'"database":"connected"' in reply.read()
-    connection.close()
-    return False

@@ -105,6 +105,20 @@ def test_a_part_that_dies_ends_everything_and_is_named(used: Path, part: str, na
     wait_until(lambda: all_gone(family), 15, "the other parts to end")
 
 
+@pytest.mark.slow
+def test_a_vector_store_that_is_away_holds_up_no_start(used: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        away = f"http://127.0.0.1:{free.getsockname()[1]}"
+    up = Up.start(used, "--workers", "1", KNOWLEX_VECTOR_STORE="chroma", VECTOR_STORE_URL=away)
+    try:
+        assert httpx.get(f"{up.ready()}/health").json()["vector_store"] == "unreachable"
+        wait_until(lambda: "The vector store cannot be reached" in up.said, 10, "the warning")
+        assert len(documents(up.ready())) == 1
+    finally:
+        up.end()
+        processes.kill_group(up.process)
+
+
 def test_a_port_in_use_is_told_before_anything_is_started(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -45,12 +45,12 @@ class Up:
     process: processes.Process
 
     @classmethod
-    def start(cls, data_dir: Path, *words: str) -> "Up":
+    def start(cls, data_dir: Path, *words: str, **settings: str) -> "Up":
         data_dir.parent.mkdir(parents=True, exist_ok=True)
         output = data_dir.with_name(f"{data_dir.name}.out")
         output.unlink(missing_ok=True)
         command = [sys.executable, "manage.py", "up", "--port", "0", "--data-dir", str(data_dir), *words]
-        return cls(data_dir, output, processes.start(command, env=environment(), log=output))
+        return cls(data_dir, output, processes.start(command, env=environment(**settings), log=output))
 
     @property
     def said(self) -> str:
