@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from embeddings.clients.calling import NoSuchCollection
-from embeddings.clients.chroma import ChromaClient, Record
+from embeddings.clients.chroma import ChromaClient
 from embeddings.stores.chroma_wide import WideSearch
-from embeddings.stores.ids import chunk_id_of
-from embeddings.types import Held, Near, Point, Space, Vector
+from embeddings.stores.server import ServerStore, nears
+from embeddings.types import Near, Point, Space, Vector
 from knowlex.common.errors import VectorStoreFailed
 
 # These find what an exact search does in all of 1,060 searches of 4,930 chunks (docs/evaluation.md); half as
@@ -18,7 +18,7 @@ INDEX = {"hnsw": {"space": "cosine", "ef_construction": 400, "ef_search": 2000, 
 log = logging.getLogger(__name__)
 
 
-class ChromaStore:
+class ChromaStore(ServerStore):
     """The options are ChromaClient's. The ids are those of the chunks, the metadata is `Point.payload`."""
 
     def __init__(self, **options: Any) -> None:
@@ -37,37 +37,7 @@ class ChromaStore:
                 found = await self._client.query(space.name, vector, n_results=limit, where=_within(ids))
         except NoSuchCollection:
             return []
-        return [Near(known, one.distance) for one in found if (known := chunk_id_of(one.id))]
-
-    async def put(self, space: Space, points: Sequence[Point]) -> None:
-        if not points:
-            return
-        try:
-            await self._upsert(space, points)
-        except NoSuchCollection:  # dropped since it was last seen
-            try:
-                await self._upsert(space, points)
-            except NoSuchCollection as exc:
-                raise VectorStoreFailed("The vector store loses its collection again and again.") from exc
-
-    async def remove(self, space: Space, chunk_ids: Sequence[UUID]) -> None:
-        try:
-            await self._client.delete(space.name, [str(chunk_id) for chunk_id in chunk_ids])
-        except NoSuchCollection:
-            return
-
-    async def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
-        try:
-            async for page in self._client.pages(space.name):
-                yield [held for record in page if (held := _held(record))]
-        except NoSuchCollection:
-            return
-
-    async def drop(self, space: Space) -> None:
-        try:
-            await self._client.delete_collection(space.name)
-        except NoSuchCollection:
-            return
+        return nears((one.id, one.distance) for one in found)
 
     async def ping(self) -> None:
         await self._client.heartbeat()
@@ -94,13 +64,16 @@ class ChromaStore:
             log.error("not our collection", extra={"collection": space.name, "distance": collection.space})
             raise VectorStoreFailed("The vector store has another collection under this name.")
 
+    async def _delete(self, name: str, ids: Sequence[str]) -> None:
+        await self._client.delete(name, ids)
+
+    async def _pages(self, name: str) -> AsyncIterator[Iterable[tuple[str, Mapping[str, Any]]]]:
+        async for page in self._client.pages(name):
+            yield [(record.id, record.metadata or {}) for record in page]
+
+    async def _delete_collection(self, name: str) -> None:
+        await self._client.delete_collection(name)
+
 
 def _within(ids: Iterable[str]) -> Mapping[str, Any]:
     return {"collection_id": {"$in": sorted(ids)}}
-
-
-def _held(record: Record) -> Held | None:
-    chunk_id, known = chunk_id_of(record.id), record.metadata or {}
-    if chunk_id is None:
-        return None
-    return Held(chunk_id, str(known.get("collection_id", "")), str(known.get("chunk_hash", "")))

@@ -1,14 +1,14 @@
 """Vectors in a Qdrant server or cluster: one of its collections for each embedding model."""
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from embeddings.clients.calling import NoSuchCollection
-from embeddings.clients.qdrant import QdrantClient, QdrantCollection, Stored
-from embeddings.stores.ids import chunk_id_of
-from embeddings.types import Held, Near, Point, Space, Vector
+from embeddings.clients.qdrant import QdrantClient, QdrantCollection
+from embeddings.stores.server import ServerStore, nears
+from embeddings.types import Near, Point, Space, Vector
 from knowlex.common.errors import VectorStoreFailed
 
 # As in Chroma, whose graph is of the same kind: measured there, 99.9 % of the 40 nearest are found.
@@ -23,7 +23,7 @@ TOLD = ("collection_id", "chunk_hash")
 log = logging.getLogger(__name__)
 
 
-class QdrantStore:
+class QdrantStore(ServerStore):
     """The options are QdrantClient's. Points have the ids of the chunks and `Point.payload`."""
 
     def __init__(self, **options: Any) -> None:
@@ -42,36 +42,7 @@ class QdrantStore:
             )
         except NoSuchCollection:
             return []
-        return [Near(known, 1 - one.score) for one in found if (known := chunk_id_of(one.id))]
-
-    async def put(self, space: Space, points: Sequence[Point]) -> None:
-        if not points:
-            return
-        try:
-            await self._upsert(space, points)
-        except NoSuchCollection:  # dropped since it was last seen
-            self._ready.discard(space)
-            try:
-                await self._upsert(space, points)
-            except NoSuchCollection as exc:
-                raise VectorStoreFailed("The vector store loses its collection again and again.") from exc
-
-    async def remove(self, space: Space, chunk_ids: Sequence[UUID]) -> None:
-        try:
-            await self._client.delete(space.name, [str(chunk_id) for chunk_id in chunk_ids])
-        except NoSuchCollection:
-            return
-
-    async def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
-        try:
-            async for page in self._client.pages(space.name, payload=TOLD):
-                yield [held for one in page if (held := _held(one))]
-        except NoSuchCollection:
-            return
-
-    async def drop(self, space: Space) -> None:
-        self._ready.discard(space)
-        await self._client.delete_collection(space.name)
+        return nears((one.id, 1 - one.score) for one in found)
 
     async def ping(self) -> None:
         await self._client.ping()
@@ -101,6 +72,19 @@ class QdrantStore:
             await self._client.create_index(space.name, field, INDEXES[field])
         self._ready.add(space)
 
+    def _forget(self, space: Space) -> None:
+        self._ready.discard(space)
+
+    async def _delete(self, name: str, ids: Sequence[str]) -> None:
+        await self._client.delete(name, ids)
+
+    async def _pages(self, name: str) -> AsyncIterator[Iterable[tuple[str, Mapping[str, Any]]]]:
+        async for page in self._client.pages(name, payload=TOLD):
+            yield [(one.id, one.payload) for one in page]
+
+    async def _delete_collection(self, name: str) -> None:
+        await self._client.delete_collection(name)
+
 
 def _check(collection: QdrantCollection, space: Space) -> None:
     if (collection.dimensions, collection.distance) != (space.dimensions, "Cosine"):
@@ -111,10 +95,3 @@ def _check(collection: QdrantCollection, space: Space) -> None:
 def _within(collections: Sequence[UUID]) -> Mapping[str, Any]:
     ids = [str(collection_id) for collection_id in collections]
     return {"must": [{"key": "collection_id", "match": {"value": ids[0]} if len(ids) == 1 else {"any": ids}}]}
-
-
-def _held(one: Stored) -> Held | None:
-    chunk_id = chunk_id_of(one.id)
-    if chunk_id is None:
-        return None
-    return Held(chunk_id, str(one.payload.get("collection_id", "")), str(one.payload.get("chunk_hash", "")))

@@ -1,0 +1,77 @@
+"""What is the same of every store that keeps vectors in a server of its own, by chunk ids and payloads."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from embeddings.clients.calling import NoSuchCollection
+from embeddings.types import Held, Near, Point, Space
+from knowlex.common.errors import VectorStoreFailed
+
+
+class ServerStore(ABC):
+    """A VectorStore but for searching. A collection that is not there holds nothing; `put` makes it."""
+
+    async def put(self, space: Space, points: Sequence[Point]) -> None:
+        if not points:
+            return
+        try:
+            await self._upsert(space, points)
+        except NoSuchCollection:  # dropped since it was last seen
+            self._forget(space)
+            try:
+                await self._upsert(space, points)
+            except NoSuchCollection as exc:
+                raise VectorStoreFailed("The vector store loses its collection again and again.") from exc
+
+    async def remove(self, space: Space, chunk_ids: Sequence[UUID]) -> None:
+        with suppress(NoSuchCollection):
+            await self._delete(space.name, [str(chunk_id) for chunk_id in chunk_ids])
+
+    async def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
+        with suppress(NoSuchCollection):
+            async for page in self._pages(space.name):
+                yield [held for id_, payload in page if (held := _held(id_, payload))]
+
+    async def drop(self, space: Space) -> None:
+        self._forget(space)
+        with suppress(NoSuchCollection):
+            await self._delete_collection(space.name)
+
+    @abstractmethod
+    async def _upsert(self, space: Space, points: Sequence[Point]) -> None:
+        """Raises NoSuchCollection only where it was there a moment ago, as do all of these."""
+
+    @abstractmethod
+    async def _delete(self, name: str, ids: Sequence[str]) -> None: ...
+
+    @abstractmethod
+    def _pages(self, name: str) -> AsyncIterator[Iterable[tuple[str, Mapping[str, Any]]]]:
+        """Ids and payloads."""
+
+    @abstractmethod
+    async def _delete_collection(self, name: str) -> None: ...
+
+    def _forget(self, space: Space) -> None:  # noqa: B027 (nothing to forget for most)
+        """That it is known to be there."""
+
+
+def nears(distances: Iterable[tuple[str, float]]) -> list[Near]:
+    """Without what is not ours: somebody else has put it there."""
+    return [Near(known, distance) for id_, distance in distances if (known := _chunk_id(id_))]
+
+
+def _held(id_: str, payload: Mapping[str, Any]) -> Held | None:
+    chunk_id = _chunk_id(id_)
+    if chunk_id is None:
+        return None
+    return Held(chunk_id, str(payload.get("collection_id", "")), str(payload.get("chunk_hash", "")))
+
+
+def _chunk_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
