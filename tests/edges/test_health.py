@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import httpx
@@ -28,24 +29,24 @@ KEYS = {
 }
 
 
-def health(stack: Stack) -> tuple[int, dict[str, Any]]:
+def health(client: httpx.Client) -> tuple[int, dict[str, Any]]:
     started = time.monotonic()
-    response = stack.client.get("/health")
+    response = client.get("/health")
     assert time.monotonic() - started < 2.5
     return response.status_code, response.json()
 
 
-def becomes(stack: Stack, **expected: object) -> tuple[int, dict[str, Any]]:
+def becomes(client: httpx.Client, **expected: object) -> tuple[int, dict[str, Any]]:
     """Waits, at most 5 s, until /health says all this."""
     return wait_until(
-        lambda: next((found for found in [health(stack)] if found[1].items() >= expected.items()), None),
+        lambda: next((found for found in [health(client)] if found[1].items() >= expected.items()), None),
         5,
         f"/health to say {expected}",
     )
 
 
 def test_all_well(server: Stack) -> None:
-    status, body = becomes(server, status="healthy")
+    status, body = becomes(server.client, status="healthy")
 
     assert status == 200
     assert set(body) == KEYS
@@ -63,71 +64,70 @@ def test_health_needs_no_other_method_than_get(server: Stack) -> None:
     assert server.client.head("/health").status_code == 200
 
 
-def test_without_workers_it_is_degraded_and_recovers(make_stack: MakeStack) -> None:
-    stack = make_stack()
-    becomes(stack, status="healthy")
+def test_without_workers_it_is_degraded_and_recovers(server: Stack) -> None:
+    becomes(server.client, status="healthy")
 
-    stack.kill_worker()
-    assert becomes(stack, workers=0)[1]["status"] == "degraded"
+    server.kill_worker()
+    assert becomes(server.client, workers=0)[1]["status"] == "degraded"
 
-    stack.start_worker()
-    becomes(stack, status="healthy")
-
-
-def test_without_broker_it_is_degraded_and_recovers(make_stack: MakeStack) -> None:
-    stack = make_stack()
-    becomes(stack, status="healthy")
-
-    stack.stop_broker()
-    assert becomes(stack, status="degraded", broker="unreachable", workers=0)[0] == 200
-
-    stack.start_broker()
-    becomes(stack, broker="connected")
+    server.start_worker()
+    becomes(server.client, status="healthy")
 
 
-def test_a_broker_that_hangs_does_not_hang_health(make_stack: MakeStack) -> None:
-    stack = make_stack()
-    stack.broker_process.suspend()
+def test_without_broker_it_is_degraded_and_recovers(server: Stack) -> None:
+    becomes(server.client, status="healthy")
+
+    server.stop_broker()
+    assert becomes(server.client, status="degraded", broker="unreachable", workers=0)[0] == 200
+
+    server.start_broker()
+    becomes(server.client, broker="connected")
+
+
+def test_a_broker_that_hangs_does_not_hang_health(server: Stack) -> None:
+    server.broker_process.suspend()
     try:
-        assert becomes(stack, status="degraded", broker="unreachable", database="connected")[0] == 200
+        found = becomes(server.client, status="degraded", broker="unreachable", database="connected")
+        assert found[0] == 200
     finally:
-        stack.broker_process.resume()
-    becomes(stack, broker="connected")
+        server.broker_process.resume()
+    becomes(server.client, broker="connected")
 
 
 def test_without_database_it_is_unhealthy_and_recovers(make_stack: MakeStack, tmp_path_factory: Any) -> None:
     cluster = Postgres(tmp_path_factory.mktemp("pg"))
-    stack = make_stack(cluster=cluster)
-    becomes(stack, status="healthy")
+    client = make_stack(cluster=cluster, workers=1).client
+    becomes(client, status="healthy")
 
     cluster.stop(crash=True)
-    assert becomes(stack, status="unhealthy", database="unreachable", vector_store="unreachable")[0] == 503
+    assert becomes(client, status="unhealthy", database="unreachable", vector_store="unreachable")[0] == 503
 
     cluster.start()
-    assert becomes(stack, database="connected")[0] == 200
+    assert becomes(client, database="connected")[0] == 200
 
 
 @pytest.mark.parametrize(("synthesizer", "key"), [("ollama", "ollama"), ("openai", "chat_model")])
-def test_a_configured_model_is_watched(make_stack: MakeStack, synthesizer: str, key: str) -> None:
-    with Provider() as provider:
-        stack = make_stack(
-            KNOWLEX_SYNTHESIZER=synthesizer,
-            KNOWLEX_EMBEDDER="local",
-            OLLAMA_HOST=provider.url,
-            OPENAI_BASE_URL=provider.openai_url,
-            OPENAI_API_KEY="sk-test",
-        )
-        assert becomes(stack, status="healthy")[1][key] == "connected"
-    assert becomes(stack, status="degraded")[1][key] == "unreachable"
+def test_a_configured_model_is_watched(server: Stack, synthesizer: str, key: str) -> None:
+    with ExitStack() as serving:
+        provider = serving.enter_context(Provider())
+        models = {
+            "KNOWLEX_SYNTHESIZER": synthesizer,
+            "KNOWLEX_EMBEDDER": "local",
+            "OLLAMA_HOST": provider.url,
+            "OPENAI_BASE_URL": provider.openai_url,
+            "OPENAI_API_KEY": "sk-test",
+        }
+        with server.another_web(**models) as client:
+            assert becomes(client, status="healthy")[1][key] == "connected"
+            serving.close()
+            assert becomes(client, status="degraded")[1][key] == "unreachable"
 
 
-def test_an_ollama_that_takes_connections_and_says_nothing_is_unreachable(make_stack: MakeStack) -> None:
+def test_an_ollama_that_takes_connections_and_says_nothing_is_unreachable(server: Stack) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        stack = make_stack(
-            KNOWLEX_SYNTHESIZER="ollama", OLLAMA_HOST=f"http://127.0.0.1:{silent.getsockname()[1]}"
-        )
-
-        assert becomes(stack, status="degraded")[1]["ollama"] == "unreachable"
+        host = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with server.another_web(KNOWLEX_SYNTHESIZER="ollama", OLLAMA_HOST=host) as client:
+            assert becomes(client, status="degraded")[1]["ollama"] == "unreachable"
 
 
 def test_a_crowd_of_probes_is_answered(server: Stack) -> None:

@@ -90,12 +90,12 @@ def test_a_trusted_proxys_clients_are_counted_apart(make_web: MakeWeb) -> None:
     assert statuses(web, 2, **{"X-Forwarded-For": "10.0.0.1, 10.0.0.2"}) == [200, 200]
 
 
-@pytest.mark.parametrize("path", ["/health", "/api/schema", "/api/docs", "/static/admin/css/base.css"])
-def test_health_and_documentation_are_never_limited(make_web: MakeWeb, path: str) -> None:
+def test_health_and_documentation_are_never_limited(make_web: MakeWeb) -> None:
     web = make_web(KNOWLEX_RATE_LIMIT="2/day")
-    statuses(web, 3)
+    assert statuses(web, 3)[-1] == 429
 
-    assert web.client.get(path).status_code != 429
+    for path in ("/health", "/api/schema", "/api/docs", "/static/admin/css/base.css"):
+        assert web.client.get(path).status_code != 429, path
 
 
 def test_without_valkey_a_local_limit_holds_and_costs_no_time(
