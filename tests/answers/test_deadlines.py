@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from functools import partial
 
 import httpx
@@ -12,8 +12,7 @@ from knowlex.common.errors import RetrievalFailed, SynthesisFailed, SynthesisTim
 from rag.local_models.limit import FAILURES, Limit
 from rag.pipeline import Pipeline
 from rag.types import Context, Question, Retrieval, Synthesis, Usage
-from tests.answers.asking import QUESTION, make_library
-from tests.conftest import MakeStack, provider_env
+from tests.answers.asking import QUESTION, Library
 from tests.provider import Provider
 from tests.rag.factory import CannedRetriever, CannedSynthesizer, KeepOrder, as_given, passage, question
 from tests.support.api import assert_problem, together
@@ -84,9 +83,14 @@ async def test_a_question_without_time_is_no_failure_of_the_reranker():
     assert not limit.resting
 
 
-def test_every_face_answers_within_the_deadline(make_stack: MakeStack, provider: Provider):
-    stack = make_stack(workers=1, **provider_env(provider), KNOWLEX_ANSWER_TIMEOUT_SECONDS="1.5")
-    library = make_library(stack, provider)
+@pytest.fixture
+def hurried(library: Library) -> Iterator[httpx.Client]:
+    """A web server beside the library's own that has a second and a half for an answer."""
+    with library.stack.another_web(KNOWLEX_ANSWER_TIMEOUT_SECONDS="1.5") as client:
+        yield client
+
+
+def test_every_face_answers_within_the_deadline(hurried: httpx.Client, provider: Provider):
     faces = [
         ("/v1/query", "query"),
         ("/query", "query"),
@@ -100,7 +104,7 @@ def test_every_face_answers_within_the_deadline(make_stack: MakeStack, provider:
         text = f"{QUESTION} {held}"
 
         def send(path: str, field: str, header: dict[str, str], text: str = text) -> httpx.Response:
-            return library.client.post(path, json={field: text}, headers=header)
+            return hurried.post(path, json={field: text}, headers=header)
 
         started = time.monotonic()
         replies = together([partial(send, *one) for one in asking])

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conftest import MakeStack
+from tests.keys.making import make_key
 from tests.platform import talk
 from tests.provider import Provider
 from tests.support.provider import answers
@@ -149,15 +149,15 @@ def test_a_model_that_fails_or_hangs_costs_only_time(asked: httpx.Client, provid
         provider.forget_rules()
 
 
-def test_conversations_belong_to_their_keys(make_stack: MakeStack):
-    stack = make_stack(workers=0, KNOWLEX_REQUIRE_API_KEY="true")
-    ann, bob = (stack.manage("create_api_key", name).strip().splitlines()[-1] for name in ("Ann", "Bob"))
+def test_conversations_belong_to_their_keys(server: Stack):
+    ann, bob = make_key(server), make_key(server)
+    with server.another_web(KNOWLEX_REQUIRE_API_KEY="true") as client:
 
-    def said(key: str, query: str) -> Any:
-        headers = {"X-API-Key": key}
-        body = {"query": query, "conversation_id": "shared"}
-        return stack.client.post("/v1/query", json=body, headers=headers).json()["rewritten_query"]
+        def said(key: str, query: str) -> Any:
+            headers = {"X-API-Key": key}
+            body = {"query": query, "conversation_id": "shared"}
+            return client.post("/v1/query", json=body, headers=headers).json()["rewritten_query"]
 
-    assert said(ann, TALL) is None
-    assert said(bob, "When was it finished?") is None
-    assert said(ann, "When was it finished?") == "When was the belfry of Ghent finished?"
+        assert said(ann, TALL) is None
+        assert said(bob, "When was it finished?") is None
+        assert said(ann, "When was it finished?") == "When was the belfry of Ghent finished?"

@@ -14,7 +14,6 @@ import psutil
 import psycopg
 import pytest
 
-from tests.conftest import MakeStack
 from tests.documents.http import (
     UNKNOWN_ID,
     URL,
@@ -135,11 +134,12 @@ def test_upload_killed_between_file_and_row_is_swept_but_never_while_it_lives(st
     assert upload(stack, content).status_code == 201
 
 
-@pytest.fixture
-def cluster() -> Iterator[Postgres]:
-    """A PostgreSQL that the test may stop."""
+@pytest.fixture(scope="module")
+def apart() -> Iterator[Stack]:
+    """With a PostgreSQL that tests may stop, and start again."""
     own = Postgres(environment.FOLDER / "own")
-    yield own
+    with Stack(own, environment.FOLDER / "apart", workers=1, env={}) as stack:
+        yield stack
     own.stop(crash=True)
 
 
@@ -182,8 +182,8 @@ def test_equal_upload_of_another_process_that_commits_first_wins(stack: Stack) -
     assert stack.stored_files() == []
 
 
-def test_database_down_gives_503_in_time_and_is_found_again(cluster: Postgres, make_stack: MakeStack) -> None:
-    stack = make_stack(workers=1, cluster=cluster)
+def test_database_down_gives_503_in_time_and_is_found_again(apart: Stack) -> None:
+    stack, cluster = apart, apart.postgres
     document = ingested(stack)
     cluster.stop(crash=True)
 
@@ -247,10 +247,9 @@ def test_client_that_leaves_in_mid_upload_leaves_nothing(server: Stack) -> None:
     assert "Traceback" not in server.log("web")[logged:]
 
 
-def test_database_that_hangs_gives_503_in_time_also_on_open_connections(
-    cluster: Postgres, make_stack: MakeStack
-) -> None:
-    stack = make_stack(workers=1, cluster=cluster)
+def test_database_that_hangs_gives_503_in_time_also_on_open_connections(apart: Stack) -> None:
+    stack, cluster = apart, apart.postgres
+    stack.clean()
     document = ingested(stack)
 
     def call(number: int) -> httpx.Response:

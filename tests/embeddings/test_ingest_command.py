@@ -100,8 +100,8 @@ def test_nobody_needs_to_wait(server: Stack, folder: Path):
 
 
 def test_an_interrupted_command_leaves_its_jobs_going_and_says_so(server: Stack, tmp_path: Path):
-    for n in range(10):
-        (tmp_path / f"{n}.pdf").write_bytes(facts_pdf(60, first=60 * n))
+    for n in range(3):
+        (tmp_path / f"{n}.pdf").write_bytes(facts_pdf(20, first=20 * n))
     with server.paused_worker():  # or it might be done before the signal comes
         process = subprocess.Popen(
             **command(server, tmp_path),
@@ -109,13 +109,13 @@ def test_an_interrupted_command_leaves_its_jobs_going_and_says_so(server: Stack,
             stderr=subprocess.PIPE,
             preexec_fn=_heed_interrupts,
         )
-        wait_until(lambda: server.count("documents_ingestitem") == 10, 60, "the job")
+        wait_until(lambda: server.count("documents_ingestitem") == 3, 60, "the job")
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "1 job(s) are on record and go on" in told
     assert "Traceback" not in told
-    wait_until(lambda: server.count("documents_document", "status = 'completed'") == 10, 100, "the workers")
+    wait_until(lambda: server.count("documents_document", "status = 'completed'") == 3, 100, "the workers")
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,19 @@
 """What is in a Chroma server, looked up over its REST API."""
 
+import io
 import json
-import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.test import override_settings
 
 from tests.support.chroma import ChromaServer
-from tests.support.environment import PROJECT
 from tests.support.stack import Stack
 
 HOME = "/api/v2/tenants/default_tenant/databases/default_database/collections"
@@ -69,7 +74,41 @@ def status(stack: Stack, document_id: str) -> str:
 
 
 def compared(stack: Stack, action: str = "check") -> tuple[int, dict[str, Any]]:
-    """`manage.py vector_store …`: its exit code, and what it told as JSON."""
-    command = [sys.executable, "manage.py", "vector_store", action, "--json"]
-    done = subprocess.run(command, cwd=PROJECT, env=stack.env, capture_output=True, text=True, timeout=120)
-    return done.returncode, json.loads(done.stdout) if done.stdout else {"error": done.stderr}
+    """`manage.py vector_store …`: its exit code, and what it told as JSON.
+
+    In this process, with the stack's store and database: another one would take seconds to start.
+    """
+    out = io.StringIO()
+    with (
+        override_settings(KNOWLEX=settings.KNOWLEX | {"VECTOR_STORE": _store_of(stack)}),
+        _database_of(stack),
+    ):
+        try:
+            call_command("vector_store", action, "--json", stdout=out, stderr=io.StringIO())
+        except CommandError as error:
+            return error.returncode, {"error": str(error)}
+        except SystemExit as end:
+            return int(end.code or 0), json.loads(out.getvalue())
+    return 0, json.loads(out.getvalue())
+
+
+def _store_of(stack: Stack) -> dict[str, Any]:
+    part: dict[str, Any] = settings.VECTOR_STORES.get(stack.env.get("KNOWLEX_VECTOR_STORE", ""), {})
+    env = {
+        "url": stack.env.get("VECTOR_STORE_URL"),
+        "timeout_s": float(stack.env.get("VECTOR_STORE_TIMEOUT_SECONDS", "10")),
+    }
+    options = part.get("options", {})
+    return {**part, "options": options | {name: env[name] for name in env.keys() & options.keys()}}
+
+
+@contextmanager
+def _database_of(stack: Stack) -> Iterator[None]:
+    """Django's connection leads to the stack's database, which lies in the cluster of the tests' own."""
+    connection.close()
+    name, connection.settings_dict["NAME"] = connection.settings_dict["NAME"], stack.database
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = name

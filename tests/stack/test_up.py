@@ -90,7 +90,10 @@ def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(
     assert all_gone(family)
 
 
-@pytest.mark.parametrize(("part", "name"), [("celery", "The workers"), ("postgres", "The database")])
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [("postgres", "The database"), pytest.param("celery", "The workers", marks=pytest.mark.slow)],
+)
 def test_a_part_that_dies_ends_everything_and_is_named(used: Path, part: str, name: str) -> None:
     up = Up.start(used, "--workers", "1")
     up.ready()
