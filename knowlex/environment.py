@@ -43,7 +43,7 @@ class Environment(BaseSettings):
     knowlex_chat_model: str = ""
     openai_api_key: Key = ""
     openai_base_url: WebUrl = ""
-    ollama_host: Annotated[WebUrl, BeforeValidator(values.with_scheme)] = "http://localhost:11434"
+    ollama_host: Annotated[WebUrl, BeforeValidator(values.ollama_host)] = "http://localhost:11434"
     ollama_model: str = "llama3.2:1b"
     ollama_timeout_seconds: Seconds = 10.0
     ollama_keep_alive: Annotated[str, AfterValidator(values.duration)] = "30m"

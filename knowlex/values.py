@@ -71,7 +71,20 @@ def with_scheme(value: Any) -> Any:
     return f"http://{value.strip()}" if isinstance(value, str) and "://" not in value else value
 
 
+def ollama_host(value: Any) -> Any:
+    """As `with_scheme`; a bare host is asked at Ollama's own port, as Ollama's own programs do."""
+    if not isinstance(value, str) or "://" in value:
+        return value
+    url = urlsplit(with_scheme(value))
+    try:
+        return url.geturl() if url.port is not None else url._replace(netloc=f"{url.netloc}:11434").geturl()
+    except ValueError:
+        return url.geturl()  # refused by `web_url`
+
+
 def web_url(value: str) -> str:
+    if any(map(str.isspace, value.strip())):
+        raise ValueError("holds a space")
     if value and not _split(value, {"http", "https"}).hostname:
         raise ValueError("names no host (http://host:port)")
     return value.rstrip("/")

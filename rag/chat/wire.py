@@ -15,6 +15,7 @@ from rag.chat.replies import Again
 
 CONNECTIONS = 1000
 CONNECT_S = 5.0
+CONNECTING = 0.9  # of what is left of a question's time
 STALE = 5  # connections found closed before a request was sent on them
 EXCERPT_BYTES = 8000
 AFTERWARDS_S = 0.05  # for the end of a body whose last message has come, to use its connection again
@@ -52,14 +53,18 @@ class Wire:
         async with asyncio.timeout(max(0.0, ends - time.monotonic())):
             for _ in range(STALE):
                 try:
-                    return await self._post(body)
+                    return await self._post(body, ends)
                 except (aiohttp.ClientOSError, aiohttp.ClientConnectionResetError) as exc:
                     if exc.errno is not None:
                         raise
-            return await self._post(body)
+            return await self._post(body, ends)
 
-    async def _post(self, body: bytes) -> aiohttp.ClientResponse:
-        return await self._sessions.get().post(self._url, data=body, allow_redirects=False)
+    async def _post(self, body: bytes, ends: float) -> aiohttp.ClientResponse:
+        """A server that is not there is told from a slow one: connecting ends a little before the whole."""
+        left = min(CONNECT_S, CONNECTING * max(0.0, ends - time.monotonic()))
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=left or CONNECT_S)
+        session = self._sessions.get()
+        return await session.post(self._url, data=body, allow_redirects=False, timeout=timeout)
 
     async def aclose(self) -> None:
         session = self._sessions.take()
@@ -72,7 +77,7 @@ class Wire:
         proxy, proxy_auth = _proxy_of(self._url) if self._proxied else (None, None)
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=ssl),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),  # the whole is bounded above
+            timeout=aiohttp.ClientTimeout(total=None),  # bounded above
             auto_decompress=False,
             headers=self._headers,
             cookie_jar=aiohttp.DummyCookieJar(),

@@ -10,6 +10,7 @@ from knowlex import values
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 Name = Annotated[str, AfterValidator(values.name)]
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
+OllamaHost = Annotated[str, BeforeValidator(values.ollama_host), AfterValidator(values.web_url)]
 WebUrl = Annotated[str, BeforeValidator(values.with_scheme), AfterValidator(values.web_url)]
 LOCAL_MODEL = "all-MiniLM-L6-v2"
 ARGUMENTS = ("ollama_host", "vector_store_url", "embedding_model")
@@ -23,7 +24,7 @@ class ServiceEnvironment(BaseSettings):
         env_ignore_empty=True, extra="ignore", str_strip_whitespace=True, frozen=True
     )
 
-    ollama_host: WebUrl = "http://localhost:11434"
+    ollama_host: OllamaHost = "http://localhost:11434"
     ollama_model: Name = "llama3.2:1b"
     ollama_timeout_seconds: Seconds = 10.0
     ollama_keep_alive: Annotated[str, AfterValidator(values.duration)] = "30m"

@@ -16,6 +16,7 @@ from rag.service.reports import report
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 LIMIT_S = 1.0
+NOT_IMPLEMENTED = 501  # what only generates may stand in Ollama's place
 LOADING_S = 2.0  # for the local model, when it is first asked for; the loading goes on afterwards
 FAILURES = (Unreachable, TimeoutError, OSError, ValueError, ImportError, KnowlexError)
 
@@ -57,7 +58,7 @@ async def _lacking(parts: Parts, settings: ServiceEnvironment) -> set[str] | Non
 async def _missing(ollama: JsonWire, models: Collection[str]) -> set[str]:
     """Those that it says it does not have. One that lists none is asked for each."""
     reply = await ollama.send("GET", "/api/tags", timeout_s=LIMIT_S)
-    if reply.status >= 500:
+    if reply.status >= 500 and reply.status != NOT_IMPLEMENTED:
         raise Unreachable(f"HTTP {reply.status}")
     listed = {name for name in models if reply.ok and names_model(reply.body, name)}
     return {name for name in models if name not in listed and not await _shows(ollama, name)}

@@ -1,10 +1,12 @@
 """`RAGService`: the class that other programs import."""
 
+import os
 import secrets
 import time
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from rag.service.texts import Texts
 
 Filters = Mapping[str, Any]
+NUMBERS = 16**6
+SCATTER = 0x9E3779  # odd, so that no number comes twice
+_numbers = count(secrets.randbelow(NUMBERS))
 _open: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 
@@ -122,8 +127,15 @@ class RAGService:
 
 
 def new_request_id() -> str:
-    """Such as "req_20260121_abc123"."""
-    return f"req_{datetime.now(UTC):%Y%m%d}_{secrets.token_hex(3)}"
+    """Such as "req_20260121_abc123"; the first 16 million of a process all differ."""
+    number = (next(_numbers) * SCATTER) % NUMBERS
+    return f"req_{datetime.now(UTC):%Y%m%d}_{number:06x}"
+
+
+def _number_anew() -> None:
+    """From anywhere: a forked process does not go on where its parent was."""
+    global _numbers
+    _numbers = count(secrets.randbelow(NUMBERS))
 
 
 def _of_collection(settings: ServiceEnvironment) -> "Parts":
@@ -144,3 +156,5 @@ async def _close_all() -> None:
 
 
 background.before_end(_close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_number_anew)

@@ -3,7 +3,9 @@
 import math
 from collections.abc import AsyncGenerator
 
+from knowlex.common.errors import SynthesisFailed
 from rag.chat.protocol import ChatModel, user
+from rag.chat.replies import EMPTY
 from rag.service.markers import Markers
 from rag.service.prompts import INSTRUCTIONS, VERSION, prompt_of
 from rag.types import Context, Question, Room, Synthesis, Usage
@@ -26,13 +28,18 @@ class NamingSynthesizer:
         return Room(f"{INSTRUCTIONS}\n{question.text}", MAX_TOKENS)
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
-        reply = await self._model.complete(
-            (user(prompt_of(question, context)),),
-            max_tokens=MAX_TOKENS,
-            timeout_s=question.within(math.inf),
-        )
+        reply = await self._reply(prompt_of(question, context), question.within(math.inf))
         self.said = reply.text
         return Synthesis(Markers(context).numbered(reply.text), reply.usage)
+
+    async def _reply(self, prompt: str, timeout_s: float) -> Synthesis:
+        """An empty one, also after all tries, is none that cites anything: no failure, says the document."""
+        try:
+            return await self._model.complete((user(prompt),), max_tokens=MAX_TOKENS, timeout_s=timeout_s)
+        except SynthesisFailed as exc:
+            if exc.message != EMPTY:
+                raise
+            return Synthesis("", Usage())
 
     async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
         """At once: which blocks a marker names is told by the whole of it."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rag.service.service import new_request_id
 from rag_service import RAGService
 from tests.provider import Provider
 from tests.service import company
@@ -101,6 +103,12 @@ def test_a_closed_service_opens_again(service: RAGService):
     with service:
         assert service.query(QUESTION).answer
     assert service.query(QUESTION).answer
+
+
+def test_no_two_requests_have_the_same_id():
+    ids = [new_request_id() for _ in range(20_000)]
+    assert len(set(ids)) == len(ids)
+    assert re.fullmatch(r"req_\d{8}_[0-9a-f]{6}", ids[0])
 
 
 def test_texts_at_hand_need_no_server(tmp_path: Path):

@@ -16,6 +16,7 @@ UNUSABLE = [
     ("OLLAMA_TIMEOUT_SECONDS", "soon"),
     ("OLLAMA_KEEP_ALIVE", "a while"),
     ("VECTOR_STORE_URL", "chroma://hunter2@localhost"),
+    ("VECTOR_STORE_URL", "http://chroma db:8001"),
     ("VECTOR_STORE_TIMEOUT_SECONDS", "-1"),
     ("VECTOR_STORE_API_KEY", "hunter2 hunter2"),
     ("MIN_CONFIDENCE_THRESHOLD", "1.1"),
@@ -36,6 +37,11 @@ def test_an_unusable_variable_is_refused_by_name(monkeypatch: pytest.MonkeyPatch
 def test_an_unusable_argument_is_refused_by_name():
     with pytest.raises(ValueError, match="vector_store_url"):
         RAGService(vector_store_url="nowhere:8001:1")
+
+
+def test_a_bare_host_is_asked_at_ollamas_port():
+    with pytest.raises(OllamaUnavailable, match=r"http://127\.0\.0\.9:11434"):
+        RAGService.from_texts([QUESTION], ollama_host="127.0.0.9").query(QUESTION)
 
 
 def test_arguments_go_before_the_environment(make_service: MakeService):

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import pickle
+import socket
 import time
 
 import httpx
@@ -183,3 +184,29 @@ async def test_killing_ollama_under_many_questions(make_service: MakeService):
     with Provider(port) as again:
         again.says(model.quotes)
         assert (await service.aquery(QUESTION)).answer
+
+
+async def test_an_ollama_that_nobody_answers_for_is_unavailable(make_service: MakeService):
+    """Its host drops what is sent to it: not even a connection is made."""
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        port = full.getsockname()[1]
+        waiting = [socket.socket() for _ in range(3)]  # as many as fit into the queue, and more
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", port))
+        service = make_service(ollama_host=f"http://127.0.0.1:{port}", OLLAMA_TIMEOUT_SECONDS="1")
+        with pytest.raises(OllamaUnavailable, match="could not be reached"):
+            await service.aquery(QUESTION)
+        for one in waiting:
+            one.close()
+
+
+def test_a_model_that_says_nothing_cites_nothing(
+    make_service: MakeService, ollama: Provider, caplog: pytest.LogCaptureFixture
+):
+    ollama.says("")
+    answer = make_service(OLLAMA_TIMEOUT_SECONDS="0.9").query(QUESTION)
+    assert (answer.answer, answer.message) == (None, "Information not found in the knowledge base.")
+    assert f"NoCitationsFound (request_id={answer.request_id})" in caplog.text
