@@ -9,7 +9,7 @@ import pytest
 
 from documents.access import FULL
 from documents.models import Chunk, Document
-from knowlex.common import async_db
+from knowlex.common import async_db, replica
 from knowlex.common.async_db import close_pool
 from knowlex.common.errors import DatabaseUnavailable
 from rag import services
@@ -81,7 +81,7 @@ def test_all_are_fetched_at_once(document: Document, monkeypatch: pytest.MonkeyP
 
     async def counted(sql: Any, *args: Any, **kwargs: Any) -> list[async_db.Row]:
         statements.append(sql)
-        return await async_db.fetch_all(sql, *args, **kwargs)
+        return await replica.fetch_all(sql, *args, **kwargs)
 
     monkeypatch.setattr(beside, "fetch_all", counted)
     assert {p.content for p in fetched(document, 0, 1, 2)[1]} == {ONE, TWO, THREE}

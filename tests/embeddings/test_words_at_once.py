@@ -15,7 +15,7 @@ from embeddings.words import sparse_text
 from tests.support.environment import PROJECT
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
-WRITERS, BATCHES = 4, 12
+WRITERS, BATCHES = 3, 9
 # A worker's life: batches in, some documents out, some analysed by another language, rows folded.
 WRITER = """
 import os, random, sys, time

@@ -1,9 +1,10 @@
 """A reranker's server behind the API: its order is the answer's, and without it everything goes on."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from rag.local_models.limit import FAILURES
@@ -18,21 +19,22 @@ QUESTION = "How long does a loaf bake?"
 
 
 @pytest.fixture
-def reranked(make_stack: Callable[..., Stack], provider: Provider) -> Stack:
-    stack = make_stack(
-        workers=1,
-        KNOWLEX_RERANKER="http",
-        KNOWLEX_RERANKER_URL=provider.url,
-        KNOWLEX_RERANKER_TIMEOUT_SECONDS="0.5",
-        KNOWLEX_RELEVANCE_THRESHOLD="0.5",
-    )
-    ingest(stack.client, markdown("Notes", [("Bread", BREAD), ("Tea", TEA), ("Ring", HASHING)]), "notes.md")
-    embed(stack.client)
-    return stack
+def reranked(server: Stack, provider: Provider) -> Iterator[httpx.Client]:
+    """Of a web server that has a reranker, beside one that has none."""
+    ingest(server.client, markdown("Notes", [("Bread", BREAD), ("Tea", TEA), ("Ring", HASHING)]), "notes.md")
+    embed(server.client)
+    env = {
+        "KNOWLEX_RERANKER": "http",
+        "KNOWLEX_RERANKER_URL": provider.url,
+        "KNOWLEX_RERANKER_TIMEOUT_SECONDS": "0.5",
+        "KNOWLEX_RELEVANCE_THRESHOLD": "0.5",
+    }
+    with server.another_web(**env) as client:
+        yield client
 
 
-def found(stack: Stack) -> dict[str, Any]:
-    reply = post(stack.client, QUESTION)
+def found(client: httpx.Client) -> dict[str, Any]:
+    reply = post(client, QUESTION)
     assert reply.status_code == 200
     body: dict[str, Any] = reply.json()
     return body
@@ -43,13 +45,13 @@ def by_letter_e(texts: list[str]) -> list[str]:
     return sorted(texts, key=lambda text: -text.count("e") / len(text))
 
 
-def test_a_server_ranks_what_is_found_and_is_off_while_it_is_slow(reranked: Stack, provider: Provider):
+def test_a_server_ranks_what_is_found_and_is_off_while_it_is_slow(reranked: httpx.Client, provider: Provider):
     body = found(reranked)
     texts = [result["content"] for result in body["results"]]
     assert body["reranker"] == "http"
     assert texts == by_letter_e(texts)
     assert body["results"][0]["score"] == body["results"][0]["rerank_score"]
-    assert reranked.client.get("/health").json()["reranker"] == "connected"
+    assert reranked.get("/health").json()["reranker"] == "connected"
 
     provider.hold(on="rerank")
     asked = len(provider.calls("rerank"))
@@ -58,12 +60,10 @@ def test_a_server_ranks_what_is_found_and_is_off_while_it_is_slow(reranked: Stac
         assert found(reranked)["reranker"] == "sentence"
         assert time.monotonic() - started < 3
     assert len(provider.calls("rerank")) == asked + FAILURES
-    assert "forty minutes" in query(reranked.client, QUESTION).json()["answer"]
+    assert "forty minutes" in query(reranked, QUESTION).json()["answer"]
 
     health = wait_until(
-        lambda: next(
-            (h for h in [reranked.client.get("/health").json()] if h["reranker"] == "resting"), None
-        ),
+        lambda: next((h for h in [reranked.get("/health").json()] if h["reranker"] == "resting"), None),
         5,
         "/health to tell that the reranker rests",
     )
