@@ -76,3 +76,8 @@ def test_without_a_store_outside_there_is_nothing_to_compare(server: Stack):
     assert "nothing to compare" in server.manage("vector_store", "check")
     code, told = compared(server, "repair")
     assert (code, told["store"]) == (0, None)
+
+
+def test_a_shell_that_does_not_name_the_store_in_use_is_not_told_that_all_is_well(outside: Stack):
+    with pytest.raises(AssertionError, match="set KNOWLEX_VECTOR_STORE and VECTOR_STORE_URL"):
+        outside.manage("vector_store", "check", env={"KNOWLEX_VECTOR_STORE": ""})

@@ -41,6 +41,7 @@ class Command(BaseCommand):
         try:
             used = outside.in_use()
             if used is None:
+                self._require_none()
                 self._tell_none(as_json)
                 return
             self._require_registered(used)
@@ -61,6 +62,14 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{used} is configured, but {row or 'no vector store'} is in use. Start Knowlex with these "
                 "settings (manage.py up, or a worker): it is taken into use then, and filled."
+            )
+
+    def _require_none(self) -> None:
+        if row := with_retries(OutsideStore.objects.first):
+            raise CommandError(
+                f"{row} is in use, but this command's environment names no such store: set "
+                "KNOWLEX_VECTOR_STORE and VECTOR_STORE_URL as they are where Knowlex runs. (After a start "
+                "without them it is given up, and there is nothing to compare.)"
             )
 
     def _compared(self, *, quiet: bool) -> list[Compared]:
