@@ -78,6 +78,14 @@ def test_without_a_store_outside_there_is_nothing_to_compare(server: Stack):
     assert (code, told["store"]) == (0, None)
 
 
+def test_whoever_finds_strangers_hears_of_the_other_knowlex_before_a_repair(stored: Stack, chroma: Chroma):
+    model = active_model(stored)
+    vector, payload = next(iter(chroma.records(model).values()))
+    chroma.put(model, STRANGER, like=vector, payload=payload)
+    with pytest.raises(AssertionError, match="another VECTOR_STORE_COLLECTION first"):
+        stored.manage("vector_store", "check")
+
+
 def test_a_shell_that_does_not_name_the_store_in_use_is_not_told_that_all_is_well(outside: Stack):
     with pytest.raises(AssertionError, match="set KNOWLEX_VECTOR_STORE and VECTOR_STORE_URL"):
         outside.manage("vector_store", "check", env={"KNOWLEX_VECTOR_STORE": ""})

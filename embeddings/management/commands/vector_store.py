@@ -17,6 +17,10 @@ from knowlex.common.database import with_retries
 from knowlex.common.errors import KnowlexError
 
 NONE = "No vector store outside PostgreSQL is configured (KNOWLEX_VECTOR_STORE): there is nothing to compare."
+OTHERS = (
+    "A repair removes what is not in PostgreSQL. If it is another Knowlex's that uses the same server, give "
+    "one of the two another VECTOR_STORE_COLLECTION first."
+)
 WORDS = {
     "missing": "missing there",
     "strange": "there, but not in PostgreSQL",
@@ -105,6 +109,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{used}:")
         for one in found:
             self._tell_space(one)
+        if any(one.strange for one in found):
+            self.stdout.write(OTHERS)
         rest = f" {waiting} vectors are on their way." if waiting else ""
         verdict = f"{broken} differences. Type: manage.py vector_store repair" if broken else "Both agree."
         self.stdout.write(verdict + rest)
