@@ -71,6 +71,7 @@ class Checker:
         stripped = 0 if self._reply.length else len(sentence.text) - len(sentence.text.lstrip())
         text = await self._reply.add(sentence)
         self._flow.restart(self._flow.shown - shown)
+        self._reply.repeats.restart()
         self._begun = self._begun or self._reply.said
         self._waiting.append(text[max(0, shown - stripped) :])
         if self._reply.declined or not (self._reply.citations or (not doubted and len(self._waiting) == 1)):
@@ -84,7 +85,7 @@ class Checker:
             return ""
         text = self._segments.rest
         self._begun = self._begun or not could_refuse(text)
-        if not self._begun:
+        if not self._begun or self._reply.repeats.may_begin(text[: self._segments.decided]):
             return ""
         shown = self._flow.shown
         return self._let_through(text[shown : self._flow.advance(text, self._segments.decided)])

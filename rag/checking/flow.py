@@ -17,7 +17,7 @@ _TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
 _WORD = re.compile(rf"[{_UNSPACED}]|\w+(?:['’.,]\w+)*")
 _WORDS = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d[\d.,]*")
-_STOPS = frozenset("[]【】［］〔〕(){}（）<>^⁰¹²³⁴⁵⁶⁷⁸⁹#|`")
+STOPS = frozenset("[]【】［］〔〕(){}（）<>^⁰¹²³⁴⁵⁶⁷⁸⁹#|`")
 _DENIALS = words_in(
     "not no never none nor neither without nicht kein keine keinen nie pas jamais aucun aucune sin nunca"
 )
@@ -64,7 +64,7 @@ class Flow:
 
     def _passes(self, text: str, token: re.Match[str]) -> bool:
         said = token[0].strip()
-        if not _STOPS.isdisjoint(said):
+        if not STOPS.isdisjoint(said):
             return False
         before = text[max(0, token.start() - 24) : token.start()]
         if said[:1].isdigit() and _SOURCES.search(before):

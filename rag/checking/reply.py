@@ -8,6 +8,7 @@ from rag.checking.flow import Vocabulary
 from rag.checking.listing import Listing, is_label
 from rag.checking.refusals import declines, refuses
 from rag.checking.rendering import Rendered, joined, rendered
+from rag.checking.repeats import Repeats
 from rag.checking.segments import Sentence
 from rag.checking.support import Proof, Prover
 from rag.protocols import ClaimJudge
@@ -27,6 +28,9 @@ class Reply:
         self._listing = Listing(self._blocks)
         self.length = 0
         self._before: Claim | None = None  # what a marker that stands alone would support, in the whole text
+        self.repeats = Repeats()
+        self._said_last = ""
+        self._again = False  # the last sentence is left out, for it stands there already
         self._leading: tuple[int, ...] = ()  # blocks that were named before anything was said
         self._refused = False
         self.said = self.declined = False
@@ -55,6 +59,11 @@ class Reply:
             return self._added(await self._alone(reading))
         if not reading.says:
             return self._added(reading.text)
+        self._again = self.repeats.has(reading.text, sentence.text)
+        if self._again:
+            self._leading = ()
+            return self._added("")
+        self._said_last = reading.text
         return self._added(await self._stated(reading))
 
     async def last(self) -> str:
@@ -92,6 +101,8 @@ class Reply:
 
     async def _alone(self, reading: Reading) -> str:
         """Markers behind the full stop, or on a line of their own, stand for the sentence before them."""
+        if self._again:
+            return ""
         numbers = tuple(dict.fromkeys(n for mark in reading.marks for n in mark.numbers))
         if not self._before:
             self._leading += numbers
@@ -105,6 +116,8 @@ class Reply:
         return f" {joined(proofs)}" if proofs else ""
 
     def _cite(self, proofs: Sequence[Proof], shown: Rendered | None) -> None:
+        if proofs:
+            self.repeats.learn(self._said_last)
         for proof in proofs:
             claim = self._absolute(proof.claim, shown) if shown else proof.claim
             self.citations.append(

@@ -237,11 +237,26 @@ PIECES += [
     "![x](http://a)",
     f" {STEPS}",
 ]
+PIECES += [f"{STEPS} [1]. ", f"{STEPS}. [1] ", f" {STEPS}, according to Source 1. ", f"**{STEPS}** (1). "]
 PIECES += [f" {OAK}", f"{GAS} [2]. ", "\n\n", "^", "¹", "{2}", "。", "Source", " from the "]
 
 
 def pieced(rng: random.Random) -> str:
     return "".join(rng.choices(PIECES, k=rng.randint(1, 25)))
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (f"{STEPS} [1]. " * 5, f"{STEPS} [1]."),
+        (f"{STEPS}. [1] " * 5, f"{STEPS}. [1]"),
+        (f"- {STEPS} [1]\n" * 3 + f"- {OAK} [3]", f"- {STEPS} [1]\n- {OAK} [3]"),
+        (f"{STEPS} [1]. {OAK} [3]. {STEPS} [1]. {GAS} [2].", f"{STEPS} [1]. {OAK} [3]. {GAS} [2]."),
+        (f"{STEPS} [1]. {STEPS} and more.", f"{STEPS} [1]. {STEPS} and more."),
+    ],
+)
+async def test_what_was_said_is_not_said_again(reply: str, text: str):
+    assert (await checked(reply)).text == text
 
 
 async def test_however_a_reply_is_cut_the_answer_is_the_same():
