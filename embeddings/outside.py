@@ -43,6 +43,11 @@ def in_use() -> Used | None:
     return Used(kind, place, hashlib.sha256(told.encode()).hexdigest())
 
 
+def place_without() -> str:
+    """Where vectors are searched while `in_use` is None."""
+    return "each process's memory" if "VECTOR_STORE" in settings.KNOWLEX else "PostgreSQL"
+
+
 def outside_store() -> VectorStore:
     """Only where there is one in use."""
     return component("VECTOR_STORE", VectorStore)

@@ -30,7 +30,7 @@ _FILL = """
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a start has changed. now: None where vectors are searched in PostgreSQL from now on.
+    """What a start has changed. now: None where no such store is in use from now on.
 
     vectors: how many the new store is still to get.
     """
@@ -41,7 +41,8 @@ class Change:
 
     def __str__(self) -> str:
         if self.now is None:
-            return f"The vector store {self.before} is no longer used: vectors are searched in PostgreSQL."
+            place = outside.place_without()
+            return f"The vector store {self.before} is no longer used: vectors are searched in {place}."
         instead = f" instead of {self.before}" if self.before else ""
         told = f"Vectors are searched in {self.now} from now on{instead}."
         if not self.vectors:

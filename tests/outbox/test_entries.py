@@ -229,10 +229,16 @@ def test_without_a_store_nothing_is_noted_and_giving_one_up_empties_the_outbox(
     embed(add_document, ["one"])
     DroppedSpace.objects.create(model_id=99, dimensions=0, created_at=timezone.now())
     settings.KNOWLEX = {role: part for role, part in settings.KNOWLEX.items() if role != "VECTOR_STORE"}
-    assert "is no longer used" in str(registering.register())
+    assert "is no longer used: vectors are searched in PostgreSQL" in str(registering.register())
     embed(add_document, ["two"])
     counts = [model.objects.count() for model in (OutsideStore, OutboxEntry, DroppedSpace)]
     assert counts == [0, 0, 0]
+
+
+def test_going_over_to_a_store_in_memory_is_told_as_that(store: PickyStore, settings: Any):
+    part = {"class": "embeddings.stores.memory.MemoryStore"}
+    settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part}
+    assert "vectors are searched in each process's memory" in str(registering.register())
 
 
 def in_another_session(work: Callable[[], object]) -> None:
