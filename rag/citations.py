@@ -4,12 +4,11 @@ Inside the pipeline a marker is `[n]`, n being the 1-based place in the context.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from rag.checking.markers import numbers_in, squares
 
 _EMPTY_BRACKETS = re.compile(r"[ \t]?(?:\([ \t,;]*\)|\[[ \t,;]*\])")
-_CANONICAL = re.compile(r"(?:\[\d{1,4}\])+")
 _CLAIM_END = re.compile(r"(?<=[.!?。！？])\s+|(?:\[\d{1,4}\])+|\n+")
 
 
@@ -36,15 +35,6 @@ def without_markers(text: str) -> str:
     return settle(text, 0)[0]
 
 
-def renumber(text: str, places: Mapping[int, int]) -> str:
-    """A settled text with each `[n]` as `[places[n]]`; equal neighbours become one."""
-
-    def renumbered(match: re.Match[str]) -> str:
-        return _joined(places[number] for number in _plain_numbers(match[0]))
-
-    return _CANONICAL.sub(renumbered, text)
-
-
 def claim(text: str, number: int) -> str:
     """The sentence of a settled text that `[number]` first stands behind."""
     before = text.partition(f"[{number}]")[0][-2000:]
@@ -54,7 +44,3 @@ def claim(text: str, number: int) -> str:
 
 def _joined(numbers: Iterable[int]) -> str:
     return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
-
-
-def _plain_numbers(run: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", run)]

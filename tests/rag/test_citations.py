@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from rag.citations import claim, renumber, settle, without_markers
+from rag.citations import claim, settle, without_markers
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,6 @@ def test_a_mixture_keeps_only_what_names_a_block():
 def test_brackets_that_are_no_markers_stay():
     text = "He said [sic] that f(x) [see below] holds [1"
     assert settle(text, 3) == (text, ())
-
-
-def test_renumbering_merges_equal_neighbours():
-    assert renumber("A [1][2]. B [3][1].", {1: 1, 2: 1, 3: 2}) == "A [1]. B [2][1]."
 
 
 def test_without_markers_leaves_no_number_in_brackets():
