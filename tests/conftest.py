@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from hypothesis import settings
+from pytest_django import DjangoDbBlocker
 
 from tests.support import environment
 
@@ -25,6 +26,7 @@ django.setup()
 
 from knowlex.embedded.valkey import EmbeddedValkey  # noqa: E402
 from tests.provider import Provider  # noqa: E402
+from tests.support import commands  # noqa: E402
 from tests.support.pdf import make_pdf  # noqa: E402
 from tests.support.postgres import Postgres  # noqa: E402
 from tests.support.stack import Stack  # noqa: E402
@@ -73,6 +75,11 @@ def valkey() -> Iterator[EmbeddedValkey]:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(postgres: Postgres, valkey: EmbeddedValkey) -> None:
     """pytest-django asks for this before it makes the test database: the moment to start the services."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_on_stacks(django_db_blocker: DjangoDbBlocker) -> None:
+    commands.blocker = django_db_blocker
 
 
 @pytest.fixture(scope="session")

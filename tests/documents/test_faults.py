@@ -14,6 +14,7 @@ import psutil
 import psycopg
 import pytest
 
+from documents.sweep import sweep_orphan_files
 from tests.documents.http import (
     UNKNOWN_ID,
     URL,
@@ -25,6 +26,7 @@ from tests.documents.http import (
     upload,
 )
 from tests.support import environment
+from tests.support.commands import on
 from tests.support.postgres import Postgres
 from tests.support.stack import Stack
 from tests.support.waiting import wait_until
@@ -57,7 +59,8 @@ def age(path: Path) -> None:
 
 def sweep(stack: Stack) -> None:
     """As the worker does now and then."""
-    stack.manage("shell", "-v0", "-c", "from documents.sweep import sweep_orphan_files as s; s()")
+    with on(stack):
+        sweep_orphan_files()
 
 
 def test_failure_in_the_middle_of_the_rows_leaves_nothing(stack: Stack) -> None:

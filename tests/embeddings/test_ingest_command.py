@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from documents.models import IngestJob
+from tests.support.commands import manage
 from tests.support.environment import PROJECT
 from tests.support.stack import Stack
 from tests.support.texts import facts_pdf, markdown
@@ -59,7 +60,7 @@ def test_a_folder_is_taken_and_what_failed_is_told_with_its_reason(server: Stack
     assert "5/5 documents" in done.stderr
     assert server.count("documents_document", "status = 'completed'") == 2
     assert server.count("documents_ingestjob", "origin = 'command'") == 1
-    assert server.manage("sanity").endswith("All is well.\n")
+    assert manage(server, "sanity").endswith("All is well.\n")
 
 
 @pytest.mark.slow

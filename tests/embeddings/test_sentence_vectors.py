@@ -31,6 +31,7 @@ from tests.embeddings.test_transfer import add, exported, members, packed, taken
 from tests.platform.talk import ended
 from tests.platform.talk import stored as stored_document
 from tests.platform.talk import text as text_source
+from tests.support.commands import manage
 from tests.support.stack import Stack
 from tests.support.texts import facts_pdf
 
@@ -253,6 +254,6 @@ def test_sentences_follow_their_document_through_replacement_and_deletion(server
     assert row["document"] == document
     assert "Boil the rice" in row["content"]
     assert row["bounds"] == [place for span in sentence_spans(row["content"]) for place in span]
-    assert "All is well" in server.manage("sanity")
+    assert "All is well" in manage(server, "sanity")
     server.client.delete(f"/v1/documents/{document}")
     assert server.count("embeddings_sentencevectors") == 0

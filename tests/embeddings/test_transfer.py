@@ -23,6 +23,7 @@ from knowlex.common.errors import InvalidInput, StorageUnavailable
 from knowlex.common.ids import new_id
 from tests.conftest import MakeStack
 from tests.support.api import ask, embed, ingest, query
+from tests.support.commands import manage
 from tests.support.stack import Stack
 from tests.support.texts import fact, facts_pdf, markdown, question
 
@@ -69,7 +70,7 @@ def test_answers_are_the_same_in_another_collection_and_on_an_empty_server(
     )
     for stack in (server, empty):
         assert stack.count("documents_document", "status <> 'completed'") == 0
-        assert "All is well" in stack.manage("sanity", "--deep")
+        assert "All is well" in manage(stack, "sanity", "--deep")
 
 
 @pytest.fixture

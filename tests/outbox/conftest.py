@@ -3,19 +3,11 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from pytest_django import DjangoDbBlocker
 
 from tests.conftest import provider_env
 from tests.outbox.looking import Chroma
 from tests.provider import Provider
 from tests.support.stack import Stack
-
-
-@pytest.fixture(autouse=True)
-def _databases_of_stacks(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """tests.outbox.looking.compared reads a stack's database through Django's connection."""
-    with django_db_blocker.unblock():
-        yield
 
 
 @pytest.fixture(scope="session")

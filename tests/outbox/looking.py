@@ -2,18 +2,15 @@
 
 import io
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
-from django.test import override_settings
 
 from tests.support.chroma import ChromaServer
+from tests.support.commands import on
 from tests.support.stack import Stack
 
 HOME = "/api/v2/tenants/default_tenant/databases/default_database/collections"
@@ -79,10 +76,8 @@ def compared(stack: Stack, action: str = "check") -> tuple[int, dict[str, Any]]:
     In this process, with the stack's store and database: another one would take seconds to start.
     """
     out = io.StringIO()
-    with (
-        override_settings(KNOWLEX=settings.KNOWLEX | {"VECTOR_STORE": _store_of(stack)}),
-        _database_of(stack),
-    ):
+    parts = settings.KNOWLEX | {"VECTOR_STORE": _store_of(stack)}
+    with on(stack, KNOWLEX=parts):
         try:
             call_command("vector_store", action, "--json", stdout=out, stderr=io.StringIO())
         except CommandError as error:
@@ -100,15 +95,3 @@ def _store_of(stack: Stack) -> dict[str, Any]:
     }
     options = part.get("options", {})
     return {**part, "options": options | {name: env[name] for name in env.keys() & options.keys()}}
-
-
-@contextmanager
-def _database_of(stack: Stack) -> Iterator[None]:
-    """Django's connection leads to the stack's database, which lies in the cluster of the tests' own."""
-    connection.close()
-    name, connection.settings_dict["NAME"] = connection.settings_dict["NAME"], stack.database
-    try:
-        yield
-    finally:
-        connection.close()
-        connection.settings_dict["NAME"] = name
