@@ -4,7 +4,10 @@ import asyncio
 import logging
 import pickle
 import socket
+import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -13,6 +16,7 @@ from rag_service import (
     GenerationTimeout,
     OllamaUnavailable,
     RAGService,
+    RAGServiceError,
     VectorStoreUnavailable,
 )
 from tests.provider import Provider
@@ -210,3 +214,42 @@ def test_a_model_that_says_nothing_cites_nothing(
     answer = make_service(OLLAMA_TIMEOUT_SECONDS="0.9").query(QUESTION)
     assert (answer.answer, answer.message) == (None, "Information not found in the knowledge base.")
     assert f"NoCitationsFound (request_id={answer.request_id})" in caplog.text
+
+
+def in_threads(service: RAGService, count: int, meanwhile: Callable[[], None]) -> list[object]:
+    """What `count` threads get that ask at once: answers and failures."""
+
+    def asked(n: int) -> object:
+        try:
+            return service.query(f"{QUESTION} {n}").answer
+        except RAGServiceError as exc:
+            return exc
+
+    with ThreadPoolExecutor(count) as threads:
+        waiting = [threads.submit(asked, n) for n in range(count)]
+        meanwhile()
+        return [future.result(60) for future in waiting]
+
+
+@pytest.mark.slow
+def test_servers_that_stand_still_under_a_hundred_threads(
+    make_service: MakeService, chroma: ChromaServer, ollama: Provider
+):
+    service = make_service(VECTOR_STORE_TIMEOUT_SECONDS="0.5", OLLAMA_TIMEOUT_SECONDS="2")
+    assert service.query(QUESTION).answer
+    threads = threading.active_count()
+    chroma.pause(on=True)
+    try:
+        found = in_threads(service, 100, lambda: None)
+    finally:
+        chroma.pause(on=False)
+    assert {type(one) for one in found} == {VectorStoreUnavailable}
+    assert max(one.processing_time_ms for one in found if isinstance(one, RAGServiceError)) < 10_000
+    assert service.query(QUESTION).answer
+    ollama.hold(on="chat")
+    found = in_threads(service, 100, lambda: None)
+    assert {type(one) for one in found} == {GenerationTimeout}
+    assert max(one.processing_time_ms for one in found if isinstance(one, RAGServiceError)) < 10_000
+    ollama.release()
+    assert service.query(QUESTION).answer
+    assert threading.active_count() <= threads + 1
