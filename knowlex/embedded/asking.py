@@ -15,10 +15,6 @@ def serves(host: str, port: int) -> bool:
     return bool(_health(host, port).get("database") == "connected")
 
 
-def lacks_its_store(host: str, port: int) -> bool:
-    return bool(_health(host, port).get("vector_store", "connected") != "connected")
-
-
 def _health(host: str, port: int) -> dict[str, Any]:
     """{} without an answer."""
     with closing(http.client.HTTPConnection(_reachable(host), port, timeout=LIMIT_S)) as connection:

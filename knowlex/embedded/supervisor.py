@@ -83,8 +83,6 @@ class Stack:
         os.close(worker_ready)
         shown = f"[{self.host}]" if ":" in self.host else self.host
         self.say(f"Knowlex is ready at http://{shown}:{port}")
-        if asking.lacks_its_store(host, port):
-            self.say("The vector store cannot be reached; searches for meaning fail until it can.")
 
     def _start_services(self) -> None:
         """Both at once, then wait for both."""
