@@ -94,6 +94,7 @@ def test_many_files_go_in_jobs_of_bounded_size(server: Stack, tmp_path: Path):
     assert [row["n"] for row in per_job] == [10, 50]
 
 
+@pytest.mark.slow
 def test_nobody_needs_to_wait(server: Stack, folder: Path):
     done = ingest(server, folder / "facts.pdf", "--no-wait")
     assert (done.returncode, "1 job(s) are on record" in done.stdout) == (0, True)

@@ -77,6 +77,7 @@ def test_two_configurations_side_by_side_with_limits(server: Stack, file: Path, 
     assert (below.returncode, below.stderr) == (1, "CommandError: wide: hit@10 is 1, below 1.5\n")
 
 
+@pytest.mark.slow
 def test_relevance_is_calibrated_by_a_question_set(server: Stack, tmp_path: Path):
     """Each question's right page is one pair and the best others some more."""
     lighthouses(server.client, "Lights to calibrate by")

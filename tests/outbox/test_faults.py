@@ -58,6 +58,7 @@ def test_with_the_store_killed_vectors_are_safe_and_follow_by_themselves(outside
     assert compared(outside)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_store_that_hangs_holds_up_neither_embedding_nor_the_answer_of_generate(
     outside: Stack, chroma: Chroma
 ):
@@ -73,6 +74,7 @@ def test_a_store_that_hangs_holds_up_neither_embedding_nor_the_answer_of_generat
     wait_until(lambda: all_there(outside, chroma), 90, "all vectors to reach the store")
 
 
+@pytest.mark.slow
 def test_a_worker_killed_while_it_ships_leaves_nothing_behind(
     outside: Stack, chroma: Chroma, provider: Provider
 ):

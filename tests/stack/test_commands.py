@@ -14,6 +14,7 @@ from tests.support.environment import PROJECT
 COUNT = "from django.contrib.auth.models import User; print(User.objects.count())"
 
 
+@pytest.mark.slow
 def test_commands_at_the_same_time_share_one_database_and_the_last_stops_it(tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
     assert manage("prepare", KNOWLEX_DATA_DIR=str(data_dir)).returncode == 0
