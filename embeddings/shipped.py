@@ -84,6 +84,6 @@ async def _look(requested: Requested, until: int | None) -> _Waiting:
 def _unshipped(found: _Waiting) -> DependencyUnavailable:
     reason = found.reason.rstrip(".") or f"nothing reached it for {PATIENCE_S:.0f} s"
     return DependencyUnavailable(
-        f"The vectors of all chunks are stored, but {found.count} of them are not in the vector store yet: "
+        f"The vectors of all chunks are stored, but {found.count} of them not yet in the vector store: "
         f"{reason}. They follow by themselves once it can be used; nothing has to be called again."
     )

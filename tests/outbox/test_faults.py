@@ -37,7 +37,7 @@ def test_with_the_store_killed_vectors_are_safe_and_follow_by_themselves(outside
     body = assert_problem(generate(outside.client), 503, "SERVICE_UNAVAILABLE")
     assert time.monotonic() - began < 20
     assert "vectors of all chunks are stored" in body["message"]
-    assert f"{second['totalChunks']} of them are not in the vector store yet" in body["message"]
+    assert f"{second['totalChunks']} of them not yet in the vector store" in body["message"]
     assert_embedded_once(outside)
     assert (status(outside, first["documentId"]), status(outside, second["documentId"])) == (
         "completed",
