@@ -2,45 +2,40 @@
 
 from rag.checking.flow import STOPS
 
-KEPT = 20  # the last ones that were supported
-
 
 class Repeats:
-    """Of one reply. A sentence that begins as a supported one is not shown before it is whole: it may be the
-    same again. Only what would have been held back so, in whatever pieces it came, is taken for the same.
+    """Of one reply. A sentence that begins as the last supported one is not shown before it is whole: it may
+    be the same again. Only what would have been held back so, in whatever pieces it came, is taken for that.
+    What is said again after something else may be meant so, and stays.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, None] = {}
-        self._candidates: list[str] = []
+        self._last = ""
+        self._may_be = False
         self._read = self._length = 0
 
     def learn(self, said: str) -> None:
         """A sentence without its markers, which is supported."""
-        if words := _folded(said):
-            self._known.pop(words, None)
-            self._known[words] = None
-            while len(self._known) > KEPT:
-                del self._known[next(iter(self._known))]
+        self._last = _folded(said)
 
     def has(self, said: str, raw: str) -> bool:
         """said: the whole sentence without its markers; raw: with them."""
         words = _folded(said)
-        return words in self._known and words.startswith(_folded(_shown(raw)))
+        return bool(words) and words == self._last and words.startswith(_folded(_shown(raw)))
 
     def restart(self) -> None:
         """With the next sentence."""
-        self._candidates, self._read, self._length = list(self._known), 0, 0
+        self._may_be, self._read, self._length = bool(self._last), 0, 0
 
     def may_begin(self, text: str) -> bool:
-        """Whether the sentence may become one of them; text: as far as it is known, more each time."""
-        if self._candidates:
+        """Whether the sentence may become the same; text: as far as it is known, more each time."""
+        if self._may_be:
             piece = _shown(text)[self._read :]
             self._read += len(piece)
             words = _folded(piece)
-            self._candidates = [one for one in self._candidates if one.startswith(words, self._length)]
+            self._may_be = self._last.startswith(words, self._length)
             self._length += len(words)
-        return bool(self._candidates)
+        return self._may_be
 
 
 def _shown(text: str) -> str:

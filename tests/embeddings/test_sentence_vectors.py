@@ -242,6 +242,7 @@ def test_a_model_without_token_vectors_is_not_asked_for_them(add_document):
     assert out.getvalue().startswith("0 chunks")
 
 
+@pytest.mark.slow
 def test_sentences_follow_their_document_through_replacement_and_deletion(server: Stack):
     document = stored_document(server.client, text_source(TEXT, "a.txt"))
     other = TEXT.replace("pasta", "rice")

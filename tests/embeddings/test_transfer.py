@@ -45,6 +45,7 @@ def without_ids(body: Any) -> Any:
     return [without_ids(item) for item in body] if isinstance(body, list) else body
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_in_another_collection_and_on_an_empty_server(
     server: Stack, make_stack: MakeStack, tmp_path: Path
 ):

@@ -15,6 +15,7 @@ from tests.support.stack import Stack
 QUESTIONS = 8
 
 
+@pytest.mark.slow
 def test_a_killed_child_delays_its_evaluation_and_nothing_else(provider_server: Stack, provider: Provider):
     client = provider_server.client
     lighthouses(client)

@@ -129,7 +129,8 @@ def test_f23_one_refused_text_does_not_take_its_batch_along(provider_server: Sta
     assert_settled(provider_server)
 
 
-@pytest.mark.parametrize("fault", ["hang", pytest.param("slow", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["hang", "slow"])
 def test_f24_a_model_that_hangs_is_given_up_and_asked_again(
     make_stack: Callable[..., Stack], provider: Provider, fault: str
 ):

@@ -23,6 +23,7 @@ def stranger(server: Stack, tmp_path: Path) -> Iterator[Stack]:
     processes.terminate(other)
 
 
+@pytest.mark.slow
 def test_a_worker_that_sees_no_files_embeds_and_leaves_reading_to_others(stranger: Stack) -> None:
     client = stranger.client
     api.ingest(client, make_pdf("The lamp in the hall is green."), "lamps.pdf")
