@@ -6,11 +6,9 @@ import resource
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-import psutil
 import psycopg
 import pytest
 
@@ -146,20 +144,6 @@ def apart() -> Iterator[Stack]:
     own.stop(crash=True)
 
 
-@contextmanager
-def hung(cluster: Postgres) -> Iterator[None]:
-    """Every process of PostgreSQL stands still: connections stay open, and nothing answers."""
-    server = psutil.Process(int((cluster.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]))
-    processes = [server, *server.children(recursive=True)]
-    for process in processes:
-        process.suspend()
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.resume()
-
-
 def test_equal_upload_of_another_process_that_commits_first_wins(stack: Stack) -> None:
     fail_statements(stack, "INSERT", "documents_document", f"PERFORM pg_advisory_xact_lock({GATE});")
     content = markdown()
@@ -259,7 +243,7 @@ def test_database_that_hangs_gives_503_in_time_also_on_open_connections(apart: S
         return upload(stack, markdown()) if number % 2 else httpx.get(stack.url + URL, timeout=30)
 
     at_once(8, lambda number: httpx.get(stack.url + URL, timeout=30))  # so that connections are open
-    with hung(cluster):
+    with cluster.hanging():
         started = time.monotonic()
         responses = at_once(8, call)
         assert time.monotonic() - started < 8

@@ -3,11 +3,9 @@
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-import psutil
 import pytest
 
 from tests.platform import talk
@@ -43,20 +41,6 @@ class Replicated:
         before = self.reads("replica")
         self.found(text)
         return self.reads("replica") > before
-
-    @contextmanager
-    def hanging(self) -> Iterator[None]:
-        """The replica takes connections, and answers nothing."""
-        assert self.replica._server.part._process is not None
-        server = psutil.Process(self.replica._server.part._process.pid)
-        processes = [server, *server.children(recursive=True)]
-        for process in processes:
-            process.suspend()
-        try:
-            yield
-        finally:
-            for process in processes:
-                process.resume()
 
     def on_replica(self, query: str) -> None:
         self.replica.execute(query, database=self.stack.database)
@@ -101,7 +85,7 @@ def test_a_replica_answers_what_it_has_and_the_primary_the_rest(replicated: Repl
 def test_nobody_waits_long_for_a_replica_that_hangs(replicated: Replicated) -> None:
     tea = talk.stored(replicated.stack.client, talk.text(TEA + " It is loose.", "loose.txt"))
     wait_until(lambda: replicated.comes_from_replica(LONG), what="a search that the replica answers")
-    with replicated.hanging():
+    with replicated.replica.hanging():
         began = time.monotonic()
         found = api.together([partial(replicated.found, LONG)] * 40)
         took_s = time.monotonic() - began

@@ -1,9 +1,12 @@
 """A PostgreSQL of the tests' own that can be stopped, killed and restarted."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
@@ -40,6 +43,19 @@ class Postgres:
     def restart(self, *, crash: bool = False) -> None:
         self.stop(crash=crash)
         self.start()
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Every process of it stands still: connections stay open, and nothing answers."""
+        server = psutil.Process(int((self.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]))
+        processes = [server, *server.children(recursive=True)]
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in processes:
+                process.resume()
 
     def url(self, database: str) -> str:
         return database_url(database, self.data_dir)

@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,7 @@ from tests.support import processes
 from tests.support.waiting import wait_until
 
 
-class ServerProcess:
+class ServerProcess(ABC):
     """`with ServerProcess(folder): …`; Python code that is given its arguments. Started when entered.
 
     health: the path that answers 200 once it serves.
@@ -26,9 +27,9 @@ class ServerProcess:
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: processes.Process | None = None
 
+    @abstractmethod
     def command(self) -> Sequence[str]:
         """What Python is given."""
-        raise NotImplementedError
 
     def start(self) -> None:
         """Returns when it serves."""
