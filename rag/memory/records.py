@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -39,35 +39,32 @@ class Record:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Row:
-    """A record as text: JSON, and columns of `rag_retrieval` as the inside of PostgreSQL's arrays.
+    """A record as JSON, as rag.memory.writing reads it; "" for what there is not.
 
-    document_ids: of what is cited. candidates: how many there are in each column.
+    document_ids: of what is cited.
     """
 
     query_id: UUID
     query: str
-    response: str
+    response: str = ""
     citations: tuple[str, ...] = ()
+    candidates: str = ""
     document_ids: frozenset[UUID] = frozenset()
-    candidates: int = 0
-    columns: tuple[str, ...] = field(default=())
 
 
 def row_of(record: Record) -> Row:
     query = _as_json(_query(record))
     answer = record.answer
     if answer is None:
-        return Row(record.query_id, query, "")
-    passages = _candidates(answer)
+        return Row(record.query_id, query)
     text, numbering = numbered(answer, FirstCited(lambda number: number))  # as /v1/query numbers them
     return Row(
         record.query_id,
         query,
         _as_json(_response(record, answer, text)),
         tuple(_as_json(one) for one in _citations(record, answer, numbering)),
+        _candidates(record.query_id, answer),
         frozenset(answer.context[one.passage - 1].document_id for one in answer.citations),
-        len(passages),
-        tuple(_columns(passages, answer)),
     )
 
 
@@ -149,45 +146,41 @@ def _quote(one: Citation, passage: Passage) -> dict[str, Any]:
     }
 
 
-def _candidates(answer: Answer) -> tuple[Passage, ...]:
-    """All that were judged, in their order, then what the context was given besides."""
-    judged = _judged(answer)
-    known = {passage.chunk_id.int for passage in judged}
-    return judged + tuple(passage for passage in answer.context if passage.chunk_id.int not in known)
+def _candidates(query_id: UUID, answer: Answer) -> str:
+    """All that were judged, in their order, then what the context was given besides; "" if there are none.
 
-
-def _judged(answer: Answer) -> tuple[Passage, ...]:
-    return answer.candidates or answer.passages
-
-
-def _columns(passages: Sequence[Passage], answer: Answer) -> Iterable[str]:
-    """In the order of rag.memory.writing.COLUMNS. Numbers and ids only: nothing needs quotes."""
-    judged = len(_judged(answer))
-    ids = [passage.chunk_id.int for passage in passages]
-    places = {passage.chunk_id.int: n for n, passage in enumerate(answer.passages, start=1)}
-    numbers = {passage.chunk_id.int: n for n, passage in enumerate(answer.context, start=1)}
-    yield _ids(ids)
-    yield _ids([passage.document_id.int for passage in passages])
-    yield _counts([n if n <= judged else None for n in range(1, len(passages) + 1)])
-    yield _scores([None if p.distance is None else 1 - p.distance for p in passages])
-    yield _scores([passage.sparse_score for passage in passages])
-    yield _scores([passage.fused_score for passage in passages])
-    yield _scores([passage.rerank_score for passage in passages])
-    yield _scores([passage.relevance for passage in passages])
-    yield _counts([places.get(id_) for id_ in ids])
-    yield _counts([numbers.get(id_) for id_ in ids])
+    PostgreSQL's arrays, written as such: numbers and ids only, nothing needs quotes.
+    """
+    judged = answer.candidates or answer.passages
+    number_of = {passage.chunk_id.int: n for n, passage in enumerate(judged, start=1)}
+    beside = tuple(passage for passage in answer.context if passage.chunk_id.int not in number_of)
+    number_of |= {passage.chunk_id.int: n for n, passage in enumerate(beside, start=len(judged) + 1)}
+    passages = judged + beside
+    columns = {
+        "chunk_ids": _ids([passage.chunk_id.int for passage in passages]),
+        "document_ids": _ids([passage.document_id.int for passage in passages]),
+        "dense_scores": _scores([None if p.distance is None else 1 - p.distance for p in passages]),
+        "sparse_scores": _scores([passage.sparse_score for passage in passages]),
+        "fused_scores": _scores([passage.fused_score for passage in passages]),
+        "rerank_scores": _scores([passage.rerank_score for passage in passages]),
+        "relevances": _scores([passage.relevance for passage in passages]),
+        "results": _counts([number_of.get(passage.chunk_id.int, 0) for passage in answer.passages]),
+        "context": _counts([number_of[passage.chunk_id.int] for passage in answer.context]),
+    }
+    arrays = ",".join([f'"{name}":"{{{inside}}}"' for name, inside in columns.items()])
+    return f'{{"query_id":"{query_id.hex}","judged":{len(judged)},{arrays}}}' if passages else ""
 
 
 def _ids(values: Sequence[int]) -> str:
     return ("%032x," * len(values) % tuple(values))[:-1]
 
 
-def _counts(values: Sequence[int | None]) -> str:
-    return ",".join(["NULL" if value is None else str(value) for value in values])
+def _counts(values: Sequence[int]) -> str:
+    return str(values)[1:-1]
 
 
 def _scores(values: Sequence[float | None]) -> str:
     """In full. All at once where that can be; there are a hundred scores in a record."""
     if None in values:
         return ",".join(["NULL" if value is None else repr(value) for value in values])
-    return str(list(values))[1:-1]
+    return str(values)[1:-1]

@@ -5,18 +5,6 @@ from collections.abc import Iterable, Sequence
 from knowlex.common.async_db import fetch_all
 from rag.memory.records import Row
 
-COLUMNS = (  # of rag_retrieval
-    "chunk_id",
-    "document_id",
-    "rank",
-    "dense_score",
-    "sparse_score",
-    "fused_score",
-    "rerank_score",
-    "relevance",
-    "place",
-    "context_number",
-)
 # `here` holds the documents that are cited until the commit. Whoever deletes one waits, and then finds the
 # citation (the trigger rag_quoted_documents_gone); or was first, and then nothing of it is written down.
 _WRITE = """
@@ -60,18 +48,13 @@ _WRITE = """
             CASE WHEN gone THEN '' ELSE title END, page_number, CASE WHEN gone THEN '' ELSE quoted_text END,
             start_char, end_char, answer_start, answer_end, support, gone
         FROM cited ORDER BY query_id, position
-    ), retrievals AS (
-        INSERT INTO rag_retrieval (query_id, chunk_id, document_id, rank, dense_score, sparse_score,
-            fused_score, rerank_score, relevance, place, context_number)
-        SELECT new.id, chunk_id, document_id, rank, dense_score, sparse_score, fused_score, rerank_score,
-            relevance, place, context_number
-        FROM unnest(%(query)s::int[], %(chunk_id)s::uuid[], %(document_id)s::uuid[], %(rank)s::int[],
-                %(dense_score)s::float[], %(sparse_score)s::float[], %(fused_score)s::float[],
-                %(rerank_score)s::float[], %(relevance)s::float[], %(place)s::int[],
-                %(context_number)s::int[])
-            AS r (query, chunk_id, document_id, rank, dense_score, sparse_score, fused_score, rerank_score,
-                relevance, place, context_number)
-        JOIN new ON new.id = (%(ids)s::uuid[])[query]
+    ), candidates AS (
+        INSERT INTO rag_candidates (query_id, judged, chunk_ids, document_ids, dense_scores, sparse_scores,
+            fused_scores, rerank_scores, relevances, results, context)
+        SELECT c.* FROM json_to_recordset(%(candidates)s::json) AS c (query_id uuid, judged int,
+            chunk_ids uuid[], document_ids uuid[], dense_scores float[], sparse_scores float[],
+            fused_scores float[], rerank_scores float[], relevances float[], results int[], context int[])
+        JOIN new ON new.id = c.query_id
     )
     SELECT count(*) AS written FROM new
 """
@@ -80,28 +63,16 @@ _WRITE = """
 async def write(rows: Sequence[Row]) -> None:
     """All or none; what is there already stays as it is. Raises DatabaseUnavailable, psycopg.Error."""
     documents = frozenset().union(*(row.document_ids for row in rows))
-    columns = {
-        name: _array(row.columns[place] for row in rows if row.candidates)
-        for place, name in enumerate(COLUMNS)
-    }
     await fetch_all(
         _WRITE,
         {
-            **columns,
-            "query": _array(
-                ",".join([str(n)] * row.candidates) for n, row in enumerate(rows, start=1) if row.candidates
-            ),
-            "ids": _array(row.query_id.hex for row in rows),
-            "documents": _array(id_.hex for id_ in documents),
+            "documents": "{" + ",".join(id_.hex for id_ in documents) + "}",
             "queries": _json(row.query for row in rows),
             "responses": _json(row.response for row in rows if row.response),
             "citations": _json(one for row in rows for one in row.citations),
+            "candidates": _json(row.candidates for row in rows if row.candidates),
         },
     )
-
-
-def _array(parts: Iterable[str]) -> str:
-    return "{" + ",".join(parts) + "}"
 
 
 def _json(parts: Iterable[str]) -> str:

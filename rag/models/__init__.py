@@ -2,9 +2,10 @@
 
 from rag.models.counts import QueryCount
 from rag.models.evaluation import Evaluation, EvaluationResult, QuestionSet, SetQuestion
-from rag.models.queries import Citation, Feedback, Query, Response, Retrieval
+from rag.models.queries import Candidates, Citation, Feedback, Query, Response, Retrieval
 
 __all__ = [
+    "Candidates",
     "Citation",
     "Evaluation",
     "EvaluationResult",

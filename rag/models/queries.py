@@ -73,15 +73,46 @@ class Query(models.Model):
         )
 
 
+class Candidates(models.Model):
+    """All that was judged for a query, then what the context was given besides: one row, cheap to write.
+
+    Arrays of the same length, by number from 1; `Retrieval` shows them one by one. judged: how many of them
+    were, first the best. results, context: the numbers of those that became results, and of the passages of
+    the context, in their order.
+    """
+
+    query = models.OneToOneField(
+        Query, models.DO_NOTHING, primary_key=True, related_name="candidates", db_constraint=False
+    )
+    judged = models.IntegerField()
+    chunk_ids = ArrayField(models.UUIDField())
+    document_ids = ArrayField(models.UUIDField())
+    dense_scores = ArrayField(models.FloatField(null=True))
+    sparse_scores = ArrayField(models.FloatField(null=True))
+    fused_scores = ArrayField(models.FloatField(null=True))
+    rerank_scores = ArrayField(models.FloatField(null=True))
+    relevances = ArrayField(models.FloatField())
+    results = ArrayField(models.IntegerField())
+    context = ArrayField(models.IntegerField())
+
+    class Meta:
+        verbose_name_plural = "candidates"
+
+    def __str__(self) -> str:
+        return str(self.query_id)
+
+
 class Retrieval(models.Model):
     """One candidate, or a neighbour of one that the context was given. The chunk may be gone by now.
 
-    rank: from 1, in the order that it was judged in; null for a neighbour that was no candidate. place: from
-    1, among the results, null if it is none. context_number: from 1, among the passages of the context.
+    A view of `Candidates`, only to be read. number: its place there. rank: the same, in the order that it was
+    judged in; null for a neighbour that was no candidate. place: from 1, among the results, null if it is
+    none. context_number: from 1, among the passages of the context.
     """
 
-    id = models.BigAutoField(primary_key=True)
+    pk = models.CompositePrimaryKey("query_id", "number")
     query = models.ForeignKey(Query, models.DO_NOTHING, related_name="retrievals", db_constraint=False)
+    number = models.IntegerField()
     chunk_id = models.UUIDField()
     document_id = models.UUIDField()
     rank = models.IntegerField(null=True)
@@ -94,7 +125,9 @@ class Retrieval(models.Model):
     context_number = models.IntegerField(null=True)
 
     class Meta:
-        ordering = ["query_id", "id"]
+        managed = False
+        db_table = "rag_retrieval"
+        ordering = ["query_id", "number"]
 
     def __str__(self) -> str:
         return f"candidate {self.rank}"

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from documents.models import Chunk, Collection, Document
 from knowlex.common.ids import new_id
-from rag.models import Citation, Feedback, Query, Response, Retrieval
+from rag.models import Candidates, Citation, Feedback, Query, Response
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST, FEEDBACK = "/admin/rag/query/", "/admin/rag/feedback/"
@@ -146,9 +146,7 @@ def test_a_question_is_explained(
         answer=claims, said="thumbs_down", comment="Napoleon?", collection_ids=[document.collection_id]
     )
     cite(query, chunk, quoted_text=chunk.content, answer_start=0, answer_end=27)
-    for n in range(1, 20):
-        found(query, chunk.id, document.id, rank=n)
-    found(query, chunk.id, document.id, rank=20, context_number=1)
+    found(query, chunk, times=20)
 
     with django_assert_max_num_queries(18):
         page = admin_client.get(f"{LIST}{query.pk}/change/").content.decode()
@@ -168,7 +166,7 @@ def test_what_a_deleted_document_said_is_not_shown(admin_client: Client, make_do
     chunk = Chunk.objects.get()
     query = asked(answer="The secret word is Quellenwort [1].")
     cite(query, chunk, title="Secret title", quoted_text="Quellenwort")
-    found(query, chunk.id, document.id, rank=1, context_number=1)
+    found(query, chunk)
     document.delete()
 
     page = admin_client.get(f"{LIST}{query.pk}/change/").content.decode()
@@ -179,7 +177,7 @@ def test_what_a_deleted_document_said_is_not_shown(admin_client: Client, make_do
 
 
 def test_hostile_text_stays_text(admin_client: Client, make_document: MakeDocument) -> None:
-    document = make_document("x.pdf", embedded=1, title=EVIL)
+    make_document("x.pdf", embedded=1, title=EVIL)
     chunk = Chunk.objects.get()
     texts = {
         "rewritten_query": EVIL,
@@ -191,7 +189,7 @@ def test_hostile_text_stays_text(admin_client: Client, make_document: MakeDocume
         EVIL, said="thumbs_down", comment=EVIL, filters={EVIL: EVIL}, faithfulness_score=0.1, **texts
     )
     cite(query, chunk, title=EVIL, quoted_text=EVIL, answer_end=10)
-    found(query, chunk.id, document.id, rank=1, context_number=1)
+    found(query, chunk)
     said = Feedback.objects.get()
 
     for url in (LIST, f"{LIST}{query.pk}/change/", FEEDBACK, f"{FEEDBACK}{said.pk}/change/", QUALITY):
@@ -274,6 +272,12 @@ def cite(query: Query, chunk: Chunk, **fields: Any) -> None:
     Citation.objects.create(**{**given, **owner, **fields})
 
 
-def found(query: Query, chunk_id: UUID, document_id: UUID, **fields: Any) -> None:
-    given = {"dense_score": 0.1234, "relevance": 0.9, "chunk_id": chunk_id, "document_id": document_id}
-    Retrieval.objects.create(query=query, **{**given, **fields})
+def found(query: Query, chunk: Chunk, *, times: int = 1) -> None:
+    """The last of them is the one of the context."""
+    scores = {
+        name: times * [0.1234] for name in ("dense_scores", "sparse_scores", "fused_scores", "rerank_scores")
+    }
+    Candidates.objects.create(
+        query=query, judged=times, chunk_ids=times * [chunk.id], document_ids=times * [chunk.document_id],
+        relevances=times * [0.9], results=[], context=[times], **scores,
+    )  # fmt: skip
