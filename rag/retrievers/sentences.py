@@ -6,14 +6,15 @@ from typing import Any
 from psycopg.sql import SQL
 
 # For what has been chosen already, in the same round trip: of `c`, the passage's chunk, by the model that the
-# question's %(vector)s is of. Both vectors have length 1: the inner product is the cosine.
+# question's %(vector)s is of. Both vectors have length 1: the inner product is the cosine. The question's is
+# made a halfvec once by its own SELECT; an array is unnested in its order.
 COLUMNS = SQL("sentences.bounds, sentences.similarities")
 NO_COLUMNS = SQL("NULL AS bounds, NULL AS similarities")
 JOIN = SQL("""
 LEFT JOIN LATERAL (
     SELECT s.bounds, ARRAY(
-        SELECT (-(one.vector <#> %(vector)s::vector::halfvec))::real
-        FROM unnest(s.vectors) WITH ORDINALITY AS one (vector, place) ORDER BY one.place
+        SELECT (-(one.vector <#> (SELECT %(vector)s::vector::halfvec)))::real
+        FROM (SELECT unnest(s.vectors) AS vector) AS one
     ) AS similarities
     FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = {model}
 ) AS sentences ON true
