@@ -85,7 +85,7 @@ class Checker:
             return ""
         text = self._segments.rest
         self._begun = self._begun or not could_refuse(text)
-        if not self._begun or self._reply.repeats.may_begin(text[: self._segments.decided]):
+        if not self._begun or self._reply.repeats.may_begin(text, self._segments.decided):
             return ""
         shown = self._flow.shown
         return self._let_through(text[shown : self._flow.advance(text, self._segments.decided)])

@@ -1,6 +1,12 @@
 """Sentences that a model says over and over, word for word. Plain Python, linear."""
 
+import re
+
 from rag.checking.flow import STOPS
+
+HEAD = 32  # characters: most sentences that are not the same begin otherwise
+_WORDS = re.compile(r"[^\W_]+")
+_STOP = re.compile(f"[{re.escape(''.join(sorted(STOPS)))}]")
 
 
 class Repeats:
@@ -12,37 +18,47 @@ class Repeats:
     def __init__(self) -> None:
         self._last = ""
         self._may_be = False
+        self._words = ""  # of the last one, once they are needed
         self._read = self._length = 0
 
     def learn(self, said: str) -> None:
         """A sentence without its markers, which is supported."""
-        self._last = _folded(said)
+        self._last, self._words = said if _WORDS.search(said) else "", ""
 
     def has(self, said: str, raw: str) -> bool:
         """said: the whole sentence without its markers; raw: with them."""
+        if not (self._last and _begin_alike(said, self._last)):
+            return False
         words = _folded(said)
-        return bool(words) and words == self._last and words.startswith(_folded(_shown(raw)))
+        return bool(words) and words == _folded(self._last) and words.startswith(_folded(_shown(raw)))
 
     def restart(self) -> None:
         """With the next sentence."""
         self._may_be, self._read, self._length = bool(self._last), 0, 0
 
-    def may_begin(self, text: str) -> bool:
-        """Whether the sentence may become the same; text: as far as it is known, more each time."""
+    def may_begin(self, text: str, end: int) -> bool:
+        """Whether the sentence `text[:end]` may become the same; as far as it is known, more each time."""
         if self._may_be:
-            piece = _shown(text)[self._read :]
-            self._read += len(piece)
+            piece = _shown(text, self._read, end)
             words = _folded(piece)
-            self._may_be = self._last.startswith(words, self._length)
+            self._words = self._words or _folded(self._last)
+            self._may_be = self._words.startswith(words, self._length)
+            self._read += len(piece)
             self._length += len(words)
         return self._may_be
 
 
-def _shown(text: str) -> str:
-    """As much of a sentence as can be shown before it is whole, at most."""
-    end = next((n for n, character in enumerate(text) if character in STOPS), len(text))
-    return text[:end]
+def _shown(text: str, start: int = 0, end: int | None = None) -> str:
+    """As much of `text[start:end]`, a sentence, as can be shown before it is whole, at most."""
+    stop = _STOP.search(text, start, len(text) if end is None else end)
+    return text[start : stop.start() if stop else end]
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    """Whether their beginnings say the same, as far as both of them go."""
+    first, second = _folded(one[:HEAD]), _folded(other[:HEAD])
+    return first.startswith(second) or second.startswith(first)
 
 
 def _folded(text: str) -> str:
-    return "".join(character.casefold() for character in text if character.isalnum())
+    return "".join(_WORDS.findall(text)).casefold()
