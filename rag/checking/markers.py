@@ -6,6 +6,7 @@ A marker for sure is a number in square brackets or one in brackets beside a wor
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -13,6 +14,7 @@ def words_in(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
+_MOST_SPACES = 4  # before a marker, that belong to it
 _SPACE = r"[ \t\u00a0\u2009\u202f\u200b-\u200d\u2060\ufeff]"
 SOURCE = (
     r"(?:chunk|source|passage|context|document|doc|citation|reference|ref|block|excerpt|snippet"
@@ -48,9 +50,9 @@ _SURE = (
     rf"|[(（]{_SPACE}?{_SEE}(?:{SQUARES}|{NAMED}){_SPACE}?[)）]|<sup>\d{{1,3}}</sup>"
 )
 _SUPERSCRIPTS = "[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[,˒][⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})*"
-_FORMS = re.compile(
+FORMS = re.compile(
     rf"""
-    (?P<space>{_SPACE}{{0,4}})
+    (?P<space>{_SPACE}{{0,{_MOST_SPACES}}})
     (?: (?P<sure>{_SURE})
       | (?P<loose>{_LOOSE})
       | (?P<raised>(?:(?<=[^\W\d_]{{4}})|(?<=[.!?。"”»)])){_SUPERSCRIPTS})
@@ -66,6 +68,10 @@ _RUN = re.compile(
 _ONE = rf"(?:{_SURE}|{_LOOSE}|{_SUPERSCRIPTS})"
 _RUN_AT = re.compile(rf"{_ONE}(?>[\ \t]?+[,;]?+[\ \t]?+{_ONE})*+", re.IGNORECASE | re.VERBOSE)
 OPENERS = "[【［〔(（{<^⁰¹²³⁴⁵⁶⁷⁸⁹"  # what a marker begins with
+_MAY_OPEN = re.compile(rf"[\{OPENERS}*]")
+_IS_SPACE = re.compile(_SPACE)
+_BESIDE_A_WORD = re.compile(rf"{_NAMED}\d")  # of text in lower case: a bare "source 1" may stand there
+_ODD_LETTERS = re.compile("[ıİſ]")  # match "i" and "s" whatever their case, and not in lower case
 LEFT_OPEN = re.compile(r"[\[【［〔]{1,2}[^\]】］〕\n]{0,160}\Z")
 _HALF = re.compile(
     r"(?:\*\*|\^)?[\[【［〔][^\]】］〕\n]{0,160}(?:[\]】］〕][\]】］〕*^]?)?\Z"
@@ -129,7 +135,7 @@ def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) 
     written: whether a passage holds these words literally, so that "(2)" is part of what it says.
     """
     marks: list[Mark] = []
-    for found in _FORMS.finditer(text):
+    for found in forms_in(text):
         mark = _mark(found, text, blocks, written)
         if mark is None:
             continue
@@ -137,6 +143,27 @@ def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) 
             mark = _merged(marks.pop(), mark)
         marks.append(mark)
     return marks
+
+
+def forms_in(text: str) -> Iterator[re.Match[str]]:
+    """What `FORMS` finds, in order. All but the bare one are tried only at the signs that they begin with."""
+    if _BESIDE_A_WORD.search(text.lower()) or _ODD_LETTERS.search(text):
+        yield from FORMS.finditer(text)
+        return
+    done = 0
+    for sign in _MAY_OPEN.finditer(text):
+        start = sign.start()
+        if start >= done and (found := FORMS.match(text, _before_spaces(text, start, done))):
+            done = found.end()
+            yield found
+
+
+def _before_spaces(text: str, start: int, least: int) -> int:
+    """Where the white space begins that belongs to a marker at `start`."""
+    begin, least = start, max(least, start - _MOST_SPACES)
+    while begin > least and _IS_SPACE.match(text, begin - 1):
+        begin -= 1
+    return begin
 
 
 def _mark(found: re.Match[str], text: str, blocks: int, written: Callable[[str], bool]) -> Mark | None:
@@ -153,7 +180,7 @@ def _mark(found: re.Match[str], text: str, blocks: int, written: Callable[[str],
 
 
 def _ends_claim(text: str, end: int) -> bool:
-    return _ENDS.match(text, end) is not None or _FORMS.match(text, end) is not None
+    return _ENDS.match(text, end) is not None or FORMS.match(text, end) is not None
 
 
 def _part_of_text(found: re.Match[str], kind: str, written: Callable[[str], bool]) -> bool:
@@ -169,6 +196,7 @@ def _merged(one: Mark, other: Mark) -> Mark:
     return Mark(one.start, other.end, numbers, one.space, other.tail, one.sure or other.sure)
 
 
+@lru_cache(maxsize=512)
 def numbers_in(run: str, blocks: int) -> tuple[int, ...]:
     """All numbers from 1 to `blocks` that a run of markers names, ranges spelled out, in order, once each."""
     found: dict[int, None] = {}
