@@ -60,6 +60,20 @@ class Described(NamedTuple):
     is_scored: bool = False
 
 
+class _Held(dict[frozenset[str], tuple[float, float, float]]):
+    """Coverage, evidence and names of the question's words that a passage holds, each combination once."""
+
+    def __init__(self, terms: Terms) -> None:
+        super().__init__()
+        self.terms = terms
+
+    def __missing__(self, held: frozenset[str]) -> tuple[float, float, float]:
+        terms = self.terms
+        evidence = math.log1p(terms.mass_in(held, at_most=ENOUGH))
+        found = self[held] = terms.coverage(held), evidence, terms.share_of_names(held)
+        return found
+
+
 def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
     """All passages, order kept; each by the analysis of its own language."""
     passages = retrieval.passages
@@ -68,10 +82,12 @@ def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
     scored = [passage.sentences or score_passage(passage, terms[passage.language]) for passage in passages]
     strengths = _strengths(retrieval, scored, terms, scale)
     usual = _usual(strengths)
-    subject = _subjects(passages, terms)
+    words = [analysis_of(passage.content, passage.language).words for passage in passages]
+    subject = _subjects(passages, words, terms)
+    held = {language: _Held(own) for language, own in terms.items()}
     described = [
-        _described(passage, sentences, terms[passage.language], scale.line, strong - usual, subject)
-        for passage, sentences, strong in zip(passages, scored, strengths, strict=True)
+        _described(passage, said, sentences, held[passage.language], scale.line, strong - usual, subject)
+        for passage, said, sentences, strong in zip(passages, words, scored, strengths, strict=True)
     ]
     return [_reranked(one) for one in described] if retrieval.rerank_model else described
 
@@ -107,52 +123,56 @@ def _usual(strengths: Sequence[float]) -> float:
     return (sum(others) + UNRELATED * (places - len(others))) / places
 
 
-def _subjects(passages: Sequence[Passage], terms: Mapping[str, Terms]) -> dict[int, float]:
-    """By document, which is its id's number; words are looked for only where the question names something."""
-    asked = {language: frozenset[str]().union(*own.subjects) for language, own in terms.items()}
-    if not any(asked.values()):
-        return dict.fromkeys((passage.document_id.int for passage in passages), 1.0)
-    missing = {passage.document_id.int: asked[passage.language] for passage in passages}
-    for passage in passages:
+def _subjects(
+    passages: Sequence[Passage], words: Sequence[frozenset[str]], terms: Mapping[str, Terms]
+) -> dict[int, float]:
+    """By document, which is its id's number; words are looked for only where the question names something.
+
+    words: of each passage.
+    """
+    own = {passage.document_id.int: terms[passage.language] for passage in passages}
+    if not any(one.subjects for one in terms.values()):
+        return dict.fromkeys(own, 1.0)
+    missing = {id_: frozenset[str]().union(*asked.subjects) for id_, asked in own.items()}
+    for passage, said in zip(passages, words, strict=True):
         if lost := missing[passage.document_id.int]:
-            missing[passage.document_id.int] = lost - _words(passage) - _headings(passage)
-    for passage in passages:
+            lost -= said
+            missing[passage.document_id.int] = lost - _headings(passage) if lost else lost
+    for passage, said in zip(passages, words, strict=True):
         if lost := missing[passage.document_id.int]:
-            words = _words(passage)
-            missing[passage.document_id.int] = frozenset(name for name in lost if not misspelled(name, words))
-    language_of = {passage.document_id.int: passage.language for passage in passages}
+            missing[passage.document_id.int] = frozenset(name for name in lost if not misspelled(name, said))
     return {
-        id_: terms[language].share_of_subjects(terms[language].words - missing[id_])
-        for id_, language in language_of.items()
+        id_: own[id_].share_of_subjects(own[id_].words - lost) if lost else 1.0
+        for id_, lost in missing.items()
     }
-
-
-def _words(passage: Passage) -> frozenset[str]:
-    return analysis_of(passage.content, passage.language).words
 
 
 def _described(
     passage: Passage,
+    said: frozenset[str],
     sentences: tuple[SentenceScore, ...],
-    terms: Terms,
+    known: _Held,
     line: tuple[float, float],
     margin: float,
     subject: Mapping[int, float],
 ) -> Described:
-    """line: of the `Scale`."""
+    """said: its words. line: of the `Scale`."""
     factor, shift = line
-    said = terms.words & _words(passage)
-    whole = len(said) == len(terms.words)
-    held = said if whole else said | (terms.words & _headings(passage))
+    asked = known.terms.words
+    held = asked & said
+    whole = len(held) == len(asked)
+    if not whole:
+        held |= asked & _headings(passage)
+    coverage, evidence, names = known[held]
     similarity = 0.0 if passage.distance is None else factor * (1.0 - passage.distance) + shift
-    nearest = max([cosine for *_, cosine in sentences if cosine is not None], default=None)
+    nearest = max([one[4] for one in sentences if one[4] is not None], default=None)
     features = Features(
         similarity=max(0.0, similarity),
-        sentence=max([alone + both for _, _, alone, both, _ in sentences], default=0.0) / 2,  # `worth`
-        coverage=terms.coverage(held),
-        evidence=math.log1p(terms.mass_in(held, at_most=ENOUGH)),
+        sentence=max([one[2] + one[3] for one in sentences], default=0.0) / 2,  # `worth`
+        coverage=coverage,
+        evidence=evidence,
         sentence_similarity=max(0.0, similarity if nearest is None else factor * nearest + shift),
-        names=terms.share_of_names(held),
+        names=names,
         margin=max(0.0, margin) ** 0.5,
         subject=subject[passage.document_id.int],
     )

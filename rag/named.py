@@ -1,12 +1,14 @@
 """What a question names: people, companies, products, places, numbers, years. Plain Python."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from embeddings.lexical import lexemes
 
 KEPT_QUESTIONS = 256
+KEPT_TEXTS = 2048
 READ_CHARS = 2000
 _WORD = re.compile(r"\w[\w.,&'’-]*")
 _YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%-]|[.,]\d)")
@@ -41,13 +43,21 @@ def subjects_of(text: str, language: str) -> tuple[frozenset[str], ...]:
     return tuple(filter(None, named))
 
 
-def misspelled(name: str, words: Iterable[str]) -> bool:
-    """Whether one of the words is the name but for a letter: one more, one less or another one."""
+def misspelled(name: str, words: frozenset[str]) -> bool:
+    """Whether one of the words is the name but for a letter, not its first: one more, one less or another."""
     if len(name) < SPELLED:
         return False
-    first, sizes = name[0], range(len(name) - 1, len(name) + 2)
-    alike = [word for word in words if word[0] == first and len(word) in sizes]
-    return any(_differ_by_one(name, word) for word in alike)
+    return any(_differ_by_one(name, word) for word in _by_initial(words).get(name[0], ()))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _by_initial(words: frozenset[str]) -> Mapping[str, Sequence[str]]:
+    """Those that are long enough to be like a name. The same texts are asked about many names."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for word in words:
+        if len(word) >= SPELLED - 1:
+            found[word[0]].append(word)
+    return dict(found)
 
 
 def _runs(text: str) -> list[str]:

@@ -93,21 +93,13 @@ class Terms:
     names: frozenset[str] = frozenset()
     subjects: tuple[frozenset[str], ...] = ()
     shares: "Shares" = field(init=False, repr=False, compare=False)
-    _masses: dict[tuple[frozenset[str], float], float] = field(
-        default_factory=dict, repr=False, compare=False
-    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", Shares(self.weights.values(), self.mass))
 
     def mass_in(self, words: frozenset[str], *, at_most: float = math.inf) -> float:
         """Of the question's words that are in `words`. at_most: what a single word can weigh."""
-        key = words & self.words, at_most
-        mass = self._masses.get(key)
-        if mass is None:
-            held = [min(weight, at_most) for word, weight in self.weights.items() if word in words]
-            mass = self._masses[key] = sum(held)
-        return mass
+        return sum([min(weight, at_most) for word, weight in self.weights.items() if word in words])
 
     def coverage(self, words: frozenset[str]) -> float:
         """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""

@@ -65,4 +65,4 @@ def test_where_every_noun_has_a_capital_only_years_count() -> None:
     ],
 )
 def test_one_letter_may_differ_in_a_long_name(name: str, word: str, same: bool) -> None:
-    assert misspelled(name, {word, "other"}) is same
+    assert misspelled(name, frozenset((word, "other"))) is same
