@@ -9,6 +9,7 @@ import logging
 import time
 from dataclasses import fields, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from django.conf import settings
@@ -18,14 +19,15 @@ from knowlex.common.components import component
 from rag import prompts
 from rag.caching.codec import decoded, encoded
 from rag.protocols import Reranker
-from rag.types import Answer, Question
+from rag.types import NO_FILTERS, Answer, Question
 
 log = logging.getLogger(__name__)
 
 KIND = "answer"
-_VERSION = 1
-# Of a question, what changes nothing in its answer, or stands in `state`.
-_NOT_ASKED = {"deadline", "collection_ids"}
+_VERSION = 2  # of the key and of what is stored: what earlier releases stored is not found
+# Of a question, what changes nothing in its answer, or is in the key in another form.
+_NOT_ASKED = {"deadline", "collection_ids", "filters"}
+_asked = attrgetter(*(one.name for one in fields(Question) if one.name not in _NOT_ASKED))
 _SETTINGS = ("CONTEXT_TOKENS", "CHAT_CONTEXT_TOKENS")
 
 
@@ -79,11 +81,9 @@ def _answers(answer: Answer, question: Question) -> bool:
 
 
 def _key(question: Question) -> str:
-    asked = [
-        (one.name, getattr(question, one.name)) for one in fields(question) if one.name not in _NOT_ASKED
-    ]
-    ids = sorted(map(str, question.collection_ids))
-    return repr([_VERSION, asked, ids, _configuration.digest()])
+    filters = None if question.filters is NO_FILTERS else question.filters
+    ids = sorted(id_.int for id_ in question.collection_ids)
+    return repr((_VERSION, _asked(question), filters, ids, _configuration.digest()))
 
 
 class _Configuration:

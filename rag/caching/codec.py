@@ -1,54 +1,75 @@
 """An answer as bytes and back. What cannot be read, or does not fit together, is no answer.
 
-JSON that is checked against the types field by field: nothing in it can make anything but an answer.
+JSON that is checked against the types field by field: nothing in it can make anything but an answer. Passages
+are rows of a table: their fields' names would be half of it.
 """
 
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from types import GenericAlias
+from typing import Any, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import NonNegativeInt, TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 from rag.types import Answer, Passage
 
 MAX_BYTES = 1_000_000  # of JSON
-_COMPRESSED_FROM = 4096
+# Packing takes twice as long as all the rest, and most answers are of 5 to 15 kB. Some thousand are kept.
+_COMPRESSED_FROM = 16_384
 _PLAIN, _DEFLATED = b"j", b"z"
 
+_TYPES = get_type_hints(Passage)
+# Only the making of an answer needs the others.
+_SHOWN = tuple(name for name in _TYPES if name not in {"sentences", "bounds", "similarities"})
+# All that is told of a candidate that did not come into the answer.
+_JUDGED = (
+    "chunk_id", "document_id", "distance", "dense_rank", "sparse_rank", "sparse_score", "score",
+    "fused_score", "rerank_score", "relevance",
+)  # fmt: skip
+_UNTOLD = {
+    "document_name": "", "title": "", "chunk_index": 0, "content": "", "page_number": None, "last_page": None,
+    "chapter": "", "section": "", "start_char": 0, "token_count": 0,
+}  # fmt: skip
+_shown, _judged = itemgetter(*_SHOWN), itemgetter(*_JUDGED)
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """passages: all of the answer, each once; the answer's own lists are places in it."""
 
-    answer: Answer
-    passages: tuple[Passage, ...]
-    context: tuple[int, ...]
-    found: tuple[int, ...]
-    candidates: tuple[int, ...]
+def _tuple_of(*types: Any) -> Any:
+    return GenericAlias(tuple, types)
 
 
-_ADAPTER = TypeAdapter(_Stored)
-# What only the making of an answer needs; and in candidates that did not come into it, their text.
-_BARE: dict[str, Any] = {"sentences": (), "bounds": (), "similarities": ()}
+def _rows(names: Iterable[str]) -> Any:
+    return _tuple_of(_tuple_of(*(_TYPES[name] for name in names)), ...)
+
+
+# The answer without passages; those that are shown, and those that were only judged; and for its own lists
+# (context, passages, candidates) the places in both.
+_Places = tuple[NonNegativeInt, ...]
+_STORED: TypeAdapter[Any] = TypeAdapter(
+    _tuple_of(Answer, _rows(_SHOWN), _rows(_JUDGED), _Places, _Places, _Places)
+)
 
 
 def encoded(answer: Answer) -> bytes | None:
     """None if it is too large, or holds what JSON cannot.
 
-    Without the sentences of passages, and without the text of candidates that did not come into the answer.
+    Without the sentences of passages; of candidates that did not come into the answer, ids and scores.
     """
-    table = {id(passage): passage.but(**_BARE) for passage in (*answer.context, *answer.passages)}
-    table |= {id(p): p.but(content="", **_BARE) for p in answer.candidates if id(p) not in table}
-    place_of = {number: place for place, number in enumerate(table)}
-    context, found, candidates = (
-        tuple(place_of[id(passage)] for passage in passages)
-        for passages in (answer.context, answer.passages, answer.candidates)
+    shown = {id(passage): passage for passage in (*answer.context, *answer.passages)}
+    others = {id(passage): passage for passage in answer.candidates if id(passage) not in shown}
+    place_of = {number: place for place, number in enumerate((*shown, *others))}
+    stored = (
+        replace(answer, context=(), passages=(), candidates=()),
+        [_shown(passage.__dict__) for passage in shown.values()],
+        [_judged(passage.__dict__) for passage in others.values()],
+        [place_of[id(passage)] for passage in answer.context],
+        [place_of[id(passage)] for passage in answer.passages],
+        [place_of[id(passage)] for passage in answer.candidates],
     )
-    bare = replace(answer, context=(), passages=(), candidates=())
-    stored = _Stored(bare, tuple(table.values()), context, found, candidates)
     try:
-        data = _ADAPTER.dump_json(stored)
+        data = to_json(stored)
     except ValueError:
         return None
     if len(data) > MAX_BYTES:
@@ -59,19 +80,27 @@ def encoded(answer: Answer) -> bytes | None:
 def decoded(value: bytes) -> Answer | None:
     """None for what is no answer, or is one that contradicts itself."""
     try:
-        stored = _ADAPTER.validate_json(_json(value))
-        answer = replace(
-            stored.answer,
-            context=_chosen(stored.passages, stored.context),
-            passages=_chosen(stored.passages, stored.found),
-            candidates=_chosen(stored.passages, stored.candidates),
+        bare, shown, others, context, found, candidates = _STORED.validate_json(_json(value))
+        passages = [*_passages(_SHOWN, shown, {}), *_passages(_JUDGED, others, _UNTOLD)]
+        answer: Answer = replace(
+            bare,
+            context=_chosen(passages, context),
+            passages=_chosen(passages, found),
+            candidates=_chosen(passages, candidates),
         )
     except (ValidationError, zlib.error, IndexError, ValueError):
         return None
     return answer if _is_whole(answer) else None
 
 
-def _chosen(passages: tuple[Passage, ...], places: Iterable[int]) -> tuple[Passage, ...]:
+def _passages(
+    names: Sequence[str], rows: Iterable[Sequence[Any]], untold: Mapping[str, Any]
+) -> Iterable[Passage]:
+    for row in rows:
+        yield Passage.of({**untold, **dict(zip(names, row, strict=True))})
+
+
+def _chosen(passages: Sequence[Passage], places: Iterable[int]) -> tuple[Passage, ...]:
     return tuple(passages[place] for place in places)
 
 
