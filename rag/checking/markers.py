@@ -68,6 +68,7 @@ _RUN = re.compile(
 _ONE = rf"(?:{_SURE}|{_LOOSE}|{_SUPERSCRIPTS})"
 _RUN_AT = re.compile(rf"{_ONE}(?>[\ \t]?+[,;]?+[\ \t]?+{_ONE})*+", re.IGNORECASE | re.VERBOSE)
 OPENERS = "[【［〔(（{<^⁰¹²³⁴⁵⁶⁷⁸⁹"  # what a marker begins with
+_SQUARE_OPENER = re.compile(r"[\[【［〔]")
 _MAY_OPEN = re.compile(rf"[\{OPENERS}*]")
 _IS_SPACE = re.compile(_SPACE)
 _BESIDE_A_WORD = re.compile(rf"{_NAMED}\d")  # of text in lower case: a bare "source 1" may stand there
@@ -111,7 +112,7 @@ def _nowhere(_: str) -> bool:
 
 def squares(text: str) -> Iterator[tuple[int, int, str, str, str]]:
     """Runs of numbers in square brackets: start, end, the space before, the run, the space after."""
-    for found in _RUN.finditer(text):
+    for found in _RUN.finditer(text) if _SQUARE_OPENER.search(text) else ():
         yield found.start(), found.end(), found["space"], found["run"], found["tail"] or ""
 
 

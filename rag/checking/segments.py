@@ -10,8 +10,11 @@ from rag.checking.markers import LEFT_OPEN, run_end
 
 LONGEST = 2000  # characters of a sentence; longer ones are cut at white space
 _READ = 4096  # characters at a time, so that a long reply in one piece is not copied for each sentence
+_FULL, _MARK = "。！？｡؟۔।॥።։", ".!?…"
+# First the class of all signs that one begins with: so not every kind is tried at every letter.
 _BREAK = re.compile(
-    r"(?P<line>\n)|(?P<full>[。！？｡؟۔।॥።։]+[\"'”’»)」』）】》]*)|(?P<mark>[.!?…]+[\"'”’»)*_]*)"
+    rf"[\n{_FULL}{_MARK}](?:(?<=\n)(?P<line>)|(?<=[{_FULL}])(?P<full>[{_FULL}]*[\"'”’»)」』）】》]*)"
+    rf"|(?P<mark>[{_MARK}]*[\"'”’»)*_]*))"
 )
 _WORD = re.compile(r"[a-z]{1,12}")
 
@@ -74,7 +77,7 @@ class Segmenter:
                 self.decided = found.start()
                 return 0
             if ends:
-                return found.start() if found["line"] else found.end()
+                return found.start() if found.lastgroup == "line" else found.end()
             self.decided = found.end()
         if len(text) > begin + LONGEST:
             self._cut = True
@@ -108,9 +111,9 @@ class Segmenter:
 
 
 def _ends(text: str, begin: int, found: re.Match[str], final: bool) -> bool | None:
-    if found["line"]:
+    if found.lastgroup == "line":
         return line_ends(text, begin, found.start(), final=final)
-    if found["full"]:
+    if found.lastgroup == "full":
         return True if final or found.end() < len(text) else None
     return mark_ends(text, begin, found, final=final)
 
