@@ -1,8 +1,9 @@
 """A reply's text without reasoning, storable and bounded, however it is cut into pieces. Plain Python.
 
-Reasoning stands between `<think>` and `</think>`. Models whose prompt ends with `<think>` write only the
-closing tag: what stands before it is reasoning. So a beginning that sounds like reasoning is held back until
-the tag comes or the reply ends, and so is every beginning once a model has written a lone closing tag.
+Reasoning stands between `<think>` and `</think>`, or tags that other models write. Models whose prompt ends
+with `<think>` write only the closing tag: what stands before it is reasoning. So a beginning that sounds like
+reasoning is held back until the tag comes or the reply ends. After a lone closing tag that nothing announced
+so is every beginning, until its model gives a reply without one: what is held does not stream.
 """
 
 import re
@@ -14,8 +15,10 @@ LAST_WORD = 200  # characters before that limit in which the text may be cut at 
 BEGINNING = 24  # characters without which nobody can tell how a reply begins
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
-_TAG = re.compile(r"<(/?)think(?:ing)?>", re.I)
-_TAGS = ("<think>", "<thinking>", "</think>", "</thinking>")
+_TAG = re.compile(r"<(/?)(?:think(?:ing)?|thought|reasoning)>|\[(/?)THINK\]", re.I)
+_NAMES = ("think", "thinking", "thought", "reasoning")
+_TAGS = ("[think]", "[/think]", *(f"<{close}{name}>" for name in _NAMES for close in ("", "/")))
+_LONGEST_TAG = max(map(len, _TAGS))
 _MUSING = re.compile(
     r"(?:okay|ok,|alright|all right|hmm|wait\b|let me\b|let's\b|let us\b|the user\b|first,? (?:i|let)\b"
     r"|so,? (?:the user|i need|i have to|we need|let)\b|(?:i|we) (?:need to|have to|should|must)\b"
@@ -31,12 +34,13 @@ class ReasoningShown(SynthesisFailed):
 class Cleaner:
     """Of one reply: `feed` as it comes, then `finish`. unannounced: its model writes lone closing tags.
 
-    full: nothing more can be added, so the rest need not be read. reasoned: there was a lone closing tag.
+    full: nothing more can be added, so the rest need not be read. unannounced tells what holds for the next.
     """
 
     def __init__(self, *, unannounced: bool = False) -> None:
-        self.full = self.reasoned = False
-        self._musing = unannounced
+        self.full = False
+        self.unannounced = self._musing = unannounced
+        self._reasoned = False  # there was a lone closing tag
         self._buffer = self._surrogate = ""
         self._inside, self._decided, self._shown = False, False, False
         self._beginning: list[str] = []
@@ -50,6 +54,7 @@ class Cleaner:
     def finish(self) -> str:
         """The rest of it. The whole may be empty."""
         rest = self._show(self._without_reasoning(last=True))
+        self.unannounced = self.unannounced and self._reasoned
         return rest + ("" if self.full else self._limit.finish())
 
     def _show(self, text: str) -> str:
@@ -70,18 +75,20 @@ class Cleaner:
     def _without_reasoning(self, *, last: bool) -> str:
         said, buffer, done = "", self._buffer, 0
         for tag in _TAG.finditer(buffer):
-            if tag[1] and not self._inside:
-                said = self._forget()
-            elif not tag[1] and not self._inside:
-                said += self._begun(buffer[done : tag.start()], last=True)  # it announces its reasoning
-            self._inside, done = not tag[1], tag.end()
+            closes, before = bool(tag[1] or tag[2]), buffer[done : tag.start()]
+            if closes and not self._inside:
+                said = self._forget("".join(self._beginning) + before)
+            elif not closes and not self._inside:
+                said += self._begun(before, last=True)  # it announces its reasoning
+            self._inside, done = not closes, tag.end()
         cut = len(buffer) if last else max(done, _tag_begins(buffer))
         self._buffer = buffer[cut:]
         return said if self._inside else said + self._begun(buffer[done:cut], last=last)
 
-    def _forget(self) -> str:
+    def _forget(self, reasoning: str) -> str:
         """All so far was reasoning, and what comes is the answer."""
-        self.reasoned = True
+        self._reasoned = True
+        self.unannounced = self.unannounced or self._shown or not _MUSING.match(reasoning.lstrip())
         if self._shown:
             raise ReasoningShown("The chat model wrote its reasoning into its answer; ask again.")
         self._beginning, self._decided = [], True
@@ -142,7 +149,8 @@ class _Limit:
 
 def _tag_begins(text: str) -> int:
     """Where a tag begins that the next piece may complete; the text's length if there is none."""
-    place = text.rfind("<", max(0, len(text) - len(_TAGS[-1])))
+    begin = max(0, len(text) - _LONGEST_TAG)
+    place = max(text.rfind("<", begin), text.rfind("[", begin))
     if place >= 0 and any(tag.startswith(text[place:].lower()) for tag in _TAGS):
         return place
     return len(text)

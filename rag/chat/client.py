@@ -56,7 +56,7 @@ class HttpChat:
     ) -> None:
         self._wire, self._dialect, self._model_name = wire, dialect, model_name
         self._timeout_s, self._retry = timeout_s, retry
-        self._unannounced = False  # whether the model writes `</think>` without `<think>`
+        self._unannounced = False  # whether its last reply had a `</think>` that nothing announced
 
     async def complete(
         self,
@@ -127,7 +127,7 @@ class HttpChat:
             async with read as texts:
                 raw = "".join([text async for text in texts])
         text = cleaner.feed(raw) + cleaner.finish()
-        self._unannounced = self._unannounced or cleaner.reasoned
+        self._unannounced = cleaner.unannounced
         if not text:
             raise Again(EMPTY)
         return Synthesis(text, self._used(reading))
@@ -145,6 +145,7 @@ class HttpChat:
                     if cleaner.full:
                         break
             rest = cleaner.finish()
+            self._unannounced = cleaner.unannounced
             if not (shown or rest):
                 raise Again(EMPTY)
             if rest:
@@ -157,7 +158,7 @@ class HttpChat:
         try:
             return cleaner.feed(raw)
         finally:
-            self._unannounced = self._unannounced or cleaner.reasoned
+            self._unannounced = self._unannounced or cleaner.unannounced
 
     def _reading(self, request: Request) -> Reading:
         return Reading(self._dialect.tongue, streamed=request.streamed)

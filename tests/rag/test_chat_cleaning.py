@@ -90,6 +90,8 @@ def test_a_long_text_is_cut_at_the_same_place(length: int, word: int, sizes: lis
         ("Okay, the user asks for steps, and block 1 tells.</think>\n\n120 [1].", "120 [1]."),
         ("Okay, 120 steps [1].", "Okay, 120 steps [1]."),
         ("<THINK>x</Think>Yes [1].", "Yes [1]."),
+        ("[THINK]Block [1] tells.[/THINK]Yes [1].", "Yes [1]."),
+        ("<thought>x</thought>Yes [1]. <reasoning>y</reasoning>", "Yes [1]."),
         ("5 < 6, and <b> is a tag [1].", "5 < 6, and <b> is a tag [1]."),
         ("Yes <thi", "Yes <thi"),
         ("\ud83d\ude00 [1]", "\U0001f600 [1]"),
@@ -103,6 +105,21 @@ def test_once_a_model_is_known_to_announce_no_reasoning_all_is_held():
     cleaner = Cleaner(unannounced=True)
     assert not any(map(cleaner.feed, "The towers differ, as block 2 says.</thi"))
     assert cleaner.feed("nk> 120 [1].") == "120 [1]."
+
+
+@pytest.mark.parametrize(
+    ("reply", "known", "for_the_next"),
+    [
+        ("The towers differ.</think>120 [1].", False, True),
+        ("The towers differ.</think>120 [1].", True, True),
+        ("Okay, block 2 differs.</think>120 [1].", False, False),  # its beginning announces it
+        ("120 [1].", True, False),
+    ],
+)
+def test_beginnings_are_held_until_a_reply_has_no_lone_tag(reply: str, known: bool, for_the_next: bool):
+    cleaner = Cleaner(unannounced=known)
+    assert (cleaner.feed(reply) + cleaner.finish()).strip() == "120 [1]."
+    assert cleaner.unannounced is for_the_next
 
 
 @EXAMPLES
