@@ -1,13 +1,13 @@
 """Server-sent events: their form on the wire, a response that tells when it has ended, and who wants them."""
 
 import contextvars
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, StreamingHttpResponse
+
+from knowlex.common.json_output import plain_json_bytes
 
 EVENT_STREAM, JSON = "text/event-stream", "application/json"
 COMMENT = b": keep-alive\n\n"
@@ -20,8 +20,7 @@ Ended = Callable[[bool], None]
 
 def event(name: str, data: Any) -> bytes:
     """One event; its JSON is one line of valid UTF-8 (a lone surrogate becomes `?`)."""
-    text = json.dumps(data, cls=DjangoJSONEncoder, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return f"event: {name}\ndata: {text}\n\n".encode("utf-8", "replace")
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), plain_json_bytes(data))
 
 
 class EventStream(StreamingHttpResponse):

@@ -3,13 +3,11 @@
 Views raise domain errors; `faces` says which status and code each face gives them.
 """
 
-import json
 import logging
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
-from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework import exceptions as drf
 from rest_framework.views import set_rollback
@@ -18,6 +16,7 @@ from knowlex.common.errors import KnowlexError, MethodNotAllowed, Unauthorized
 from knowlex.common.faces import face_of
 from knowlex.common.ids import new_id
 from knowlex.common.json_input import json_object, parse_json
+from knowlex.common.json_output import json_bytes, plain_json_bytes
 from knowlex.common.metrics import count_error
 from knowlex.common.times import utc_timestamp
 from knowlex.common.translation import as_knowlex_error
@@ -28,6 +27,7 @@ __all__ = [
     "json_object",
     "json_response",
     "parse_json",
+    "plain_json_response",
     "problem_body",
     "problem_response",
     "problem_told",
@@ -35,6 +35,7 @@ __all__ = [
     "utc_timestamp",
 ]
 
+JSON = "application/json"
 P = ParamSpec("P")
 AsyncView = Callable[Concatenate[HttpRequest, P], Coroutine[Any, Any, HttpResponseBase]]
 log = logging.getLogger("knowlex.errors")
@@ -42,8 +43,12 @@ log = logging.getLogger("knowlex.errors")
 
 def json_response(data: Any, status: int = 200) -> HttpResponse:
     """UUIDs and datetimes are rendered; a lone surrogate becomes `?`, so the body is always valid UTF-8."""
-    text = json.dumps(data, cls=DjangoJSONEncoder, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return HttpResponse(text.encode("utf-8", "replace"), status=status, content_type="application/json")
+    return HttpResponse(json_bytes(data), status=status, content_type=JSON)
+
+
+def plain_json_response(data: Any) -> HttpResponse:
+    """The same for what is sent often and holds no dates, times or decimals; see `plain_json_bytes`."""
+    return HttpResponse(plain_json_bytes(data), content_type=JSON)
 
 
 def request_id_of(request: HttpRequest | None) -> str:

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from documents.access import access_of
-from knowlex.common.http import json_response
+from knowlex.common.http import plain_json_response
 from rag.asking import Asked, Asker, FaceName
 from rag.numbering import Numbering
 from rag.snippets import snippet
@@ -60,7 +60,7 @@ def asker_of(request: HttpRequest, face: FaceName, conversation_id: str = "") ->
 
 def answer_response(asked: Asked, body: dict[str, Any]) -> HttpResponse:
     """No cache between us and the client may keep an answer: documents go, and keys differ."""
-    response = json_response(body)
+    response = plain_json_response(body)
     response["Cache-Control"] = "no-store"
     response[QUERY_ID_HEADER] = str(asked.query_id)
     return response

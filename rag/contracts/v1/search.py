@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 
 from documents.access import access_of
 from knowlex.common.fields import text_field
-from knowlex.common.http import json_object, json_response
+from knowlex.common.http import json_object, plain_json_response
 from knowlex.common.ids import parse_id
 from rag import services
 from rag.contracts.v1.questions import asked_question
@@ -23,9 +23,9 @@ async def create(request: HttpRequest) -> HttpResponse:
     chunk_id = _chunk_to_explain(body)
     question = await asked_question(body, access=access)
     if chunk_id is None:
-        return json_response(_body(await services.search(question), started))
+        return plain_json_response(_body(await services.search(question), started))
     found, explanation = await services.explain(question, chunk_id, access=access)
-    return json_response({**_body(found, started), "explanation": asdict(explanation)})
+    return plain_json_response({**_body(found, started), "explanation": asdict(explanation)})
 
 
 def _chunk_to_explain(body: Mapping[str, Any]) -> UUID | None:
