@@ -125,8 +125,10 @@ async def _recalled(question: Question, asker: Asker) -> Answer | None:
 async def _told(answer: Answer, asker: Asker, took: Stages, *, cached: bool = False) -> Asked:
     """The answer as it is told and recorded. took: what came before the pipeline."""
     pages = await quoted_pages.of_citations(answer)
+    if took.milliseconds:
+        answer = replace(answer, stage_ms={**took.milliseconds, **answer.stage_ms})
     asked = Asked(
-        replace(answer, stage_ms={**took.milliseconds, **answer.stage_ms}),
+        answer,
         asker.query_id,
         asker.conversation_id or str(asker.query_id),
         cached=cached,

@@ -57,9 +57,10 @@ class Numbering:
         start = self._read
 
         def numbered(match: re.Match[str]) -> str:
-            places = dict.fromkeys(self.place_of(int(n)) for n in re.findall(r"\d+", match[0]))
-            new = "".join(f"[{place}]" for place in places)
-            self._shift += len(new) - len(match[0])
+            run = match[0]
+            places = dict.fromkeys(self.place_of(int(n)) for n in run[1:-1].split("]["))
+            new = f"[{']['.join(map(str, places))}]"
+            self._shift += len(new) - len(run)
             self._shifts.append((start + match.end(), self._shift))
             return new
 

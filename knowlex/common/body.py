@@ -49,8 +49,7 @@ class RequestBody:
             raise _too_large(limit)
         if self.complete:
             return io.BytesIO()
-        spooled = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES, dir=str(spool_dir))  # noqa: SIM115
-        spool = cast(BinaryIO, spooled)
+        spool = self._spool(spool_dir)
         try:
             await self._fill(spool, limit)
             with _storing():
@@ -60,6 +59,12 @@ class RequestBody:
                 spool.close()
             raise
         return spool
+
+    def _spool(self, folder: Path) -> BinaryIO:
+        if self.declared is not None and self.declared <= IN_MEMORY_BYTES:
+            return io.BytesIO()
+        spooled = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES, dir=str(folder))  # noqa: SIM115
+        return cast(BinaryIO, spooled)
 
     async def _fill(self, spool: BinaryIO, limit: int) -> None:
         started, size = time.monotonic(), 0
@@ -95,7 +100,7 @@ class RequestBody:
         Closing a socket with unread bytes resets it, and the client loses the answer that says why.
         A client that waits for `100 Continue` sends nothing, so there is nothing to wait for.
         """
-        if not self._is_sending:
+        if self.complete or not self._is_sending:
             return
         with suppress(TimeoutError, RequestTimeout, ClientGone):
             async with asyncio.timeout(seconds):

@@ -30,10 +30,10 @@ def cross_site(
 
 
 def _is_from_another_site(request: HttpRequest) -> bool:
-    headers = request.headers
-    if "Authorization" in headers or "X-API-Key" in headers:
+    if request.META.get("HTTP_SEC_FETCH_SITE", "").lower() != "cross-site":
         return False
-    return headers.get("Sec-Fetch-Site", "").lower() == "cross-site" and not _is_own_origin(request)
+    headers = request.headers
+    return not ("Authorization" in headers or "X-API-Key" in headers or _is_own_origin(request))
 
 
 def _is_own_origin(request: HttpRequest) -> bool:

@@ -15,6 +15,7 @@ HEADERS = {
     "Cache-Control": "no-cache, no-transform",
     "X-Accel-Buffering": "no",  # nginx would keep the tokens until its buffer is full
 }
+UNDECIDED = frozenset({"", "*/*", JSON})  # what nearly all programs send
 Ended = Callable[[bool], None]
 
 
@@ -58,6 +59,8 @@ def wants_events(request: HttpRequest) -> bool:
 
     The greater q decides; then the one that is named more exactly, so that `*/*` is no wish; then the first.
     """
+    if request.META.get("HTTP_ACCEPT", "") in UNDECIDED:
+        return False
     wished, plain = (_preference(request, media_type) for media_type in (EVENT_STREAM, JSON))
     return wished is not None and (plain is None or wished > plain)
 

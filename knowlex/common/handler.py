@@ -1,18 +1,16 @@
 """Serving one request: resolve, read the body within limits, run the view where its kind belongs, respond."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager, nullcontext
-from functools import partial
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, nullcontext
+from functools import cached_property, partial
 from io import BytesIO
-from pathlib import Path
 from typing import Any, cast
 
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.urls import get_resolver
 from django.utils.module_loading import import_string
 
 from knowlex.common.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
@@ -20,8 +18,8 @@ from knowlex.common.crowding import Uploads
 from knowlex.common.errors import InvalidInput
 from knowlex.common.events import EventStream
 from knowlex.common.http import problem_response
-from knowlex.common.methods import chosen
 from knowlex.common.middleware import Serve
+from knowlex.common.routes import Routes
 from knowlex.common.sync_views import SyncHandler, ThreadPool
 
 Send = Callable[[Message], Awaitable[None]]
@@ -47,12 +45,12 @@ class KnowlexRequest(ASGIRequest):
 
     async def load_body(self) -> None:
         """Raises PayloadTooLarge, RequestTimeout, ClientGone."""
-        self._stream = await self.incoming.read(self._body_limit(), Path(settings.SPOOL_DIR))
+        self._stream = await self.incoming.read(self._body_limit, settings.SPOOL_DIR)
 
     @property
     def is_upload(self) -> bool:
         """Whether it may bring more than others; how much it does bring is another question."""
-        return self._body_limit() > settings.MAX_BODY_BYTES
+        return self._body_limit > settings.MAX_BODY_BYTES
 
     @property
     def is_large(self) -> bool:
@@ -60,6 +58,7 @@ class KnowlexRequest(ASGIRequest):
         declared = self.incoming.declared
         return self.is_upload and (declared is None or declared > settings.MAX_BODY_BYTES)
 
+    @cached_property
     def _body_limit(self) -> int:
         """In bytes: of the first row of settings.LARGE_BODIES that fits, else of any other request."""
         for method, path, limit in settings.LARGE_BODIES:
@@ -75,6 +74,7 @@ class Handler:
         self._threads = ThreadPool()
         self._sync = SyncHandler()
         self._uploads = Uploads()
+        self._routes = Routes()
         serve: Serve = self._view
         for dotted in reversed(settings.EDGE_MIDDLEWARE):
             serve = import_string(dotted)(serve)
@@ -85,8 +85,11 @@ class Handler:
         request = KnowlexRequest(scope, incoming)
         try:
             response = await self._response(request)
-            async with _ended(response):
+            try:
                 await self._respond(incoming, response, send)
+            finally:
+                if isinstance(response, EventStream):  # ends with what it comes from, also if not begun
+                    await response.aclose()
         except ClientGone:
             return
         finally:
@@ -113,8 +116,7 @@ class Handler:
         if request.path_info.startswith(WITH_DJANGO_MIDDLEWARE):
             await request.load_body()
             return await self._in_thread(request, self._sync.serve_with_middleware)
-        match = request.resolver_match = get_resolver().resolve(request.path_info)
-        match.func = chosen(match.func, request.method)
+        match = request.resolver_match = self._routes.match(request.path_info, request.method)
         await request.load_body()
         if not iscoroutinefunction(match.func):
             return await self._in_thread(request, self._sync.serve_plain)
@@ -160,16 +162,6 @@ class Handler:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         finally:
             await self._threads.run(response.close)
-
-
-@asynccontextmanager
-async def _ended(response: HttpResponseBase) -> AsyncIterator[None]:
-    """What a stream of events comes from ends with it, whatever happens, also before its first byte."""
-    try:
-        yield
-    finally:
-        if isinstance(response, EventStream):
-            await response.aclose()
 
 
 def _raw_headers(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:

@@ -20,10 +20,11 @@ def json_object(request: HttpRequest) -> dict[str, Any]:
     Refused besides broken JSON: NaN and Infinity, numbers beyond a double or 4300 digits, nesting deeper
     than 100, U+0000 and lone surrogates in any string, an encoding other than UTF-8, a byte order mark.
     """
-    if not request.body and not request.content_type:
+    raw = request.body
+    if not raw and not request.content_type:
         raise InvalidInput("Request body is empty; a JSON object is required.")
     check_content_type(request)
-    value = parse_json(request.body)
+    value = parse_json(raw)
     if not isinstance(value, dict):
         raise InvalidInput("Request body must be a JSON object.")
     return value
@@ -36,7 +37,7 @@ def parse_json(raw: bytes) -> Any:
     except UnicodeDecodeError:
         raise InvalidInput("Request body is not valid UTF-8.") from None
     try:
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        value = _DECODER.decode(text)
     except json.JSONDecodeError as exc:
         raise InvalidInput(f"{NOT_JSON} (line {exc.lineno}, column {exc.colno})") from None
     except RecursionError:
@@ -67,6 +68,9 @@ def _finite(digits: str) -> float:
     if not math.isfinite(number):
         raise InvalidInput(f"{NOT_JSON} A number is too large.")
     return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 
 
 def _check_values(value: Any) -> None:

@@ -2,24 +2,22 @@
 
 import json
 import logging
-import time
+from datetime import UTC, datetime
 from typing import Any
 
+from knowlex.common.times import utc_timestamp
 from knowlex.common.tracing import current_request_id
 
+_ENCODER = json.JSONEncoder(default=str)
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request"}
 
 
 class JsonFormatter(logging.Formatter):
     """time, level, logger, message, request_id, then whatever the caller gave as `extra`."""
 
-    converter = staticmethod(time.gmtime)  # UTC
-    default_time_format = "%Y-%m-%dT%H:%M:%S"
-    default_msec_format = "%s.%03dZ"
-
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
-            "time": self.formatTime(record),
+            "time": utc_timestamp(datetime.fromtimestamp(record.created, UTC)),
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
@@ -29,7 +27,7 @@ class JsonFormatter(logging.Formatter):
         line |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        return _ENCODER.encode(line)
 
 
 def logging_settings(level: str) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def request_id(serve: Serve) -> Serve:
     """Gives the request its id, the caller's own if it is a sane one, and every response X-Request-ID."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
-        request.request_id = accepted_or_new(request.headers.get("X-Request-ID", ""))  # type: ignore[attr-defined]
+        request.request_id = accepted_or_new(request.META.get("HTTP_X_REQUEST_ID", ""))  # type: ignore[attr-defined]
         token = current_request_id.set(request.request_id)  # type: ignore[attr-defined]
         try:
             response = await serve(request)

@@ -52,7 +52,7 @@ class Near:
 
 def asker_of(request: HttpRequest, face: FaceName, conversation_id: str = "") -> Asker:
     """To be made at the start: the time runs from here. Raises Unauthorized."""
-    directives = {part.strip().lower() for part in request.headers.get("Cache-Control", "").split(",")}
+    directives = {part.strip().lower() for part in request.META.get("HTTP_CACHE_CONTROL", "").split(",")}
     return Asker(
         face, access_of(request), fresh=bool(directives & NOT_STORED), conversation_id=conversation_id
     )
