@@ -1,21 +1,17 @@
 """Counting requests: in Valkey for all processes together, in this process while Valkey is away."""
 
-import asyncio
 import ipaddress
 import logging
 import time
 from dataclasses import dataclass
-from typing import Any
 
-import redis.asyncio
 from django.conf import settings
 from django.http import HttpRequest
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.rates import Rate
+from knowlex.common.valkey import Valkey
 
 log = logging.getLogger(__name__)
 
@@ -105,8 +101,7 @@ class RateLimiter:
 
     def __init__(self, url: str, rate: Rate) -> None:
         self._rate = rate
-        self._url = url
-        self._clients: PerLoop[Any] = PerLoop(self._connect)
+        self._clients: PerLoop[Valkey] = PerLoop(lambda: Valkey(url, TIMEOUT_S))
         self._local = LocalWindows()
         self._away_until = 0.0
 
@@ -122,28 +117,14 @@ class RateLimiter:
         if time.monotonic() < self._away_until:
             return None
         try:
-            async with asyncio.timeout(TIMEOUT_S):
-                client = self._clients.get()
-                count, left_ms = await client.eval(SCRIPT, 1, key, self._rate.window_s * 1000)
+            count, left_ms = await self._clients.get().ask("EVAL", SCRIPT, 1, key, self._rate.window_s * 1000)
         except (RedisError, OSError, TimeoutError) as exc:
             self._away_until = time.monotonic() + PAUSE_S
             log.warning("rate limit is counted locally", extra={"error": type(exc).__name__})
             return None
         return int(count), int(left_ms) / 1000
 
-    def _connect(self) -> redis.asyncio.Redis:
-        pool: Any = redis.asyncio.BlockingConnectionPool.from_url(
-            self._url,
-            max_connections=16,
-            timeout=TIMEOUT_S,
-            socket_timeout=TIMEOUT_S,
-            socket_connect_timeout=TIMEOUT_S,
-            retry=Retry(NoBackoff(), 1),  # once more at once: the pooled connection may have died
-        )
-        return redis.asyncio.Redis(connection_pool=pool)
-
     async def close(self) -> None:
         client = self._clients.take()
         if client is not None:
-            await client.aclose()
-            await client.connection_pool.aclose()
+            await client.close()
