@@ -1,18 +1,18 @@
 """What is kept of a question, and how it is told to the database: as little and as cheaply as can be."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from pydantic_core import to_json
+
 from knowlex.common.fields import storable
 from rag.memory.asked import filters_of, settings_of
 from rag.numbering import FirstCited, Numbering, numbered
 from rag.types import Answer, Citation, Passage, Question
 
-_as_json = json.JSONEncoder(default=str).encode
 LAST_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
@@ -39,21 +39,21 @@ class Record:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Row:
-    """A record as JSON, as rag.memory.writing reads it; "" for what there is not.
+    """A record as JSON, as rag.memory.writing reads it; b"" for what there is not.
 
-    document_ids: of what is cited.
+    citations: what stands in a list of them. document_ids: of what is cited.
     """
 
     query_id: UUID
-    query: str
-    response: str = ""
-    citations: tuple[str, ...] = ()
-    candidates: str = ""
+    query: bytes
+    response: bytes = b""
+    citations: bytes = b""
+    candidates: bytes = b""
     document_ids: frozenset[UUID] = frozenset()
 
 
 def row_of(record: Record) -> Row:
-    query = _as_json(_query(record))
+    query = to_json(_query(record))
     answer = record.answer
     if answer is None:
         return Row(record.query_id, query)
@@ -61,9 +61,9 @@ def row_of(record: Record) -> Row:
     return Row(
         record.query_id,
         query,
-        _as_json(_response(record, answer, text)),
-        tuple(_as_json(one) for one in _citations(record, answer, numbering)),
-        _candidates(record.query_id, answer),
+        to_json(_response(record, answer, text)),
+        to_json(list(_citations(record, answer, numbering)))[1:-1],
+        to_json(_candidates(record.query_id, answer)),
         frozenset(answer.context[one.passage - 1].document_id for one in answer.citations),
     )
 
@@ -86,13 +86,13 @@ def _query(record: Record) -> dict[str, Any]:
         "conversation_id": record.conversation_id,
         "original_query": storable(question.original or question.text),
         "rewritten_query": storable(question.text) if question.original else "",
-        "collection_ids": [str(id_) for id_ in question.collection_ids],
+        "collection_ids": question.collection_ids,
         "filters": filters_of(question.filters),
         "settings": settings_of(question),
         "cached": record.cached,
         "replay_of": record.replay_of,
         "latency_ms": record.latency_ms,
-        "created_at": asked_at(record.query_id).isoformat(),
+        "created_at": asked_at(record.query_id),
     }
 
 
@@ -111,7 +111,7 @@ def _found(answer: Answer) -> dict[str, Any]:
 
 def _response(record: Record, answer: Answer, text: str) -> dict[str, Any]:
     return {
-        "query_id": str(record.query_id),
+        "query_id": record.query_id,
         "answer": storable(text) if answer.answered else "",
         "model": answer.usage.model,
         "prompt_version": answer.prompt_version,
@@ -124,7 +124,7 @@ def _citations(record: Record, answer: Answer, numbering: Numbering) -> Iterable
     pages = record.pages or [answer.context[one.passage - 1].page_number for one in answer.citations]
     for position, (one, page) in enumerate(zip(answer.citations, pages, strict=True)):
         yield {
-            "query_id": record.query_id.hex,
+            "query_id": record.query_id,
             "position": position,
             "citation_index": numbering.place_of(one.passage),
             "answer_start": numbering.sent(one.answer_start),
@@ -136,8 +136,8 @@ def _citations(record: Record, answer: Answer, numbering: Numbering) -> Iterable
 
 def _quote(one: Citation, passage: Passage) -> dict[str, Any]:
     return {
-        "chunk_id": passage.chunk_id.hex,
-        "document_id": passage.document_id.hex,
+        "chunk_id": passage.chunk_id,
+        "document_id": passage.document_id,
         "title": passage.title,
         "quoted_text": passage.content[one.quote_start : one.quote_end],
         "start_char": passage.start_char + one.quote_start,
@@ -146,41 +146,23 @@ def _quote(one: Citation, passage: Passage) -> dict[str, Any]:
     }
 
 
-def _candidates(query_id: UUID, answer: Answer) -> str:
-    """All that were judged, in their order, then what the context was given besides; "" if there are none.
-
-    PostgreSQL's arrays, written as such: numbers and ids only, nothing needs quotes.
-    """
+def _candidates(query_id: UUID, answer: Answer) -> dict[str, Any]:
+    """All that were judged, in their order, then what the context was given besides."""
     judged = answer.candidates or answer.passages
     number_of = {passage.chunk_id.int: n for n, passage in enumerate(judged, start=1)}
     beside = tuple(passage for passage in answer.context if passage.chunk_id.int not in number_of)
     number_of |= {passage.chunk_id.int: n for n, passage in enumerate(beside, start=len(judged) + 1)}
     passages = judged + beside
-    columns = {
-        "chunk_ids": _ids([passage.chunk_id.int for passage in passages]),
-        "document_ids": _ids([passage.document_id.int for passage in passages]),
-        "dense_scores": _scores([None if p.distance is None else 1 - p.distance for p in passages]),
-        "sparse_scores": _scores([passage.sparse_score for passage in passages]),
-        "fused_scores": _scores([passage.fused_score for passage in passages]),
-        "rerank_scores": _scores([passage.rerank_score for passage in passages]),
-        "relevances": _scores([passage.relevance for passage in passages]),
-        "results": _counts([number_of.get(passage.chunk_id.int, 0) for passage in answer.passages]),
-        "context": _counts([number_of[passage.chunk_id.int] for passage in answer.context]),
+    return {
+        "query_id": query_id,
+        "judged": len(judged),
+        "chunk_ids": [passage.chunk_id for passage in passages],
+        "document_ids": [passage.document_id for passage in passages],
+        "dense_scores": [None if p.distance is None else 1 - p.distance for p in passages],
+        "sparse_scores": [passage.sparse_score for passage in passages],
+        "fused_scores": [passage.fused_score for passage in passages],
+        "rerank_scores": [passage.rerank_score for passage in passages],
+        "relevances": [passage.relevance for passage in passages],
+        "results": [number_of.get(passage.chunk_id.int, 0) for passage in answer.passages],
+        "context": [number_of[passage.chunk_id.int] for passage in answer.context],
     }
-    arrays = ",".join([f'"{name}":"{{{inside}}}"' for name, inside in columns.items()])
-    return f'{{"query_id":"{query_id.hex}","judged":{len(judged)},{arrays}}}' if passages else ""
-
-
-def _ids(values: Sequence[int]) -> str:
-    return ("%032x," * len(values) % tuple(values))[:-1]
-
-
-def _counts(values: Sequence[int]) -> str:
-    return str(values)[1:-1]
-
-
-def _scores(values: Sequence[float | None]) -> str:
-    """In full. All at once where that can be; there are a hundred scores in a record."""
-    if None in values:
-        return ",".join(["NULL" if value is None else repr(value) for value in values])
-    return str(values)[1:-1]

@@ -68,12 +68,12 @@ async def write(rows: Sequence[Row]) -> None:
         {
             "documents": "{" + ",".join(id_.hex for id_ in documents) + "}",
             "queries": _json(row.query for row in rows),
-            "responses": _json(row.response for row in rows if row.response),
-            "citations": _json(one for row in rows for one in row.citations),
-            "candidates": _json(row.candidates for row in rows if row.candidates),
+            "responses": _json(row.response for row in rows),
+            "citations": _json(row.citations for row in rows),
+            "candidates": _json(row.candidates for row in rows),
         },
     )
 
 
-def _json(parts: Iterable[str]) -> str:
-    return "[" + ",".join(parts) + "]"
+def _json(parts: Iterable[bytes]) -> str:
+    return (b"[" + b",".join(filter(None, parts)) + b"]").decode()
