@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 
 from django.conf import settings
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.valkey import Valkey, Word
@@ -137,6 +137,8 @@ class SharedCache:
         try:
             return await self._clients.get().ask_all(commands)
         except (RedisError, OSError, TimeoutError) as exc:
+            if isinstance(exc, ResponseError) and str(exc).startswith("WRONGTYPE"):
+                return None  # of others, in this slot alone; the next value takes its place
             self._rests_until = time.monotonic() + REST_S
             log.warning("cache cannot be used", extra={"error": type(exc).__name__, "rests_s": REST_S})
             return None

@@ -125,6 +125,7 @@ async def test_values_of_others_are_misses(settings: Any):
         client.delete(key)
         client.lpush(key, "a list")
         assert await answers.recall(ASKED) is None
+        assert await kept(ASKED) is not None  # it takes that place, at once
 
 
 async def test_it_ends_with_its_time_and_can_be_off(settings: Any):
