@@ -8,7 +8,7 @@ from prometheus_client.registry import Collector
 
 from embeddings import nearby
 from knowlex.common import shared_cache
-from knowlex.common.metrics import REGISTRY, SECONDS
+from knowlex.common.metrics import REGISTRY, SECONDS, by_labels
 from rag.memory import recorder
 from rag.types import Answer
 
@@ -28,27 +28,31 @@ _tokens = Counter("knowlex_tokens", "Tokens of chat models.", ["model", "directi
 _citations = Counter("knowlex_citations", "Checked citations sent.", ["support"], registry=REGISTRY)
 
 
+_answers_of, _seconds_of, _stages_of = by_labels(_answers), by_labels(_seconds), by_labels(_stages)
+_tokens_of, _citations_of = by_labels(_tokens), by_labels(_citations)
+
+
 def count_answer(answer: Answer, *, face: str, cached: bool, latency_ms: float) -> None:
     """One that came out of the cache took no stage and cost no token."""
-    _answers.labels(face, answer.reason or "answered").inc()
-    _seconds.labels(face).observe(latency_ms / 1000)
+    _answers_of(face, answer.reason or "answered").inc()
+    _seconds_of(face).observe(latency_ms / 1000)
     for citation in answer.citations:
-        _citations.labels(citation.support).inc()
+        _citations_of(citation.support).inc()
     if not cached:
         _count_stages(answer.stage_ms)
         if answer.usage.input_tokens or answer.usage.output_tokens:
-            _tokens.labels(answer.usage.model, "input").inc(answer.usage.input_tokens)
-            _tokens.labels(answer.usage.model, "output").inc(answer.usage.output_tokens)
+            _tokens_of(answer.usage.model, "input").inc(answer.usage.input_tokens)
+            _tokens_of(answer.usage.model, "output").inc(answer.usage.output_tokens)
 
 
 def count_failure(code: str, *, face: str, latency_ms: float) -> None:
-    _answers.labels(face, code).inc()
-    _seconds.labels(face).observe(latency_ms / 1000)
+    _answers_of(face, code).inc()
+    _seconds_of(face).observe(latency_ms / 1000)
 
 
 def _count_stages(stage_ms: Mapping[str, float]) -> None:
     for stage, milliseconds in stage_ms.items():
-        _stages.labels(stage).observe(milliseconds / 1000)
+        _stages_of(stage).observe(milliseconds / 1000)
 
 
 class _Elsewhere(Collector):
