@@ -4,10 +4,11 @@ import re
 
 from rag.checking.markers import NAMED, numbers_in, squares
 
-NAMES = (
-    r"(?:references|sources|citations|works cited|bibliography|quellen|références|fuentes|referencias"
-    r"|参考文献|来源|出典)"
+LIST_NAMES = (
+    *("references", "sources", "citations", "works cited", "bibliography", "quellen", "références"),
+    *("fuentes", "referencias", "参考文献", "来源", "出典"),
 )
+NAMES = rf"(?:{'|'.join(LIST_NAMES)})"
 _HEADING = re.compile(rf"[#*_\s]*{NAMES}(?: used| cited)?[*_\s]*[:：]?[*_\s]*", re.IGNORECASE)
 _ENTRY = re.compile(rf"\s*(?:[-*•+]\s*)?(?:[\[【［(（^]|\*{{0,2}}(?:\d+[.):]|{NAMED}\b))", re.IGNORECASE)
 _LABEL = re.compile(

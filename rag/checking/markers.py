@@ -16,10 +16,24 @@ def words_in(listed: str) -> frozenset[str]:
 
 _MOST_SPACES = 4  # before a marker, that belong to it
 _SPACE = r"[ \t\u00a0\u2009\u202f\u200b-\u200d\u2060\ufeff]"
-SOURCE = (
-    r"(?:chunk|source|passage|context|document|doc|citation|reference|ref|block|excerpt|snippet"
-    r"|quelle|fuente|fonte|来源|來源|资料|資料|文档|文件|出典)"
+SOURCE_WORDS = (  # the longer one of two that begin alike comes first
+    *("chunk", "source", "passage", "context", "document", "doc", "citation", "reference", "ref", "block"),
+    *(
+        "excerpt",
+        "snippet",
+        "quelle",
+        "fuente",
+        "fonte",
+        "来源",
+        "來源",
+        "资料",
+        "資料",
+        "文档",
+        "文件",
+        "出典",
+    ),
 )
+SOURCE = rf"(?:{'|'.join(SOURCE_WORDS)})"
 _NAMED = rf"{SOURCE}s?\.?{_SPACE}{{0,2}}(?:[:#：]|no\.)?{_SPACE}{{0,2}}"
 _LABEL = rf"(?:\^|\#|{_NAMED})?"
 _DASH = rf"{_SPACE}{{0,2}}(?:[-–—‑~]|\bto\b){_SPACE}{{0,2}}"
@@ -72,7 +86,7 @@ _SQUARE_OPENER = re.compile(r"[\[【［〔]")
 _MAY_OPEN = re.compile(rf"[\{OPENERS}*]")
 _IS_SPACE = re.compile(_SPACE)
 _BESIDE_A_WORD = re.compile(rf"{_NAMED}\d")  # of text in lower case: a bare "source 1" may stand there
-_ODD_LETTERS = re.compile("[ıİſ]")  # match "i" and "s" whatever their case, and not in lower case
+ODD_LETTERS = re.compile("[ıİſ]")  # match "i" and "s" whatever their case, and not in lower case
 LEFT_OPEN = re.compile(r"[\[【［〔]{1,2}[^\]】］〕\n]{0,160}\Z")
 _HALF = re.compile(
     r"(?:\*\*|\^)?[\[【［〔][^\]】］〕\n]{0,160}(?:[\]】］〕][\]】］〕*^]?)?\Z"
@@ -148,7 +162,7 @@ def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) 
 
 def forms_in(text: str) -> Iterator[re.Match[str]]:
     """What `FORMS` finds, in order. All but the bare one are tried only at the signs that they begin with."""
-    if _BESIDE_A_WORD.search(text.lower()) or _ODD_LETTERS.search(text):
+    if _BESIDE_A_WORD.search(text.lower()) or ODD_LETTERS.search(text):
         yield from FORMS.finditer(text)
         return
     done = 0

@@ -17,6 +17,7 @@ _BREAK = re.compile(
     rf"|(?P<mark>[{_MARK}]*[\"'”’»)*_]*))"
 )
 _WORD = re.compile(r"[a-z]{1,12}")
+_BLANK = re.compile(r"\s*")
 
 
 class Sentence(NamedTuple):
@@ -119,7 +120,9 @@ def _ends(text: str, begin: int, found: re.Match[str], final: bool) -> bool | No
 
 
 def _begin(text: str) -> int:
-    return len(text) - len(text.lstrip())
+    """Where its words begin; the text is not copied, for a sentence may come in a hundred pieces."""
+    blank = _BLANK.match(text)
+    return blank.end() if blank else 0
 
 
 def _cut(text: str, begin: int) -> int:

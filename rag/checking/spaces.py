@@ -13,6 +13,10 @@ class Spaces:
         self._trailing = LONGEST
 
     def bounded(self, piece: str) -> str:
+        if self._trailing + len(piece) <= LONGEST:  # as nearly every piece of a stream
+            words = piece.rstrip()
+            self._trailing = len(piece) - len(words) if words else self._trailing + len(piece)
+            return piece
         words = piece.lstrip()
         leading = piece[: min(len(piece) - len(words), LONGEST - self._trailing)]
         if not words:
