@@ -1,10 +1,17 @@
 """How long the stages of a question take. Plain Python."""
 
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import TypeVar
 
 T = TypeVar("T")
+
+# As they come. "retrieve" holds the five after it.
+STAGES = (
+    *("cache", "conversation", "retrieve", "embed", "search", "vector_store", "words", "rewrite"),
+    *("rerank", "relevance", "context", "synthesize", "check"),
+)
+_PLACES = {stage: place for place, stage in enumerate(STAGES)}
 
 
 class Stages:
@@ -22,3 +29,8 @@ class Stages:
     def note(self, stage: str, started: float) -> None:
         took = (time.perf_counter() - started) * 1000
         self.milliseconds[stage] = round(self.milliseconds.get(stage, 0.0) + took, 3)
+
+
+def in_order(milliseconds: Mapping[str, float]) -> dict[str, float]:
+    """As they come in a question; PostgreSQL has shuffled them."""
+    return dict(sorted(milliseconds.items(), key=lambda took: _PLACES.get(took[0], len(STAGES))))

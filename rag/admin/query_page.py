@@ -10,6 +10,7 @@ from rag.admin.query_filters import told
 from rag.memory import judging
 from rag.memory.reading import Explained
 from rag.models import Feedback
+from rag.stages import in_order
 
 MOST_FEEDBACK = 200
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ def _stages(took: Mapping[str, float], latency_ms: int) -> list[dict[str, Any]]:
     longest = max([float(latency_ms), *took.values(), 1.0])
     return [
         {"name": told(name), "ms": cells.milliseconds(ms), "width": round(100 * ms / longest, 1)}
-        for name, ms in [*took.items(), ("in all", float(latency_ms))]
+        for name, ms in [*in_order(took).items(), ("in all", float(latency_ms))]
     ]
 
 

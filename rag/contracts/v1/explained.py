@@ -6,6 +6,7 @@ from knowlex.common.http import utc_timestamp
 from rag.contracts.v1.answers import NOT_ENOUGH
 from rag.contracts.v1.feedback import feedback_body
 from rag.memory.reading import Explained
+from rag.stages import in_order
 
 GONE = "A document that this answer cites was deleted; what the answer said is gone with it."
 MESSAGES = {
@@ -59,7 +60,7 @@ def explained_body(explained: Explained) -> dict[str, Any]:
         "citations": [_citation(one) for one in explained.citations],
         "usage": _usage(response),
         "prompt_version": (response.prompt_version or None) if response else None,
-        "stage_times_ms": query.stage_ms,
+        "stage_times_ms": in_order(query.stage_ms),
         "faithfulness_judged_at": utc_timestamp(judged_at) if judged_at else None,
         "quality": _quality(explained),
         "feedback": feedback_body(explained.own_feedback) if explained.own_feedback else None,
