@@ -1,14 +1,14 @@
 """What is known of a passage, its question and the other candidates, as numbers. Plain Python."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import nlargest
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 from rag.named import misspelled
 from rag.ordering import Scale, scale_of, strength
 from rag.sentences import Terms, analysis_of, score_passage, terms_by_language, words_of
-from rag.types import Passage, Retrieval, SentenceScore
+from rag.types import Passage, Retrieval, Sentences, SentenceScores
 
 ENOUGH = 4.0  # idf of a word in one of some fifty chunks
 # What a passage must stand out from: the mean of the sixth to the twentieth strongest candidate. Up to five
@@ -54,24 +54,42 @@ class Described(NamedTuple):
     """
 
     passage: Passage
-    sentences: tuple[SentenceScore, ...]
+    sentences: Sentences
     features: Features
     whole: bool
     is_scored: bool = False
 
 
-class _Held(dict[frozenset[str], tuple[float, float, float]]):
-    """Coverage, evidence and names of the question's words that a passage holds, each combination once."""
+T = TypeVar("T")
+
+
+class _Once(dict[frozenset[str], T]):
+    """What is told by some of a question's words: twenty candidates hold or lack a few combinations."""
+
+    def __init__(self, told: Callable[[frozenset[str]], T]) -> None:
+        super().__init__()
+        self._told = told
+
+    def __missing__(self, words: frozenset[str]) -> T:
+        found = self[words] = self._told(words)
+        return found
+
+
+class _Words:
+    """A question's words in one analysis. told: coverage, evidence and names by those that a passage holds;
+    subject: by those that a document lacks.
+    """
 
     def __init__(self, terms: Terms) -> None:
-        super().__init__()
-        self.terms = terms
+        self.asked, self._terms = terms.words, terms
+        self.subjects = frozenset[str]().union(*terms.subjects)
+        self.told = _Once(self._coverage_evidence_names)
+        self.subject = _Once(lambda lost: terms.share_of_subjects(terms.words - lost))
 
-    def __missing__(self, held: frozenset[str]) -> tuple[float, float, float]:
-        terms = self.terms
-        evidence = math.log1p(terms.mass_in(held, at_most=ENOUGH))
-        found = self[held] = terms.coverage(held), evidence, terms.share_of_names(held)
-        return found
+    def _coverage_evidence_names(self, held: frozenset[str]) -> tuple[float, float, float]:
+        terms = self._terms
+        evidence = math.log1p(sum([min(weight, ENOUGH) for weight in terms.held(held)]))
+        return terms.coverage(held), evidence, terms.share_of_names(held)
 
 
 def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
@@ -82,19 +100,19 @@ def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
     scored = [passage.sentences or score_passage(passage, terms[passage.language]) for passage in passages]
     strengths = _strengths(retrieval, scored, terms, scale)
     usual = _usual(strengths)
-    words = [analysis_of(passage.content, passage.language).words for passage in passages]
-    subject = _subjects(passages, words, terms)
-    held = {language: _Held(own) for language, own in terms.items()}
+    said = [analysis_of(passage.content, passage.language).words for passage in passages]
+    words = {language: _Words(own) for language, own in terms.items()}
+    subject = _subjects(passages, said, words)
     described = [
-        _described(passage, said, sentences, held[passage.language], scale.line, strong - usual, subject)
-        for passage, said, sentences, strong in zip(passages, words, scored, strengths, strict=True)
+        _described(passage, there, sentences, words[passage.language], scale.line, strong - usual, subject)
+        for passage, there, sentences, strong in zip(passages, said, scored, strengths, strict=True)
     ]
     return [_reranked(one) for one in described] if retrieval.rerank_model else described
 
 
 def _strengths(
     retrieval: Retrieval,
-    scored: Sequence[Sequence[SentenceScore]],
+    scored: Sequence[Sentences],
     terms: Mapping[str, Terms],
     scale: Scale,
 ) -> list[float]:
@@ -124,57 +142,55 @@ def _usual(strengths: Sequence[float]) -> float:
 
 
 def _subjects(
-    passages: Sequence[Passage], words: Sequence[frozenset[str]], terms: Mapping[str, Terms]
+    passages: Sequence[Passage], said: Sequence[frozenset[str]], words: Mapping[str, _Words]
 ) -> dict[int, float]:
     """By document, which is its id's number; words are looked for only where the question names something.
 
-    words: of each passage.
+    said: the words of each passage.
     """
-    own = {passage.document_id.int: terms[passage.language] for passage in passages}
-    if not any(one.subjects for one in terms.values()):
-        return dict.fromkeys(own, 1.0)
-    missing = {id_: frozenset[str]().union(*asked.subjects) for id_, asked in own.items()}
-    for passage, said in zip(passages, words, strict=True):
+    own = {passage.document_id.int: words[passage.language] for passage in passages}
+    missing = {id_: one.subjects for id_, one in own.items()}
+    if not any(missing.values()):
+        return dict.fromkeys(missing, 1.0)
+    for passage, there in zip(passages, said, strict=True):
+        if lost := missing[passage.document_id.int] - there:
+            lost -= _headings(passage)
+        missing[passage.document_id.int] = lost
+    for passage, there in zip(passages, said, strict=True):
         if lost := missing[passage.document_id.int]:
-            lost -= said
-            missing[passage.document_id.int] = lost - _headings(passage) if lost else lost
-    for passage, said in zip(passages, words, strict=True):
-        if lost := missing[passage.document_id.int]:
-            missing[passage.document_id.int] = frozenset(name for name in lost if not misspelled(name, said))
-    return {
-        id_: own[id_].share_of_subjects(own[id_].words - lost) if lost else 1.0
-        for id_, lost in missing.items()
-    }
+            missing[passage.document_id.int] = frozenset(name for name in lost if not misspelled(name, there))
+    return {id_: own[id_].subject[lost] for id_, lost in missing.items()}
 
 
 def _described(
     passage: Passage,
     said: frozenset[str],
-    sentences: tuple[SentenceScore, ...],
-    known: _Held,
+    sentences: Sentences,
+    words: _Words,
     line: tuple[float, float],
     margin: float,
     subject: Mapping[int, float],
 ) -> Described:
     """said: its words. line: of the `Scale`."""
     factor, shift = line
-    asked = known.terms.words
-    held = asked & said
-    whole = len(held) == len(asked)
+    held = words.asked & said
+    whole = len(held) == len(words.asked)
     if not whole:
-        held |= asked & _headings(passage)
-    coverage, evidence, names = known[held]
+        held |= words.asked & _headings(passage)
+    coverage, evidence, names = words.told[held]
     similarity = 0.0 if passage.distance is None else factor * (1.0 - passage.distance) + shift
-    nearest = max([one[4] for one in sentences if one[4] is not None], default=None)
-    features = Features(
-        similarity=max(0.0, similarity),
-        sentence=max([one[2] + one[3] for one in sentences], default=0.0) / 2,  # `worth`
-        coverage=coverage,
-        evidence=evidence,
-        sentence_similarity=max(0.0, similarity if nearest is None else factor * nearest + shift),
-        names=names,
-        margin=max(0.0, margin) ** 0.5,
-        subject=subject[passage.document_id.int],
+    scored = SentenceScores.of(sentences)
+    nearest = max([cosine for cosine in scored.similarities if cosine is not None], default=None)
+    sentence_similarity = similarity if nearest is None else factor * nearest + shift
+    features = Features(  # in their order: by name takes three times as long
+        max(0.0, similarity),
+        max(scored.both_coverages(), default=0.0) / 2,  # `worth`
+        coverage,
+        evidence,
+        max(0.0, sentence_similarity),
+        names,
+        max(0.0, margin) ** 0.5,
+        subject[passage.document_id.int],
     )
     return Described(passage, sentences, features, whole)
 

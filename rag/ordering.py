@@ -14,13 +14,13 @@ maximum as in Bruch, Gai, Ingber, "An Analysis of Fusion Functions for Hybrid Re
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
 from embeddings.lexical import K1
 from rag.sentences import Terms, analysis_of
-from rag.types import Passage, SentenceScore
+from rag.types import Passage, Sentences, SentenceScores
 
 BM25 = 1.5
 WORDS = 0.2  # of c1 and of c2
@@ -29,20 +29,23 @@ IMAGINED = 2  # candidates of the usual spread, so that two that are nearly alik
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How a model's cosines lie: what it gives to the unrelated, how far a question's candidates differ."""
+    """How a model's cosines lie: what it gives to the unrelated, how far a question's candidates differ.
+
+    line: (factor, shift) from this model's cosines to those that all-MiniLM-L6-v2 might have given.
+    """
 
     base: float
     spread: float
+    line: tuple[float, float] = field(init=False, repr=False, compare=False)
 
-    @property
-    def line(self) -> tuple[float, float]:
-        """(factor, shift) from this model's cosines to those that all-MiniLM-L6-v2 might have given."""
-        factor = USUAL.spread / self.spread
-        return factor, USUAL.base - factor * self.base
+    def __post_init__(self) -> None:
+        factor = USUAL_SPREAD / self.spread
+        object.__setattr__(self, "line", (factor, USUAL_BASE - factor * self.base))
 
 
 # Medians over questions, by benchmarks/evaluation: mean of the 6th to 20th cosine, and standard deviation.
-USUAL = Scale(0.14, 0.10)
+USUAL_BASE, USUAL_SPREAD = 0.14, 0.10
+USUAL = Scale(USUAL_BASE, USUAL_SPREAD)
 SCALES = {"all-MiniLM-L6-v2": USUAL, "multilingual-e5-small": Scale(0.775, 0.02)}
 
 
@@ -59,18 +62,19 @@ def scale_of(
 
 def scale_by(cosines: Sequence[float]) -> Scale:
     mean = fmean(cosines)
-    squares = sum((cosine - mean) ** 2 for cosine in cosines) + IMAGINED * USUAL.spread**2
+    squares = sum((cosine - mean) ** 2 for cosine in cosines) + IMAGINED * USUAL_SPREAD**2
     return Scale(mean, (squares / (len(cosines) + IMAGINED)) ** 0.5)
 
 
-def strength(passage: Passage, sentences: Sequence[SentenceScore], terms: Terms, scale: Scale) -> float:
+def strength(passage: Passage, sentences: Sentences, terms: Terms, scale: Scale) -> float:
     """sentences: of the passage, scored for the question that the terms are of; higher is better."""
     factor, shift = scale.line  # in place: there are hundreds of sentences
     cosine = 0.0 if passage.distance is None else factor * (1 - passage.distance) + shift
     in_words = bm25(terms, analysis_of(passage.content, passage.language).weights)
+    scored = SentenceScores.of(sentences)
     values = [
-        (cosine if similarity is None else factor * similarity + shift) + WORDS * (alone + with_previous)
-        for _, _, alone, with_previous, similarity in sentences
+        (cosine if similarity is None else factor * similarity + shift) + WORDS * words
+        for similarity, words in zip(scored.similarities, scored.both_coverages(), strict=True)
     ]
     return cosine + BM25 * in_words + max(values, default=cosine)
 

@@ -1,17 +1,16 @@
 """The sentences of a passage, and how much of the question each one holds. Plain Python."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
-from itertools import chain, repeat
+from functools import lru_cache
+from itertools import chain
 from operator import or_
 
 from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes, position, question_lexemes, term_weights
 from rag.named import names_of, subjects_of
-from rag.types import Passage, Retrieval, SentenceScore
+from rag.types import Passage, Retrieval, SentenceScore, SentenceScores
 
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
 KEPT_TERMS = 64  # questions, while they are answered
@@ -26,7 +25,6 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _DEFINITION = re.compile(r"\S\n[ \t]{0,3}:[ \t]+\S")  # Markdown's "term", and a line below ": what it means"
-_score = partial(tuple.__new__, SentenceScore)  # hundreds for each question: without a call in Python
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
 
 
@@ -97,9 +95,12 @@ class Terms:
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", Shares(self.weights.values(), self.mass))
 
-    def mass_in(self, words: frozenset[str], *, at_most: float = math.inf) -> float:
-        """Of the question's words that are in `words`. at_most: what a single word can weigh."""
-        return sum([min(weight, at_most) for word, weight in self.weights.items() if word in words])
+    def held(self, words: frozenset[str]) -> list[float]:
+        """The idf of each of the question's words that are in `words`."""
+        return [weight for word, weight in self.weights.items() if word in words]
+
+    def mass_in(self, words: frozenset[str]) -> float:
+        return sum(self.held(words))
 
     def coverage(self, words: frozenset[str]) -> float:
         """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
@@ -107,6 +108,8 @@ class Terms:
 
     def share_of_names(self, words: frozenset[str]) -> float:
         """`coverage` of the names alone; 1 for a question without any."""
+        if not self.names:
+            return 1.0
         mass = self.mass_in(self.names)
         return min(1.0, self.mass_in(words & self.names) / mass) if mass else 1.0
 
@@ -165,31 +168,28 @@ def _sentence(content: str, start: int, end: int, words: Iterable[str]) -> Sente
     return Sentence(start, end, frozenset(words), complete)
 
 
-def score_sentences(content: str, terms: Terms, language: str = "") -> tuple[SentenceScore, ...]:
+def score_sentences(content: str, terms: Terms, language: str = "") -> SentenceScores:
     """Every sentence of the passage, in reading order, scored for the question."""
     analysis = analysis_of(content, language)
-    return _scored(analysis, terms, repeat(None, len(analysis.spans)))
+    return _scored(analysis, terms, (None,) * len(analysis.spans))
 
 
-def score_passage(passage: Passage, terms: Terms) -> tuple[SentenceScore, ...]:
+def score_passage(passage: Passage, terms: Terms) -> SentenceScores:
     """The same with each sentence's cosine to the question, where the passage came with one."""
     if not passage.similarities:
         return score_sentences(passage.content, terms, passage.language)
     analysis = analysis_of(passage.content, passage.language)
     if analysis.spans == passage.bounds:  # unless the text was split by other rules when it was stored
-        found: Iterable[float | None] = passage.similarities
-    else:
-        found = map(dict(zip(passage.bounds, passage.similarities, strict=True)).get, analysis.spans)
-    return _scored(analysis, terms, found)
+        return _scored(analysis, terms, passage.similarities)
+    known = dict(zip(passage.bounds, passage.similarities, strict=True))
+    return _scored(analysis, terms, tuple(map(known.get, analysis.spans)))
 
 
-def _scored(
-    analysis: Analysis, terms: Terms, similarities: Iterable[float | None]
-) -> tuple[SentenceScore, ...]:
+def _scored(analysis: Analysis, terms: Terms, similarities: tuple[float | None, ...]) -> SentenceScores:
     """Without a call in Python for each sentence."""
     holding, share = _holding(analysis, terms), terms.shares.__getitem__
     alone, both = map(share, holding), map(share, map(or_, holding, [0, *holding[:-1]]))
-    return tuple(map(_score, zip(*analysis.bounds, alone, both, similarities, strict=True)))
+    return SentenceScores(*analysis.bounds, tuple(alone), tuple(both), similarities)
 
 
 def terms_by_language(

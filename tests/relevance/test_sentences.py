@@ -6,6 +6,7 @@ import pytest
 
 from rag.rerankers.sentence import SentenceReranker
 from rag.sentences import analysis_of, question_terms, score_sentences
+from rag.types import SentenceScores
 from tests.relevance.asking import ask_of, passage, retrieval
 
 TEXT = "The Norse  arrived\nin 911. They took Rouen!  Did they stay?\nMany did. 東京は首都です。"
@@ -98,3 +99,12 @@ def test_passages_that_say_nothing_of_the_question_keep_their_order() -> None:
 
 def test_all_that_top_k_asks_for_is_handed_on() -> None:
     assert len(rerank("rope", *(f"Entry {n} is about rope." for n in range(60)), top_k=50)) == 50
+
+
+def test_sentences_in_columns_are_those_looked_at_one_by_one() -> None:
+    scores = score_sentences(TEXT, question_terms("norse rouen", {}))
+    seen = tuple(scores)
+    assert SentenceScores.of(seen) == scores
+    assert (len(scores), scores[1], scores[-1:]) == (len(seen), seen[1], seen[-1:])
+    assert list(scores.both_coverages()) == [one.coverage + one.coverage_with_previous for one in seen]
+    assert not SentenceScores.of(())
