@@ -6,6 +6,7 @@ What a text's language is, and in which one a question is asked, shows in them. 
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain, repeat
 from pathlib import Path
 
 _LISTS = Path(__file__).parent / "stopwords"
@@ -26,11 +27,7 @@ def listed() -> tuple[str, ...]:
 
 def votes(words: Iterable[str]) -> Counter[str]:
     """For each language, how many of the words, in lower case, are stop words of it."""
-    counts: Counter[str] = Counter()
-    for word, times in Counter(words).items():
-        for code in _languages_of().get(word, ()):
-            counts[code] += times
-    return counts
+    return Counter(chain.from_iterable(map(_languages_of().get, words, repeat(()))))
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,7 @@ SPARSE_DIMENSIONS = 2**24
 MOST_LEXEMES = 4000
 KEPT_QUESTIONS = 256
 UNKNOWN = ""  # a language that nobody could tell: analysed as English
+_ENGLISH = (UNKNOWN, "en")
 
 
 def lexemes(text: str, language: str = UNKNOWN) -> list[str]:
@@ -31,7 +32,7 @@ def lexemes(text: str, language: str = UNKNOWN) -> list[str]:
     Runs of scripts that put no space between words (Chinese, Japanese, Korean, Thai...) as overlapping pairs.
     A text that is looked for in a document is analysed by the document's language.
     """
-    return _lexemes(text, language, frozenset())
+    return _lexemes(text, language, _without(language))
 
 
 def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -48,18 +49,22 @@ def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def _distinct(text: str, language: str) -> tuple[str, ...]:
     """Once for all stages of a question."""
-    left_out = frozenset[str]().union(*(rules_of(code).stop_words for code in asking.asked_in(text)))
-    found = _lexemes(text, language, left_out) or lexemes(text, language)
+    found = _lexemes(text, language, _without(language, asking.asked_in(text))) or lexemes(text, language)
     return tuple(dict.fromkeys(found))
 
 
-def _lexemes(text: str, language: str, left_out: frozenset[str]) -> list[str]:
-    if language in (UNKNOWN, "en"):
-        found = english.lexemes(text, english.STOP_WORDS | left_out if left_out else english.STOP_WORDS)
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def _without(language: str, asked: tuple[str, ...] = ()) -> frozenset[str]:
+    """The stop words of the language, and of those that a question may be in."""
+    own = english.STOP_WORDS if language in _ENGLISH else rules_of(language).stop_words
+    return own.union(*(rules_of(code).stop_words for code in asked))
+
+
+def _lexemes(text: str, language: str, without: frozenset[str]) -> list[str]:
+    if language in _ENGLISH:
+        found = english.lexemes(text, without)
     else:
-        rules = rules_of(language)
-        without = rules.stop_words | left_out if left_out else rules.stop_words
-        found = general.lexemes(text, rules, without)
+        found = general.lexemes(text, rules_of(language), without)
     return found if len(found) <= MOST_LEXEMES else _bounded(found)
 
 

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from embeddings.lexical import lexemes
 
@@ -14,7 +15,7 @@ _WORD = re.compile(r"\w[\w.,&'’-]*")
 _YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%-]|[.,]\d)")
 _TOKEN = re.compile(r"[^\W\u2e80-\u9fff\uac00-\ud7af][^\W\u2e80-\u9fff\uac00-\ud7af'’-]*(?:[-'’]\w+)*")
 _SHORTENED = re.compile(r"[A-Z]{2,3}s?(?:['’]s)?")  # EU, USA: a text may say the whole
-_ENDED = re.compile(r"[.?!:]\W*$")  # before a word: it begins a sentence
+_ENDED = re.compile(r"[.?!:]\W*$")  # between two words: the second begins a sentence
 NOUNS_ARE_CAPITAL = frozenset({"de", "lb"})
 SPELLED = 6  # letters from which a name may differ in one
 
@@ -47,7 +48,11 @@ def misspelled(name: str, words: frozenset[str]) -> bool:
     """Whether one of the words is the name but for a letter, not its first: one more, one less or another."""
     if len(name) < SPELLED:
         return False
-    return any(_differ_by_one(name, word) for word in _by_initial(words).get(name[0], ()))
+    half = len(name) // 2  # the letter is in one of the halves: the other one is whole
+    begun, ended = name[:half], name[-half:]
+    alike = _by_initial(words).get(name[0], ())
+    near = [word for word in alike if word.startswith(begun) or word.endswith(ended)]
+    return any(_differ_by_one(name, word) for word in near)
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
@@ -63,7 +68,9 @@ def _by_initial(words: frozenset[str]) -> Mapping[str, Sequence[str]]:
 def _runs(text: str) -> list[str]:
     """Words with a capital letter that follow each other; none if capital letters are a matter of style."""
     tokens = list(_TOKEN.finditer(text))
-    within = [token for token in tokens[1:] if not _ENDED.search(text, 0, token.start())]
+    within = [
+        token for before, token in pairwise(tokens) if not _ENDED.search(text, before.end(), token.start())
+    ]
     if not within or _is_headline([token[0] for token in within]):
         return []
     runs: list[str] = []
@@ -84,10 +91,8 @@ def _is_headline(words: Sequence[str]) -> bool:
 
 
 def _differ_by_one(one: str, other: str) -> bool:
-    if abs(len(one) - len(other)) > 1 or one == other:
-        return False
-    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    if at is None:
-        return True
-    a, b = one[at:], other[at:]
-    return a[1:] == b[1:] or a[1:] == b or a == b[1:]
+    if len(one) == len(other):
+        return sum([a != b for a, b in zip(one, other, strict=True)]) == 1
+    shorter, longer = sorted((one, other), key=len)
+    at = next((n for n, letter in enumerate(shorter) if letter != longer[n]), len(shorter))
+    return shorter[at:] == longer[at + 1 :]

@@ -116,10 +116,12 @@ def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, A
     are averaged: the more either says, the more is told, and one alone does not decide.
     """
     weighed = _Weights.of(retrieval, calibration)
+    asked = asked_in(question_text)
     judged = []
     for described in describe(question_text, retrieval):
-        relevance = weighed.relevance(described, is_foreign(question_text, described.passage))
-        judged.append(described.passage.but(relevance=relevance, sentences=described.sentences))
+        passage = described.passage
+        relevance = weighed.relevance(described, _is_other(asked, passage))
+        judged.append(passage.but(relevance=relevance, sentences=described.sentences))
     return replace(retrieval, passages=tuple(judged))
 
 
@@ -166,17 +168,22 @@ def weights_for(model_name: str, calibration: Mapping[str, Any] | None) -> Calib
 
 def is_foreign(question_text: str, passage: Passage) -> bool:
     """Whether the question seems to be in another language than the passage; False where it is unclear."""
-    asked = asked_in(question_text)
+    return _is_other(asked_in(question_text), passage)
+
+
+def _is_other(asked: tuple[str, ...], passage: Passage) -> bool:
+    """asked: the languages that the question may be in."""
     return bool(asked) and (passage.language or "en") not in asked
 
 
 def _stored(calibration: Mapping[str, Any] | None) -> Calibration | None:
-    given = calibration or {}
-    values = {field.name: given.get(field.name) for field in fields(Calibration)}
+    if not calibration:
+        return None
+    values = {field.name: calibration.get(field.name) for field in fields(Calibration)}
     usable = {
         name: float(value)
         for name, value in values.items()
         if isinstance(value, int | float) and math.isfinite(value)
     }
     missing = values.keys() - usable.keys()
-    return None if missing - (_SINCE_SENTENCES - given.keys()) else Calibration(**usable)
+    return None if missing - (_SINCE_SENTENCES - calibration.keys()) else Calibration(**usable)
