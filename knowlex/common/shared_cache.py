@@ -101,31 +101,34 @@ class SharedCache:
         waiting.values.append(_Value(kind, key, value, ttl_s))
         if waiting.writing is None or waiting.writing.done():
             waiting.writing = asyncio.create_task(self._write(waiting.values))
+            waiting.writing.add_done_callback(lambda _: self._forget(waiting.values))
 
     async def close(self) -> None:
         """This loop's connections, when what is being written is written."""
         waiting = self._waiting.take()
         if waiting is not None and waiting.writing is not None:
             await asyncio.wait([waiting.writing], timeout=GATHERED_S + 2 * TIMEOUT_S)
+            waiting.writing.cancel()
         client = self._clients.take()
         if client is not None:
             await client.close()
 
     async def _write(self, values: deque[_Value]) -> None:
-        try:
-            while values:
-                await asyncio.sleep(GATHERED_S)
-                batch = list(islice(values, AT_ONCE))
-                commands = [command for value in batch if (command := value.command()) is not None]
-                if commands:
-                    await self._asked(*commands)
-                for value in batch:
-                    self._on_the_way.pop((value.kind, value.key), None)
-                    values.popleft()
-        finally:
-            for value in values:  # the loop has ended
+        while values:
+            await asyncio.sleep(GATHERED_S)
+            batch = list(islice(values, AT_ONCE))
+            commands = [command for value in batch if (command := value.command()) is not None]
+            if commands:
+                await self._asked(*commands)
+            for value in batch:
                 self._on_the_way.pop((value.kind, value.key), None)
-            values.clear()
+                values.popleft()
+
+    def _forget(self, values: deque[_Value]) -> None:
+        """What the end of the loop, or a mistake, kept from being written."""
+        while values:
+            value = values.popleft()
+            self._on_the_way.pop((value.kind, value.key), None)
 
     def _is_away(self) -> bool:
         return not enabled() or time.monotonic() < self._rests_until

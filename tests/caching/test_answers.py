@@ -1,5 +1,6 @@
 """What is kept and found again, in a real Valkey."""
 
+import asyncio
 import os
 import signal
 import time
@@ -57,6 +58,24 @@ async def test_an_answer_is_found_again_with_the_question_that_is_asked_now():
 async def test_who_asks_at_once_finds_it_though_it_is_not_written_yet():
     answers.remember(ASKED, answer(question=ASKED))
     assert await answers.recall(ASKED) is not None
+
+
+async def test_several_are_kept_at_once(cache: SharedCache):
+    asked = [question(f"What is {n}?", state="s1") for n in range(3 * shared_cache.AT_ONCE)]
+    for one in asked:
+        answers.remember(one, answer(question=one))
+    await cache.close()
+    assert cache._on_the_way == {}
+    assert all([await answers.recall(one) for one in asked])
+
+
+async def test_what_a_loop_leaves_behind_is_forgotten(cache: SharedCache):
+    answers.remember(ASKED, answer(question=ASKED))
+    writing = cache._waiting.get().writing
+    assert writing is not None
+    writing.cancel()
+    await asyncio.wait([writing])
+    assert await answers.recall(ASKED) is None
 
 
 @pytest.mark.parametrize(
