@@ -3,6 +3,7 @@
 Django's ORM would hop to a thread for every query; views that answer 500 people at once cannot pay that.
 """
 
+import asyncio
 import logging
 import select
 from collections.abc import Mapping, Sequence
@@ -10,13 +11,13 @@ from typing import Any, TypeAlias
 
 import psycopg
 from django.db import connections
-from psycopg import AsyncConnection
 from psycopg.abc import QueryNoTemplate as Query
-from psycopg.rows import DictRow, dict_row
+from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from knowlex.common.connections import LoopConnection
 from knowlex.common.errors import DatabaseUnavailable
-from knowlex.common.giving_up import abandoned_ended, finished
+from knowlex.common.giving_up import abandoned_ended, finished, left_behind
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
 from knowlex.common.turns import Turns
@@ -25,7 +26,6 @@ log = logging.getLogger(__name__)
 
 Row: TypeAlias = dict[str, Any]
 Params: TypeAlias = Sequence[Any] | Mapping[str, Any]
-Pool: TypeAlias = AsyncConnectionPool[AsyncConnection[DictRow]]
 
 MAX_CONNECTIONS = 8
 LIMIT_S = 4.6  # for a statement with its retries: with the database gone, callers answer 503 within 5 s
@@ -40,6 +40,12 @@ TRANSIENT = (
 )
 _NO_SCANS = "SET LOCAL enable_seqscan = off"  # as `_configure` says, behind a pooler
 _RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=LIMIT_S)
+
+
+class Pool(AsyncConnectionPool[LoopConnection]):
+    """behind_pooler: whether the connections made so far reach a pooler, not the server itself."""
+
+    behind_pooler = False
 
 
 class StatementTooLong(DatabaseUnavailable):
@@ -74,7 +80,8 @@ async def close_pool() -> None:
 
 async def _within_limit(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
     try:
-        return await finished(_fetch_with_retries(sql, params, setup), within_s=LIMIT_S)
+        async with asyncio.timeout(LIMIT_S):
+            return await _fetch_with_retries(sql, params, setup)
     except TimeoutError:
         raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
 
@@ -88,36 +95,57 @@ async def _fetch_with_retries(sql: Query, params: Params, setup: Sequence[Query]
 
 
 async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
+    """Whoever is cancelled, by the limit or otherwise, is not held up by a server that hangs."""
     pool = _pools.get()
     await pool.open()  # returns at once when it is open
-    connection = await living_connection(pool)
     try:
-        return await _run(connection, sql, params, setup)
+        if not setup and not pool.behind_pooler:
+            connection = await living_connection(pool)
+            if connection.prepare_threshold is not None:
+                return await _alone(pool, connection, sql, params)
+            await pool.putconn(connection)  # the first of all, and there is a pooler
+        return await finished(_in_transaction(pool, sql, params, setup), within_s=LIMIT_S)
     except psycopg.errors.QueryCanceled as exc:
         raise StatementTooLong("A statement took too long.", retry_after_s=5) from exc
+
+
+async def _alone(pool: Pool, connection: LoopConnection, sql: Query, params: Params) -> list[Row]:
+    connection.settles_later = True
+    try:
+        return await connection.rows(sql, params)
+    finally:
+        connection.settles_later = False
+        if connection.unsettled:
+            left_behind(_settled(pool, connection))
+        else:
+            await pool.putconn(connection)
+
+
+async def _settled(pool: Pool, connection: LoopConnection) -> None:
+    try:
+        await connection.settle()
     finally:
         await pool.putconn(connection)
 
 
-async def _run(
-    connection: AsyncConnection[DictRow], sql: Query, params: Params, setup: Sequence[Query]
-) -> list[Row]:
-    setup = in_force(connection, setup)
-    if not setup:
-        return await (await connection.execute(sql, params)).fetchall()
-    async with connection.pipeline(), connection.transaction():
-        for statement in setup:
-            await connection.execute(statement, prepare=False)
-        cursor = await connection.execute(sql, params)
-    return await cursor.fetchall()
+async def _in_transaction(pool: Pool, sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
+    connection = await living_connection(pool)
+    try:
+        async with connection.pipeline(), connection.transaction():
+            for statement in in_force(connection, setup):
+                await connection.execute(statement, prepare=False)
+            cursor = await connection.execute(sql, params)
+        return await cursor.fetchall()
+    finally:
+        await pool.putconn(connection)
 
 
-def in_force(connection: AsyncConnection[DictRow], setup: Sequence[Query]) -> Sequence[Query]:
+def in_force(connection: LoopConnection, setup: Sequence[Query]) -> Sequence[Query]:
     """The SET LOCAL statements, with those that a direct connection was given once (`_configure`)."""
     return setup if connection.prepare_threshold is not None else (_NO_SCANS, *setup)
 
 
-async def living_connection(pool: Pool) -> AsyncConnection[DictRow]:
+async def living_connection(pool: Pool) -> LoopConnection:
     """A connection that the server has not closed meanwhile; the pool replaces those that it has."""
     for _ in range(MAX_CONNECTIONS):
         connection = await pool.getconn()
@@ -128,7 +156,7 @@ async def living_connection(pool: Pool) -> AsyncConnection[DictRow]:
     return await pool.getconn()
 
 
-def _has_unread_bytes(connection: AsyncConnection[DictRow]) -> bool:
+def _has_unread_bytes(connection: LoopConnection) -> bool:
     """Whether the idle connection's socket can be read: the server said goodbye, or just closed it."""
     poll = select.poll()
     poll.register(connection.pgconn.socket, select.POLLIN)
@@ -137,10 +165,10 @@ def _has_unread_bytes(connection: AsyncConnection[DictRow]) -> bool:
 
 def new_pool(database: Mapping[str, Any]) -> Pool:
     """database: as in Django's DATABASES."""
-    return AsyncConnectionPool(
+    pool = Pool(
         kwargs={**_connection_arguments(database), "autocommit": True, "row_factory": dict_row},
-        connection_class=AsyncConnection[DictRow],
-        configure=_configure,
+        connection_class=LoopConnection,
+        configure=lambda connection: _configure(pool, connection),
         open=False,
         min_size=0,
         max_size=MAX_CONNECTIONS,
@@ -149,21 +177,23 @@ def new_pool(database: Mapping[str, Any]) -> Pool:
         reconnect_timeout=2.0,
         num_workers=1,
     )
+    return pool
 
 
-async def _configure(connection: AsyncConnection[DictRow]) -> None:
+async def _configure(pool: Pool, connection: LoopConnection) -> None:
     """No scans of whole tables: all that is asked here has an index.
 
     To the planner, unpacking a row's words costs nothing, so with a few thousand chunks it would read them
     all: 14 ms for 2,000, against 2 ms by the GIN index.
     """
-    if await _is_pooled(connection):
+    pool.behind_pooler = await _is_pooled(connection)
+    if pool.behind_pooler:
         connection.prepare_threshold = None
     else:
         await connection.execute("SET enable_seqscan = off")
 
 
-async def _is_pooled(connection: AsyncConnection[DictRow]) -> bool:
+async def _is_pooled(connection: LoopConnection) -> bool:
     """Whether a pooler (PgBouncer) stands in between: then what is prepared or set stays with some connection
     of its own, and the next transaction gets another.
     """

@@ -26,17 +26,26 @@ async def finished(work: Coroutine[Any, Any, T], *, within_s: float) -> T:
     return task.result()
 
 
+def left_behind(work: Coroutine[Any, Any, None]) -> None:
+    """It runs on, and nobody waits for it; what it raises is lost."""
+    _keep(asyncio.ensure_future(work))
+
+
 async def abandoned_ended(*, within_s: float) -> None:
-    """Until this event loop's abandoned work has ended, or time is up."""
+    """Until this event loop's work that nobody waits for has ended, or time is up."""
     loop = asyncio.get_running_loop()
     if leaving := [task for task in _abandoned if task.get_loop() is loop]:
         await asyncio.wait(leaving, timeout=within_s)
 
 
 def _abandon(task: asyncio.Task[Any]) -> None:
+    _keep(task)
+    task.cancel()
+
+
+def _keep(task: asyncio.Task[Any]) -> None:
     _abandoned.add(task)
     task.add_done_callback(_forget)
-    task.cancel()
 
 
 def _forget(task: asyncio.Task[Any]) -> None:

@@ -15,12 +15,11 @@ from typing import Any, Literal
 import psycopg
 from django.conf import settings
 from prometheus_client import Counter
-from psycopg import AsyncConnection
 from psycopg.abc import QueryNoTemplate as Query
-from psycopg.rows import DictRow
 
 from knowlex.common import async_db
 from knowlex.common.async_db import TRANSIENT, Params, Row
+from knowlex.common.connections import LoopConnection
 from knowlex.common.giving_up import finished
 from knowlex.common.metrics import REGISTRY
 from knowlex.common.per_loop import PerLoop
@@ -129,7 +128,7 @@ def _not_from_it(outcome: Literal["behind", "away"]) -> list[Row] | None:
 
 
 async def _run(
-    connection: AsyncConnection[DictRow], sql: Query, params: Params, setup: Sequence[Query], told: Told
+    connection: LoopConnection, sql: Query, params: Params, setup: Sequence[Query], told: Told
 ) -> list[Row] | None:
     """None if the state is another one. Each statement sees what is there when it begins: never less."""
     async with connection.pipeline(), connection.transaction():

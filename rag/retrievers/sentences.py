@@ -8,7 +8,7 @@ from psycopg.sql import SQL
 # For what has been chosen already, in the same round trip: of `c`, the passage's chunk, by the model that the
 # question's %(vector)s is of. Both vectors have length 1: the inner product is the cosine. The question's is
 # made a halfvec once by its own SELECT; an array is unnested in its order.
-COLUMNS = SQL("sentences.bounds, sentences.similarities")
+COLUMNS = SQL("sentences.bounds::text AS bounds, sentences.similarities")
 NO_COLUMNS = SQL("NULL AS bounds, NULL AS similarities")
 JOIN = SQL("""
 LEFT JOIN LATERAL (
@@ -22,12 +22,13 @@ LEFT JOIN LATERAL (
 
 
 @lru_cache(maxsize=2048)
-def _pairs(bounds: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """The same passages come again and again."""
-    return tuple(zip(bounds[::2], bounds[1::2], strict=True))
+def _pairs(bounds: str | None) -> tuple[tuple[int, int], ...]:
+    """bounds: as PostgreSQL writes an array. The same passages come again and again."""
+    places = [int(place) for place in (bounds or "").strip("{}").split(",") if place]
+    return tuple(zip(places[::2], places[1::2], strict=True))
 
 
 def take(row: dict[str, Any]) -> None:
     """Turn the columns into those fields of `Passage`; a chunk without stored sentences has none."""
-    row["bounds"] = _pairs(tuple(row["bounds"] or ()))
+    row["bounds"] = _pairs(row["bounds"])
     row["similarities"] = tuple(row["similarities"] or ())

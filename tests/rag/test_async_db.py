@@ -95,6 +95,42 @@ async def test_an_asker_who_leaves_gives_the_connection_back():
     assert await fetch_one("SELECT 1 AS one") == {"one": 1}
 
 
+async def test_who_is_cancelled_at_any_moment_spoils_nothing():
+    for turns in range(40):
+        task = asyncio.create_task(fetch_all("SELECT %s::int AS n, repeat('x', 100000)", (turns,)))
+        for _ in range(turns % 20):
+            await asyncio.sleep(0)
+        task.cancel()
+        assert await fetch_one("SELECT %s::int AS n", (turns,)) == {"n": turns}
+    rows = await asyncio.gather(*(fetch_one("SELECT %s::int AS n", (n,)) for n in range(50)))
+    assert rows == [{"n": n} for n in range(50)]
+
+
+async def test_a_statement_that_is_left_is_ended_in_the_server():
+    task = asyncio.create_task(fetch_all("SELECT pg_sleep(30), 'left' AS it"))
+    running = "SELECT count(*) AS n FROM pg_stat_activity WHERE query LIKE %s AND state = 'active'"
+    while (await fetch_one(running, ("%'left' AS it",))) != {"n": 1}:
+        pass
+    task.cancel()
+    while (await fetch_one(running, ("%'left' AS it",))) != {"n": 0}:
+        pass
+
+
+async def test_what_fits_no_buffer_is_sent_and_read():
+    text = "x" * 5_000_000
+    for _ in range(2):
+        assert await fetch_one("SELECT %s::text || 'y' AS it", (text,)) == {"it": text + "y"}
+
+
+async def test_a_statement_is_asked_again_with_values_of_other_types():
+    for value in (1, 2**40, 1.5, True, 10**30):
+        row = await fetch_one("SELECT to_jsonb(%(it)s) AS it", {"it": value})
+        assert row == {"it": value}
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        await fetch_one("SELECT 1 / %s AS it", (0,))
+    assert await fetch_one("SELECT 1 / %s AS it", (1,)) == {"it": 1}
+
+
 async def _own_connection() -> AsyncConnection:
     database = connection.settings_dict
     return await AsyncConnection.connect(
