@@ -34,6 +34,7 @@ def answer_body(asked: Asked, reply: ReplySettings) -> dict[str, Any]:
             "input_tokens": answer.usage.input_tokens,
             "output_tokens": answer.usage.output_tokens,
             "model": answer.usage.model,
+            "stage_times_ms": answer.stage_ms,
         },
         "latency_ms": asked.latency_ms,
         "reason": answer.reason,

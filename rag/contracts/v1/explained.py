@@ -43,6 +43,7 @@ def summary_body(query: Any) -> dict[str, Any]:
 
 def explained_body(explained: Explained) -> dict[str, Any]:
     query, response = explained.query, explained.response
+    stage_times_ms = in_order(query.stage_ms)
     judged_at = response.faithfulness_judged_at if response else None
     return {
         **summary_body(query),
@@ -58,9 +59,9 @@ def explained_body(explained: Explained) -> dict[str, Any]:
         "rewriting": query.rewriting or None,
         "retrieval": [_candidate(one) for one in explained.retrievals],
         "citations": [_citation(one) for one in explained.citations],
-        "usage": _usage(response),
+        "usage": {**_tokens(response), "stage_times_ms": stage_times_ms} if response else None,
         "prompt_version": (response.prompt_version or None) if response else None,
-        "stage_times_ms": in_order(query.stage_ms),
+        "stage_times_ms": stage_times_ms,
         "faithfulness_judged_at": utc_timestamp(judged_at) if judged_at else None,
         "quality": _quality(explained),
         "feedback": feedback_body(explained.own_feedback) if explained.own_feedback else None,
@@ -84,9 +85,7 @@ def _quality(explained: Explained) -> dict[str, Any]:
     }
 
 
-def _usage(response: Any) -> dict[str, Any] | None:
-    if response is None:
-        return None
+def _tokens(response: Any) -> dict[str, Any]:
     return {
         "input_tokens": response.input_tokens,
         "output_tokens": response.output_tokens,

@@ -26,6 +26,7 @@ from rag.contracts.v1.openapi.shared import (
 
 _QUERY = path("query_id")
 _NUMBER: Schema = {"type": "number"}
+_TIMES: Schema = {"type": "object", "additionalProperties": _NUMBER}
 _MAYBE_NUMBER: Schema = {**_NUMBER, "nullable": True}
 _MAYBE_COUNT: Schema = {**COUNT, "nullable": True}
 _MAYBE_FLAG: Schema = {**FLAG, "nullable": True}
@@ -151,7 +152,10 @@ SCHEMAS: dict[str, Schema] = {
         status=_STATUS,
         message={**MAYBE_TEXT, "description": "Why it is not as it was."},
     ),
-    "TokenUsage": {**obj(input_tokens=COUNT, output_tokens=COUNT, model=TEXT), "nullable": True},
+    "TokenUsage": {
+        **obj(input_tokens=COUNT, output_tokens=COUNT, model=TEXT, stage_times_ms=_TIMES),
+        "nullable": True,
+    },
     "OwnFeedback": {**obj(**_FEEDBACK), "nullable": True},
     "ExplainedQuery": obj(
         **_SUMMARY,
@@ -169,7 +173,7 @@ SCHEMAS: dict[str, Schema] = {
         citations=listed("PastCitation"),
         usage=ref("TokenUsage"),
         prompt_version=MAYBE_TEXT,
-        stage_times_ms={"type": "object", "additionalProperties": _NUMBER},
+        stage_times_ms=_TIMES,
         faithfulness_judged_at={**MAYBE_TIME, "description": "Some seconds after the answer."},
         quality=obj(
             faithfulness={**_MAYBE_NUMBER, "description": "Share of its claims that its passages support."},

@@ -38,24 +38,21 @@ EVENTS: Schema = {
         'event: done\ndata: {"query_id":"","answer":"It has 253 steps [1].","citations":[],"usage":{}}\n\n'
     ),
 }
+_TIMES: Schema = {"type": "object", "additionalProperties": {"type": "number"}}
 _FIELDS: dict[str, Schema] = {
     "query_id": {**ID, "description": "Also in the header X-Query-ID."},
     "conversation_id": {**TEXT, "description": "As it was sent, or a new one."},
     "answer": {**TEXT, "description": "[k] names the source, and the citations, whose citation_index is k."},
     "sources": {**listed("QuerySource"), "description": "The cited passages, in order of first citation."},
     "citations": {**listed("QueryCitation"), "description": "One for each marked claim and its passage."},
-    "usage": obj(input_tokens=COUNT, output_tokens=COUNT, model=TEXT),
+    "usage": obj(input_tokens=COUNT, output_tokens=COUNT, model=TEXT, stage_times_ms=_TIMES),
     "latency_ms": COUNT,
     "reason": _REASON,
     "nearest": {**listed("QueryNear"), "description": "Of a question without an answer: at most three."},
     "relevance": {**_SHARE, "description": "Of the best passage."},
     "cached": FLAG,
     "rewritten_query": {**MAYBE_TEXT, "description": "A follow-up question as it stands alone."},
-    "stage_times_ms": {
-        "type": "object",
-        "additionalProperties": {"type": "number"},
-        "description": "`retrieve` holds `embed` and `search`.",
-    },
+    "stage_times_ms": {**_TIMES, "description": "`retrieve` holds `embed` and `search`. Also in `usage`."},
     "warnings": listed("QueryWarning"),
 }
 PATHS: dict[str, Schema] = {
