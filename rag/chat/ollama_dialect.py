@@ -1,6 +1,5 @@
 """How Ollama's two ways of asking a model word requests and replies."""
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from rag.chat.replies import (
     status_failure,
     token_count,
 )
+from rag.chat.wire import json_body
 from rag.types import Usage
 
 DEFAULT_MAX_TOKENS = 1024
@@ -57,7 +57,7 @@ class OllamaDialect(ABC):
         }
         if request.schema is not None:
             body["format"] = request.schema
-        return json.dumps(body).encode()
+        return json_body(body)
 
     def loading(self) -> dict[str, Any]:
         """For /api/generate: without a prompt the model is only loaded."""

@@ -1,6 +1,5 @@
 """OpenAI's chat API, or any server that speaks it."""
 
-import json
 from typing import Any
 
 import openai
@@ -20,7 +19,7 @@ from rag.chat.replies import (
     status_failure,
     token_count,
 )
-from rag.chat.wire import Wire
+from rag.chat.wire import Wire, json_body
 from rag.types import Usage
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -72,7 +71,7 @@ class OpenAIDialect:
             body["stream"] = True
             if self._counted:
                 body["stream_options"] = {"include_usage": True}
-        return json.dumps(body).encode()
+        return json_body(body)
 
     def learn(self, status: int, said: str) -> None:
         if status not in (400, 422):

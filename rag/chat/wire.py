@@ -1,6 +1,7 @@
 """HTTP to a chat model's server: connections of each event loop, bounded bodies, no redirects, no gzip."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -9,6 +10,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
+from pydantic_core import PydanticSerializationError, to_json
 
 from knowlex.common.per_loop import PerLoop
 from rag.chat.replies import Again
@@ -89,6 +91,8 @@ class Wire:
 async def read_block(response: aiohttp.ClientResponse, ends: float) -> bytes:
     """What has come of the body, b"" at its end. Raises Again, TimeoutError."""
     with _no_reply():
+        if response.content.is_eof():  # the rest of it is here: nothing to wait for
+            return response.content.read_nowait()
         async with asyncio.timeout(max(0.0, ends - time.monotonic())):
             return await response.content.readany()
 
@@ -108,6 +112,14 @@ async def drain(response: aiohttp.ClientResponse) -> None:
         with suppress(TimeoutError, aiohttp.ClientError, OSError):
             async with asyncio.timeout(AFTERWARDS_S):
                 await response.content.readany()
+
+
+def json_body(content: object) -> bytes:
+    """In UTF-8, compact; what is no text is left to the standard library, which writes lone surrogates."""
+    try:
+        return to_json(content)
+    except PydanticSerializationError:
+        return json.dumps(content).encode()
 
 
 @contextmanager
