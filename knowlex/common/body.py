@@ -15,6 +15,7 @@ Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 IN_MEMORY_BYTES = 256 * 1024
+GRACE_S = 0.05  # beyond all patience: for reading what came while the event loop was busy
 MIN_BYTES_PER_S = 1000  # on average, once the client's patience_s are over
 
 
@@ -81,18 +82,26 @@ class RequestBody:
                 spool.write(chunk)
 
     async def _next(self, patience_s: float) -> bytes:
-        try:
-            async with asyncio.timeout(patience_s):
-                self._is_sending = True
-                message = await self.receive()
-        except TimeoutError:
+        self._is_sending = True
+        message = await self._received(patience_s) or await self._received(GRACE_S)
+        if message is None:
             self._is_sending = False
-            raise RequestTimeout("The request body does not arrive.") from None
+            raise RequestTimeout("The request body does not arrive.")
         if message["type"] == "http.disconnect":
             raise ClientGone
         self.complete = not message.get("more_body", False)
         chunk: bytes = message.get("body", b"")
         return chunk
+
+    async def _received(self, within_s: float) -> Message | None:
+        """None if nothing comes in time."""
+        try:
+            async with asyncio.timeout(within_s) as limit:
+                return await self.receive()
+        except TimeoutError:
+            if limit.expired():
+                return None
+            raise
 
     async def discard(self, *, max_bytes: int, seconds: float) -> None:
         """Throw away what is still to come, within limits; never raises for what the client does.

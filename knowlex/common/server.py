@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from knowlex.common.body import GRACE_S
 from knowlex.common.errors import HeadersTooLarge, InvalidInput, KnowlexError, RequestTimeout
 from knowlex.common.http import problem_response
 from knowlex.common.ids import new_id
@@ -84,6 +85,10 @@ class HttpProtocol(HttpToolsProtocol):
             self._deadline = None
 
     def _too_slow(self) -> None:
+        """A loop that was busy calls this before it reads what came meanwhile: it gets the time to."""
+        self._deadline = self.loop.call_later(GRACE_S, self._give_up)
+
+    def _give_up(self) -> None:
         if self.cycle is None or self.cycle.response_complete:
             self._answer_and_close(RequestTimeout("The request's headers do not arrive."))
 
