@@ -6,8 +6,8 @@ from uuid import UUID
 
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
-from knowlex.common.async_db import fetch_all
 from knowlex.common.errors import NotFound
+from knowlex.common.sharing import fetch_all
 from rag.states import STATES, state_of
 
 # The inner SELECTs hide the values from the planner: it would make a new plan for each question, which takes
@@ -40,7 +40,8 @@ async def named(names_or_ids: Sequence[str], *, access: Access, field: str = "co
     `default` always exists: before it is made again, it is empty and has no id.
     """
     ids = [name.lower() for name in names_or_ids]
-    rows = await fetch_all(_NAMED, {"names": list(names_or_ids), "ids": ids})
+    asked = {"names": list(names_or_ids), "ids": ids}
+    rows = await fetch_all(_NAMED, asked, same=(_NAMED, *names_or_ids))
     found = {str(row["id"]): row for row in rows} | {row["name"]: row for row in rows}
     chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
     if any(row is None and name != DEFAULT_COLLECTION for name, row in chosen.items()):
@@ -53,5 +54,5 @@ async def named(names_or_ids: Sequence[str], *, access: Access, field: str = "co
 
 async def readable(access: Access) -> Reading:
     """All that the caller may read."""
-    rows = await fetch_all(_READABLE, {"allowed": access.allowed})
+    rows = await fetch_all(_READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids))
     return Reading(tuple(row["id"] for row in rows), state_of(rows))

@@ -6,7 +6,7 @@ Django's ORM would hop to a thread for every query; views that answer 500 people
 import asyncio
 import logging
 import select
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import psycopg
@@ -52,15 +52,23 @@ class StatementTooLong(DatabaseUnavailable):
     """It was cancelled, as a rule by its own `statement_timeout`; a second try would be, too."""
 
 
-async def fetch_all(sql: Query, params: Params = (), *, setup: Sequence[Query] = ()) -> list[Row]:
+async def fetch_all(
+    sql: Query,
+    params: Params = (),
+    *,
+    setup: Sequence[Query] = (),
+    at_turn: Callable[[], None] = lambda: None,
+) -> list[Row]:
     """Run one statement and return its rows; the connection is back in the pool then.
 
-    setup: SET LOCAL statements that hold for this statement only; all go in one round trip.
+    setup: SET LOCAL statements that hold for this statement only; all go in one round trip. at_turn: called
+    once, before it is sent for the first time.
     A lost connection, a deadlock or a serialization failure is tried again up to three times, so the
     statement must be safe to run twice. Raises DatabaseUnavailable: with the database gone, within 5 s;
     StatementTooLong, which is one, where setup sets a `statement_timeout`.
     """
     async with _turns.get().turn():
+        at_turn()
         return await _within_limit(sql, params, setup)
 
 
