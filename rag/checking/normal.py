@@ -25,6 +25,8 @@ _PIECE = re.compile(
     """,
     re.VERBOSE,
 )
+# Letters, digits and signs that stay as they are, one space between words.
+_PLAIN = re.compile(r"(?: ?[a-zA-Z0-9.,;:!?()/%$&+=@]++)*+")  # possessive: in linear time
 _IS_CJK = re.compile(f"[{_CJK}]")
 _LIST_SIGN = re.compile(r"(?:[-+•‣▪●◦○■□►>]|\(?(?:\d{1,2}|[a-z])[.)])\s+")
 _SIGNS = {"double": '"', "single": "'", "dash": "-"}
@@ -45,6 +47,8 @@ def normalised(text: str) -> Normal:
 
     A hyphen within a word goes too, since the one at a line's end may be the word's own or the typesetter's.
     """
+    if _PLAIN.fullmatch(text):  # as most sentences: nothing moves
+        return Normal(text.lower(), array("I", range(len(text))), array("I", range(1, len(text) + 1)))
     pieces: list[str] = []
     starts, ends = array("I"), array("I")
     last = ""
