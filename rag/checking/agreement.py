@@ -4,14 +4,20 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
-from rag.checking import vocabulary
+from rag.checking import grammar, vocabulary
 from rag.checking.certainty import no_surer
+from rag.checking.comparisons import comparisons_agree
+from rag.checking.crossing import parts_agree
 from rag.checking.links import links_agree
 from rag.checking.negations import negations_agree
 from rag.checking.numbers import Number
 from rag.checking.order import exchanged, is_compact
+from rag.checking.prefixes import prefixes_agree
+from rag.checking.roles import roles_agree
 from rag.checking.statements import BEGINNING, Statement
+from rag.checking.stretches import is_stretch
 from rag.checking.subjects import subjects_agree
+from rag.checking.tenses import limits_agree
 from rag.checking.words import Token
 
 NONE: frozenset[tuple[str, str]] = frozenset()
@@ -32,6 +38,10 @@ def agrees(claim: Statement, said: Statement, known: frozenset[tuple[str, str]] 
         and no_surer(claim, said)
         and subjects_agree(claim, said)
         and not exchanged(claim, said)
+        and prefixes_agree(claim, said)
+        and comparisons_agree(claim, said)
+        and (is_stretch(claim, said) or (roles_agree(claim, said) and parts_agree(claim, said)))
+        and limits_agree(claim, said)
     )
 
 
@@ -174,10 +184,16 @@ def _only_joins(claim: Statement, place: int, said: Statement) -> bool:
     at = claim.content.index(place)
     if not 0 < at < len(claim.content) - 1:
         return False
-    before, after = claim.tokens[claim.content[at - 1]].stem, claim.tokens[claim.content[at + 1]].stem
-    return (before, after) in {
-        (said.tokens[one].stem, said.tokens[other].stem) for one, other in pairwise(said.content)
-    }
+    if claim.tokens[place + 1].text in grammar.AUXILIARY:  # what the clause is about
+        return False
+    first, last = claim.content[at - 1], claim.content[at + 1]
+    before, after = claim.tokens[first].stem, claim.tokens[last].stem
+    between = {token.text for token in claim.tokens[first + 1 : last]} | vocabulary.DETERMINERS
+    return any(
+        (said.tokens[one].stem, said.tokens[other].stem) == (before, after)
+        and between.issuperset([token.text for token in said.tokens[one + 1 : other]])
+        for one, other in pairwise(said.content)
+    )
 
 
 def _in_place_of_another(claim: Statement, place: int, said: Statement) -> bool:

@@ -1,6 +1,6 @@
 """Whether what a claim denies is what a sentence denies. Plain Python."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rag.checking import vocabulary
 from rag.checking.statements import Statement
@@ -8,6 +8,7 @@ from rag.checking.words import Token
 
 Denial = tuple[tuple[str, ...], str]
 NOT_ONLY = ("not", "only")  # denies nothing, but says that there is more
+NO_LONGER = frozenset((("no", "longer"), ("nicht", "mehr")))
 AFTER = 2  # content words behind a negation that it may be about
 
 
@@ -42,10 +43,16 @@ def _denials(statement: Statement) -> Iterator[Denial]:
         if token.kind == "unspaced":
             yield from (((around,), "") for around in _denied_characters(token.text))
             continue
-        behind = (n for n in statement.content if n > place and _may_be_denied(statement.tokens[n], token))
+        first = place + 1 + _ends_what_was(statement.tokens, place)
+        behind = (n for n in statement.content if n >= first and _may_be_denied(statement.tokens[n], token))
         after = tuple(_said(statement, n) for n in behind)[:AFTER]
         before = [_said(statement, n) for n in statement.content if n < place][-1:]
         yield after or tuple(before), "".join(before)
+
+
+def _ends_what_was(tokens: Sequence[Token], place: int) -> bool:
+    """ "No longer", which denies what follows."""
+    return place + 1 < len(tokens) and (tokens[place].text, tokens[place + 1].text) in NO_LONGER
 
 
 def _may_be_denied(token: Token, negation: Token) -> bool:

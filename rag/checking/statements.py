@@ -86,11 +86,13 @@ def _pairs(run: str) -> list[str]:
 def _with_clauses(tokens: list[Token], joining: frozenset[str]) -> list[Token]:
     """Numbered, marks left out; what is too short for a clause belongs to the one before, or to the next."""
     clauses: list[list[Token]] = [[]]
+    mark = ""
     for token in tokens:
         if (token.kind == "mark" and token.text in _BREAKS) or token.text in joining:
             clauses.append([])
         if token.kind != "mark":
-            clauses[-1].append(token)
+            clauses[-1].append(token._replace(after=mark) if mark else token)
+        mark = token.text if token.kind == "mark" else ""
     merged: list[list[Token]] = []
     for clause in filter(None, clauses):
         if merged and (_is_short(clause) or _is_short(merged[-1])):

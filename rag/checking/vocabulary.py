@@ -7,6 +7,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+NOTHING: frozenset[str] = frozenset()
+
+
 def _table(text: str) -> dict[str, str]:
     """Lines `key: word word ...` -> word to key."""
     pairs = (line.split(":") for line in text.strip().splitlines())
@@ -122,7 +125,7 @@ LIGHT = _words(
     passage passages text texts source sources state states stated mention mentions mentioned describe
     describes described refer refers referred also total approximately about roughly around specifically
     namely thing things year years number amount value answer question context provided given information
-    used use uses using made make makes become becomes became been serve serves served server type kind form
+    used use uses using made make makes become becomes became been serve serves served type kind form
     measure measures measuring stand stands stood standing take takes took occurred happened happen
     respectively example additionally moreover furthermore however therefore thus within based due various
     different specific particular certain overall said reported reports report note noted notes indicate
@@ -166,9 +169,6 @@ _BY: Mapping[str, frozenset[str]] = {
 DETERMINERS = _words(
     "the a an this these der die das den dem des ein eine einer le la les l un une el las una il lo os het"
 )
-NOTHING: frozenset[str] = frozenset()
-
-
 ALL_JOINING = NOTHING.union(*_JOINING.values())
 
 
@@ -340,6 +340,10 @@ SAME = _table(
     help: helps helped assist assists
     marry: married marriage wed
     near: nearby close
+    permit: permits permitted allow allows allowed
+    forbid: forbids forbade forbidden prohibit prohibits prohibited
+    require: requires required need needs needed
+    receive: receives received get gets got
     """
 )
 SAME_GERMAN = _table(

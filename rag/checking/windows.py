@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rag.checking import vocabulary
 from rag.checking.agreement import agrees
 from rag.checking.negations import denies_no_more
+from rag.checking.rewording import reworded
 from rag.checking.statements import Statement, made_of, statement_of
 from rag.checking.words import Token
 from rag.sentences import Analysis
@@ -47,7 +48,7 @@ class Passage(NamedTuple):
 def supporting(claim: Statement, passage: Passage, place: int) -> tuple[int, int] | None:
     """First and last of the sentences around `place` that support the claim, the fewest; None if none do."""
     for first, said, known in _readings(passage, place):
-        if agrees(claim, said, known):
+        if agrees(claim, said, known) or any(agrees(other, said, known) for other in reworded(claim, said)):
             return first, place
     return _in_two(claim, passage, place)
 

@@ -64,7 +64,7 @@ class Token(NamedTuple):
     """stem: what it is compared by. joined: of a part of a compound with a hyphen, the whole without it.
 
     clause: 0-based. first: it begins the sentence. run: number of the names that follow each other, or -1.
-    aside: in brackets.
+    aside: in brackets. after: the mark that stands before it.
     """
 
     text: str
@@ -76,6 +76,7 @@ class Token(NamedTuple):
     run: int = -1
     number: Number | None = None
     aside: bool = False
+    after: str = ""
 
 
 def prepared(text: str) -> str:
@@ -150,6 +151,8 @@ def _word(text: str, language: str, begins: bool, compound: str) -> Token:
         return Token(folded, "", "number", 0, begins, number=Number(value, value, ordinal=True))
     shortened = len(bare) > 1 and text[: len(bare)].isupper()
     stem = bare if shortened else stem_of(folded, language)
+    if text == "A" and not begins:  # a label: "vitamin A"
+        return Token(folded, folded, "name", 0)
     if not stem or bare in vocabulary.EMPTY:
         return Token(folded, bare, "stop", 0, begins)
     named = text[0].isupper() or any(map(str.isdigit, text))

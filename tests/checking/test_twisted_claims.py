@@ -27,6 +27,19 @@ BRIDGES = (
     "In 1884 he emigrated to America and worked for Thomas Edison. The margin was between 10% and 12%. The "
     "pre-existing effect was tested in Salmonella cells."
 )
+MILL = (
+    "The mill was the tallest building of the valley until 1890. The upper mill is wider than the lower "
+    "mill, but it grinds less grain. The river floods the meadows, which feed the sheep of the village. The "
+    "miller sends flour to the baker every week. The wheel is irreparable. Visits are free for children "
+    "under 12. Boats may pass if the warden agrees. The village no longer has a school. The dam was planned "
+    "by Ann Lee, and Bob Ray built it."
+)
+DRUG = (
+    "The drug is effective against fever but ineffective against cough. The liver breaks the drug down, and "
+    "the kidneys excrete it. Patients in the treated group recovered sooner than patients in the untreated "
+    "group. Passwords are stored encrypted, while names are stored in plain text. The valve is connected by "
+    "the fitter."
+)
 BROTHERS = "Karl Benz met Anna Benz. In 1903 she left. Benz died on 7 January 1943."
 
 
@@ -57,6 +70,22 @@ BROTHERS = "Karl Benz met Anna Benz. In 1903 she left. Benz died on 7 January 19
         ("The margin was 10%.", BRIDGES),
         ("The effect was tested in Pre cells.", BRIDGES),
         ("Anna Benz died on 7 January 1943.", BROTHERS),
+        ("The mill is the tallest building of the valley.", MILL),
+        ("The lower mill is wider than the upper mill.", MILL),
+        ("The lower mill grinds less grain.", MILL),
+        ("The river feeds the sheep of the village.", MILL),
+        ("The meadows flood the river.", MILL),
+        ("The baker sends flour to the miller every week.", MILL),
+        ("The wheel is reparable.", MILL),
+        ("Visits are free for children.", MILL),
+        ("Boats may pass.", MILL),
+        ("The village has a school.", MILL),
+        ("Bob Ray planned the dam.", MILL),
+        ("The drug is ineffective against fever.", DRUG),
+        ("The kidneys break the drug down.", DRUG),
+        ("Patients in the untreated group recovered sooner than patients in the treated group.", DRUG),
+        ("Passwords are stored in plain text.", DRUG),
+        ("The fitter is connected.", DRUG),
     ],
 )
 def test_own_words_that_say_something_else_are_no_support(claim: str, passage: str) -> None:
@@ -83,6 +112,15 @@ def test_own_words_that_say_something_else_are_no_support(claim: str, passage: s
         ("The margin ranged from 10% to 12%.", BRIDGES),
         ("The Nordal Bridge was finished in 1930.", BRIDGES),
         ("Nikola Tesla emigrated to the United States in 1884.", TESLA),
+        ("The lower mill is narrower than the upper mill.", MILL),
+        ("The meadows feed the sheep.", MILL),
+        ("The meadows are flooded by the river.", MILL),
+        ("The wheel is not reparable.", MILL),
+        ("Ann Lee planned the dam.", MILL),
+        ("The drug is not effective against cough.", DRUG),
+        ("The kidneys excrete the drug.", DRUG),
+        ("Patients in the untreated group recovered later than patients in the treated group.", DRUG),
+        ("In plain text, names are stored.", DRUG),
     ],
 )
 def test_other_words_that_say_the_same_are_support(claim: str, passage: str) -> None:

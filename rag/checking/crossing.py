@@ -1,0 +1,163 @@
+"""Claims that say of one thing what their sentence says of another one beside it. Plain Python."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rag.checking import grammar, vocabulary
+from rag.checking.phrases import Part, key_of, marker_of, parts_of
+from rag.checking.statements import Statement
+
+
+def parts_agree(claim: Statement, said: Statement) -> bool:
+    """Of "A breaks it and B removes it" nothing is left in "A removes it"."""
+    there = parts_of(said)
+    if len(there) < 2:
+        return True
+    crossing = _Crossing(claim, said, there)
+    return not any(crossing.found(part) for part in parts_of(claim))
+
+
+class _Crossing:
+    def __init__(self, claim: Statement, said: Statement, there: Sequence[Part]) -> None:
+        self._claim, self._said, self._there = claim, said, there
+        self._held = Counter(key for part in there for key in part.keys)
+        self._subject: frozenset[str] = frozenset()
+
+    def found(self, part: Part) -> bool:
+        """Whether this part of the claim takes its subject from one part of the sentence and says of it what
+        another part says of something else."""
+        subject = self._subject_of(part)
+        if not subject:
+            return False
+        words = part.keys | subject
+        most = max(len(one.keys & subject) for one in self._there)
+        home = [n for n, one in enumerate(self._there) if len(one.keys & subject) == most]
+        strange = [n for n in range(len(self._there)) if n not in home]
+        if not most:
+            return False
+        words -= self._given(home, words)
+        return any(self._is_of_another(n, subject, words) for n in strange) or self._mixed(words)
+
+    def _given(self, home: Sequence[int], words: frozenset[str]) -> set[str]:
+        """What the part itself stands for, of the one before it: a time, an object, a verb."""
+        found: set[str] = set()
+        for n in filter(None, home):
+            part = self._there[n]
+            tokens = self._said.tokens[part.start : part.end]
+            if part.joint in grammar.PLACES:
+                found |= _antecedent(self._said, part.start)
+            if not self._only_in(n) <= words:
+                continue
+            if any(token.text in grammar.OBJECT_PRONOUNS for token in tokens):
+                before = self._only_in(n - 1)
+                found |= {key for key in before if self._marker(n - 1, key) not in grammar.AGENTS}
+            if part.joint in grammar.GOING_ON and part.verb < 0:
+                found |= self._verb_of(n - 1)
+        return found
+
+    def _verb_of(self, n: int) -> set[str]:
+        place = self._there[n].verb + 1
+        return {self._said.tokens[place].stem} if place else set()
+
+    def _subject_of(self, part: Part) -> frozenset[str]:
+        """Of the part, or else of the one before."""
+        tokens = self._claim.tokens
+        if part.reference in grammar.RELATIVES:
+            return frozenset(_antecedent(self._claim, part.start))
+        if part.reference:
+            return frozenset()
+        first = next((key for token in tokens[part.start : part.end] if (key := key_of(token))), "")
+        own = frozenset(part.subject) or (frozenset((first,)) if not part.start else self._subject)
+        if not part.joint or part.subject:
+            self._subject = own
+        return own
+
+    def _only_in(self, n: int) -> frozenset[str]:
+        return frozenset(key for key in self._there[n].keys if self._held[key] == 1)
+
+    def _is_of_another(self, n: int, subject: frozenset[str], words: frozenset[str]) -> bool:
+        part = self._there[n]
+        if not (self._only_in(n) & words) - subject:
+            return False
+        if part.subject:
+            return part.subject[-1] not in words or self._has_another_doer(n, words)
+        if part.reference in grammar.RELATIVES:
+            return words.isdisjoint(_antecedent(self._said, part.start))
+        if part.reference:
+            return self._is_doubtful(n, subject)
+        goes_on = part.joint in grammar.GOING_ON and part.verb >= 0
+        return goes_on and self._is_no_subject(n, subject)
+
+    def _has_another_doer(self, n: int, words: frozenset[str]) -> bool:
+        """Whether the sentence says who did it, by name, and the claim in the active leaves that out."""
+        part, tokens = self._there[n], self._said.tokens
+        if not grammar.PASSIVE.isdisjoint(self._claim.texts):
+            return False
+        return any(
+            tokens[at].text in grammar.AGENTS
+            and tokens[at - 1].stem in words
+            and tokens[at + 1].kind == "name"
+            and tokens[at + 1].stem not in self._claim.stems
+            for at in range(part.start + 1, part.end - 1)
+        )
+
+    def _is_doubtful(self, n: int, subject: frozenset[str]) -> bool:
+        """Whether the pronoun may stand for another one: of two names, or behind "and" for no subject."""
+        if self._there[n].joint in grammar.GOING_ON:
+            return self._is_no_subject(n, subject)
+        before = self._there[n].start
+        runs = [run for run in self._said.runs if run[-1] < before]
+        free = [run for run in runs if marker_of(self._said.tokens, run[0]) not in grammar.PLACING]
+        persons = self._there[n].reference in ("he", "she", "er")
+        return persons and len({self._said.tokens[run[-1]].stem for run in free}) > 1
+
+    def _is_no_subject(self, n: int, subject: frozenset[str]) -> bool:
+        """Whether the parts before are about something else, which goes on."""
+        before = next((part for part in self._there[:n][::-1] if part.subject and part.verb >= 0), None)
+        return before is not None and not subject <= set(before.subject)
+
+    def _mixed(self, words: frozenset[str]) -> bool:
+        """Of "good for A but bad for B", "bad for A": a word of one part with what belongs to the other."""
+        return any(
+            self._is_mixed(n, other, words)
+            for n, part in enumerate(self._there)
+            for other in (n - 1, n + 1)
+            if 0 <= other < len(self._there) and _stand_side_by_side(part, self._there[other])
+        )
+
+    def _is_mixed(self, n: int, other: int, words: frozenset[str]) -> bool:
+        """Whether words of part n stand with a phrase of the other one, in the place of its own phrase."""
+        own, strange = self._only_in(n), self._only_in(other)
+        if not own & words or not strange & words or not own - words or not strange - words:
+            return False
+        left = {m for key in own - words if (m := self._marker(n, key)) and m != "<"}
+        taken = {self._marker(other, key) for key in strange & words}
+        return not left.isdisjoint(taken)
+
+    def _marker(self, n: int, key: str) -> str:
+        part, tokens = self._there[n], self._said.tokens
+        place = next(at for at in range(part.start, part.end) if key_of(tokens[at]) == key)
+        return marker_of(tokens, place)
+
+
+def _stand_side_by_side(one: Part, other: Part) -> bool:
+    """And the first is no relative clause: what it says may be said before the noun, too."""
+    return bool(one.joint or other.joint) and one.joint not in grammar.RELATIVES
+
+
+def _antecedent(statement: Statement, place: int) -> set[str]:
+    """What a relative clause that begins there is about: the noun before, with what it is "of"."""
+    found: set[str] = set()
+    tokens = statement.tokens
+    for n in range(place - 1, -1, -1):
+        token = tokens[n]
+        if key := key_of(token):
+            found.add(key)
+        elif token.text in vocabulary.DETERMINERS:
+            if not n or tokens[n - 1].text not in grammar.CASES:
+                break
+        elif token.text not in grammar.CASES:
+            break
+        if token.after:
+            break
+    return found
