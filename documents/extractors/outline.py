@@ -35,12 +35,14 @@ def _find(title: str, text: str, search_from: int) -> tuple[int, int] | None:
     """(start, end) of the title in the page, however its lines are broken and whatever number leads it.
 
     Within a line only where it cannot be a word of a sentence: "Consistent hashing" is no heading "Hashing".
+    What ends a long line may be one, unless a capital of its own, and the next line's, say otherwise.
     """
     words = r"\s+".join(re.escape(word) for word in title.split())
     opens = rf"(?i:^[\d.§ \t]{{0,12}}{words})(?!\w)"
     ends = rf"(?i:^[^\n]{{1,40}}(?<!\w){words}$)"
     inside = rf"(?<=[.!?:;)\d–—|][ \t]){words}(?!\w)"
-    for pattern in (opens, ends, inside):
+    closes = rf"(?<=\S[ \t]){words}$(?=\n+[^\Wa-z_])" if title[0].isupper() else ends
+    for pattern in (opens, ends, inside, closes):
         found = re.compile(pattern, re.MULTILINE).search(text, search_from, _SEARCHED)
         if found:
             return found.span()

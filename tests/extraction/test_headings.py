@@ -101,6 +101,8 @@ def test_a_text_of_one_size_has_no_headings():
         ("The keys are placed.\n2.1 Hashing of keys", "2.1 Hashing"),
         ("The keys are placed.\nChapter 2: HASHING\nThey are.", "Chapter 2: HASHING"),
         ("The keys are placed. Hashing They are.", "Hashing They"),
+        ("Authors: Lund, Maria Date: 2020 License: cc-by Hashing\nTo place keys.", "Hashing\nTo"),
+        ("There are many kinds of keys that are placed by Hashing\nthat is", "There are"),
     ],
 )
 def test_an_outlines_heading_is_where_its_title_is_no_word_of_a_sentence(text: str, heading: str):
