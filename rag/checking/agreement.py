@@ -38,10 +38,7 @@ def agrees(claim: Statement, said: Statement, known: frozenset[tuple[str, str]] 
         and no_surer(claim, said)
         and subjects_agree(claim, said)
         and not exchanged(claim, said)
-        and prefixes_agree(claim, said)
-        and comparisons_agree(claim, said)
-        and (is_stretch(claim, said) or (roles_agree(claim, said) and parts_agree(claim, said)))
-        and limits_agree(claim, said)
+        and relations_agree(claim, said)
     )
 
 
@@ -68,6 +65,17 @@ def agrees_beside(claim: Statement, said: Statement, spare: Callable[[Token], bo
         and links_agree(claim, said)
         and no_surer(claim, said)
         and not exchanged(claim, said)
+        and relations_agree(claim, said)
+    )
+
+
+def relations_agree(claim: Statement, said: Statement) -> bool:
+    """Who does what to whom, what is compared with what, and when or for whom it is so."""
+    return (
+        prefixes_agree(claim, said)
+        and comparisons_agree(claim, said)
+        and (is_stretch(claim, said) or (roles_agree(claim, said) and parts_agree(claim, said)))
+        and limits_agree(claim, said)
     )
 
 

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 
 from rag.checking import grammar, vocabulary
-from rag.checking.phrases import Part, key_of, marker_of, parts_of
+from rag.checking.phrases import ENDS, Part, key_of, marker_of, parts_of
 from rag.checking.statements import Statement
 
 
@@ -22,6 +23,8 @@ class _Crossing:
         self._claim, self._said, self._there = claim, said, there
         self._held = Counter(key for part in there for key in part.keys)
         self._subject: frozenset[str] = frozenset()
+        ends = (said.tokens[part.start].after in ENDS for part in there)
+        self._sentences = list(accumulate(ends))  # of each part, the number of its own
 
     def found(self, part: Part) -> bool:
         """Whether this part of the claim takes its subject from one part of the sentence and says of it what
@@ -32,7 +35,8 @@ class _Crossing:
         words = part.keys | subject
         most = max(len(one.keys & subject) for one in self._there)
         home = [n for n, one in enumerate(self._there) if len(one.keys & subject) == most]
-        strange = [n for n in range(len(self._there)) if n not in home]
+        near = {self._sentences[n] for n in home}
+        strange = [n for n, sentence in enumerate(self._sentences) if n not in home and sentence in near]
         if not most:
             return False
         words -= self._given(home, words)

@@ -9,6 +9,7 @@ from rag.checking.statements import Statement
 from rag.checking.words import Token
 
 KEPT = 1024
+ENDS = frozenset(".!?")  # of sentences
 _BREAKS = frozenset(",;:.!?()—–")
 
 
@@ -94,10 +95,14 @@ def _part(tokens: Sequence[Token], start: int, end: int) -> Part:
     begin = start + bool(joint)
     verb = next((n for n in range(begin, end) if _is_verb(tokens, n)), -1)
     reference = _reference(tokens, begin, end, joint)
-    until = verb if verb >= 0 else _noun_until(tokens, begin, end, bool(joint) or not start)
+    until = verb if verb >= 0 else _noun_until(tokens, begin, end, bool(joint) or _opens(tokens, start))
     subject = () if reference else tuple(_head(tokens, begin, until))
     keys = frozenset(key for token in tokens[start:end] if (key := key_of(token)))
     return Part(start, end, joint, subject, reference, verb, keys)
+
+
+def _opens(tokens: Sequence[Token], place: int) -> bool:
+    return not place or tokens[place].after in ENDS
 
 
 def _joins(token: Token) -> bool:

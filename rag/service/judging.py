@@ -7,7 +7,7 @@ opposites are held to the passage all the same, and so is every word that says s
 
 from collections.abc import Iterator, Sequence
 
-from rag.checking.agreement import agrees_beside, share
+from rag.checking.agreement import agrees_beside, relations_agree, share
 from rag.checking.judge import judged
 from rag.checking.statements import Statement, statement_of
 from rag.checking.types import Verdict
@@ -53,6 +53,8 @@ def _summed_up(claim: str, block: Block) -> Verdict | None:
         found = share(statement, said)
         if found >= LEAST and agrees_beside(statement, said, lambda token: _is_spare(token, said)):  # noqa: B023
             return Verdict("supported", start, end, found)
+        if found == 1 and not relations_agree(statement, said):  # it says otherwise, in the claim's own words
+            return None
     return None
 
 

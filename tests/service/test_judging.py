@@ -12,7 +12,13 @@ SAFETY = (
     " protocols for handling chemicals apply in every laboratory."
 )
 VACATION = "The company vacation policy grants 25 days of paid vacation per year to every full-time employee."
+LEASE = (
+    "The landlord informs the tenant before he enters. The landlord pays for the roof, and the tenant pays "
+    "for small repairs. Pets are permitted if the landlord agrees. Late payment is inexcusable."
+)
 TRUE = [
+    (LEASE, "Tenants pay for small repairs."),
+    (LEASE, "Late payment is not excusable."),
     (SAFETY, "Personnel handling Class A chemicals must wear protective eyewear and gloves at all times."),
     (SAFETY, "The safety protocols for handling chemicals include wearing protective eyewear and gloves."),
     (SAFETY, "Protective eyewear and gloves are mandatory for Class A chemicals."),
@@ -21,6 +27,9 @@ TRUE = [
     (VACATION, "Full-time employees receive 25 paid vacation days per year."),
 ]
 FALSE = [
+    (LEASE, "The tenant pays for the roof."),
+    (LEASE, "Pets are permitted."),
+    (LEASE, "The tenant informs the landlord."),
     (SAFETY, "Personnel may wear protective eyewear and gloves."),
     (SAFETY, "Personnel need not wear protective eyewear and gloves."),
     (SAFETY, "Workers are not required to wear gloves."),
