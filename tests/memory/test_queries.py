@@ -40,6 +40,24 @@ def test_an_answer_is_explained(library: Library):
     assert_now(told["created_at"])
 
 
+def test_it_has_the_objects_of_the_query_schema(library: Library):
+    answered = library.ask()
+
+    told = library.explained(answered["query_id"])
+
+    times, usage = told["stage_times_ms"], told["usage"]
+    assert (told["id"], told["total_latency_ms"]) == (answered["query_id"], answered["latency_ms"])
+    assert told["input"] == {"original": QUESTION, "rewritten": None}
+    assert told["retrieval"]["latency_ms"] == times["retrieve"]
+    assert told["response"] == {
+        "answer": answered["answer"],
+        "citations": told["citations"],
+        **{name: usage[name] for name in ("input_tokens", "output_tokens", "model")},
+        "latency_ms": times["synthesize"],
+    }
+    assert set(told["quality"]) == {"faithfulness", "relevance", "feedback"}
+
+
 def test_its_citations_are_those_that_were_sent(library: Library):
     answered = library.ask()
     assert FACT in [one["quoted_text"] for one in answered["citations"]]
@@ -58,7 +76,7 @@ def test_its_candidates_stand_in_the_order_they_were_judged_in_with_all_scores(l
     answered = library.ask()
     searched = library.client.post("/v1/search", json={"query": QUESTION}).json()["results"]
 
-    candidates = library.explained(answered["query_id"])["retrieval"]
+    candidates = library.explained(answered["query_id"])["retrieval"]["chunks"]
 
     assert [one["rank"] for one in candidates] == list(range(1, len(candidates) + 1))
     results = sorted((one for one in candidates if one["result_rank"]), key=lambda one: one["result_rank"])
@@ -80,7 +98,9 @@ def test_a_document_without_a_title_goes_by_its_file_name_as_in_answers(library:
     told = library.explained(answered["query_id"])
 
     assert told["citations"][0]["title"] == "pier.txt"
-    assert {one["title"] for one in told["retrieval"] if one["document_id"] == document} == {"pier.txt"}
+    assert {one["title"] for one in told["retrieval"]["chunks"] if one["document_id"] == document} == {
+        "pier.txt"
+    }
 
 
 def test_every_face_is_recorded_and_what_was_not_answered_says_why(library: Library):
@@ -225,7 +245,7 @@ def test_an_answer_out_of_the_cache_is_a_query_of_its_own(library: Library):
 
     assert (told["cached"], told["answer"]) == (True, first["answer"])
     assert told["citations"] == before["citations"] != []
-    assert told["retrieval"] == before["retrieval"] != []
+    assert told["retrieval"]["chunks"] == before["retrieval"]["chunks"] != []
     assert library.replayed(second["query_id"])["cached"] is False
 
 

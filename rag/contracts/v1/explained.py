@@ -1,5 +1,6 @@
 """A past question as /v1/queries shows it: in a list, and with all that explains its answer."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from knowlex.common.http import utc_timestamp
@@ -42,13 +43,17 @@ def summary_body(query: Any) -> dict[str, Any]:
 
 
 def explained_body(explained: Explained) -> dict[str, Any]:
+    """The list's fields, what /v1/query tells of an answer, and the objects of the design's query schema."""
     query, response = explained.query, explained.response
     stage_times_ms = in_order(query.stage_ms)
     judged_at = response.faithfulness_judged_at if response else None
+    citations = [_citation(one) for one in explained.citations]
     return {
+        "id": query.id,
         **summary_body(query),
         "message": GONE if response and response.quotes_gone else None,
         "original_query": query.original_query,
+        "input": {"original": query.original_query, "rewritten": query.rewritten_query or None},
         "collections": [{"id": one.id, "name": one.name} for one in explained.collections],
         "filters": query.filters,
         "settings": query.settings,
@@ -57,11 +62,16 @@ def explained_body(explained: Explained) -> dict[str, Any]:
         "embedding_model": query.embedding_model or None,
         "reranker": query.reranker or None,
         "rewriting": query.rewriting or None,
-        "retrieval": [_candidate(one) for one in explained.retrievals],
-        "citations": [_citation(one) for one in explained.citations],
+        "retrieval": {
+            "chunks": [_candidate(one) for one in explained.retrievals],
+            "latency_ms": stage_times_ms.get("retrieve"),
+        },
+        "response": _response(explained, citations, stage_times_ms),
+        "citations": citations,
         "usage": {**_tokens(response), "stage_times_ms": stage_times_ms} if response else None,
         "prompt_version": (response.prompt_version or None) if response else None,
         "stage_times_ms": stage_times_ms,
+        "total_latency_ms": query.latency_ms,
         "faithfulness_judged_at": utc_timestamp(judged_at) if judged_at else None,
         "quality": _quality(explained),
         "feedback": feedback_body(explained.own_feedback) if explained.own_feedback else None,
@@ -73,6 +83,21 @@ def _answer(query: Any, response: Any) -> str | None:
     if response is None or response.quotes_gone:
         return None
     return str(response.answer) if query.answered else NOT_ENOUGH
+
+
+def _response(
+    explained: Explained, citations: Sequence[dict[str, Any]], stage_times_ms: Mapping[str, float]
+) -> dict[str, Any] | None:
+    """latency_ms: of the writing alone; None where no model was asked, as where it came out of the cache."""
+    response = explained.response
+    if response is None:
+        return None
+    return {
+        "answer": _answer(explained.query, response),
+        "citations": citations,
+        **_tokens(response),
+        "latency_ms": stage_times_ms.get("synthesize"),
+    }
 
 
 def _quality(explained: Explained) -> dict[str, Any]:
