@@ -17,6 +17,9 @@ MONTHS_LOWER = frozenset(ENGLISH.split()) | MONTHS
 def with_dates(tokens: Sequence[Token]) -> Iterator[Token]:
     """The day before the month, without what binds them and the comma behind."""
     place = 0
+    if MONTHS_LOWER.isdisjoint([token.text for token in tokens]):
+        yield from tokens
+        return
     while place < len(tokens):
         day, taken = _month_first(tokens, place)
         if not taken:

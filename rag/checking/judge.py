@@ -8,7 +8,7 @@ from rag.checking import agreement
 from rag.checking.asides import parted
 from rag.checking.foreign import holding, other_language
 from rag.checking.normal import bare, occurrences
-from rag.checking.statements import Statement, quotes_in, statement_of
+from rag.checking.statements import has_content, quotes_in, statement_of
 from rag.checking.types import Verdict
 from rag.checking.windows import AT_MOST, Passage, supporting
 from rag.sentences import analysis_of, words_of
@@ -29,14 +29,13 @@ class WordJudge:
 
 def judged(claim: str, content: str, language: str = "") -> Verdict:
     """See `Verdict`; a claim without names, numbers and content words is supported by nothing."""
-    statement = statement_of(claim, language)
     passage = Passage(content, language, analysis_of(content, language))
-    if not statement.content or not passage.analysis.sentences:
+    if not passage.analysis.sentences or not has_content(claim, language):
         return Verdict(None, 0, 0, 0.0)
     words = words_of(claim, language)
     held = len(words & passage.analysis.words)
-    literal = _literal(claim, statement, passage) if held >= NEARLY_ALL * len(words) else None
-    verdict = literal or _closest(claim, words, statement, passage)
+    literal = _literal(claim, passage) if held >= NEARLY_ALL * len(words) else None
+    verdict = literal or _closest(claim, words, passage)
     if not verdict.support:
         verdict = _both(claim, passage, verdict)
     return verdict if verdict.support else _foreign(claim, passage, verdict)
@@ -62,15 +61,22 @@ def _foreign(claim: str, passage: Passage, verdict: Verdict) -> Verdict:
     return Verdict("supported", *passage.span(*found), 0.5) if found else verdict
 
 
-def _literal(claim: str, statement: Statement, passage: Passage) -> Verdict | None:
-    """Where it stands word for word, unless what stands around turns it into something else."""
+def _literal(claim: str, passage: Passage) -> Verdict | None:
+    """Where it stands word for word, unless what stands around turns it into something else.
+
+    Most claims are whole sentences, which need not be taken apart.
+    """
     sought = bare(claim)
     for start, end in islice(occurrences(sought, passage.content), OCCURRENCES):
         first, last = _whole(passage, start, end)
         text = passage.content[first:last]
-        if bare(text) == sought or agreement.agrees(statement, statement_of(text, passage.language)):
+        if bare(text) == sought or _agrees(claim, text, passage.language):
             return Verdict("exact", first, last, 1.0)
     return None
+
+
+def _agrees(claim: str, said: str, language: str) -> bool:
+    return agreement.agrees(statement_of(claim, language), statement_of(said, language))
 
 
 def _whole(passage: Passage, start: int, end: int) -> tuple[int, int]:
@@ -79,7 +85,8 @@ def _whole(passage: Passage, start: int, end: int) -> tuple[int, int]:
     return (touched[0].start, touched[-1].end) if touched else (start, end)
 
 
-def _closest(claim: str, words: frozenset[str], statement: Statement, passage: Passage) -> Verdict:
+def _closest(claim: str, words: frozenset[str], passage: Passage) -> Verdict:
+    statement = statement_of(claim, passage.language)
     best = Verdict(None, *passage.span(0, 0), 0.0)
     places = list(_candidates(words, passage))
     quoted = bool(places) and _quotes_stand(claim, passage.content)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rag.checking import vocabulary
 from rag.checking.dates import with_dates
-from rag.checking.words import KEPT_STATEMENTS, Token, prepared, tokens_of, with_units
+from rag.checking.words import KEPT_STATEMENTS, Token, prepared, tokens_before_numbers, tokens_of, with_units
 
 _BREAKS = frozenset(",;:.!?()[]—–。，、；：！？")
 _QUOTED = re.compile(r'"([^"\n]{2,400})"|[「『《]([^「」『』《》\n]{2,400})[」』》]')
@@ -52,6 +52,19 @@ class Statement:
 def statement_of(text: str, language: str = "") -> Statement:
     tokens = _with_runs(list(with_units(list(with_dates(tokens_of(text, language))))))
     return made_of(_with_clauses(tokens, vocabulary.joining(language)), language)
+
+
+def has_content(text: str, language: str = "") -> bool:
+    """Whether a statement of it has any, mostly without taking all of it apart.
+
+    A word that says something and denies nothing is content, whatever follows: only what stands behind a
+    number can become a part of it.
+    """
+    denying = vocabulary.denying(language)
+    for token in tokens_before_numbers(text, language):
+        if token.kind in ("word", "name") and not _has_denial(token, denying):
+            return True
+    return bool(statement_of(text, language).content)
 
 
 def quotes_in(text: str) -> list[str]:
@@ -99,7 +112,11 @@ def _with_clauses(tokens: list[Token], joining: frozenset[str]) -> list[Token]:
             merged[-1] += clause
         else:
             merged.append(clause)
-    return [token._replace(clause=n) for n, clause in enumerate(merged) for token in clause]
+    return [
+        token._replace(clause=n) if n else token  # of the first clause it is already
+        for n, clause in enumerate(merged)
+        for token in clause
+    ]
 
 
 def _is_short(clause: list[Token]) -> bool:
@@ -131,11 +148,15 @@ def _denies(tokens: Sequence[Token], place: int, denying: frozenset[str]) -> boo
     if token.kind == "unspaced":
         endings = any(sign in token.text for sign in vocabulary.DENYING_ENDINGS)
         return endings or not vocabulary.DENYING_CHARACTERS.isdisjoint(token.text)
+    if not _has_denial(token, denying):
+        return False
     if token.text.endswith("n't"):
         return True
-    if token.text not in denying:
-        return False
     following = tokens[place + 1] if place + 1 < len(tokens) else None
     if following is None:
         return True
     return following.text not in vocabulary.NOT_DENIED and not (token.text == "no" and following.number)
+
+
+def _has_denial(token: Token, denying: frozenset[str]) -> bool:
+    return token.text in denying or token.text.endswith("n't")

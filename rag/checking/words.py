@@ -11,7 +11,7 @@ from rag.checking import numbers, vocabulary
 from rag.checking.numbers import Number
 
 Kind = Literal["word", "name", "stop", "number", "unspaced", "mark"]
-KEPT_STATEMENTS, KEPT_WORDS = 4096, 65_536
+KEPT_STATEMENTS, KEPT_WORDS, KEPT_TOKENS = 4096, 65_536, 16_384
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -20,6 +20,7 @@ _DIGITS = r"\d{1,400}(?:[.,]\d{1,40}){0,20}"
 _MARKS = r"(?<=\w)[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0d7f]"
 _TOKEN = re.compile(
     rf"""
+      (?=[-−–+$€£¥U\d])  # what a number begins with: nothing else of it is tried at a letter
       (?P<sign>(?:(?<![^\s(\[=:~])[-−–+](?=[$€£¥]?[ ]?\d))?)(?P<currency>(?:(?:US)?[$€£¥][ ]?)?)
       (?P<digits>(?<![^\W_{UNSPACED}]){_DIGITS})
       (?P<suffix>(?:[ ]?[%‰°](?:[CF]\b)?|[^\W\d_{UNSPACED}]{{1,12}})?)
@@ -104,6 +105,7 @@ def tokens_of(text: str, language: str = "") -> list[Token]:
     begins, depth = True, 0
     text = prepared(text)
     found = list(_TOKEN.finditer(text))
+    has_compound = "-" in text
     for place, match in enumerate(found):
         kind = match.lastgroup
         if kind == "mark":
@@ -111,16 +113,32 @@ def tokens_of(text: str, language: str = "") -> list[Token]:
             made.append(Token(match[0], "", "mark", 0))
             begins = match[0] in _OPENS or (begins and match[0] in "([")
             continue
-        if match["digits"] is not None:
+        if kind == "suffix":  # the last part of a number, be it empty
             made.append(_number(match, language))
-        elif match["unspaced"] is not None:
+        elif kind == "unspaced":
             made.append(Token(match[0], match[0], "unspaced", 0, begins))
         else:
-            made.append(_word(match[0], language, begins, _compound(text, found, place)))
+            compound = _compound(text, found, place) if has_compound else ""
+            made.append(_word(match[0], language, begins, compound))
         begins = False
         if depth:
             made[-1] = made[-1]._replace(aside=True)
     return made
+
+
+def tokens_before_numbers(text: str, language: str = "") -> Iterator[Token]:
+    """Its words, one after the other, as far as neither a number nor a script without spaces is met.
+
+    All as if they began the sentence and were no part of a compound.
+    """
+    for match in _TOKEN.finditer(prepared(text)):
+        if match.lastgroup in ("suffix", "unspaced"):
+            return
+        if match.lastgroup == "word":
+            token = _word(match[0], language, True, "")
+            if token.number is not None:
+                return
+            yield token
 
 
 def _compound(text: str, found: list[re.Match[str]], place: int) -> str:
@@ -140,6 +158,7 @@ def _compound(text: str, found: list[re.Match[str]], place: int) -> str:
     return "".join(parts).lower() if len(parts) > 1 else ""
 
 
+@lru_cache(maxsize=KEPT_TOKENS)
 def _word(text: str, language: str, begins: bool, compound: str) -> Token:
     folded = text.lower()
     bare = folded.removesuffix("'s").removesuffix("'")

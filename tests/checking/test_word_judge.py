@@ -3,6 +3,7 @@
 import pytest
 
 from rag.checking.judge import WordJudge, judged
+from rag.checking.statements import has_content, statement_of
 from rag.types import Block
 
 TOWER = (
@@ -54,3 +55,21 @@ async def test_the_sentence_that_says_it_is_named_by_its_offsets() -> None:
     other, verdict = await WordJudge().judge("YouTube was acquired by Google in 2006.", blocks)
     assert other.support is None
     assert TOWER[verdict.start : verdict.end] == "Google acquired YouTube in 2006 for $1.65 billion.", verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        ("Paris", True),
+        ("It was not.", False),
+        ("of the", False),
+        ("Not a tower.", True),
+        ("never", False),
+        ("Two of them", True),
+        ("塔", True),
+        ("don't", False),
+        ("", False),
+    ],
+)
+def test_what_says_something_is_told_without_taking_it_apart(text: str, has: bool) -> None:
+    assert has_content(text, "en") is bool(statement_of(text, "en").content) is has
