@@ -54,6 +54,7 @@ def statement_of(text: str, language: str = "") -> Statement:
     return made_of(_with_clauses(tokens, vocabulary.joining(language)), language)
 
 
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def has_content(text: str, language: str = "") -> bool:
     """Whether a statement of it has any, mostly without taking all of it apart.
 

@@ -82,9 +82,14 @@ class Token(NamedTuple):
 
 def prepared(text: str) -> str:
     """One kind of quotes and spaces, without emphasis and markers, and no word in two pieces."""
-    text = _LINE_HYPHEN.sub("-", _MARKER.sub("", _GROUPS.sub("", text)))
-    text = unicodedata.normalize("NFKC", text).translate(_QUOTES).translate(_PLAIN)
-    return _DOTTED.sub(lambda found: found[0].replace(".", ""), text)
+    text = _GROUPS.sub("", text)
+    if "[" in text:
+        text = _MARKER.sub("", text)
+    if "\n" in text:
+        text = _LINE_HYPHEN.sub("-", text)
+    if not text.isascii():  # what is has one kind of each
+        text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    return _DOTTED.sub(lambda found: found[0].replace(".", ""), text.translate(_PLAIN))
 
 
 @lru_cache(maxsize=KEPT_WORDS)
