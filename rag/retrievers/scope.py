@@ -67,11 +67,14 @@ class Scopes:
         return found
 
     async def _read(self, question: Question, condition: Condition, words: Sequence[str]) -> Row | None:
-        usual = not condition and self._model_id is None
-        if usual and (row := self._known.row(question, words)) is not None:
-            return row
+        if condition or self._model_id is not None:
+            return await self._asked(question, condition, words)
+        if known := self._known.of(question):
+            if lacking := known.lacking(words):
+                known.add(lacking, await _counted(question, lacking))
+            return known.row
         row = await self._asked(question, condition, words)
-        if usual and row is not None:
+        if row is not None:
             self._known.note(question, words, row)
         return row
 
@@ -91,6 +94,13 @@ class Scopes:
         if len(self._languages) > REMEMBERED:
             self._languages.popitem(last=False)
         return found
+
+
+async def _counted(question: Question, words: Sequence[str]) -> dict[str, int]:
+    """With the chunks, too: should there be more of all by now, no word stands in more than there are."""
+    parameters = {"collections": list(question.collection_ids), "lexemes": [ALL_CHUNKS, *words]}
+    rows = await fetch_all(statements.COUNTS, parameters, told=told(question))
+    return {row["lexeme"]: row["chunks"] for row in rows}
 
 
 def _scope(row: Row, asked: Asked, condition: Condition) -> Scope:

@@ -34,6 +34,13 @@ SELECT model.*,
 FROM ({model}) AS model
 """)
 _COUNT_PASSING = SQL("(SELECT count(*) FROM ({passing} LIMIT {enough}) AS counted)")
+# Of these words alone. The inner SELECTs hide the values from the planner, which would plan for each question.
+COUNTS = SQL("""
+SELECT lexeme, sum(chunks) AS chunks FROM embeddings_lexemecount
+WHERE collection_id = ANY((SELECT %(collections)s::uuid[])::uuid[])
+    AND lexeme = ANY((SELECT %(lexemes)s::text[])::text[])
+GROUP BY lexeme
+""").as_bytes(None)
 
 # A ranking that lacks a chunk counts as if it held it at this rank.
 MISSING_RANK = 1000

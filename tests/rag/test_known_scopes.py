@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 
-from rag.retrievers.known import STATES, WORDS, KnownScopes
+from rag.retrievers.known import STATES, WORDS, Known, KnownScopes
 from rag.types import Question
 
 ROW = {"id": 1, "languages": ["en"]}
@@ -20,13 +20,20 @@ def asked(state: str) -> Question:
     return Question("Where is the ship?", (uuid4(),), 5, state=state)
 
 
+def known_of(known: KnownScopes, state: str) -> Known:
+    found = known.of(asked(state))
+    assert found is not None
+    return found
+
+
 def test_words_that_were_asked_for_are_known_and_so_is_that_some_are_nowhere() -> None:
     known = KnownScopes()
     known.note(asked("a"), ["ship", "moon"], {**ROW, "chunks_with": {"ship": 3}})
-    known.note(asked("a"), ["sea"], {**ROW, "chunks_with": {"sea": 2}})
+    assert known_of(known, "a").lacking(["storm", "ship", "moon", "sea"]) == ["storm", "sea"]
 
-    assert known.row(asked("a"), ["ship", "moon", "sea"]) == {**ROW, "chunks_with": {"ship": 3, "sea": 2}}
-    assert known.row(asked("a"), ["ship", "storm"]) is None
+    known_of(known, "a").add(["sea"], {"sea": 2})
+    assert known_of(known, "a").row == {**ROW, "chunks_with": {"ship": 3, "sea": 2}}
+    assert known_of(known, "a").lacking(["ship", "moon", "sea"]) == []
 
 
 def test_another_state_knows_nothing_of_it() -> None:
@@ -34,24 +41,25 @@ def test_another_state_knows_nothing_of_it() -> None:
     known.note(asked("a"), ["ship"], {**ROW, "chunks_with": {"ship": 3}})
     known.note(asked(""), ["ship"], {**ROW, "chunks_with": {"ship": 3}})
 
-    assert known.row(asked("b"), ["ship"]) is None
-    assert known.row(asked(""), ["ship"]) is None
+    assert known.of(asked("b")) is None
+    assert known.of(asked("")) is None
 
 
 def test_what_is_known_is_bounded() -> None:
     known = KnownScopes()
     for n in range(STATES + 1):
         known.note(asked(f"s{n}"), ["ship"], {**ROW, "chunks_with": {}})
-    assert known.row(asked("s0"), ["ship"]) is None
-    assert known.row(asked(f"s{STATES}"), ["ship"]) is not None
+    assert known.of(asked("s0")) is None
+    assert known.of(asked(f"s{STATES}")) is not None
 
     known.note(asked("much"), [str(n) for n in range(WORDS + 1)], {**ROW, "chunks_with": {}})
+    assert known.of(asked("much")) is None
     known.note(asked("much"), ["ship"], {**ROW, "chunks_with": {}})
-    assert known.row(asked("much"), ["1"]) is None
+    assert known_of(known, "much").lacking(["1", "ship"]) == ["1"]
 
 
 def test_without_a_cache_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "CACHE", False)
     known = KnownScopes()
     known.note(asked("a"), ["ship"], {**ROW, "chunks_with": {"ship": 3}})
-    assert known.row(asked("a"), ["ship"]) is None
+    assert known.of(asked("a")) is None
