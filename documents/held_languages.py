@@ -15,7 +15,7 @@ _HELD_BY = """
 """
 # Rows of `language`, "" for unknown; parameter: collections (uuid[]).
 LANGUAGES = f"""
-    SELECT DISTINCT found.language FROM unnest(%(collections)s::uuid[]) AS read (id),
+    SELECT DISTINCT found.language FROM unnest((SELECT %(collections)s::uuid[])) AS read (id),
         LATERAL ({_HELD_BY}) AS found
 """  # noqa: S608 - no value is in it
 _STORED = f"""

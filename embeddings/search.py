@@ -30,19 +30,21 @@ ZERO_DISTANCE = 1e-6  # what float32 makes of the distance between equal vectors
 
 # One row, or none; parameters: collections, and model: the id of one that is to be searched with though it is
 # not the active one, else None. Retrieval reads it in one statement with more. index: how to search through
+# it. The inner SELECTs hide the collections from the planner: it would plan anew for each question.
 MODEL = SQL("""
     SELECT m.id, m.name, m.provider, m.dimensions, m.options, m.calibration, (
         SELECT jsonb_build_object(
             'number', i.number, 'kind', i.kind, 'storage', i.storage, 'lists', i.lists, 'effort', i.effort,
             'few', i.exact_below::float8 / i.rows, 'share', (
                 SELECT sum(chunks)::float8 / i.rows FROM embeddings_lexemecount
-                WHERE collection_id = ANY(%(collections)s) AND lexeme = ''
+                WHERE collection_id = ANY((SELECT %(collections)s::uuid[])::uuid[]) AND lexeme = ''
             )
         )
         FROM embeddings_vectorindex i WHERE i.model_id = m.id AND i.serves AND i.exact_below <= (
             SELECT count(*) FROM (
                 SELECT FROM embeddings_embedding e
-                WHERE e.model_id = m.id AND e.collection_id = ANY(%(collections)s) LIMIT i.exact_below
+                WHERE e.model_id = m.id AND e.collection_id = ANY((SELECT %(collections)s::uuid[])::uuid[])
+                LIMIT i.exact_below
             ) counted
         )
     ) AS index
