@@ -37,6 +37,7 @@ from documents.models import Chunk, Collection, Document  # noqa: E402
 from embeddings import services as embedding  # noqa: E402
 from embeddings.protocols import Embedder, Span  # noqa: E402
 from embeddings.types import Embedded, Vector  # noqa: E402
+from embeddings.words import index_pending  # noqa: E402
 from knowlex.common.async_db import close_pool  # noqa: E402
 from knowlex.common.components import component  # noqa: E402
 from rag import services  # noqa: E402
@@ -110,6 +111,7 @@ def store(contents: Sequence[str]) -> None:
     )
     for batch in embedding.request_embeddings(access=FULL).batches:
         embedding.embed_batch(batch)
+    index_pending()  # as a worker's next sweep does
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 

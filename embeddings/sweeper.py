@@ -15,7 +15,7 @@ from documents import collection_changes
 from documents.idempotency import forget_expired
 from documents.jobs import forget_finished_jobs
 from documents.sweep import sweep_orphan_files
-from embeddings import indexing, lexeme_counts, registering, services, tasks
+from embeddings import indexing, lexeme_counts, registering, services, tasks, words
 from embeddings.reading import Reading
 from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
 
@@ -74,6 +74,7 @@ class Sweeper:
             work()
         collection_changes.fold()
         self._folded_until = lexeme_counts.fold(since=self._folded_until)
+        words.index_pending()
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
             self._chores_due = time.monotonic() + CHORES_EVERY_S
             self._chores = Thread(target=_do_chores, name="chores", daemon=True)

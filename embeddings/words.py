@@ -5,7 +5,7 @@ from uuid import UUID
 
 from embeddings.lexical import SPARSE_DIMENSIONS, lexemes, term_weights
 from embeddings.types import HeldChunk
-from knowlex.common.database import execute
+from knowlex.common.database import execute, with_retries
 
 _SEPARATOR = "\x1f"  # stands in no lexeme
 _GIVEN = "unnest(%s::uuid[], %s::text[], %s::text[]) AS given (chunk_id, lexemes, weights)"
@@ -26,6 +26,12 @@ _UPDATE = f"""
     UPDATE embeddings_lexicalentry l SET (lexemes, weights) = ROW ({_LEXEMES})
     FROM {_GIVEN} WHERE l.chunk_id = given.chunk_id
 """  # noqa: S608
+
+# Only the index's owner may, who is somebody else where the tables were not made by Knowlex's own role.
+_INDEX_PENDING = """
+    SELECT gin_clean_pending_list(oid) FROM pg_class
+    WHERE oid = to_regclass('lexical_by_lexeme') AND pg_has_role(relowner, 'USAGE')
+"""
 
 
 def store(chunks: Sequence[HeldChunk]) -> None:
@@ -55,3 +61,10 @@ def sparse_text(weights: dict[int, float]) -> str:
     """pgvector's notation of a sparsevec, whose positions count from 1."""
     items = ",".join(f"{place + 1}:{weight:.6g}" for place, weight in sorted(weights.items()))
     return f"{{{items}}}/{SPARSE_DIMENSIONS}"
+
+
+def index_pending() -> None:
+    """Have the index of words take in what was written lately, which it keeps in a list of up to 4 MB: each
+    search reads all of that, 0.4 ms for 300 chunks. Costs nothing where there is nothing.
+    """
+    with_retries(lambda: execute(_INDEX_PENDING))

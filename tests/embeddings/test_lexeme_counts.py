@@ -9,9 +9,10 @@ from django.db.models import Sum
 
 from documents.access import FULL
 from documents.models import Chunk, Document
-from embeddings import lexeme_counts, services
+from embeddings import lexeme_counts, services, words
 from embeddings.lexical import lexemes
 from embeddings.models import LexemeCount, LexicalEntry
+from knowlex.common.database import execute
 from knowlex.common.ids import new_id
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
@@ -95,3 +96,15 @@ def test_folding_while_others_write_and_read_is_never_seen(add_document):
             future.result()
     assert all(seen)
     assert counted() == true_counts()
+
+
+def test_words_of_the_pending_list_are_taken_into_the_index(add_document):
+    """It is emptied by hand in between, and that tells how many pages it had."""
+    empty_it = "SELECT gin_clean_pending_list('lexical_by_lexeme') > 0"
+    add_document(["red ships sail", "blue ships"])
+    embed_all()
+    assert execute(empty_it) == [(True,)]
+    add_document(["green ships sail"])
+    embed_all()
+    words.index_pending()
+    assert execute(empty_it) == [(False,)]
