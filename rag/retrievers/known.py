@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from knowlex.common import shared_cache
 from knowlex.common.async_db import Row
 from rag.types import Question
 
@@ -56,7 +55,7 @@ class KnownScopes:
 
     def note(self, question: Question, words: Sequence[str], row: Row) -> None:
         """A row with all columns, read after the question's state was."""
-        if not question.state or not shared_cache.enabled():
+        if not question.state:
             return
         known = self.of(question)
         if known is None:

@@ -2,18 +2,10 @@
 
 from uuid import uuid4
 
-import pytest
-from django.conf import settings
-
 from rag.retrievers.known import STATES, WORDS, Known, KnownScopes
 from rag.types import Question
 
 ROW = {"id": 1, "languages": ["en"]}
-
-
-@pytest.fixture(autouse=True)
-def _cache_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "CACHE", True)
 
 
 def asked(state: str) -> Question:
@@ -56,10 +48,3 @@ def test_what_is_known_is_bounded() -> None:
     assert known.of(asked("much")) is None
     known.note(asked("much"), ["ship"], {**ROW, "chunks_with": {}})
     assert known_of(known, "much").lacking(["1", "ship"]) == ["1"]
-
-
-def test_without_a_cache_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "CACHE", False)
-    known = KnownScopes()
-    known.note(asked("a"), ["ship"], {**ROW, "chunks_with": {"ship": 3}})
-    assert known.of(asked("a")) is None
