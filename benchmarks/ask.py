@@ -123,6 +123,7 @@ async def measure(questions: Sequence[str]) -> list[tuple[float, Answer]]:
         question = await services.make_question(text, access=FULL, top_k=5)
         answer = (await ask(question, Asker("ask", FULL))).answer
         took.append(((time.perf_counter() - started) * 1000, answer))
+    await services.close()  # the record's last batch: it would open the pool again
     await close_pool()
     return took
 
