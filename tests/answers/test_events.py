@@ -109,7 +109,7 @@ def test_the_head_waits_for_a_model_that_must_answer_about_when_a_comment_is_due
 
 
 async def test_comments_are_sent_while_nothing_comes(responding: Any):
-    story = Story(STARTED, 0.03, "It", 0.03, " is", asked("It is"))
+    story = Story(STARTED, 0.2, "It", 0.2, " is", asked("It is"))
     async with responding(story, comment_s=0.01) as response:
         told = await parts(response)
     assert told[0] == COMMENT
