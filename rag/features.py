@@ -7,8 +7,9 @@ from typing import NamedTuple, TypeVar, cast
 
 from rag.named import misspelled
 from rag.ordering import Scale, scale_of, strength
+from rag.sentence_scores import Sentences, SentenceScores
 from rag.sentences import Terms, analysis_of, score_passage, terms_by_language, words_of
-from rag.types import Passage, Retrieval, Sentences, SentenceScores
+from rag.types import Passage, Retrieval
 
 ENOUGH = 4.0  # idf of a word in one of some fifty chunks
 # What a passage must stand out from: the mean of the sixth to the twentieth strongest candidate. Up to five

@@ -19,8 +19,9 @@ from statistics import fmean
 from typing import Any
 
 from embeddings.lexical import K1
+from rag.sentence_scores import Sentences, SentenceScores
 from rag.sentences import Terms, analysis_of
-from rag.types import Passage, Sentences, SentenceScores
+from rag.types import Passage
 
 BM25 = 1.5
 WORDS = 0.2  # of c1 and of c2

@@ -10,7 +10,8 @@ from operator import or_
 from documents.sentences import sentence_spans
 from embeddings.lexical import idf, lexemes, position, question_lexemes, term_weights
 from rag.named import names_of, subjects_of
-from rag.types import Passage, Retrieval, SentenceScore, SentenceScores
+from rag.sentence_scores import SentenceScore, SentenceScores
+from rag.types import Passage, Retrieval
 
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
 KEPT_TERMS = 64  # questions, while they are answered

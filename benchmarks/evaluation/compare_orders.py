@@ -14,8 +14,9 @@ from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Graded, Sets, holds, in_section, vectors_of
 from rag.evaluation.metrics import Ranked, hit, mean, ndcg
 from rag.ordering import Scale, scale_of, strength
+from rag.sentence_scores import SentenceScore
 from rag.sentences import Terms, score_passage, terms_by_language
-from rag.types import Passage, Retrieval, SentenceScore
+from rag.types import Passage, Retrieval
 
 Score = Callable[[Passage, Sequence[SentenceScore], Terms, Scale], float]
 

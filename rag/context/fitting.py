@@ -6,8 +6,9 @@ from documents.sentences import sentence_spans
 from rag.context.stretches import Stretch
 from rag.context.tokens import BLOCK_TOKENS, Ruler
 from rag.context.wording import overlapping
+from rag.sentence_scores import SentenceScore
 from rag.sentences import worth
-from rag.types import Passage, SentenceScore
+from rag.types import Passage
 
 LEAST_CUT = 100  # tokens that must be left for a part of a chunk to be worth reading
 

@@ -5,8 +5,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rag.sentence_scores import SentenceScore
 from rag.sentences import Sentence, analysis_of
-from rag.types import Block, Passage, SentenceScore
+from rag.types import Block, Passage
 
 MOST_WORDS = 80  # of a sentence put together
 LEAST_WORDS = 4  # that a sentence without an end begins with; fewer are a heading or a cell

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from rag.caching import codec
-from rag.types import Answer, Citation, Filters, MetadataFilter, SentenceScore, Usage
+from rag.sentence_scores import SentenceScore
+from rag.types import Answer, Citation, Filters, MetadataFilter, Usage
 from tests.rag.factory import passage, question
 
 FILTERS = Filters(
