@@ -20,8 +20,8 @@ from benchmarks.evaluation.cases import FOREIGN_WEIGHTS, WEIGHTS, Case, cases, f
 from benchmarks.evaluation.diagram import reliability
 from benchmarks.evaluation.sets import Sets, vectors_of
 from rag.evaluation.reliability import calibration_error
-from rag.fitting import COSINES, FOLDS, NAMES, area_under_curve, fit
 from rag.relevance import Calibration
+from rag.relevance.fitting import COSINES, FOLDS, NAMES, area_under_curve, fit
 
 THRESHOLD = 0.8
 ROUNDS = 3  # of choosing each question's best passage by the weights, and the weights by those passages

@@ -27,8 +27,8 @@ from rag.evaluation.reading import read_objects
 from rag.evaluation.types import Case
 from rag.extracting.candidates import Traits, candidates_of, with_forms
 from rag.extracting.choosing import WEIGHTS, choose, options_of, stating
-from rag.fitting import FOLDS
 from rag.relevance import assess
+from rag.relevance.fitting import FOLDS
 from rag.rerankers.sentence import SentenceReranker
 from rag.types import Context, Question
 

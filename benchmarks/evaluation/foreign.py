@@ -18,9 +18,9 @@ from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Sets, holds, in_section, vectors_of
 from embeddings.clients.chroma import ChromaClient
 from embeddings.types import Vector
-from rag.fitting import area_under_curve
 from rag.protocols import Reranker
 from rag.relevance import assess
+from rag.relevance.fitting import area_under_curve
 from rag.rerankers.sentence import SentenceReranker
 from rag.retrievers.foreign.chroma import ChromaReader
 from rag.retrievers.foreign.headed import HeadedReranker, assess_headed

@@ -13,8 +13,8 @@ from embeddings.admin.models import EmbeddingModelAdmin
 from embeddings.models import EmbeddingModel
 from embeddings.services import active_model
 from knowlex.common.errors import InvalidInput
-from rag.labelled import read_labelled
 from rag.relevance import assess
+from rag.relevance.labelled_pairs import read_labelled
 from tests.relevance.asking import passage, retrieval
 from tests.support.texts import fact, question
 

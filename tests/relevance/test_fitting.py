@@ -5,8 +5,8 @@ import random
 import pytest
 
 from rag.evaluation.reliability import calibration_error
-from rag.features import Features
-from rag.fitting import COSINES, Pair, fit
+from rag.relevance.features import Features
+from rag.relevance.fitting import COSINES, Pair, fit
 
 
 def pairs(number: int, *, misleading_cosine: bool = False) -> list[Pair]:

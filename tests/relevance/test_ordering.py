@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from documents.sentences import sentence_spans
-from rag.features import describe
 from rag.ordering import Scale, scale_of, strength
 from rag.relevance import assess, is_foreign
+from rag.relevance.features import describe
 from rag.rerankers.sentence import SentenceReranker
 from rag.sentences import question_terms, score_passage
 from rag.types import Passage, Retrieval

@@ -2,8 +2,9 @@
 
 import pytest
 
-from rag.features import Features
-from rag.relevance import FITTED, WORDS_ONLY, Calibration, assess
+from rag.relevance import Calibration, assess
+from rag.relevance.calibration import FITTED, WORDS_ONLY
+from rag.relevance.features import Features
 from tests.relevance.asking import LOCAL, MODEL_NOBODY_KNOWS, judged, passage, relevance, retrieval
 
 THRESHOLD = 0.8

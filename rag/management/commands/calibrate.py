@@ -12,12 +12,12 @@ from embeddings.services import active_model
 from knowlex.common.components import component
 from knowlex.common.errors import KnowlexError
 from rag import services
-from rag.calibrating import FEWEST, calibrate, calibration_of
-from rag.judged import judged_pairs
-from rag.labelled import read_labelled
 from rag.management.closing import then_close
 from rag.management.scope import scope
 from rag.protocols import Reranker
+from rag.relevance.calibrating import FEWEST, calibrate, calibration_of
+from rag.relevance.judged_pairs import judged_pairs
+from rag.relevance.labelled_pairs import read_labelled
 from rag.rerankers.by_model import ModelReranker
 
 

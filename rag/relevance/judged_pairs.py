@@ -5,15 +5,13 @@ from uuid import UUID
 
 from rag.evaluation.judging import is_relevant
 from rag.evaluation.types import Case
-from rag.features import describe
-from rag.fitting import FOLDS, Pair
 from rag.pipeline import Pipeline
+from rag.relevance.features import describe
+from rag.relevance.fitting import FOLDS, Pair
 from rag.types import Question, Retrieval
 
 JUDGED = 20  # passages that are looked through for relevant ones
-OTHERS = (
-    5  # best of the rest, as irrelevant ones: hard ones, and no more of them than the right ones can bear
-)
+OTHERS = 5  # best of the rest, as irrelevant ones: hard ones, and no more than the right ones can bear
 
 
 async def judged_pairs(

@@ -8,10 +8,10 @@ from typing import Any
 from embeddings.protocols import Embedder
 from knowlex.common.errors import InvalidInput
 from rag.evaluation.reliability import calibration_error
-from rag.fitting import Pair, area_under_curve, fit, unseen_chances
-from rag.labelled import Labelled, described_pairs
 from rag.ordering import Scale
-from rag.relevance import RERANKED
+from rag.relevance.calibration import RERANKED
+from rag.relevance.fitting import Pair, area_under_curve, fit, unseen_chances
+from rag.relevance.labelled_pairs import Labelled, described_pairs
 from rag.rerankers.by_model import ModelReranker
 
 FEWEST = 50  # pairs of each label; fewer say little about eight numbers

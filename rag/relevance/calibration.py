@@ -1,26 +1,21 @@
-"""How probable it is that a passage helps to answer a question. Plain Python.
+"""The weights of relevance: those that ship with Knowlex, and those that are stored with a model.
 
-A logistic model of the numbers in rag/features.py, none of them negative in weight: more of the question in a
-passage never makes it less relevant. Where it was fitted and how well it does: docs/evaluation.md.
+All are at zero or above: more of the question in a passage never makes it less relevant. Where they were
+fitted and how well they do: docs/evaluation.md. Plain Python.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
-from embeddings.analysis.asking import asked_in
-from rag.features import Described, Features, describe
-from rag.types import Passage, Retrieval
+from rag.relevance.features import Features
 
-SAME_TEXT = 1e-4  # cosine distance; float32 sums of one text differ by less
-CERTAIN = 0.999
 # Not in what was stored before.
 _SINCE_SENTENCES = {"sentence_similarity", "names", "margin", "subject", "reranked"}
 # By how much the logit falls where the document knows nothing of whom or what the question names. No other
 # weight was fitted to such questions; the likelihood is flat between 8 and 11 (docs/evaluation.md).
 SUBJECT = 9.0
-SUREST = 6.9  # logit of .999: how much two judges can outweigh each other
 RERANKED = "reranked_"  # before the names of the weights that count on a reranker's score
 
 
@@ -105,56 +100,6 @@ WORDS_ONLY = Calibration(
 )
 
 
-def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, Any] | None) -> Retrieval:
-    """The retrieval with `relevance` and `sentences` filled in, order kept.
-
-    calibration: the weights stored with the embedding model, by the names of `Calibration`; None takes those
-    that ship for `retrieval.model_name`, or words alone. Unusable ones count as None.
-
-    Where a model reranked (`retrieval.rerank_model`), its probability is a feature by weights that were
-    fitted to the scores of this very model. Without such weights the logits of both, none surer than .999,
-    are averaged: the more either says, the more is told, and one alone does not decide.
-    """
-    weighed = _Weights.of(retrieval, calibration)
-    asked = asked_in(question_text)
-    judged = []
-    for described in describe(question_text, retrieval):
-        passage = described.passage
-        relevance = weighed.relevance(described, _is_other(asked, passage))
-        judged.append(passage.but(relevance=relevance, sentences=described.sentences))
-    return replace(retrieval, passages=tuple(judged))
-
-
-@dataclass(frozen=True, slots=True)
-class _Weights:
-    """usual: without a reranker's score; foreign: in another language; reranked: fitted to the score."""
-
-    usual: Calibration
-    foreign: Calibration | None
-    reranked: Calibration | None
-
-    @classmethod
-    def of(cls, retrieval: Retrieval, calibration: Mapping[str, Any] | None) -> "_Weights":
-        usual = weights_for(retrieval.model_name, calibration)
-        if all(passage.distance is None for passage in retrieval.passages):
-            return cls(WORDS_ONLY, FOREIGN.get(retrieval.model_name), None)
-        reranked = reranked_weights(retrieval.rerank_model, calibration)
-        return cls(usual, FOREIGN.get(retrieval.model_name), reranked)
-
-    def relevance(self, described: Described, is_foreign: bool) -> float:
-        distance = described.passage.distance
-        if distance is not None and distance <= SAME_TEXT and described.whole:
-            return CERTAIN
-        logit = self.usual.logit(described.features)
-        if self.foreign and is_foreign:
-            logit = max(logit, self.foreign.logit(described.features))
-        elif self.reranked and described.is_scored:
-            return self.reranked.probability(described.features)
-        if described.is_scored:
-            logit = (min(max(logit, -SUREST), SUREST) + described.features.reranked) / 2
-        return logistic(logit)
-
-
 def reranked_weights(rerank_model: str, calibration: Mapping[str, Any] | None) -> Calibration | None:
     """Those stored for this model's scores; None for another's, and for no model at all."""
     if not calibration or not rerank_model or calibration.get("reranker") != rerank_model:
@@ -164,16 +109,6 @@ def reranked_weights(rerank_model: str, calibration: Mapping[str, Any] | None) -
 
 def weights_for(model_name: str, calibration: Mapping[str, Any] | None) -> Calibration:
     return _stored(calibration) or FITTED.get(model_name, WORDS_ONLY)
-
-
-def is_foreign(question_text: str, passage: Passage) -> bool:
-    """Whether the question seems to be in another language than the passage; False where it is unclear."""
-    return _is_other(asked_in(question_text), passage)
-
-
-def _is_other(asked: tuple[str, ...], passage: Passage) -> bool:
-    """asked: the languages that the question may be in."""
-    return bool(asked) and (passage.language or "en") not in asked
 
 
 def _stored(calibration: Mapping[str, Any] | None) -> Calibration | None:

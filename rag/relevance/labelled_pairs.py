@@ -16,9 +16,9 @@ from embeddings.lexical import idf, lexemes
 from embeddings.protocols import Embedder, SentenceAware
 from embeddings.types import Embedded, Vector
 from knowlex.common.errors import InvalidInput
-from rag.features import LAST_OTHER, describe
-from rag.fitting import Pair
 from rag.ordering import SCALES, Scale, scale_by
+from rag.relevance.features import LAST_OTHER, describe
+from rag.relevance.fitting import Pair
 from rag.rerankers.by_model import ModelReranker
 from rag.types import Passage, Retrieval
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag.features import Features
 from rag.relevance import Calibration
+from rag.relevance.features import Features
 
 RIDGE = 0.3  # in pairs; keeps the weights of a small sample small
 STEPS = 100

@@ -1,0 +1,12 @@
+"""How probable it is that a passage helps to answer a question: a logistic model of a few numbers.
+
+`features` are the numbers, `calibration` their weights, and `assessing` gives a search's passages their
+relevance. The rest is for `manage.py calibrate` and the benchmarks: `labelled_pairs` and `judged_pairs` make
+pairs to learn from, `fitting` fits weights to them, `calibrating` makes of these what a model stores. Plain
+Python.
+"""
+
+from rag.relevance.assessing import assess, is_foreign
+from rag.relevance.calibration import Calibration
+
+__all__ = ["Calibration", "assess", "is_foreign"]
