@@ -19,8 +19,9 @@ from documents.models import Collection
 from documents.storage import Staging
 from documents.types import ChunkingSettings
 from documents.uploads import clean_filename
-from embeddings import ingestion, services, shipping
+from embeddings import ingestion, services
 from embeddings.bulk_results import FileResult, Numbers, file_result, shown
+from embeddings.outside import shipping
 from embeddings.reports import JobReport, job_report
 from knowlex.common import liveness
 from knowlex.common.errors import DatabaseUnavailable, KnowlexError, PayloadTooLarge

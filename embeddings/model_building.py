@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from uuid import UUID
 
 from documents.access import FULL
-from embeddings import model_adding, model_rows, requesting, services, shipping
+from embeddings import model_adding, model_rows, requesting, services
 from embeddings.model_rows import Counts
 from embeddings.models import EmbeddingModel
+from embeddings.outside import shipping
 from knowlex.common import liveness
 from knowlex.common.database import with_retries
 from knowlex.common.errors import DatabaseUnavailable, EmbedderError, KnowlexError, NotFound

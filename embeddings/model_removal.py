@@ -7,10 +7,11 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from embeddings import outbox, queue
+from embeddings import queue
 from embeddings.indexing.building import drop_index
 from embeddings.model_rows import ModelInTheWay
 from embeddings.models import EmbeddingModel
+from embeddings.outside import outbox
 from knowlex.common.database import execute, with_retries
 
 ROWS = 5000

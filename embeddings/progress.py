@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from embeddings.shipped import wait_until_shipped
+from embeddings.outside.shipped import wait_until_shipped
 from embeddings.types import Progress, Requested
 from knowlex.common import async_db
 from knowlex.common.errors import DependencyUnavailable, EmbeddingIncomplete

@@ -12,9 +12,8 @@ from psycopg.sql import SQL, Composable, Composed
 from documents import collection_changes
 from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
-from embeddings import nearby
 from embeddings.indexing.kinds import Index, exact_search
-from embeddings.outside import space_of
+from embeddings.outside import nearby, space_of
 from embeddings.protocols import PassageAware
 from embeddings.question_vectors import question_vector
 from embeddings.registry import configured, embedder_for

@@ -11,9 +11,10 @@ from django.utils import timezone
 from documents import items
 from documents.access import Access
 from documents.models import Chunk
-from embeddings import queue, sentences, settling, shipping, store
+from embeddings import queue, sentences, settling, store
 from embeddings.active import active_model, ensure_model_matches, learn_dimensions
 from embeddings.models import EmbeddingModel, EmbeddingRun
+from embeddings.outside import shipping
 from embeddings.progress import wait_until_done
 from embeddings.registry import embedder_for
 from embeddings.requesting import request_all

@@ -15,7 +15,8 @@ from documents import collection_changes
 from documents.idempotency import forget_expired
 from documents.jobs import forget_finished_jobs
 from documents.sweep import sweep_orphan_files
-from embeddings import indexing, lexeme_counts, registering, services, tasks, words
+from embeddings import indexing, lexeme_counts, services, tasks, words
+from embeddings.outside import registering
 from embeddings.reading import Reading
 from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
 

@@ -13,7 +13,8 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from documents.access import FULL
-from embeddings import ingestion, services, shipping
+from embeddings import ingestion, services
+from embeddings.outside import shipping
 from knowlex.common.errors import BrokerUnavailable
 
 BROKER_ERRORS = (OperationalError, redis.exceptions.RedisError, OSError)

@@ -14,8 +14,9 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from embeddings import nearby, registry
+from embeddings import registry
 from embeddings.indexing.report import STATE, described
+from embeddings.outside import nearby
 from embeddings.search import searched_model
 from embeddings.types import ModelSpec
 from knowlex.common import liveness

@@ -40,9 +40,9 @@ from benchmarks.evaluation.sets import rows, vectors_of  # noqa: E402
 from benchmarks.evaluation.vectors import Vectors  # noqa: E402
 from documents.models import Chunk, Collection, Document  # noqa: E402
 from embeddings.models import EmbeddingModel  # noqa: E402
-from embeddings.outbox import Entry  # noqa: E402
 from embeddings.outside import space_of  # noqa: E402
-from embeddings.parcels import parcels_of  # noqa: E402
+from embeddings.outside.outbox import Entry  # noqa: E402
+from embeddings.outside.parcels import parcels_of  # noqa: E402
 from embeddings.protocols import VectorStore  # noqa: E402
 from embeddings.store import insert  # noqa: E402
 from embeddings.types import Embedded, HeldChunk  # noqa: E402

@@ -5,9 +5,9 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from embeddings import nearby
 from embeddings.admin.models import ReadOnlyAdmin
 from embeddings.models import IndexMeasurement, VectorIndex
+from embeddings.outside import nearby
 
 
 class _Recall:

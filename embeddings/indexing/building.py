@@ -15,11 +15,11 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from psycopg.sql import SQL, Composed, Identifier
 
-from embeddings import nearby
 from embeddings.indexing import records, sizes
 from embeddings.indexing.kinds import PREFIX, Index, lists_for, refusal
 from embeddings.indexing.measuring import measure
 from embeddings.models import EmbeddingModel, VectorIndex
+from embeddings.outside import nearby
 from embeddings.queue import INDEX_LOCK
 from knowlex.common.database import execute
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from embeddings import nearby
+from embeddings.outside import nearby
 from knowlex.common.times import utc_timestamp
 
 # One row, or none before anything was embedded.

@@ -12,9 +12,9 @@ from documents.access import FULL
 from documents.collections import create_collection, named_collection
 from documents.models import Collection, Document
 from documents.storage import StagedUpload, Staging
-from embeddings import shipping
 from embeddings.active import active_model
 from embeddings.models import Embedding, EmbeddingModel
+from embeddings.outside import shipping
 from embeddings.transfer import rows, sentences, shapes
 from embeddings.transfer.archive import ArchiveReader
 from embeddings.types import Embedded

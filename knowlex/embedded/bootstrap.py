@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from documents.keys import any_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
-from embeddings.registering import register
+from embeddings.outside.registering import register
 from knowlex.common.retry import Retry
 from knowlex.embedded.errors import StackError
 from knowlex.embedded.store_report import vector_store

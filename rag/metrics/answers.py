@@ -6,7 +6,7 @@ from prometheus_client import Counter, Histogram
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from embeddings import nearby
+from embeddings.outside import nearby
 from knowlex.common import shared_cache
 from knowlex.common.metrics import REGISTRY, SECONDS, by_labels
 from rag.memory import recorder

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from embeddings import nearby
+from embeddings.outside import nearby
 from embeddings.search import SearchModel
 from embeddings.types import Vector
 from knowlex.common.async_db import fetch_one

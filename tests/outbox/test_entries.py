@@ -9,8 +9,9 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from embeddings import outbox, outside, registering, services, shipping
+from embeddings import services
 from embeddings.models import DroppedSpace, Embedding, OutboxEntry, OutsideStore
+from embeddings.outside import configured, outbox, registering, shipping
 from embeddings.types import Held, Near, Point, Space, Vector
 from knowlex.common.components import component
 from knowlex.common.database import execute
@@ -66,7 +67,7 @@ class PickyStore:
 @pytest.fixture
 def store(settings: Any, monkeypatch: pytest.MonkeyPatch) -> PickyStore:
     """Registered as the store in use."""
-    monkeypatch.setitem(outside.OUTSIDE, __name__, "picky")
+    monkeypatch.setitem(configured.OUTSIDE, __name__, "picky")
     part = {"class": f"{__name__}.PickyStore", "options": {"url": "http://picky:1"}}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part}
     registering.register()
@@ -172,7 +173,7 @@ def test_whoever_tells_how_it_went_waits_for_nobody_who_is_changing_a_vector(
     store.down = True
     chunks = embed(add_document, [f"text {n}" for n in range(3)])
     let_time_pass()
-    used, lease = outside.in_use(), new_id()
+    used, lease = configured.in_use(), new_id()
     assert used
     entries = outbox.claim(fingerprint=used.fingerprint, lease=lease, most=3)
     refused = [entry for entry in entries if entry.chunk_id != chunks[2]]
@@ -189,7 +190,7 @@ def test_two_workers_never_take_the_same_entry(add_document: AddDocument, store:
     store.down = True
     embed(add_document, [f"text {n}" for n in range(30)])
     let_time_pass()
-    used = outside.in_use()
+    used = configured.in_use()
     assert used
     taken = [outbox.claim(fingerprint=used.fingerprint, lease=new_id(), most=12) for _ in range(4)]
     assert [len(some) for some in taken] == [12, 12, 6, 0]
@@ -200,7 +201,7 @@ def test_another_store_is_told_everything_and_a_worker_of_the_old_one_takes_noth
     add_document: AddDocument, store: PickyStore, settings: Any
 ):
     chunks = embed(add_document, ["one", "two"])
-    former = outside.in_use()
+    former = configured.in_use()
     assert former
     part = settings.KNOWLEX["VECTOR_STORE"] | {"options": {"url": "http://user:secret@picky:2"}}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part}

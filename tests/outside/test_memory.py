@@ -8,8 +8,8 @@ import pytest
 
 from documents.access import FULL
 from documents.models import Chunk, Document
-from embeddings import mirror, mirrored_rows
 from embeddings.models import Embedding, EmbeddingModel
+from embeddings.outside import mirror, mirrored_rows
 from knowlex.common.async_db import close_pool
 from rag import services
 from rag.retrievers.hybrid import HybridRetriever

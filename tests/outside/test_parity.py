@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager, nullcontext
 import pytest
 
 from documents.models import Collection, Document
-from embeddings import nearby
 from embeddings.models import EmbeddingModel
-from embeddings.outside import space_of
+from embeddings.outside import nearby, space_of
 from embeddings.protocols import VectorStore
 from embeddings.types import Point, Space
 from knowlex.common.components import component

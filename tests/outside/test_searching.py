@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from documents.access import FULL
 from documents.models import Collection, Document
-from embeddings import nearby
 from embeddings.indexing import ensure_index, refused
 from embeddings.models import Embedding, EmbeddingModel, VectorIndex
+from embeddings.outside import nearby
 from embeddings.search import search
 from knowlex.common.errors import VectorStoreFailed, VectorStoreTimeout
 from rag.retrievers import outside, scope

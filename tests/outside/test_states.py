@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from documents.access import FULL
-from embeddings import outbox
 from embeddings.models import Embedding
-from embeddings.outbox import Entry
-from embeddings.registering import register
-from embeddings.shipping import ship_turn
+from embeddings.outside import outbox
+from embeddings.outside.outbox import Entry
+from embeddings.outside.registering import register
+from embeddings.outside.shipping import ship_turn
 from rag import reading
 from tests.rag.conftest import AddDocument
 from tests.rag.test_hybrid import BREAD, run

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from embeddings import indexing, nearby
+from embeddings import indexing
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
+from embeddings.outside import nearby
 
 _BUSY = "Another process is building or measuring an index just now."
 

@@ -9,10 +9,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
-from embeddings import emptying, outside
-from embeddings.comparing import Compared, Comparison
+from embeddings import outside
 from embeddings.management.steps_display import StepsDisplay
 from embeddings.models import OutsideStore
+from embeddings.outside import emptying
+from embeddings.outside.comparing import Compared, Comparison
 from knowlex.common.database import with_retries
 from knowlex.common.errors import KnowlexError
 

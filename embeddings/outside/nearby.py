@@ -11,7 +11,7 @@ from django.conf import settings
 from psycopg.sql import SQL, Composable, Composed, Literal
 
 from embeddings.indexing.kinds import exact_search
-from embeddings.mirror import Mirror
+from embeddings.outside.mirror import Mirror
 from embeddings.protocols import VectorStore
 from embeddings.types import Space, Vector
 from knowlex.common.components import component, kept

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from documents import collection_changes
-from embeddings import mirrored_rows
+from embeddings.outside import mirrored_rows
 from embeddings.protocols import VectorStore
 from embeddings.types import Near, Point, Space, Vector
 from knowlex.common.async_db import fetch_all

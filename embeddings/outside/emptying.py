@@ -3,8 +3,8 @@
 import time
 from collections.abc import Iterator
 
-from embeddings import shipping
 from embeddings.models import DroppedSpace, OutboxEntry, OutsideStore
+from embeddings.outside import shipping
 from knowlex.common.database import with_retries
 from knowlex.common.errors import VectorStoreFailed
 

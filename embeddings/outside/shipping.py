@@ -16,11 +16,12 @@ from uuid import UUID
 from django.db import transaction
 
 from documents import collection_changes
-from embeddings import outbox, outside, settling
+from embeddings import settling
 from embeddings.models import DroppedSpace
-from embeddings.outbox import Entry
-from embeddings.outside import space_of
-from embeddings.parcels import Parcel, parcels_of
+from embeddings.outside import configured, outbox
+from embeddings.outside.configured import space_of
+from embeddings.outside.outbox import Entry
+from embeddings.outside.parcels import Parcel, parcels_of
 from embeddings.protocols import VectorStore
 from knowlex.common.database import release_connection, with_retries
 from knowlex.common.errors import VectorStoreFailed, VectorStoreTimeout
@@ -48,7 +49,7 @@ def ship_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
 
     Raises DatabaseUnavailable.
     """
-    used = outside.in_use()
+    used = configured.in_use()
     if used is None or not _may_call(used.fingerprint):
         return
     for start in range(0, len(chunk_ids), AT_ONCE):
@@ -63,7 +64,7 @@ def ship_turn() -> bool:
 
     Raises DatabaseUnavailable.
     """
-    used, ends = outside.in_use(), time.monotonic() + TURN_S
+    used, ends = configured.in_use(), time.monotonic() + TURN_S
     while used and ship_next(used.fingerprint):
         if time.monotonic() > ends:
             return turns_due() > 0
@@ -72,7 +73,7 @@ def ship_turn() -> bool:
 
 def work_once() -> bool:
     """What a worker would do next, here; False if there is nothing to ship."""
-    used = outside.in_use()
+    used = configured.in_use()
     return used is not None and ship_next(used.fingerprint) > 0
 
 
@@ -93,7 +94,7 @@ def turns_due() -> int:
 
     Raises DatabaseUnavailable.
     """
-    used = outside.in_use()
+    used = configured.in_use()
     if used is None:
         return 0
     batches, taken = with_retries(lambda: outbox.due(used.fingerprint, batch=AT_ONCE, most=TURNS))
@@ -101,7 +102,7 @@ def turns_due() -> int:
 
 
 def is_used() -> bool:
-    return outside.in_use() is not None
+    return configured.in_use() is not None
 
 
 def _may_call(fingerprint: str) -> bool:
@@ -117,7 +118,7 @@ def _ship(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
     parcels = with_retries(lambda: parcels_of(entries))
     release_connection()
     with Heartbeat(lambda: outbox.renew(lease)):
-        outcome = asyncio.run(_send(outside.outside_store(), parcels))
+        outcome = asyncio.run(_send(configured.outside_store(), parcels))
     known = {entry for parcel in parcels for entry in parcel.entries}
     outcome.done += [entry for entry in entries if entry not in known]
     with_retries(lambda: outbox.again_if_lost(lease, outcome.done))
@@ -177,7 +178,7 @@ def _drop_spaces(fingerprint: str) -> bool:
     for space in with_retries(lambda: list(DroppedSpace.objects.order_by("model_id"))):
         release_connection()
         try:
-            asyncio.run(_drop(outside.outside_store(), space))
+            asyncio.run(_drop(configured.outside_store(), space))
         except VectorStoreFailed as exc:
             with_retries(partial(outbox.store_is_down, fingerprint, exc.message))
             return False

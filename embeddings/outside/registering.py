@@ -7,9 +7,9 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from embeddings import outside
 from embeddings.models import DroppedSpace, OutboxEntry, OutsideStore
-from embeddings.outside import Used
+from embeddings.outside import configured
+from embeddings.outside.configured import Used
 from knowlex.common.database import execute, with_retries
 
 ROWS = 5000
@@ -41,7 +41,7 @@ class Change:
 
     def __str__(self) -> str:
         if self.now is None:
-            place = outside.place_without()
+            place = configured.place_without()
             return f"The vector store {self.before} is no longer used: vectors are searched in {place}."
         instead = f" instead of {self.before}" if self.before else ""
         told = f"Vectors are searched in {self.now} from now on{instead}."
@@ -56,7 +56,7 @@ def register() -> Change | None:
     Everything of every model goes to a new store: the workers' sweep fills the outbox, and they ship it. What
     another one holds stays there; nobody looks at it any more.
     """
-    used = outside.in_use()
+    used = configured.in_use()
     return with_retries(lambda: _register(used)) if _is_other(used) else None
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
-from embeddings import outbox, outside
 from embeddings.models import EmbeddingModel
-from embeddings.outbox import Entry
-from embeddings.outside import space_of
+from embeddings.outside import configured, outbox
+from embeddings.outside.configured import space_of
+from embeddings.outside.outbox import Entry
 from embeddings.types import Held, Space
 from knowlex.common.database import execute
 
@@ -95,7 +95,7 @@ class Comparison:
     """
 
     def __init__(self, tell: Callable[[str, int, int], None]) -> None:
-        self._tell, self._store, self._runner = tell, outside.outside_store(), asyncio.Runner()
+        self._tell, self._store, self._runner = tell, configured.outside_store(), asyncio.Runner()
 
     def __enter__(self) -> "Comparison":
         execute(_MAKE)

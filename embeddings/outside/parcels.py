@@ -6,8 +6,8 @@ from uuid import UUID
 
 import numpy as np
 
-from embeddings.outbox import Entry
-from embeddings.outside import space_of
+from embeddings.outside.configured import space_of
+from embeddings.outside.outbox import Entry
 from embeddings.protocols import VectorStore
 from embeddings.types import Point, Space
 from knowlex.common.database import execute
