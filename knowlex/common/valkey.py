@@ -14,6 +14,7 @@ from redis.exceptions import ConnectionError as Disconnected
 
 Word: TypeAlias = str | bytes | int
 MAX_CONNECTIONS = 16
+GRACE_S = 0.02  # beyond all limits: for reading what came while the event loop was busy
 
 
 class Valkey:
@@ -40,17 +41,26 @@ class Valkey:
 
         Those that found their connection dead are sent again, so they must be safe to run twice.
         """
-        async with asyncio.timeout(self._timeout_s), self._room:
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(None) as limit:
+            over = loop.call_later(self._timeout_s, lambda: limit.reschedule(loop.time() + GRACE_S))
+            try:
+                return await self._answered(commands)
+            finally:
+                over.cancel()
+
+    async def close(self) -> None:
+        while self._idle:
+            await self._idle.pop().disconnect()
+
+    async def _answered(self, commands: Sequence[Sequence[Word]]) -> list[Any]:
+        async with self._room:
             while self._idle:
                 try:
                     return await self._asked(self._idle.pop(), commands)
                 except Disconnected:
                     continue
             return await self._asked(self._connections.make_connection(), commands)
-
-    async def close(self) -> None:
-        while self._idle:
-            await self._idle.pop().disconnect()
 
     async def _asked(self, connection: Any, commands: Sequence[Sequence[Word]]) -> list[Any]:
         """A connection that may owe a reply is never used again."""

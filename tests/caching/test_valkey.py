@@ -1,6 +1,7 @@
 """Commands to a real Valkey, without redis-py's client."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -50,4 +51,16 @@ async def test_one_that_does_not_answer_in_time_is_given_up(valkey: EmbeddedValk
     impatient = Valkey(settings.REDIS_URL, 0.05)
     with pytest.raises(TimeoutError):
         await impatient.ask("BLPOP", "nothing-comes", 1)
+    await impatient.close()
+
+
+async def test_a_reply_that_came_while_the_loop_was_busy_is_read(valkey: EmbeddedValkey, settings: Any):
+    impatient = Valkey(settings.REDIS_URL, 0.05)
+    await impatient.ask("PING")
+    asked = asyncio.create_task(impatient.ask("ECHO", "e"))
+    await asyncio.sleep(0)
+    busy_until = time.monotonic() + 0.1
+    while time.monotonic() < busy_until:
+        pass
+    assert await asked == b"e"
     await impatient.close()
