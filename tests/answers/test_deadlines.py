@@ -108,7 +108,7 @@ def test_every_face_answers_within_the_deadline(hurried: httpx.Client, provider:
 
         started = time.monotonic()
         replies = together([partial(send, *one) for one in asking])
-        assert time.monotonic() - started < 6
+        assert time.monotonic() - started < 10
         for (path, _, _), reply in zip(asking, replies, strict=True):
             said = "SERVICE_UNAVAILABLE" if path == "/v1/query" else code
             assert_problem(reply, 500 if path == "/api/v1/rag/ask" else 503, said)

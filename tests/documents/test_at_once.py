@@ -76,6 +76,7 @@ def test_upload_crossing_the_deletion_of_its_equal_is_whole_or_refused(server: S
 
 def test_fifty_megabytes_cost_the_web_process_no_fifty_megabytes(server: Stack) -> None:
     ingested(server)
+    server.warm_web()
     assert server.web is not None
     process = psutil.Process(server.web.pid)
     before = process.memory_info().rss

@@ -162,7 +162,7 @@ def test_equal_upload_of_another_process_that_commits_first_wins(stack: Stack) -
             [UNKNOWN_ID, hashlib.sha256(content).hexdigest()],
         )
         other.execute("SELECT pg_advisory_unlock(%s)", [GATE])
-        response = uploading.result(30)
+        response = uploading.result(60)
 
     problem = assert_problem(response, 409, "DUPLICATE", UNKNOWN_ID)
     assert problem["details"] == {"documentId": UNKNOWN_ID}
@@ -178,7 +178,7 @@ def test_database_down_gives_503_in_time_and_is_found_again(apart: Stack) -> Non
     responses = at_once(
         20, lambda number: upload(stack, markdown()) if number % 2 else httpx.get(stack.url + URL, timeout=30)
     )
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 15
     for response in responses:
         assert_problem(response, 503, "SERVICE_UNAVAILABLE")
     assert [file.stem for file in stack.stored_files()] == [document]
@@ -246,7 +246,7 @@ def test_database_that_hangs_gives_503_in_time_also_on_open_connections(apart: S
     with cluster.hanging():
         started = time.monotonic()
         responses = at_once(8, call)
-        assert time.monotonic() - started < 8
+        assert time.monotonic() - started < 15
     for response in responses:
         assert_problem(response, 503, "SERVICE_UNAVAILABLE")
 

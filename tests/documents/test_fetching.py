@@ -303,8 +303,9 @@ def test_a_slow_server_is_given_up_in_time(site: Site, monkeypatch: pytest.Monke
     never = Event()
     began = time.monotonic()
     assert "within" in refusal(f"{site.url}/", "127.0.0.1").message
-    assert "within" in refusal("http://a.example/", resolver=lambda host, port: [str(never.wait(3))]).message
-    assert time.monotonic() - began < 5
+    assert "within" in refusal("http://a.example/", resolver=lambda host, port: [str(never.wait(30))]).message
+    assert time.monotonic() - began < 20
+    never.set()
 
 
 def test_proxies_of_the_environment_are_not_used(site: Site, monkeypatch: pytest.MonkeyPatch):

@@ -21,7 +21,7 @@ class Work:
     def __call__(self) -> str:
         self.begun += 1
         ending = self._endings[min(self.begun, len(self._endings)) - 1]
-        assert self.go.wait(10)
+        assert self.go.wait(60)
         return ending()
 
 
@@ -58,7 +58,7 @@ def run_together(work: Work, number: int = 5) -> list[Any]:
         calls = [threads.submit(call, caller) for caller in range(number)]
         wait_until(lambda: key.lookups == number + 1)  # the one that works looks twice
         work.go.set()
-        return [call.result(10) for call in calls]
+        return [call.result(60) for call in calls]
 
 
 @pytest.mark.parametrize(

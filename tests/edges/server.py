@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 
 import httpx
 
-from tests.support.environment import PROJECT
+from knowlex.serve import bound_socket
+from tests.support import processes
 from tests.support.waiting import wait_until
 
 
@@ -21,9 +21,8 @@ class WebProcess:
     def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self._listener = bound_socket("127.0.0.1", 0)
+        self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
         self.client = httpx.Client(base_url=self.url, timeout=30)
         self._log = folder / "web.log"
@@ -32,11 +31,10 @@ class WebProcess:
             "KNOWLEX_DATA_DIR": str(folder),
             "KNOWLEX_RATE_LIMIT": "off",
         }
-        command = [sys.executable, "-m", "tests.edges.serve_probe", str(self.port)]
-        with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command, cwd=PROJECT, env={**os.environ, **defaults, **env}, stdout=log, stderr=log
-            )
+        self.process = processes.start(
+            [sys.executable, "-m", "knowlex.serve", "--fd", str(self._listener.fileno())],
+            env={**os.environ, **defaults, **env}, log=self._log, pass_fds=[self._listener.fileno()],
+        )  # fmt: skip
         wait_until(self._answers, 60, f"the web process\n{self.log}")
 
     def _answers(self) -> bool:
@@ -68,7 +66,8 @@ class WebProcess:
     def stop(self) -> int:
         self.client.close()
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(15)
+        self._listener.close()
+        return self.process.wait(30)
 
 
 def read_response(connection: socket.socket) -> tuple[int, bytes, bytes]:

@@ -32,15 +32,15 @@ KEYS = {
 def health(client: httpx.Client) -> tuple[int, dict[str, Any]]:
     started = time.monotonic()
     response = client.get("/health")
-    assert time.monotonic() - started < 2.5
+    assert time.monotonic() - started < 5
     return response.status_code, response.json()
 
 
 def becomes(client: httpx.Client, **expected: object) -> tuple[int, dict[str, Any]]:
-    """Waits, at most 5 s, until /health says all this."""
+    """Waits until /health says all this; it does within 5 s where the machine is not crowded."""
     return wait_until(
         lambda: next((found for found in [health(client)] if found[1].items() >= expected.items()), None),
-        5,
+        15,
         f"/health to say {expected}",
     )
 

@@ -16,7 +16,7 @@ def test_a_request_id_reaches_the_workers_log(server: Stack, sample_pdf: Callabl
     )
 
     assert done.status_code == 200, done.text
-    wait_until(lambda: "follow-me-1" in server.log("worker"), 5, "the id in the worker's log")
+    wait_until(lambda: "follow-me-1" in server.log("worker"), what="the id in the worker's log")
 
 
 def test_no_log_holds_a_documents_or_a_questions_text(

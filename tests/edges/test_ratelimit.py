@@ -45,13 +45,13 @@ def test_one_request_too_many_is_429_and_says_when_to_come_back(make_web: MakeWe
 
 def test_whoever_waits_as_told_is_let_in(make_web: MakeWeb) -> None:
     web = make_web(KNOWLEX_RATE_LIMIT="3/s")
-    wait_until(lambda: 429 in statuses(web, 6), 5)
-    refused = wait_until(lambda: _refused(web), 5)
+    wait_until(lambda: 429 in statuses(web, 6))
+    refused = wait_until(lambda: _refused(web))
 
     started = time.monotonic()
-    wait_until(lambda: web.client.post(PATH, json={}).status_code == 200, 3)
+    wait_until(lambda: web.client.post(PATH, json={}).status_code == 200)
 
-    assert time.monotonic() - started <= int(refused.headers["Retry-After"]) + 2
+    assert time.monotonic() - started <= int(refused.headers["Retry-After"]) + 5
 
 
 def _refused(web: WebProcess) -> httpx.Response | None:
@@ -106,13 +106,13 @@ def test_without_valkey_a_local_limit_holds_and_costs_no_time(
     started = time.monotonic()
     answered = statuses(web, 40)
 
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10  # a wait for Valkey each time would take 20 s
     assert 0 < answered.count(200) <= 20
     assert answered[-1] == 429
 
     own_valkey.start()
     try:
-        wait_until(lambda: statuses(web, 1) == [200], 5, "Valkey's own count to be used again")
+        wait_until(lambda: statuses(web, 1) == [200], what="Valkey's own count to be used again")
     finally:
         own_valkey.stop()
     assert statuses(web, 1) == [429]

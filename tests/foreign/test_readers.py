@@ -12,7 +12,7 @@ from rag.retrievers.foreign.chroma import ChromaReader
 from rag.retrievers.foreign.where import checked
 from tests.foreign.filling import Fill, Given, in_chroma
 from tests.support.chroma import ChromaServer
-from tests.support.servers import free_port
+from tests.support.servers import port_of_nobody
 
 EAST = np.array([1.0, 0.0, 0.0], dtype=np.float32)
 DIRECTIONS = [
@@ -140,9 +140,10 @@ async def test_a_collection_made_anew_with_other_dimensions(client: ChromaClient
 
 
 async def test_a_server_that_is_not_there():
-    client = ChromaClient(f"http://127.0.0.1:{free_port()}", retry=Retry(retries=0, base_s=0))
-    reader = ChromaReader(client, "documents")
+    with port_of_nobody() as port:
+        client = ChromaClient(f"http://127.0.0.1:{port}", retry=Retry(retries=0, base_s=0))
+        reader = ChromaReader(client, "documents")
 
-    for call in (reader.nearest(EAST, 5), reader.count(), reader.ping()):
-        with pytest.raises(VectorStoreFailed):
-            await call
+        for call in (reader.nearest(EAST, 5), reader.count(), reader.ping()):
+            with pytest.raises(VectorStoreFailed):
+                await call

@@ -125,6 +125,7 @@ def test_reading_right_after_asking_always_finds_it(library: Library):
 
 
 def test_lists_are_narrowed_and_paged(library: Library):
+    began = datetime.now(UTC)
     first = library.ask(conversation_id="a")["query_id"]
     second = library.ask(UNKNOWN, conversation_id="b")["query_id"]
     third = library.ask(conversation_id="b")["query_id"]
@@ -138,8 +139,8 @@ def test_lists_are_narrowed_and_paged(library: Library):
     assert library.listed(rating="thumbs_up") == []
     assert library.listed(collection="default") == [third, second, first]
     now = datetime.now(UTC)
-    today = now.date().isoformat()
-    assert library.listed(since=today, until=today) == [third, second, first]
+    days = {"since": began.date().isoformat(), "until": now.date().isoformat()}  # two of them at midnight
+    assert library.listed(**days) == [third, second, first]
     assert library.listed(since=(now + timedelta(hours=1)).isoformat()) == []
     assert library.listed(until=(now - timedelta(hours=1)).isoformat()) == []
     assert library.listed(sort="created_at") == [first, second, third]

@@ -76,7 +76,7 @@ def test_each_face_says_that_it_is_gone_and_works_once_it_is_back(library: Stack
     client = library.client
     store.kill()
     try:
-        wait_until(lambda: health(client) == (503, "unreachable"), 5, "/health to say so")
+        wait_until(lambda: health(client) == (503, "unreachable"), 15, "/health to say so")
         started = time.monotonic()
         assert_problem(search(client, QUESTION), 500)
         assert_problem(ask(client, QUESTION), 500)
@@ -90,7 +90,7 @@ def test_each_face_says_that_it_is_gone_and_works_once_it_is_back(library: Stack
         assert 'knowlex_vector_store_failures_total{error="VectorStoreFailed"}' in client.get("/metrics").text
     finally:
         store.start()
-    wait_until(lambda: health(client) == (200, "connected"), 5, "/health to say so")
+    wait_until(lambda: health(client) == (200, "connected"), 15, "/health to say so")
     assert ask(client, QUESTION).json()["sourceChunks"]
     assert "Sourdough" in search(client, BREAD).json()[0]["content"]
 
@@ -124,10 +124,10 @@ def test_a_store_that_hangs_is_given_up_within_the_deadline(library: Stack, stor
         started = time.monotonic()
         assert_problem(query(library.client, QUESTION), 503, "RETRIEVAL_FAILED")
         assert time.monotonic() - started < 15 + 5
-        wait_until(lambda: health(library.client)[0] == 503, 5, "/health to say so")
+        wait_until(lambda: health(library.client)[0] == 503, 15, "/health to say so")
     finally:
         store.pause(on=False)
-    wait_until(lambda: health(library.client) == (200, "connected"), 5, "/health to say so")
+    wait_until(lambda: health(library.client) == (200, "connected"), 15, "/health to say so")
     assert query(library.client, QUESTION).status_code == 200
 
 

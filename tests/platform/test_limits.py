@@ -55,6 +55,7 @@ def test_a_document_that_is_too_large_fails_alone_and_memory_stays(make_stack: M
     server = make_stack(KNOWLEX_MAX_UPLOAD_MB="8")
     client = server.client
     stored(client, text("Warm."))
+    server.warm_web()
     web = psutil.Process(server.web.pid)
     before = web.memory_info().rss
     large = base64.b64encode(b"%PDF-1.4 " + bytes(9 * 2**20)).decode()

@@ -238,7 +238,7 @@ async def test_five_hundred_streams_at_once_hold_no_thread(connect: Connect, pro
     before = threading.active_count()
     asking = [asyncio.create_task(heard(client)) for _ in range(500)]
     await until(lambda: provider.streams.running == 500, 60)
-    assert threading.active_count() <= before + 4  # the loop's own, for looking up names
+    assert threading.active_count() <= before + 32  # the loop's own, for looking up names, at the most
     provider.release()
     for pieces in await asyncio.gather(*asking):
         assert "".join(map(str, pieces[:-1])) == LONG

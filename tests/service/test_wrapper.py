@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from knowlex.serve import bound_socket
 from tests.provider import Provider
 from tests.support.chroma import ChromaServer
 from tests.support.environment import PROJECT
-from tests.support.servers import free_port
 from tests.support.waiting import wait_until
 
 QUESTION = "What are the safety protocols for handling chemicals?"
@@ -58,7 +58,8 @@ class Served:
     """A wrapper in a process of its own, started in a folder where nothing of this project is."""
 
     def __init__(self, module: str, folder: Path, **env: str) -> None:
-        port, self._log = free_port(), folder / "log"
+        self._place, self._log = bound_socket("127.0.0.1", 0), folder / "log"  # its port stays its own
+        port = int(self._place.getsockname()[1])
         known = {k: v for k, v in os.environ.items() if k not in {"DJANGO_SETTINGS_MODULE"}}
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -83,6 +84,7 @@ class Served:
         self.client.close()
         self._process.terminate()
         self._process.wait(30)
+        self._place.close()
 
 
 Serve = Callable[..., Served]

@@ -1,16 +1,17 @@
 """Servers of others in processes of their own, on a port that stays theirs when they are killed."""
 
 import os
-import socket
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import httpx
 
+from knowlex.serve import bound_socket
 from tests.support import processes
 from tests.support.waiting import wait_until
 
@@ -23,7 +24,8 @@ class ServerProcess(ABC):
 
     def __init__(self, folder: Path, *, health: str) -> None:
         self.folder, self._health = folder, health
-        self.port = free_port()
+        self._place = bound_socket("127.0.0.1", 0)  # nobody else is given its port meanwhile
+        self.port = int(self._place.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: processes.Process | None = None
 
@@ -61,6 +63,7 @@ class ServerProcess(ABC):
         if self._process is not None:
             self.pause(on=False)
             processes.terminate(self._process, timeout_s=5)
+        self._place.close()
 
     @property
     def log(self) -> Path:
@@ -83,7 +86,8 @@ class ServerProcess(ABC):
         self.stop()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@contextmanager
+def port_of_nobody() -> Iterator[int]:
+    """A port that refuses, and is given to nobody else meanwhile."""
+    with bound_socket("127.0.0.1", 0) as place:
+        yield int(place.getsockname()[1])

@@ -140,6 +140,13 @@ class Stack:
     def wait_web(self) -> None:
         wait_until(lambda: _answers(self.web, self.client), READY_S, "the web server")
 
+    def warm_web(self) -> None:
+        """What it loads beside its first requests is loaded: what it takes from now on, requests take."""
+        wait_until(
+            lambda: self.client.get("/health").json()["embedding_model"] == "loaded", READY_S, "its model"
+        )
+        self.client.post("/query", json={"query": "Is it warm?"}).raise_for_status()
+
     def terminate_web(self) -> None:
         processes.terminate(self.web)
         self.web = None

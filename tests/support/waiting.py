@@ -7,8 +7,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def wait_until(condition: Callable[[], T], timeout_s: float = 10.0, what: str = "the condition") -> T:
-    """Poll until the condition is true and return its value; fails, naming `what`, when time is up."""
+def wait_until(condition: Callable[[], T], timeout_s: float = 30.0, what: str = "the condition") -> T:
+    """Poll until the condition is true and return its value; fails, naming `what`, when time is up.
+
+    timeout_s: patience with a crowded machine, unless how soon it is true is what is tested.
+    """
     deadline = time.monotonic() + timeout_s
     while True:
         value = condition()

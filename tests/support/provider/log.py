@@ -22,6 +22,7 @@ class Call:
     at: float
     fault: str = ""
     streamed: bool = False
+    since: int = 0  # which beginning of the log it came after
 
     @property
     def prompt(self) -> Prompt:
@@ -42,18 +43,22 @@ class Log:
         self._lock = RLock()
         self._running: Counter[str] = Counter()
         self.streams = Streams()
+        self._since = 0
         self.clear()
 
     def clear(self) -> None:
-        """Forget the past; requests that are still running stay counted as running."""
+        """Forget the past; requests that are still running stay counted as running, and are not missed when
+        their clients leave.
+        """
         with self._lock:
+            self._since += 1
             self._calls: list[Call] = []
             self._most = Counter(self._running)
             self.abandoned = 0
             self.streams = Streams(running=self.streams.running)
 
     def began(self, kind: str, path: str, body: dict[str, Any], texts: Sequence[str], key: str) -> Call:
-        call = Call(kind, path, body, tuple(texts), key, monotonic())
+        call = Call(kind, path, body, tuple(texts), key, monotonic(), since=self._since)
         with self._lock:
             self._calls.append(call)
             self._running[kind] += 1
@@ -63,10 +68,10 @@ class Log:
     def ended(self, call: Call, *, abandoned: bool) -> None:
         with self._lock:
             self._running[call.kind] -= 1
-            self.abandoned += abandoned
+            self.abandoned += abandoned and call.since == self._since
             if call.streamed:
                 self.streams.running -= 1
-                self.streams.abandoned += abandoned
+                self.streams.abandoned += abandoned and call.since == self._since
 
     def streams_now(self, call: Call) -> None:
         with self._lock:
