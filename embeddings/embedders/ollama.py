@@ -123,7 +123,7 @@ class OllamaEmbedder:
 
     def _client(self) -> httpx2.Client:
         if self._sync is None:  # made after a worker has forked
-            self._sync = sync_client(max_bytes=MAX_ANSWER_BYTES, timeout_s=self._timeout_s, proxied=False)
+            self._sync = sync_client(self._base, max_bytes=MAX_ANSWER_BYTES, timeout_s=self._timeout_s)
         return self._sync
 
 

@@ -12,7 +12,7 @@ import openai
 from embeddings.embedders.answers import failure, refusal
 from embeddings.types import Vector
 from embeddings.vectors import UnusableVectors, checked
-from knowlex.common.bounded_http import HEADERS, async_hooks, sync_client
+from knowlex.common.bounded_http import HEADERS, async_hooks, route, sync_client
 from knowlex.common.errors import EmbedderUnavailable
 from knowlex.common.per_loop import PerLoop
 from knowlex.common.retry import Retry
@@ -112,7 +112,7 @@ class OpenAIEmbedder:
 
     def _client(self) -> openai.OpenAI:
         if self._sync is None:  # made after a worker has forked
-            http_client = sync_client(max_bytes=MAX_ANSWER_BYTES, timeout_s=self._timeout_s)
+            http_client = sync_client(self._url, max_bytes=MAX_ANSWER_BYTES, timeout_s=self._timeout_s)
             self._sync = openai.OpenAI(**self._client_options, http_client=http_client)
         return self._sync
 
@@ -122,6 +122,7 @@ class OpenAIEmbedder:
             timeout=self._timeout_s,
             limits=CONNECTIONS,
             follow_redirects=False,
+            **route(self._url),
             event_hooks=async_hooks(max_bytes=MAX_ANSWER_BYTES, timeout_s=self._timeout_s),
         )
         client = openai.AsyncOpenAI(**self._client_options, http_client=connections)

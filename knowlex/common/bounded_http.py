@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import httpx2
 
+from knowlex.common.proxies import proxy_of
+
 _BEGAN = "knowlex.began"
 HEADERS = {"Accept-Encoding": "identity"}  # what is read is what is held: no bytes that unpack to gigabytes
 
@@ -54,10 +56,10 @@ class _AsyncStream(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-def sync_client(*, max_bytes: int, timeout_s: float, proxied: bool = True) -> httpx2.Client:
+def sync_client(url: str, *, max_bytes: int, timeout_s: float) -> httpx2.Client:
     """For a worker. Redirects are not followed: only the configured host is ever spoken to.
 
-    proxied: through what HTTP_PROXY and its like name; a server of one's own is spoken to directly.
+    Raises ValueError for a proxy that cannot be spoken to.
     """
 
     def began(request: httpx2.Request) -> None:
@@ -71,9 +73,17 @@ def sync_client(*, max_bytes: int, timeout_s: float, proxied: bool = True) -> ht
         timeout=timeout_s,
         headers=HEADERS,
         follow_redirects=False,
-        trust_env=proxied,
+        **route(url),
         event_hooks={"request": [began], "response": [bound]},
     )
+
+
+def route(url: str) -> dict[str, Any]:
+    """Options of a client that speaks to `url` alone: the proxy, if any, and the certificates that are known.
+
+    The environment is read here and not by the client, which has rules of its own for proxies.
+    """
+    return {"proxy": proxy_of(url), "verify": httpx2.create_ssl_context(), "trust_env": False}
 
 
 def async_hooks(*, max_bytes: int, timeout_s: float) -> dict[str, list[Callable[..., Any]]]:

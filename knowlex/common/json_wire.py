@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import aiohttp
 
 from knowlex.common.per_loop import PerLoop
+from knowlex.common.proxies import proxy_of
 
 CONNECTIONS = 200
 CONNECT_S = 5.0
@@ -37,12 +38,16 @@ class Reply(NamedTuple):
 
 
 class JsonWire:
-    """base_url: what paths are appended to, with or without a slash at its end. headers: such as a key."""
+    """base_url: what paths are appended to, with or without a slash at its end. headers: such as a key.
+
+    Raises ValueError for a proxy that cannot be spoken to.
+    """
 
     def __init__(
         self, base_url: str, *, headers: Mapping[str, str] | None = None, max_bytes: int = MAX_BYTES
     ) -> None:
         self._base, self._headers, self._max_bytes = base_url.rstrip("/"), {**(headers or {})}, max_bytes
+        self._proxy = proxy_of(base_url)
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
 
     async def send(self, method: str, path: str, body: Any = None, *, timeout_s: float) -> Reply:
@@ -102,6 +107,7 @@ class JsonWire:
             headers={"Content-Type": "application/json", **self._headers, **ACCEPTED},
             cookie_jar=aiohttp.DummyCookieJar(),
             trace_configs=[_tracing()],
+            proxy=self._proxy,
         )
 
 

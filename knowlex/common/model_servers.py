@@ -6,19 +6,22 @@ from urllib.parse import urlsplit
 from knowlex.common.components import kept
 from knowlex.common.json_wire import JsonWire, Unreachable
 from knowlex.common.ollama import base_url, names_model
+from knowlex.common.proxies import PORTS, proxy_of
 
 LIMIT_S = 1.0
 MAX_LIST_BYTES = 4 * 1024 * 1024
 
 
 async def takes_connections(url: str | None) -> bool:
-    """OpenAI itself (no URL) is taken for granted: not every installation is to probe it. Raises OSError."""
-    parts = urlsplit(url or "")
+    """OpenAI itself (no URL) is taken for granted: not every installation is to probe it. Of a server behind
+    a proxy, whether the proxy does. Raises OSError, ValueError.
+    """
+    parts = urlsplit(proxy_of(url or "") or url or "")
     if not parts.hostname:
         return True
     secure = parts.scheme == "https"
     _, writer = await asyncio.open_connection(
-        parts.hostname, parts.port or (443 if secure else 80), ssl=secure or None, limit=4096
+        parts.hostname, parts.port or PORTS[parts.scheme], ssl=secure or None, limit=4096
     )
     writer.close()
     return True

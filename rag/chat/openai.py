@@ -47,7 +47,7 @@ class OpenAIChat(HttpChat):
         if not api_key and base_url is None:
             raise ValueError("OPENAI_API_KEY is not set, and OPENAI_BASE_URL names no server of your own.")
         base = base_url or OPENAI_URL
-        wire = Wire(f"{base.rstrip('/')}/chat/completions", _headers(api_key, base), proxied=True)
+        wire = Wire(f"{base.rstrip('/')}/chat/completions", _headers(api_key, base))
         dialect = OpenAIDialect(model_name, temperature, most_tokens)
         super().__init__(wire, dialect, model_name=model_name, timeout_s=timeout_s, retry=retry)
 

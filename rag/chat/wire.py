@@ -5,14 +5,13 @@ import json
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
 from pydantic_core import PydanticSerializationError, to_json
 
 from knowlex.common.per_loop import PerLoop
+from knowlex.common.proxies import proxy_of
 from rag.chat.replies import Again
 
 CONNECTIONS = 1000
@@ -26,11 +25,11 @@ IDENTITY = {"Accept-Encoding": "identity"}  # what is counted is what is held
 
 
 class Wire:
-    """POSTs to one URL."""
+    """POSTs to one URL. Raises ValueError for a proxy that cannot be spoken to."""
 
-    def __init__(self, url: str, headers: Mapping[str, str] | None = None, *, proxied: bool = False) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
         self._url, self._headers = url, {"Content-Type": "application/json", **(headers or {}), **IDENTITY}
-        self._proxied = proxied
+        self._proxy = proxy_of(url)  # found once: aiohttp would look anew for every call
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
 
     @asynccontextmanager
@@ -76,15 +75,13 @@ class Wire:
     def _new_session(self) -> aiohttp.ClientSession:
         secure = self._url.startswith("https:")
         ssl = httpx2.create_ssl_context() if secure else True  # with the certificates that embeddings trust
-        proxy, proxy_auth = _proxy_of(self._url) if self._proxied else (None, None)
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=ssl),
             timeout=aiohttp.ClientTimeout(total=None),  # bounded above
             auto_decompress=False,
             headers=self._headers,
             cookie_jar=aiohttp.DummyCookieJar(),
-            proxy=proxy,
-            proxy_auth=proxy_auth,
+            proxy=self._proxy,
         )
 
 
@@ -133,16 +130,3 @@ def _no_reply() -> Iterator[None]:
         raise
     except (OSError, ValueError) as exc:
         raise Again(UNREACHABLE) from exc
-
-
-def _proxy_of(url: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
-    """As HTTP_PROXY, HTTPS_PROXY and NO_PROXY say, found once: aiohttp would look anew for every call."""
-    parts = urlsplit(url)
-    proxy = getproxies().get(parts.scheme)
-    if not proxy or proxy_bypass(parts.hostname or ""):
-        return None, None
-    known = urlsplit(proxy)
-    if not known.username:
-        return proxy, None
-    bare = known._replace(netloc=known.netloc.rpartition("@")[2]).geturl()
-    return bare, aiohttp.BasicAuth(unquote(known.username), unquote(known.password or ""))

@@ -1,6 +1,5 @@
 """Scores from a server that speaks `/v1/rerank`, as llama.cpp, Jina and Cohere do."""
 
-import asyncio
 import json
 import math
 from collections.abc import Sequence
@@ -9,7 +8,9 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from knowlex.common.model_servers import takes_connections
 from knowlex.common.per_loop import PerLoop
+from knowlex.common.proxies import proxy_of
 from rag.rerankers.by_model import ModelReranker, sigmoid
 from rag.rerankers.errors import RerankFailed
 
@@ -34,7 +35,7 @@ class HttpReranker(ModelReranker):
             raise ValueError("KNOWLEX_RERANKER_URL is not set.")
         self._url, self._api_key, self._model_name = _endpoint(base_url), api_key, model_name
         self.model = f"{self.name}:{model_name or urlsplit(self._url).netloc.rpartition('@')[2]}"
-        self._logits = False
+        self._logits, self._proxy = False, proxy_of(self._url)
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
 
     async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -51,12 +52,7 @@ class HttpReranker(ModelReranker):
     async def state(self) -> str:
         if self.limit.resting:
             return "resting"
-        url = urlsplit(self._url)
-        secure = url.scheme == "https"
-        _, writer = await asyncio.open_connection(
-            url.hostname, url.port or (443 if secure else 80), ssl=secure or None
-        )
-        writer.close()
+        await takes_connections(self._url)
         return "connected"
 
     def check(self) -> None:
@@ -89,6 +85,7 @@ class HttpReranker(ModelReranker):
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=5.0),  # the whole is bounded by `Limit`
             auto_decompress=False,
             headers={"Accept-Encoding": "identity", **key},  # what is counted is what is held
+            proxy=self._proxy,
         )
 
 

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from knowlex.common import background
+from knowlex.common.proxies import proxy_of
 from rag.service.asking import checked
 from rag.service.engine import Engine, log_failure
 from rag.service.environment import ServiceEnvironment, read_environment
@@ -47,6 +48,8 @@ class RAGService:
         settings = read_environment(
             ollama_host=ollama_host, vector_store_url=vector_store_url, embedding_model=embedding_model
         )
+        for url in (settings.ollama_host, settings.vector_store_url):
+            proxy_of(url)  # refused here, and not with the first question
         self._begin(settings, lambda: _of_collection(settings))
 
     @classmethod

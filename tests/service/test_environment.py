@@ -95,3 +95,13 @@ def test_another_embedding_model_is_asked_of_ollama(
         with pytest.raises(either, match="nomic-embed-text") as raised:
             service.query(f"{QUESTION} {either}")
         assert raised.value.to_dict()["error_type"] == "OllamaUnavailable"
+
+
+def test_a_proxy_that_cannot_be_spoken_to_is_refused_at_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("all_proxy", "socks5://u:secret@proxy:1080")
+    monkeypatch.setenv("no_proxy", "chromadb")
+    with pytest.raises(ValueError, match="name ollama in NO_PROXY") as told:
+        RAGService(ollama_host="http://ollama:11434")
+    assert "secret" not in str(told.value)
+    monkeypatch.setenv("no_proxy", "chromadb,ollama")
+    RAGService(ollama_host="http://ollama:11434")
