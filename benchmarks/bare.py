@@ -12,7 +12,7 @@ from django.db import connections
 
 from documents.access import FULL
 from embeddings.search import embed_question
-from embeddings.store import vector_text
+from embeddings.vector_rows import vector_text
 from knowlex.common.async_db import close_pool
 from knowlex.serve import bound_socket
 from rag import services

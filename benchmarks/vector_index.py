@@ -43,7 +43,7 @@ from benchmarks.vector_data import Matrix, prepared  # noqa: E402
 from benchmarks.vector_engines import MARKED_ONE_IN, K  # noqa: E402
 from embeddings import indexing, search  # noqa: E402
 from embeddings.models import EmbeddingModel, VectorIndex  # noqa: E402
-from embeddings.store import vector_text  # noqa: E402
+from embeddings.vector_rows import vector_text  # noqa: E402
 from knowlex.common import async_db  # noqa: E402
 from knowlex.common.database import execute  # noqa: E402
 from rag.retrievers import statements  # noqa: E402

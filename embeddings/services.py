@@ -11,7 +11,7 @@ from django.utils import timezone
 from documents import items
 from documents.access import Access
 from documents.models import Chunk
-from embeddings import queue, sentences, settling, store
+from embeddings import queue, sentences, settling, vector_rows
 from embeddings.active import active_model, ensure_model_matches, learn_dimensions
 from embeddings.models import EmbeddingModel, EmbeddingRun
 from embeddings.outside import shipping
@@ -156,7 +156,7 @@ def _settle(model: EmbeddingModel, lease: UUID, work: _Work) -> int:
     sizes = {len(one.vector) for one in work.found}
     if not all(learn_dimensions(model, size) for size in sizes):
         work.discard(EmbedderUnavailable("The embedding model's vectors changed their size.").message)
-    stored = store.store(lease=lease, model_id=model.pk, chunks=work.chunks, found=work.found)
+    stored = vector_rows.store(lease=lease, model_id=model.pk, chunks=work.chunks, found=work.found)
     for reason in {reason for _, reason in work.failed}:
         ids = [chunk.chunk_id for chunk, why in work.failed if why == reason]
         queue.fail(lease=lease, chunk_ids=ids, reason=reason)

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import transaction
 
 from documents.access import FULL
-from embeddings import queue, switching
+from embeddings import queue, version_switch
 from embeddings.active import active_model
 from embeddings.models import EmbeddingModel
 from embeddings.requesting import request_all
@@ -116,7 +116,7 @@ def _end(settled: str, scope: Mapping[str, object]) -> list[UUID]:
     """Returns documents of which vectors are missing that nobody is asked for."""
     whole, unasked = with_retries(lambda: _settle(settled, scope))
     for version in whole:
-        switching.switch(version)
+        version_switch.switch(version)
     return unasked
 
 

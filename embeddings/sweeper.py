@@ -16,8 +16,8 @@ from documents.idempotency import forget_expired
 from documents.jobs import forget_finished_jobs
 from documents.sweep import sweep_orphan_files
 from embeddings import indexing, lexeme_counts, services, tasks, words
+from embeddings.document_reading import Reading
 from embeddings.outside import registering
-from embeddings.reading import Reading
 from knowlex.common.errors import BrokerUnavailable, DatabaseUnavailable
 
 EVERY_S = 3.0

@@ -18,7 +18,7 @@ from knowlex.common.async_db import fetch_all, fetch_one
 from knowlex.common.components import all_built, component
 from knowlex.common.errors import NotFound
 from knowlex.common.shared_cache import shared
-from rag import reading
+from rag import collections_read
 from rag.context.making import ContextMaker
 from rag.context.tokens import Ruler
 from rag.deadlines import before, searching_too_long
@@ -71,7 +71,7 @@ async def make_question(
     """
     deadline = _deadline()
     async with before(deadline, searching_too_long):
-        read = await reading.named(collections or (DEFAULT_COLLECTION,), access=access)
+        read = await collections_read.named(collections or (DEFAULT_COLLECTION,), access=access)
     return Question(
         text=text,
         collection_ids=read.collection_ids,
@@ -102,9 +102,9 @@ async def make_platform_question(
     deadline = _deadline()
     async with before(deadline, searching_too_long):
         if collections:
-            read = await reading.named(collections, access=access, field="collections")
+            read = await collections_read.named(collections, access=access, field="collections")
         else:
-            read = await reading.readable(access)
+            read = await collections_read.readable(access)
         await _check_documents(filters.document_ids or (), access=access)
     return Question(
         text=text,
@@ -129,7 +129,7 @@ async def resolve_collections(
     names_or_ids: Sequence[str], *, access: Access, field: str = "collection"
 ) -> tuple[UUID, ...]:
     """The ids of these collections, in their order. Raises NotFound, Forbidden."""
-    return (await reading.named(names_or_ids, access=access, field=field)).collection_ids
+    return (await collections_read.named(names_or_ids, access=access, field=field)).collection_ids
 
 
 async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:

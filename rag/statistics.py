@@ -5,7 +5,7 @@ from uuid import UUID
 
 from documents.access import Access
 from documents.collection_statistics import CollectionCounts, collection_stats
-from embeddings.storage import vector_bytes
+from embeddings.storage_used import vector_bytes
 from rag.query_counts import questions_of_month
 
 

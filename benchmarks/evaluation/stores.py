@@ -44,8 +44,8 @@ from embeddings.outside import space_of  # noqa: E402
 from embeddings.outside.outbox import Entry  # noqa: E402
 from embeddings.outside.parcels import parcels_of  # noqa: E402
 from embeddings.protocols import VectorStore  # noqa: E402
-from embeddings.store import insert  # noqa: E402
 from embeddings.types import Embedded, HeldChunk  # noqa: E402
+from embeddings.vector_rows import insert  # noqa: E402
 from knowlex.common.async_db import close_pool  # noqa: E402
 from knowlex.common.components import component  # noqa: E402
 from rag import services  # noqa: E402

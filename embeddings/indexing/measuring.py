@@ -16,8 +16,8 @@ from django.db import OperationalError, transaction
 from psycopg.sql import SQL, Composed
 
 from embeddings.indexing.kinds import USUAL_EFFORT, Index, exact_search
-from embeddings.store import vector_text
 from embeddings.types import Vector
+from embeddings.vector_rows import vector_text
 from knowlex.common.database import execute
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from django.db import transaction
 from documents.languages import language_of
 from documents.models import Chunk, Collection, Document, IngestItem, Page
 from documents.uploads import clean_filename
-from embeddings import store
+from embeddings import vector_rows
 from embeddings.models import EmbeddingModel, OutsideStore
 from embeddings.transfer.shapes import DocumentShape
 from embeddings.types import Embedded, HeldChunk
@@ -69,7 +69,7 @@ def write(
     for start in range(0, len(ids), ROWS_PER_INSERT):
         some = [place for place in range(start, min(start + ROWS_PER_INSERT, len(ids))) if place in vectors]
         held = [HeldChunk(ids[place], described.chunks[place].content) for place in some]
-        store.insert(model_id=model.pk, chunks=held, found=[vectors[place] for place in some])
+        vector_rows.insert(model_id=model.pk, chunks=held, found=[vectors[place] for place in some])
     if vectors:
         EmbeddingModel.objects.filter(pk=model.pk, dimensions=0).update(
             dimensions=len(next(iter(vectors.values())).vector)

@@ -17,7 +17,7 @@ from rag.contracts.asked import answer_response, asker_of
 from rag.contracts.metadata import answer_metadata
 from rag.contracts.sse import Telling, event_response
 from rag.numbering import FirstCited, Numbering, PlaceOf, numbered
-from rag.plain_stream import PlainWriter, clean
+from rag.plain_text import PlainWriter, clean
 from rag.snippets import snippet
 from rag.types import Passage, Started
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.numbering import FirstCited, Numbering, numbered
-from rag.plain_stream import PlainWriter, clean
+from rag.plain_text import PlainWriter, clean
 from rag.types import Answer
 from tests.rag.factory import passage, question
 

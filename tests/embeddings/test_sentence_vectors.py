@@ -22,7 +22,7 @@ from embeddings.models import Embedding, EmbeddingRequest, SentenceVectors
 from embeddings.protocols import SentenceAware
 from embeddings.sanity import sanity
 from embeddings.sentences import MOST
-from embeddings.storage import vector_bytes
+from embeddings.storage_used import vector_bytes
 from knowlex.common.components import forget_components
 from knowlex.common.database import execute
 from knowlex.common.errors import InvalidInput

@@ -14,8 +14,8 @@ from documents.access import FULL
 from documents.models import Chunk, Document
 from embeddings import queue, services, settling
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
-from embeddings.store import store, vector_text
 from embeddings.types import Embedded
+from embeddings.vector_rows import store, vector_text
 from knowlex.common.errors import NotFound
 from knowlex.common.ids import new_id
 from tests.provider import vector_of

@@ -10,7 +10,7 @@ from embeddings.outside import outbox
 from embeddings.outside.outbox import Entry
 from embeddings.outside.registering import register
 from embeddings.outside.shipping import ship_turn
-from rag import reading
+from rag import collections_read
 from tests.rag.conftest import AddDocument
 from tests.rag.test_hybrid import BREAD, run
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def state() -> str:
-    return run(reading.named(("default",), access=FULL)).state
+    return run(collections_read.named(("default",), access=FULL)).state
 
 
 def test_the_state_is_another_one_once_the_store_has_the_chunk(

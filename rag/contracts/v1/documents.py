@@ -12,7 +12,7 @@ from documents.incoming_jobs import replace_request
 from documents.listing import Wanted
 from documents.page_report import page_report
 from embeddings import ingestion
-from embeddings.storage import embedded_by
+from embeddings.storage_used import embedded_by
 from embeddings.tasks import tell_shipping
 from knowlex.common.http import json_response, utc_timestamp
 from knowlex.common.ids import parse_id

@@ -13,7 +13,7 @@ from embeddings import services
 from embeddings.indexing import building
 from embeddings.indexing.kinds import PREFIX
 from embeddings.models import EmbeddingModel, VectorIndex
-from embeddings.store import vector_text
+from embeddings.vector_rows import vector_text
 from knowlex.common.database import execute
 
 SIZE = 32

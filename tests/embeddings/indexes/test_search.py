@@ -9,7 +9,7 @@ from psycopg.sql import SQL
 from documents.access import FULL
 from embeddings import indexing, search
 from embeddings.models import VectorIndex
-from embeddings.store import vector_text
+from embeddings.vector_rows import vector_text
 from knowlex.common import async_db
 from knowlex.common.database import execute
 from tests.embeddings.conftest import in_thread

@@ -1,4 +1,4 @@
-"""What is there of vectors: how much room they take, and of which model a chunk's is."""
+"""How much room vectors take, and of which model a chunk's is."""
 
 from collections.abc import Sequence
 from uuid import UUID
