@@ -10,7 +10,7 @@ from knowlex.common.retry import Retry, retry_after_seconds
 TIMEOUT_S = 5.0
 # A server that is gone is told of in 0.7 s; one that asks for a longer rest than 2 s is not waited for.
 RETRY = Retry(retries=3, base_s=0.1, max_wait_s=2.0)
-TOO_MANY_REQUESTS = 429
+TOO_MANY_REQUESTS, NOT_IMPLEMENTED = 429, 501
 KEY_REFUSED = {401, 403}
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class StoreCaller:
         self._wire, self._timeout_s, self._retry = wire, timeout_s, retry
 
     async def call(self, method: str, path: str, body: Any = None, *, once: bool = False) -> Reply:
-        """2xx or 4xx, but 401, 403 and 429 never. once: a single try.
+        """2xx or 4xx, but 401, 403 and 429 never; or 501. once: a single try.
 
         Raises VectorStoreFailed, VectorStoreTimeout.
         """
@@ -67,7 +67,7 @@ class StoreCaller:
         except TimeoutError as exc:
             told = f"Connection to vector store timed out after {self._timeout_s:g}s"
             raise StoreFault(VectorStoreTimeout(told), told) from exc
-        if reply.status == TOO_MANY_REQUESTS or reply.status >= 500:
+        if reply.status == TOO_MANY_REQUESTS or (reply.status >= 500 and reply.status != NOT_IMPLEMENTED):
             told = f"The vector store answers with HTTP {reply.status}."
             reason = f"HTTP {reply.status}: {_excerpt(reply)}"
             raise StoreFault(VectorStoreFailed(told), reason, retry_after=reply.retry_after)

@@ -2,16 +2,25 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from embeddings.clients.calling import RETRY, TIMEOUT_S, NoSuchCollection, StoreCaller, refused, unreadable
-from embeddings.clients.chroma_replies import ChromaCollection, Found, Limits, Record, found_in, records_in
+from embeddings.clients.chroma_replies import (
+    ChromaCollection,
+    Found,
+    Limits,
+    Record,
+    found_in,
+    is_unknown,
+    names_collection,
+    records_in,
+)
 from embeddings.clients.sizes import batches, encoded, numbers_of
 from embeddings.types import Vector
 from knowlex.common.json_wire import JsonWire, Reply
 from knowlex.common.retry import Retry
 
-API = "/api/v2"
+API, OLDER = "/api/v2", "/api/v1"
 PAGE = 300  # records; Chroma's own cloud gives no more at a time
 MISSING, CONFLICT = 404, 409
 Where = Mapping[str, Any]
@@ -24,7 +33,8 @@ class ChromaClient:
     """One server, tenant and database. Every method raises VectorStoreFailed or VectorStoreTimeout when tries
     are used up, and those that name a collection NoSuchCollection unless they say otherwise.
 
-    url: with or without a path before /api/v2. Safe to use from several event loops and threads.
+    url: with or without a path before /api/v2. older: a server that speaks version 1 alone is read, too, be a
+    collection known there by its id or by its name. Safe to use from several event loops and threads.
     """
 
     def __init__(
@@ -36,18 +46,23 @@ class ChromaClient:
         api_key: str = "",
         timeout_s: float = TIMEOUT_S,
         retry: Retry = RETRY,
+        older: bool = False,
     ) -> None:
         wire = JsonWire(_base(url), headers=_key(url, api_key))
         self._caller = StoreCaller(wire, timeout_s=timeout_s, retry=retry)
-        self._home = (
+        self._home = self._own_home = (
             f"{API}/tenants/{quote(tenant, safe='')}/databases/{quote(database, safe='')}/collections"
         )
+        self._older = older
+        self._of_tenant = "?" + urlencode({"tenant": tenant, "database": database})
         self._known: dict[str, ChromaCollection] = {}
         self._limits: Limits | None = None
 
     async def heartbeat(self) -> None:
         """Returns if the server answers, without another try."""
         reply = await self._caller.call("GET", f"{API}/heartbeat", once=True)
+        if self._older and is_unknown(reply):
+            reply = await self._caller.call("GET", f"{OLDER}/heartbeat", once=True)
         if not reply.ok:
             refused(reply)
 
@@ -162,8 +177,14 @@ class ChromaClient:
 
     async def _looked_up(self, name: str) -> ChromaCollection:
         self._known.pop(name, None)
-        reply = await self._caller.call("GET", f"{self._home}/{quote(name, safe='')}")
-        return self._remembered(name, _usable(reply))
+        self._home, path = self._own_home, quote(name, safe="")
+        reply = await self._caller.call("GET", f"{self._home}/{path}")
+        if not (self._older and is_unknown(reply)):
+            return self._remembered(name, _usable(reply))
+        self._home = f"{OLDER}/collections"
+        reply = await self._caller.call("GET", f"{self._home}/{path}{self._of_tenant}")
+        found = ChromaCollection.of(reply.body) if names_collection(reply) else ChromaCollection.named(name)
+        return self._known.setdefault(name, found)
 
     def _remembered(self, name: str, reply: Reply) -> ChromaCollection:
         found = self._known[name] = ChromaCollection.of(reply.body)
@@ -185,7 +206,7 @@ def _usable(reply: Reply) -> Reply:
 
 
 def _base(url: str) -> str:
-    return url.rstrip("/").removesuffix("/api/v1").removesuffix(API)
+    return url.rstrip("/").removesuffix(OLDER).removesuffix(API)
 
 
 def _key(url: str, api_key: str) -> dict[str, str]:

@@ -4,11 +4,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from embeddings.clients.calling import unreadable
 from knowlex.common.json_wire import Reply
 
 FEW = 100  # records; what any server takes
+NO_ROUTE = frozenset({404, 405, 410, 501})
 
 
 class Found(NamedTuple):
@@ -49,6 +51,23 @@ class ChromaCollection:
             return cls(str(body["id"]), str(body["name"]), body.get("dimension"), str(space), metadata)
         except (AttributeError, KeyError, TypeError) as exc:
             raise unreadable(exc) from exc
+
+    @classmethod
+    def named(cls, name: str) -> "ChromaCollection":
+        """Of a server that tells nothing of it and takes its name for its id."""
+        return cls(quote(name, safe=""), name, None, "cosine", {})
+
+
+def names_collection(reply: Reply) -> bool:
+    return reply.ok and isinstance(reply.body, dict) and {"id", "name"} <= reply.body.keys()
+
+
+def is_unknown(reply: Reply) -> bool:
+    """Whether a server knows no such route; one that does says of a collection in words of its own that it is
+    not there.
+    """
+    told = reply.body.get("error") if isinstance(reply.body, dict) else None
+    return reply.status in NO_ROUTE and not str(told or "").endswith("NotFoundError")
 
 
 class Limits(NamedTuple):

@@ -130,6 +130,7 @@ def _reader(settings: ServiceEnvironment) -> CollectionReader:
         database=settings.vector_store_database,
         api_key=settings.vector_store_api_key,
         timeout_s=settings.vector_store_timeout_seconds,
+        older=True,
     )
     return ChromaReader(client, settings.vector_store_collection)
 
