@@ -14,6 +14,8 @@ LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Shapes rather than letters: ligatures, Hebrew and Arabic presentation forms, Kangxi radicals.
 _SHAPES = re.compile("[\u2f00-\u2fd5\ufb00-\ufb4f\ufb50-\ufdcf\ufdf0-\ufdfb\ufe70-\ufefc]+")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp"})
+_STEERING = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _BLANK_LETTERS = "\u2800\u3164\u115f\u1160\uffa0"
 
 
@@ -39,3 +41,8 @@ def has_text(text: str) -> bool:
         character not in _BLANK_LETTERS and unicodedata.category(character) not in _INVISIBLE
         for character in text
     )
+
+
+def steers(character: str) -> bool:
+    """Whether it ends lines, turns their direction or is otherwise no part of a name."""
+    return unicodedata.category(character) in _STEERING or character in _BIDI

@@ -1,6 +1,5 @@
 """What can be done with collections. No HTTP in here."""
 
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -8,6 +7,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from documents.access import Access
+from documents.characters import steers
 from documents.collection_settings import (
     CHUNKING_NAMES,
     COLLECTION_NAMES,
@@ -20,7 +20,6 @@ from documents.collection_settings import (
 )
 from documents.models import DEFAULT_COLLECTION, Collection
 from documents.types import ChunkingSettings
-from documents.uploads import BIDI_CONTROLS
 from knowlex.common.database import with_retries
 from knowlex.common.errors import Duplicate, Forbidden, InvalidInput, NotFound
 from knowlex.common.fields import check_storable, is_blank
@@ -141,7 +140,7 @@ def checked_name(name: str) -> str:
     name = name.strip()
     if not 0 < len(name) <= MAX_NAME_CHARS or is_blank(name):
         raise InvalidInput(f"name must be non-blank and at most {MAX_NAME_CHARS} characters.", field="name")
-    if any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} or c in BIDI_CONTROLS for c in name):
+    if any(map(steers, name)):
         raise InvalidInput("name must not hold control characters.", field="name")
     if _is_uuid(name):
         raise InvalidInput("name must not look like a UUID.", field="name")

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from documents.access import SCOPES, Access, Scope
+from documents.characters import steers
 from documents.models import ApiKey, ApiKeyCollection, Collection
 from knowlex.common import async_db
 from knowlex.common.database import with_retries
@@ -141,6 +142,8 @@ def _checked_name(name: str) -> str:
     name = check_storable(name, "name").strip()
     if not name or len(name) > MAX_NAME:
         raise InvalidInput(f"name must have 1 to {MAX_NAME} characters.", field="name")
+    if any(map(steers, name)):  # lists show a key a line
+        raise InvalidInput("name must not hold control characters.", field="name")
     return name
 
 

@@ -14,6 +14,7 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
+from documents.characters import steers
 from documents.storage import StagedUpload, Staging
 from knowlex.common.errors import InvalidInput, PayloadTooLarge, UnsupportedMediaType
 
@@ -21,7 +22,6 @@ MEDIA_TYPE = "multipart/form-data"
 FILE_FIELD = "file"
 MAX_FILENAME = 255
 TAIL_BYTES = 4096  # where the closing delimiter must stand: an epilogue is allowed, but nobody sends one
-BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +139,8 @@ def clean_filename(name: str) -> str:
     The extension survives shortening. A name of which nothing is left is called "document".
     """
     base = name.replace("\\", "/").rsplit("/", 1)[-1]
-    kept = "".join(" " if unicodedata.category(c) == "Zs" else c for c in base if _fit_to_store(c)).strip()
+    kept = "".join(" " if unicodedata.category(c) == "Zs" else c for c in base if not steers(c)).strip()
     if len(kept) > MAX_FILENAME:
         suffix = PurePosixPath(kept).suffix[:MAX_FILENAME]
         kept = kept[: MAX_FILENAME - len(suffix)] + suffix
     return "document" if kept in {"", ".", ".."} else kept
-
-
-def _fit_to_store(char: str) -> bool:
-    return unicodedata.category(char) not in {"Cc", "Cs", "Zl", "Zp"} and char not in BIDI_CONTROLS

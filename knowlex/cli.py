@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import OperationalError
+from django.db import OperationalError, ProgrammingError
+from psycopg.errors import UndefinedColumn, UndefinedTable
 
 from knowlex.embedded.commands import embedded_database, needs_database
 from knowlex.embedded.errors import StackError
@@ -34,6 +35,13 @@ def main(argv: list[str]) -> None:
         sys.exit(f"knowlex: {exc}")
     except OperationalError as exc:
         sys.exit(f"knowlex: The database (DATABASE_URL, else the embedded one) failed: {str(exc).strip()}")
+    except ProgrammingError as exc:
+        if not isinstance(exc.__cause__, UndefinedTable | UndefinedColumn):
+            raise
+        first = str(exc).partition("\n")[0]
+        sys.exit(
+            f"knowlex: The database is not migrated: {first}. `manage.py prepare` does it, and so does `up`."
+        )
 
 
 def _execute(argv: list[str]) -> None:

@@ -58,7 +58,7 @@ def import_collection(file: IO[bytes], *, name: str | None = None) -> Imported:
 
 def _collection(described: shapes.CollectionShape, name: str | None) -> Collection:
     """The settings of one that is there stay as they are."""
-    wanted = name or described.name
+    wanted = described.name if name is None else name
     try:
         return named_collection(wanted, access=FULL)
     except NotFound:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -31,9 +32,17 @@ class FolderLock:
             holder = os.read(fd, 200).decode(errors="replace").strip() or "another process"
             os.close(fd)
             raise FolderInUse(f"The data folder {self.path.parent} is in use by {holder}.") from None
-        os.ftruncate(fd, 0)
-        os.write(fd, f"process {os.getpid()} ({self._owner})".encode())
         self._fd = fd
+        self._write()
+
+    def tell(self, address: str) -> None:
+        """Have the lock name the URL that its holder serves at, for `served_at` and whoever is refused."""
+        self._write(f" at {address}")
+
+    def _write(self, more: str = "") -> None:
+        if self._fd is not None:
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, f"process {os.getpid()} ({self._owner}{more})".encode(), 0)
 
     def release(self) -> None:
         if self._fd is not None:
@@ -47,3 +56,14 @@ class FolderLock:
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.release()
+
+
+def served_at(data_dir: Path) -> str | None:
+    """The URL that the `up` of this folder serves at; None if none runs, or has not come so far."""
+    try:
+        told = re.fullmatch(r"process (\d+) \(up at (\S+)\)", (data_dir / "instance.lock").read_text())
+        if told is not None:
+            os.kill(int(told[1]), 0)
+    except (OSError, ValueError):  # never started, another user's, or killed and left behind
+        return None
+    return told[2] if told else None

@@ -19,6 +19,7 @@ from redis.retry import Retry
 
 from knowlex.common.model_servers import ollama_state_once
 from knowlex.common.ollama import not_pulled
+from knowlex.embedded.lock import served_at
 from knowlex.embedded.store_report import vector_store
 
 TIMEOUT_S = 3
@@ -46,8 +47,8 @@ def findings(app: Celery) -> Iterator[Finding]:
         yield _asked("replica", without_password(replica), lambda: _database(replica), must_run=True)
     yield Finding("vector store", *vector_store())
     yield _service("broker", settings.REDIS_URL, environment.redis_url, _broker)
-    yield _asked("workers", f"{settings.WORKERS} processes", lambda: _workers(app), must_run=False)
-    address = f"http://{ANY.get(settings.HOST, settings.HOST)}:{settings.PORT}"
+    yield _asked("workers", "Celery", lambda: _workers(app), must_run=False)
+    address = _address()
     yield _asked("web server", address, lambda: _get(f"{address}/health"), must_run=False)
     yield _provider("embedder", environment.embedder, settings.EMBEDDERS)
     yield _provider("synthesizer", environment.synthesizer, settings.SYNTHESIZERS)
@@ -86,10 +87,23 @@ def _broker() -> str:
 
 
 def _workers(app: Celery) -> str:
-    replies = app.control.ping(timeout=1.0)
-    if not replies:
+    """What runs, which is not what KNOWLEX_WORKERS says: `up --workers`, and other hosts' workers."""
+    groups = app.control.inspect(timeout=1.0).stats()
+    if not groups:
         raise OSError("no worker answers")
-    return ", ".join(name for reply in replies for name in reply)
+    told = (f"{name} with {group['pool']['max-concurrency']} processes" for name, group in groups.items())
+    return ", ".join(sorted(told))
+
+
+def _address() -> str:
+    """Of the `up` that runs in this data folder, wherever it was told to serve; else where it would."""
+    at = served_at(settings.DATA_DIR) or f"http://{_shown(settings.HOST)}:{settings.PORT}"
+    host = urlsplit(at).hostname or ""
+    return at.replace(_shown(host), ANY[host], 1) if host in ANY else at
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _provider(part: str, name: str, choices: dict[str, dict[str, Any]]) -> Finding:

@@ -45,9 +45,11 @@ class Stack:
         """Serves until SIGINT or SIGTERM. Raises StackError, naming the part, if one cannot start or dies."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
-        with FolderLock(self.data_dir, owner="up"), self._listener() as listener:
+        with FolderLock(self.data_dir, owner="up") as lock, self._listener() as listener:
             try:
                 self._start(listener)
+                lock.tell(address := self._address(listener))
+                self.say(f"Knowlex is ready at {address}")
                 self._watch()
             except Stopped:
                 pass
@@ -81,8 +83,10 @@ class Stack:
         self._wait(lambda: _line_came(worker_ready), "the workers")
         self._wait(lambda: asking.serves(host, port), "the web server")
         os.close(worker_ready)
+
+    def _address(self, listener: socket.socket) -> str:
         shown = f"[{self.host}]" if ":" in self.host else self.host
-        self.say(f"Knowlex is ready at http://{shown}:{port}")
+        return f"http://{shown}:{listener.getsockname()[1]}"
 
     def _start_services(self) -> None:
         """Both at once, then wait for both."""

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -42,16 +43,26 @@ def read_labelled(lines: Iterable[str]) -> list[Labelled]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                labelled = Labelled(**json.loads(line))
-            except (TypeError, ValueError) as exc:
-                raise InvalidInput(f"Line {number} is not a labelled pair: {exc}") from exc
-            texts = (labelled.question, labelled.passage, labelled.title)
-            if not all(isinstance(text, str) for text in texts) or not isinstance(labelled.relevant, bool):
-                raise InvalidInput(f"Line {number} is not a labelled pair: a field is of the wrong type.")
-            if not labelled.question.strip() or not labelled.passage.strip():
-                raise InvalidInput(f"Line {number} is not a labelled pair: a text is empty.")
-            found.append(labelled)
+                found.append(_labelled(json.loads(line)))
+            except ValueError as exc:
+                raise InvalidInput(f"Line {number} is not a labelled pair: {exc}.") from exc
     return found
+
+
+def _labelled(fields: Any) -> Labelled:
+    """Raises ValueError, saying what is wrong."""
+    known = {"question", "passage", "relevant"}
+    if not isinstance(fields, dict) or not known <= fields.keys() <= known | {"title"}:
+        raise ValueError(
+            'it must have "question", "passage" and "relevant", may have "title", and nothing else'
+        )
+    labelled = Labelled(**fields)
+    texts = (labelled.question, labelled.passage, labelled.title)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(labelled.relevant, bool):
+        raise ValueError("a field is of the wrong type")
+    if not labelled.question.strip() or not labelled.passage.strip():
+        raise ValueError("a text is empty")
+    return labelled
 
 
 def described_pairs(

@@ -82,3 +82,9 @@ def test_citations_of_deleted_documents_are_counted_as_gone(library: Library) ->
 def test_a_server_that_is_not_there_is_told() -> None:
     with pytest.raises(CommandError, match=r"http://127\.0\.0\.1:9/? cannot be reached"):
         call_command("verify_citations", "--url", "http://127.0.0.1:9", stdout=StringIO())
+
+
+@pytest.mark.parametrize("words", [["--since", "0"], ["--limit", "-1"], ["--limit", "many"]])
+def test_a_number_that_is_none_is_told_with_its_limits(words: list[str]) -> None:
+    with pytest.raises(CommandError, match="must be a number from 1 to"):
+        call_command("verify_citations", *words)

@@ -106,6 +106,8 @@ def test_relevance_is_calibrated_by_a_question_set(server: Stack, tmp_path: Path
         ["FILE", "--set", "mode=dense"],
         ["FILE", "--set", "a:depth=3"],
         ["FILE", "--config", "nowhere.json"],
+        ["FILE", "--plot", "nowhere/plot.svg"],
+        ["FILE", "--json", "nowhere/out.json"],
     ],
 )
 @pytest.mark.django_db

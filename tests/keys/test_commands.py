@@ -65,6 +65,7 @@ def test_a_date_is_the_last_day() -> None:
         (["a", "--scope", "root"], "invalid choice: 'root'"),
         (["  "], "name must have"),
         (["x" * 256], "name must have"),
+        (["two\nlines"], "control characters"),
         ([], "required: name"),
     ],
 )

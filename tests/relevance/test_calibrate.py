@@ -122,5 +122,6 @@ def test_what_cannot_be_done_is_said(options: list[str], said: str) -> None:
 )
 def test_a_line_of_another_form_is_named(line: str) -> None:
     good = '{"question": "a", "passage": "b", "relevant": true}'
-    with pytest.raises(InvalidInput, match="Line 3 "):
+    with pytest.raises(InvalidInput, match="Line 3 ") as told:
         read_labelled([good, "", line])
+    assert "__init__" not in told.value.message

@@ -66,6 +66,14 @@ def test_only_what_needs_the_database_starts_it(words: list[str], needed: bool) 
     assert needs_database(["manage.py", *words]) is needed
 
 
+def test_a_database_without_tables_is_told_in_one_line(tmp_path: Path) -> None:
+    told = manage("list_api_keys", KNOWLEX_DATA_DIR=str(tmp_path / "new"))
+
+    assert told.returncode == 1
+    assert "manage.py prepare" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
 def test_a_database_that_cannot_be_reached_is_told_in_one_line(tmp_path: Path) -> None:
     told = manage(
         "migrate", KNOWLEX_DATA_DIR=str(tmp_path), DATABASE_URL="postgresql://nobody@127.0.0.1:1/knowlex"

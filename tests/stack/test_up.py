@@ -48,7 +48,7 @@ def test_a_second_up_is_refused_and_told_by_which_process(up: Up) -> None:
     second = manage("up", "--port", port, "--data-dir", str(up.data_dir))
 
     assert second.returncode != 0
-    assert f"in use by process {up.process.pid}" in second.stderr
+    assert f"in use by process {up.process.pid} (up at {up.ready()})" in second.stderr
     assert "Traceback" not in second.stderr
 
 
@@ -63,13 +63,13 @@ def test_a_command_finds_the_running_database(up: Up) -> None:
     assert httpx.get(f"{up.ready()}/health").json()["database"] == "connected"
 
 
-def test_doctor_finds_every_part_at_work(up: Up) -> None:
-    port = up.ready().rpartition(":")[2]
-
-    told = manage("doctor", KNOWLEX_DATA_DIR=str(up.data_dir), KNOWLEX_PORT=port)
+def test_doctor_finds_every_part_at_work_wherever_it_was_told_to_serve(up: Up) -> None:
+    told = manage("doctor", KNOWLEX_DATA_DIR=str(up.data_dir))
 
     marks = [line.split()[0] for line in told.stdout.splitlines()]
     assert (told.returncode, set(marks)) == (0, {"ok"}), told.stdout + told.stderr
+    assert " with 2 processes" in told.stdout  # as `--workers` said, not as KNOWLEX_WORKERS would
+    assert f"{up.ready()}: answers 200" in told.stdout
 
 
 def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(used: Path) -> None:

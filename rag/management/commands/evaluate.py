@@ -49,6 +49,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
+            _check_places(options["plot"], options["json"])
             configurations = read_given(options["config"], options["given"])
             limits = read_limits(options["floor"], options["ceiling"], configurations, options["answers"])
             collections, cases = scope(options["questions"], options["collection"])
@@ -91,6 +92,13 @@ class Command(BaseCommand):
             raise CommandError(f"Questions that failed: {told}.", returncode=BAD_USAGE)
         if broken:
             raise CommandError("\n".join(broken), returncode=BELOW)
+
+
+def _check_places(*files: Path | None) -> None:
+    """Before the questions are asked, which takes long. Raises OSError where a file cannot be written."""
+    for file in files:
+        if file is not None:
+            file.open("a").close()
 
 
 async def _outcomes(asker: Asker, cases: Sequence[Case], bar: Bar) -> list[list[Outcome]]:

@@ -1,7 +1,8 @@
 """`manage.py verify_citations`: checks every stored citation again, through the public API alone."""
 
+import re
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from rag.verifying.library import Library, ServerFailed
 from rag.verifying.verifying import Tally, verify
 
 ROWS = ("answers", "citations", "exact", "supported", "gone", "replaced", "faults")
+MOST = 36_500
 
 
 class Command(BaseCommand):
@@ -25,9 +27,9 @@ class Command(BaseCommand):
         parser.add_argument("--url", default="http://127.0.0.1:8080")
         parser.add_argument("--api-key", default="", help="where the server asks for one")
         parser.add_argument(
-            "--since", type=_positive, metavar="DAYS", help="only answers of the last DAYS days"
+            "--since", type=_number, metavar="DAYS", help="only answers of the last DAYS days"
         )
-        parser.add_argument("--limit", type=_positive, metavar="N", help="only the newest N answers")
+        parser.add_argument("--limit", type=_number, metavar="N", help="only the newest N answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
         days = options["since"]
@@ -47,8 +49,7 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if not 1 <= number <= 36_500:
-        raise ValueError(text)
-    return number
+def _number(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", text, re.ASCII) or not 1 <= int(text) <= MOST:
+        raise ArgumentTypeError(f"must be a number from 1 to {MOST}, not {text[:40]!r}")
+    return int(text)
