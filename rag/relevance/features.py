@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from heapq import nlargest
 from typing import NamedTuple, TypeVar, cast
 
@@ -79,18 +80,24 @@ class _Once(dict[frozenset[str], T]):
 class _Words:
     """A question's words in one analysis. told: coverage, evidence and names by those that a passage holds;
     subject: by those that a document lacks.
+
+    It holds nothing that leads back to it: so all of it goes with its question, none is left to be collected.
     """
 
     def __init__(self, terms: Terms) -> None:
-        self.asked, self._terms = terms.words, terms
+        self.asked = terms.words
         self.subjects = frozenset[str]().union(*terms.subjects)
-        self.told = _Once(self._coverage_evidence_names)
-        self.subject = _Once(lambda lost: terms.share_of_subjects(terms.words - lost))
+        self.told = _Once(partial(_coverage_evidence_names, terms))
+        self.subject = _Once(partial(_subject_without, terms))
 
-    def _coverage_evidence_names(self, held: frozenset[str]) -> tuple[float, float, float]:
-        terms = self._terms
-        evidence = math.log1p(sum([min(weight, ENOUGH) for weight in terms.held(held)]))
-        return terms.coverage(held), evidence, terms.share_of_names(held)
+
+def _coverage_evidence_names(terms: Terms, held: frozenset[str]) -> tuple[float, float, float]:
+    evidence = math.log1p(sum([min(weight, ENOUGH) for weight in terms.held(held)]))
+    return terms.coverage(held), evidence, terms.share_of_names(held)
+
+
+def _subject_without(terms: Terms, lost: frozenset[str]) -> float:
+    return terms.share_of_subjects(terms.words - lost)
 
 
 def describe(question_text: str, retrieval: Retrieval) -> list[Described]:

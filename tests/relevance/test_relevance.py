@@ -1,5 +1,7 @@
 """What counts as relevant, from one chunk to many; the cosine of an unknown model says nothing."""
 
+import gc
+
 import pytest
 
 from rag.relevance import Calibration, assess
@@ -146,3 +148,14 @@ def test_unusable_stored_weights_count_as_none(stored: dict[str, float]) -> None
 
 def test_nothing_found_stays_nothing() -> None:
     assert judged("What is it?", []).passages == ()
+
+
+def test_what_was_told_of_a_question_goes_with_it_and_is_no_work_for_the_garbage_collector() -> None:
+    found = retrieval("How high does Nairobi lie?", [passage(1, KENYA), passage(2, HANDBOOK[0])])
+    gc.collect()
+    gc.disable()
+    try:
+        assess("How high does Nairobi lie?", found, None)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
