@@ -160,7 +160,8 @@ def test_an_upload_is_pending_until_it_is_embedded(provider_server: Stack):
     wait_until(lambda: status() == "completed")
 
 
-def test_early_documents_are_complete_while_late_ones_wait(engine: Engine, provider_server: Stack):
+def test_early_documents_are_complete_while_late_ones_wait(engine: Engine, provider: Provider):
+    provider.takes(0.1)  # or all are done before somebody looks
     job = engine.create(*(document(f"# {n}\n\n{fact(n)}", f"{n}.md") for n in range(30)))
 
     def both() -> bool:
@@ -171,7 +172,8 @@ def test_early_documents_are_complete_while_late_ones_wait(engine: Engine, provi
     assert engine.ended(job)["failed"] == 0
 
 
-def test_a_short_job_does_not_wait_for_a_long_one(engine: Engine):
+def test_a_short_job_does_not_wait_for_a_long_one(engine: Engine, provider: Provider):
+    provider.takes(0.1)
     long = engine.create(*(document(f"# {n}\n\n{fact(n)}", f"{n}.md") for n in range(30)))
     short = engine.create(document(f"# Short\n\n{fact(900)}", "short.md"))
     assert engine.ended(short)["status"] == "completed"

@@ -132,13 +132,13 @@ def test_the_last_use_is_written_once_a_minute(keyed: Stack) -> None:
         return keyed.sql("SELECT last_used_at FROM documents_apikey")[0]["last_used_at"]
 
     client.get(DOCUMENTS)
-    first = wait_until(used, 10, "the last use to be written")
+    first = wait_until(used, what="the last use to be written")
     client.get(DOCUMENTS)
     assert used() == first
 
     keyed.sql("UPDATE documents_apikey SET last_used_at = now() - interval '61 seconds'")
     client.get(DOCUMENTS)
-    wait_until(lambda: used() > first, 10, "the next minute's use to be written")
+    wait_until(lambda: used() > first, what="the next minute's use to be written")
 
 
 def test_keys_stand_in_no_log_and_no_table(keyed: Stack) -> None:

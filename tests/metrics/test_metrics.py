@@ -55,7 +55,7 @@ def test_the_cache_tells_its_hits_and_misses(client: httpx.Client):
 
     def ask_until_remembered() -> None:
         assert not client.post("/v1/query", json=body).json()["cached"]
-        wait_until(lambda: client.post("/v1/query", json=body).json()["cached"], 10, "the cache")
+        wait_until(lambda: client.post("/v1/query", json=body).json()["cached"], what="the cache")
 
     more = grown(client, ask_until_remembered)
 

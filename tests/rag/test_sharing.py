@@ -51,7 +51,7 @@ async def test_who_comes_after_it_was_sent_sees_what_came_meanwhile():
     slow = "SELECT pg_sleep(0.3), EXISTS (SELECT FROM pg_largeobject_metadata WHERE oid = 77) AS it"
     first = asyncio.create_task(sharing.fetch_all(slow, (), same="slow"))
     running = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(0.3), EX%%'"
-    while not await async_db.fetch_all(running):
+    while not first.done() and not await async_db.fetch_all(running):
         pass
     await async_db.fetch_all("SELECT lo_create(77)")
     try:

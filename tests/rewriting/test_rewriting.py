@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from secrets import token_hex
+from itertools import count
 from typing import Any
 
 import httpx
@@ -21,6 +21,7 @@ from tests.support.waiting import wait_until
 LEAVE = "Employees get thirty days of paid leave, and parents five days more."
 HYPOTHETICAL = "Employees get some days of paid leave."
 PHRASINGS = ("How many days of paid leave do employees get?", "Paid leave of employees?", "Days of leave?")
+_numbers = count(1)
 NOTES = 25  # that hold words of the question: more than a search hands on
 
 
@@ -57,7 +58,7 @@ def client(rewriting: Stack, provider: Provider) -> httpx.Client:
 @pytest.fixture
 def question() -> str:
     """One that was never asked: what a model wrote for a question is kept."""
-    return f"What is the yearly holiday allowance {token_hex(4)}?"
+    return f"What is the yearly holiday allowance q{next(_numbers)}?"
 
 
 def searched(client: httpx.Client, query: str, **settings: Any) -> dict[str, Any]:
@@ -194,7 +195,7 @@ def test_an_embedder_that_refuses_the_models_words_leaves_the_plain_result(
 def test_where_nothing_is_stored_nothing_is_waited_for(
     client: httpx.Client, provider: Provider, question: str
 ):
-    empty = talk.collection(client, f"Empty {token_hex(4)}")
+    empty = talk.collection(client, f"Empty {next(_numbers)}")
     provider.hold(on="chat")
     reply = post(client, question, collections=[empty])
     assert (reply.json()["results"], reply.json()["rewriting"]) == ([], None)

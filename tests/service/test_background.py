@@ -67,7 +67,7 @@ async def test_a_cancelled_wait_cancels_the_work(background: Background):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
             await background.arun(works())
-    await asyncio.to_thread(wait_until, lambda: ended == ["cancelled"], 10, "the work to be cancelled")
+    await asyncio.to_thread(wait_until, lambda: ended == ["cancelled"], 30, "the work to be cancelled")
 
 
 def test_waiting_on_the_loop_for_itself_is_refused(background: Background):

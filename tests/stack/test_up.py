@@ -80,7 +80,7 @@ def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(
     assert "password" in first.said
 
     first.process.kill()
-    wait_until(lambda: all_gone(family), 15, "the parts to end with `up`")
+    wait_until(lambda: all_gone(family), what="the parts to end with `up`")
     second = Up.start(used, "--workers", "1")
 
     assert len(documents(second.ready())) == 1
@@ -105,7 +105,7 @@ def test_a_part_that_dies_ends_everything_and_is_named(used: Path, part: str, na
     assert f"{name}" in up.said
     assert "was killed by SIGKILL" in up.said
     assert "Traceback" not in up.said.split("ends:")[0]
-    wait_until(lambda: all_gone(family), 15, "the other parts to end")
+    wait_until(lambda: all_gone(family), what="the other parts to end")
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 """The Knowlex API as a client sees it, in as few words as tests need."""
 
+import json
 import re
+import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -61,6 +63,17 @@ def query(client: httpx.Client, text: str, **fields: Any) -> httpx.Response:
 
 def book(client: httpx.Client, text: str, **fields: Any) -> httpx.Response:
     return client.post("/query", json={"question": text, **fields})
+
+
+def leave(url: str, path: str, body: Any, *, when: Callable[[], object], **headers: str) -> None:
+    """Send a request and close its connection, unanswered, once `when` has returned."""
+    content = json.dumps(body).encode()
+    lines = [f"POST {path} HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {len(content)}"]
+    lines += ["Content-Type: application/json", *(f"{name}: {value}" for name, value in headers.items())]
+    address = httpx.URL(url)
+    with socket.create_connection((address.host, address.port or 80), timeout=30) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode() + content)
+        when()
 
 
 def together(calls: Sequence[Callable[[], T]]) -> list[T]:

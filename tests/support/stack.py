@@ -58,7 +58,7 @@ class Stack:
             "KNOWLEX_DATA_DIR": str(folder),
             "KNOWLEX_PORT": str(self.port),
             "KNOWLEX_WORKERS": str(max(1, workers)),
-            "KNOWLEX_RATE_LIMIT": "1000000/min",
+            "KNOWLEX_RATE_LIMIT": "1000000/day",
             "KNOWLEX_CACHE": "on",
             **env,
         }
