@@ -6,7 +6,6 @@ removed when the work fails. A claim ends by itself: a server that died in betwe
 
 import hashlib
 import json
-import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,8 +18,6 @@ from django.db import transaction
 from documents.access import Access
 from knowlex.common.database import execute, with_retries
 from knowlex.common.errors import Conflict, DatabaseUnavailable, InvalidInput, KeyReused
-
-log = logging.getLogger(__name__)
 
 KEY_HEADER = "Idempotency-Key"
 REPLAYED_HEADER = "Idempotency-Replayed"

@@ -68,8 +68,3 @@ class QueryQuerySet(models.QuerySet["Query"]):
         rated = models_of("rag", "Feedback").objects.filter(rating="thumbs_down").values("query_id")
         doubtful = models_of("rag", "Response").objects.filter(faithfulness_score__lt=1).values("query_id")
         return self.filter(id__in=doubtful.union(rated))
-
-    def worst_first(self) -> Self:
-        """Answers that were judged, the least faithful first, of equal ones the newest."""
-        judged = self.filter(response__faithfulness_score__isnull=False)
-        return judged.order_by("response__faithfulness_score", "-created_at", "-id")

@@ -8,7 +8,6 @@ What the store holds goes page by page into a temporary table, and PostgreSQL co
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 from uuid import UUID
 
 from embeddings.models import EmbeddingModel
@@ -18,7 +17,6 @@ from embeddings.outside.outbox import Entry
 from embeddings.types import Held, Space
 from knowlex.common.database import execute
 
-T = TypeVar("T")
 LOOKS = 3  # at most, at a space where vectors come and go meanwhile
 SAMPLE = 5
 PART = 2000

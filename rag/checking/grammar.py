@@ -48,7 +48,6 @@ ENDED = _words(
     until formerly previously once originally then earlier bis früher ehemals damals einst zuvor ursprünglich
     """
 )
-STILL = _words("now still today currently jetzt heute noch derzeit")
 RESTRICTING = _words("under over above below unter über ab")  # between a noun and a number
 PEOPLE = _words("children people men women kinder personen")  # plurals without their ending
 SUPPOSING = _words("if unless wenn falls sofern")

@@ -1,6 +1,5 @@
 """How questions were answered, day by day: what charts are drawn from. Not for an event loop."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -54,10 +53,6 @@ _OUTCOMES = """
 """
 # Whether a query read the collection, if one is asked for.
 _ALL, _THOSE = "true", "%(collection)s = ANY(q.collection_ids)"
-_REASONS = """
-    SELECT CASE WHEN error <> '' THEN error ELSE reason END, count(*) FROM rag_query
-    WHERE NOT answered AND created_at >= now() - make_interval(days => %s) GROUP BY 1 ORDER BY 2 DESC, 1
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +101,3 @@ def _rows(sql: str, days: int, collection: UUID | None) -> list[tuple[Any, ...]]
     sql = sql.replace("{read}", _ALL if collection is None else _THOSE)
     asked = {"days": max(1, min(days, MAX_DAYS)), "collection": collection}
     return with_retries(lambda: execute(sql, asked))
-
-
-def unanswered_by_reason(days: int = 30) -> Mapping[str, int]:
-    """How many had no answer, for each reason and code of a failure, the most frequent first."""
-    flush_everywhere()
-    return dict(with_retries(lambda: execute(_REASONS, [max(1, min(days, MAX_DAYS))])))

@@ -3,9 +3,10 @@ from datetime import UTC, datetime, timedelta
 from asgiref.sync import sync_to_async
 
 from documents.access import FULL
+from rag.admin.worst import worst_answers
 from rag.memory.feedback import Said, caller_of, give_feedback
 from rag.memory.recorder import Recorder, record
-from rag.memory.statistics import by_day, unanswered_by_reason
+from rag.memory.statistics import by_day, outcomes_by_day
 from rag.models import Query, Response
 from tests.memory.making import answer_of, passages_of, record_of, stored_document, unanswered
 
@@ -32,10 +33,11 @@ async def test_days_tell_what_was_asked_how_fast_and_how_well(recording: Recorde
     assert (today.input_tokens, today.output_tokens) == (360, 27)
     assert (yesterday.questions, yesterday.median_ms, yesterday.faithfulness) == (0, None, None)
     assert (earlier.questions, earlier.median_ms) == (1, 50)
-    reasons = await sync_to_async(unanswered_by_reason)()
-    assert reasons == {"SYNTHESIS_FAILED": 1, "below_threshold": 1}
-    worst = [query.id async for query in Query.objects.worst_first()]
-    assert worst == [slow.query_id, good.query_id]
+    outcomes = await sync_to_async(outcomes_by_day)(3)
+    assert outcomes[today.day] == {"answered": 2, "cached": 1, "below_threshold": 1, "failed": 1}
+    assert outcomes[earlier.day] == {"answered": 1}
+    worst = await sync_to_async(worst_answers)(3)
+    assert [query.id for query in worst] == [slow.query_id]
 
 
 @sync_to_async

@@ -7,7 +7,6 @@ from tests.rag.test_hybrid import retrieve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-DENSE_FIRST = "Die Brücke trägt Lasten gemeinsam Berlin"
 ONLY_BERLIN = "Berlin Berlin Berlin."
 
 

