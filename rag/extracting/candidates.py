@@ -3,16 +3,19 @@
 import math
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from rag.extracting.asked import asked_words, expected
-from rag.extracting.shown import defines, has_fact, has_kind, has_turn, is_called
-from rag.extracting.units import Unit, units_of
+from rag.extracting.meanings import defines
+from rag.extracting.shown import has_fact, has_kind, has_turn, is_called
+from rag.extracting.units import Unit, goes_on, units_of
 from rag.sentences import words_of
 from rag.types import Block, Context, Passage
 
 LEAST_SPREAD = 0.05  # added to the cosines' spread, so that equal ones stay equal
 SUREST = 0.999  # relevance counts as at most
+LEAST_WORDS = 4  # of a sentence that ends with a colon
 LONG = 40  # words; what is longer says more than an answer
 _HEADING = re.compile(r"#{1,6}\s")
 # What a chapter is to teach: "* Describe the structure of ..."
@@ -21,6 +24,13 @@ _AIM = re.compile(
     r"|outline|understand|recogni[sz]e)\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W\d_]{2}|[\u2e80-\u9fff\uac00-\ud7af]")
+_MARKS = re.compile(r"```|~~~")
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+COLONS = (":", "：")
+SURELY_WORDED = 60  # characters
+PROMISED = 6  # sentences after it are looked at for what a colon promises
+_LISTED = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 WIDE_PER_WORD = 2  # characters of scripts without spaces
 
@@ -57,7 +67,8 @@ class Candidate(NamedTuple):
     """A unit, in block `number` (from 1) its `place`-th (from 0).
 
     text: on one line. asked: the question's words that it holds. naming: a heading or a question, which has
-    the words of a question and never its answer. length: in words. traits: all but `fact` and those after it.
+    the words of a question and never its answer, or no words at all. code: of a program. length: in words.
+    traits: all but `fact` and those after it.
     """
 
     unit: Unit
@@ -66,6 +77,8 @@ class Candidate(NamedTuple):
     text: str
     asked: frozenset[str]
     naming: bool
+    worded: bool
+    code: int
     length: float
     traits: Traits
 
@@ -79,8 +92,31 @@ def candidates_of(question: str, context: Context) -> list[Candidate]:
     for number, block in enumerate(context.blocks, start=1):
         reading = _Reading(block, context.passages, asked_words(question, block.language), usual, spread)
         units = units_of(number, block, context.passages)
-        found += [reading.next(unit, relevance[unit.passage] - best) for unit in units]
+        found += _ended([reading.next(unit, relevance[unit.passage] - best) for unit in units])
     return found
+
+
+def _ended(candidates: list[Candidate]) -> list[Candidate]:
+    """Of one block: what ends with a colon is complete with what it promises."""
+    for n, one in enumerate(candidates):
+        if one.text.endswith(COLONS) and completing(one, candidates):
+            candidates[n] = one._replace(traits=one.traits._replace(incomplete=0.0))
+    return candidates
+
+
+def completing(one: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """What a sentence that ends with a colon promises: the items of a list, the next sentence, or one line of
+    code. A program says nothing on one line.
+    """
+    if not one.text.endswith(COLONS) or one.length < LEAST_WORDS:
+        return []
+    after = [other for other in candidates if other.number == one.number and other.place > one.place]
+    told = [other for other in after[:PROMISED] if other.worded]
+    items = list(takewhile(lambda other: _LISTED.match(other.text), told))
+    if items or not told:
+        return items
+    lines = sum(other.code for other in takewhile(lambda other: other.code, told))
+    return told[:1] if lines == 1 or (not lines and told[0].unit.complete) else []
 
 
 def with_forms(question: str, candidate: Candidate, context: Context) -> Traits:
@@ -92,7 +128,7 @@ def with_forms(question: str, candidate: Candidate, context: Context) -> Traits:
     shown = (
         float(has_fact(forms, text, question, language)),
         float(has_turn(forms, text)),
-        defines(question, text, asked, language),
+        defines(question, text, asked, candidate.asked, language),
         float(has_kind(question, candidate.text, candidate.unit.words, asked, language)),
         float(is_called(forms, text, question)),
     )
@@ -110,6 +146,10 @@ class _Reading:
         self._titles = {
             part.passage: _titles(passages[part.passage], block.language) & asked for part in block.parts
         }
+        # One fence alone, in a text that tells of fences or a chunk that ends in a program, tells nothing.
+        self._has_code = _MARKS.search(block.content) is not None and _fences(block.content) % 2 == 0
+        self._in_code = False
+        self._ended = False
         self._above = self._since = frozenset[str]()
         self._before = 0.0
         self._place = -1
@@ -117,16 +157,30 @@ class _Reading:
 
     def next(self, unit: Unit, relevance: float) -> Candidate:
         self._place += 1
-        text = " ".join(self._block.content[unit.start : unit.end].split())
+        written = self._block.content[unit.start : unit.end]
+        code = self._code(written)
+        text = " ".join(written.split())
         asked = unit.words & self._asked
         naming = text.endswith(("?", "？")) or (not unit.complete and self._is_heading(unit, text))
+        worded = len(text) > SURELY_WORDED or _WORD.search(text) is not None
         length = length_of(text)
         traits = self._traits(unit, asked, relevance, length)
+        if not self._ended and goes_on(written):
+            traits = traits._replace(incomplete=1.0)
+        self._ended = unit.complete or naming
         self._before = traits.similarity
         self._since |= asked
         if naming:
             self._above = asked
-        return Candidate(unit, unit.number, self._place, text, asked, naming, length, traits)
+        return Candidate(unit, unit.number, self._place, text, asked, naming, worded, code, length, traits)
+
+    def _code(self, written: str) -> int:
+        """Its lines between two fences."""
+        if not self._has_code:
+            return 0
+        was, fences = self._in_code, _fences(written)
+        self._in_code ^= fences % 2 == 1
+        return written.count("\n") + 1 - fences if was or fences else 0
 
     def _is_heading(self, unit: Unit, text: str) -> bool:
         return unit.words <= self._asked or bool(_HEADING.match(text) or _AIM.match(text))
@@ -144,6 +198,10 @@ class _Reading:
             float(not unit.complete),
             math.log(length / LONG) if length > LONG else 0.0,
         )
+
+
+def _fences(text: str) -> int:
+    return len(_FENCE.findall(text))
 
 
 def _cosines(passages: Sequence[Passage]) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from heapq import nlargest
 from operator import mul
 from typing import NamedTuple
 
-from rag.extracting.candidates import Candidate, Traits, candidates_of, with_forms
+from rag.extracting.candidates import COLONS, Candidate, Traits, candidates_of, completing, with_forms
 from rag.types import Context
 
 # Fitted by benchmarks/evaluation/fit_sentences.py; how good they are is in docs/evaluation.md.
@@ -26,16 +26,16 @@ WEIGHTS = Traits(
     called=3.03,
 )
 WHOLE = 0.9  # share of the question that a sentence holds to hold all of it
-SHORTLIST = 20  # of the sentences are looked at for the form of an answer
+SHORTLIST = 12  # of the sentences are looked at for the form of an answer
 JOINING = 10  # of the likeliest can be said besides the first
 MOST = 3  # sentences
-MOST_WORDS = 90  # of several sentences
+MOST_WORDS = 100  # of several sentences
 LEAST = 0.04  # chance of answering that a sentence must have for each one that is said already...
-WORTH = 0.0025  # ...and for each of its words...
+WORTH = 0.0026  # ...and for each of its words...
 BESIDES = 3  # ...and as many more
 FOLLOWING = 2.5  # how much likelier one is that goes on from what is said
-LEADING = 2.0  # ...or that leads to it
-REPEATED = 0.5  # share of the chance that goes where all its words have been said
+LEADING = 1.5  # ...or that leads to it
+REPEATED = 0.8  # share of its words: one that was said with so many of them tells nothing more
 
 
 class Option(NamedTuple):
@@ -47,8 +47,9 @@ class Option(NamedTuple):
 
 def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[Candidate]:
     """At most `MOST`, the likeliest first; none for an empty context only."""
-    options = options_of(question, context, weights)
-    said = [option.candidate for option in options[:1]]
+    candidates = candidates_of(question, context)
+    options = _options(question, context, candidates, weights)
+    said = [one for option in options[:1] for one in _with_promised(option.candidate, candidates)]
     worthy = [option for option in options[1:JOINING] if option.chance * FOLLOWING >= LEAST]
     while said and len(said) < MOST:
         joining = [option for option in worthy if _can_join(option.candidate, said)]
@@ -59,10 +60,22 @@ def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[C
     return said
 
 
+def _with_promised(one: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The sentence, and what its colon promises as far as that fits."""
+    said = [one]
+    for other in completing(one, candidates)[: MOST - 1]:
+        if sum(each.length for each in said) + other.length <= MOST_WORDS:
+            said.append(other)
+    return said
+
+
 def options_of(question: str, context: Context, weights: Traits = WEIGHTS) -> list[Option]:
     """The likeliest first."""
-    candidates = stating(candidates_of(question, context))
-    short = nlargest(SHORTLIST, candidates, key=lambda one: _dot(weights, one.traits))
+    return _options(question, context, candidates_of(question, context), weights)
+
+
+def _options(question: str, context: Context, candidates: list[Candidate], weights: Traits) -> list[Option]:
+    short = nlargest(SHORTLIST, stating(candidates), key=lambda one: _dot(weights, one.traits))
     scores = [_dot(weights, with_forms(question, one, context)) for one in short]
     highest = max(scores, default=0.0)
     odds = [math.exp(score - highest) for score in scores]
@@ -72,8 +85,9 @@ def options_of(question: str, context: Context, weights: Traits = WEIGHTS) -> li
 
 
 def stating(candidates: list[Candidate]) -> list[Candidate]:
-    """Without what only names something else, unless there is nothing else."""
-    return [one for one in candidates if not one.naming] or candidates
+    """Without code, and what only names something else, unless there is nothing else."""
+    worded = [one for one in candidates if one.worded and not one.naming]
+    return [one for one in worded if not one.code] or worded or candidates
 
 
 def _dot(weights: Traits, traits: Traits) -> float:
@@ -90,9 +104,11 @@ def _can_join(candidate: Candidate, said: Sequence[Candidate]) -> bool:
     whole = first.traits.coverage >= WHOLE
     if whole and candidate.number != first.number and candidate.asked < first.asked:
         return False
+    if candidate.text.endswith(COLONS):
+        return False  # without room for what it promises
     if candidate.length + sum(one.length for one in said) > MOST_WORDS:
         return False
-    return not any(one.text in candidate.text or candidate.text in one.text for one in said)
+    return not _is_repeated(candidate, said)
 
 
 def _least(candidate: Candidate, said: Sequence[Candidate]) -> float:
@@ -101,8 +117,13 @@ def _least(candidate: Candidate, said: Sequence[Candidate]) -> float:
 
 def _chance(option: Option, said: Sequence[Candidate]) -> float:
     one = option.candidate
-    words = one.unit.words
-    repeated = max(len(words & other.unit.words) for other in said) / max(1, len(words))
     steps = [one.place - other.place for other in said if one.number == other.number]
-    adjoining = FOLLOWING if 1 in steps else LEADING if -1 in steps else 1.0
-    return option.chance * adjoining * (1 - REPEATED * repeated)
+    return option.chance * (FOLLOWING if 1 in steps else LEADING if -1 in steps else 1.0)
+
+
+def _is_repeated(one: Candidate, said: Sequence[Candidate]) -> bool:
+    """Word for word, or with nearly all its words."""
+    if any(one.text in other.text or other.text in one.text for other in said):
+        return True
+    words = one.unit.words
+    return any(len(words & other.unit.words) > REPEATED * len(words) for other in said)

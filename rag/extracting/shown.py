@@ -4,11 +4,10 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from rag.extracting.asked import KEPT_QUESTIONS, Form, asks_for_term, asks_meaning, before_kind, kind_asked
+from rag.extracting.asked import KEPT_QUESTIONS, Form, asks_for_term, before_kind, kind_asked
 from rag.named import NOUNS_ARE_CAPITAL
 from rag.sentences import words_of
 
-MUCH = 0.4  # of a question's words
 _FACTS: frozenset[Form] = frozenset({"time", "number", "name"})
 _NUMERALS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand"
@@ -50,15 +49,14 @@ _TURNS: dict[Form, Callable[[str], object]] = {
     "contrast": _CONTRAST.search,
     "term": _TERM.search,
 }
-_QUOTES = ("**", "“", '"', "«", "„")
-# "is called a **hydrogen bond**", "is known as the “green flash”"
+_QUOTES = ("*", "“", '"', "«", "„", "_", "`")
+# "is called a **hydrogen bond**", "is known as the “green flash”", "is called _borrowing_"
 _CALLED = re.compile(
     r"\b(?:called|known as|termed|named|referred to as|genannt|appelée?s?|llamad[ao]s?)"
-    r"\s+(?:[\w-]{1,40}\s+){0,3}?(?:\*\*([^*]{1,80})\*\*|[“\"«„]([^”\"»“]{1,80})[”\"»“])",
+    r"\s+(?:[\w-]{1,40}\s+){0,3}?"
+    r"(?:(?P<mark>\*\*?|_|`)([^*_`]{1,80})(?P=mark)|[“\"«„]([^”\"»“]{1,80})[”\"»“])",
     re.IGNORECASE,
 )
-# Of Markdown: a term, and on the next line ": what it means".
-_DEFINED = re.compile(r"([^\n:.]{2,60})\n[ \t]{0,3}:[ \t]+(\S+(?:[ \t]+\S+){0,5})")
 
 
 def has_fact(forms: frozenset[Form], text: str, question: str, language: str) -> bool:
@@ -77,28 +75,11 @@ def has_turn(forms: frozenset[Form], text: str) -> bool:
     return any(_TURNS[form](text) for form in forms if form in _TURNS)
 
 
-def defines(question: str, text: str, asked: frozenset[str], language: str) -> float:
-    """1 if it says what the term means that is asked for, or which thing does of the kind that is asked for.
-
-    "What is mitosis?": the term makes up much of the question. "Which stage ...?": the question lacks it, and
-    the first words of what it means have "stage"; where they do not, it counts half.
-    """
-    found = _DEFINED.match(text)
-    if not found:
-        return 0.0
-    term = words_of(found[1], language)
-    if term <= asked:
-        return float(asks_meaning(question) and len(term) >= MUCH * len(asked))
-    if kind_asked(question, language) & words_of(found[2], language):
-        return 1.0
-    return 0.5 if asks_for_term(question) else 0.0
-
-
 def is_called(forms: frozenset[Form], text: str, question: str) -> bool:
     """A term may be the answer, and here one is introduced that the question does not hold."""
     if forms & _FACTS or not asks_for_term(question) or not any(quote in text for quote in _QUOTES):
         return False
-    return _is_new((bold or quoted for bold, quoted in _CALLED.findall(text)), question.casefold())
+    return _is_new((marked or quoted for _, marked, quoted in _CALLED.findall(text)), question.casefold())
 
 
 def has_kind(question: str, text: str, words: frozenset[str], asked: frozenset[str], language: str) -> bool:

@@ -13,6 +13,7 @@ MOST_WORDS = 80  # of a sentence put together
 LEAST_WORDS = 4  # that a sentence without an end begins with; fewer are a heading or a cell
 # What follows a page's end: perhaps the page's number, "1 / 4", and then the sentence goes on.
 _GOES_ON = re.compile(r"(?:\d{1,4}\s*(?:[/|]\s*\d{1,4})?\s+)?[a-zß-öø-ÿ]")
+_TERM = re.compile(r"[^\n]{1,80}\n[ \t]{0,3}:[ \t]")  # of a definition list
 _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—|])\s")  # of a heading, a list item or a row
 
 
@@ -47,6 +48,11 @@ def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Uni
         else:
             units.append(_unit(number, passage, sentence, score))
     return units
+
+
+def goes_on(text: str) -> bool:
+    """It begins as only the middle of a sentence does."""
+    return _GOES_ON.match(text) is not None and not _TERM.match(text)
 
 
 def _scores(block: Block, passages: Sequence[Passage]) -> dict[int, tuple[int, SentenceScore]]:

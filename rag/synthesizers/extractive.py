@@ -11,6 +11,7 @@ from rag.types import Context, Question, Synthesis, Usage
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
 MAX_CHARS = 900  # of one in a script without spaces
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
+_FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
 _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # of a heading or a list item
 
 
@@ -49,5 +50,5 @@ def _marked(candidate: Candidate) -> str:
 def _said(text: str) -> str:
     """Without a heading's or list item's sign and the source's own `[7]`, cut where it has no end."""
     sign = _SIGN.match(text)
-    words = without_markers(text[sign.end() :] if sign else text).split()
+    words = without_markers(_FENCE.sub("", text[sign.end() :] if sign else text)).split()
     return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()

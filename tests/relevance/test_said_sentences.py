@@ -1,0 +1,90 @@
+"""What an extractive answer is made of: definitions first, promises kept, no code and no fragments."""
+
+import pytest
+
+from rag.extracting.choosing import options_of
+from tests.relevance.asking import answer
+from tests.relevance.test_extracting import context
+
+QUAY = (
+    "There are several ways to build a quay, so we show a common one. Let us make a quay of larch. "
+    "A _quay_ is a paved bank where ships lie. A good quay (of stone) is expensive."
+)
+SCRIPT = (
+    "# Updating\n\nTo update the Mirow tool, run the following command:\n\n```\nmirow update --all\n```\n\n"
+    "The Mirow tool tells its version when asked."
+)
+PROGRAM = (
+    "The Mirow tool can be called from a program, which looks like this:\n\n"
+    "```\n//! Mirow tool\nfn main() {\n    mirow::tool();\n}\n```\n\n"
+    "A program that calls the Mirow tool needs a licence."
+)
+RULES = (
+    "A race on the Mirow canal is void when one of these things happens:\n\n"
+    "- Two boats touch.\n- The pilot falls into the canal.\n- It thunders.\n\nThe canal is 9 km long."
+)
+
+
+def first(question: str, text: str) -> str:
+    return options_of(question, context(question, text))[0].candidate.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("What is a quay?", QUAY, "A _quay_ is a paved bank"),
+        ("What does quay mean?", QUAY, "A _quay_ is a paved bank"),
+        (
+            "What is creating a wall of ropes called?",
+            "Creating a wall of ropes is hard. For a wall of ropes one asks the creating guild. "
+            "Creating a wall from ropes is called _roping_, and the wall stands.",
+            "_roping_",
+        ),
+    ],
+)
+def test_what_says_what_something_is_goes_first(question: str, text: str, told: str) -> None:
+    assert told in first(question, text)
+
+
+def test_what_begins_with_the_words_of_another_question_defines_nothing() -> None:
+    text = "The quay of Mirow is closed. The harbour master opens the quay of Mirow at six."
+    assert "six" in answer("When does the harbour master open the quay?", text)
+
+
+def test_a_command_is_said_with_the_sentence_that_promises_it() -> None:
+    said = answer("How do I update the Mirow tool?", SCRIPT)
+    assert said.startswith("To update the Mirow tool, run the following command: [1]")
+    assert "mirow update --all [1]" in said
+
+
+def test_code_without_a_sentence_is_no_answer() -> None:
+    said = answer("Can the Mirow tool be called from a program?", PROGRAM)
+    assert "licence" in said
+    for code in ("//!", "fn main", "```", "mirow::"):
+        assert code not in said
+
+
+def test_what_a_colon_promises_is_said_with_it_and_no_more_than_three_parts() -> None:
+    said = answer("When is a race on the Mirow canal void?", RULES)
+    assert said.index("these things happens: [1]") < said.index("Two boats touch [1].")
+    assert "The pilot falls into the canal [1]." in said
+    assert said.count("[1]") == 3
+
+
+def test_a_sentence_that_ends_with_a_colon_is_not_said_beside_another_without_what_it_promises() -> None:
+    text = (
+        "The Mirow ferry sank twice, in 1905 and in 1906. On the Mirow ferry there were, when it sank:\n\n"
+        "| cows | 3 |\n| --- | --- |\n| goats | 5 |"
+    )
+    assert "there were" not in answer("When did the Mirow ferry sink?", text)
+
+
+def test_a_text_that_goes_on_from_another_chunk_answers_last() -> None:
+    torn = "salt of the Mirow mine was found in 1911 by Countess Adela.\n\n"
+    whole = "The salt of the Mirow mine was found in 1911 by a shepherd."
+    assert first("When was the salt of the Mirow mine found?", torn + whole) == whole
+
+
+def test_a_single_fence_in_a_text_makes_no_code_of_what_follows() -> None:
+    text = "```\n\nThe Mirow bridge was opened in 1907. The Mirow bridge is closed to lorries."
+    assert "1907" in answer("When was the Mirow bridge opened?", text)
