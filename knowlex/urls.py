@@ -3,10 +3,11 @@
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.renderers import JSONRenderer
 
 from knowlex.common import middleware
+from knowlex.docs import DocsPage
 from knowlex.front import front
 
 urlpatterns = [
@@ -15,7 +16,7 @@ urlpatterns = [
     path("", include("embeddings.urls")),
     path("", include("rag.urls")),
     path("api/schema", SpectacularJSONAPIView.as_view(renderer_classes=[JSONRenderer]), name="schema"),
-    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path("api/docs", DocsPage.as_view(url_name="schema"), name="docs"),
     path("admin", RedirectView.as_view(url="/admin/")),
     path("admin/", admin.site.urls),
 ]

@@ -67,6 +67,24 @@ def test_every_failure_of_every_route_is_json_in_the_error_shape(server: Stack, 
             assert "text/html" not in reply.headers.get("Content-Type", "")
 
 
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_route_tells_its_methods(server: Stack, route: str):
+    reply = server.client.options(concrete(route))
+
+    assert reply.status_code in (200, 204), reply.text
+    assert "OPTIONS" in reply.headers["Allow"]
+
+
+def test_no_two_operations_of_the_schema_have_one_name(server: Stack):
+    items = server.client.get("/api/schema").json()["paths"].values()
+    names = [operation["operationId"] for item in items for operation in item.values()]
+
+    assert len(set(names)) == len(names)
+    assert not [
+        name for name in names if re.search(r"_\d+$", name)
+    ]  # made by drf-spectacular of one given twice
+
+
 def test_the_address_that_up_prints_leads_a_browser_to_the_documentation(server: Stack):
     reply = server.client.get("/", headers={"Accept": "text/html,*/*;q=0.8"})
 

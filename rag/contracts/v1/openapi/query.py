@@ -58,7 +58,7 @@ _FIELDS: dict[str, Schema] = {
 PATHS: dict[str, Schema] = {
     "/v1/query": {
         "post": operation(
-            "query",
+            "platformQuery",
             "An answer in which every citation was checked, whole or as it is written",
             {
                 "200": {
