@@ -16,6 +16,7 @@ from knowlex.common.http import problem_response
 from knowlex.common.ids import new_id
 from knowlex.common.middleware import NO_PAGE_POLICY, SECURITY_HEADERS
 from knowlex.common.one_write import HeadWithBody
+from knowlex.common.unchunked import unchunked
 
 MAX_URL_BYTES = 16 * 1024
 MAX_HEADER_BYTES = 64 * 1024
@@ -61,6 +62,8 @@ class HttpProtocol(HttpToolsProtocol):
         if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):
             self._refuse(InvalidInput("The request must have one Host header."))
         super().on_headers_complete()
+        if self.parser.get_http_version() == "1.0":
+            self.cycle.send = unchunked(self.cycle)  # type: ignore[assignment,method-assign]
         self.cycle.transport = HeadWithBody(self.transport, self.loop)  # type: ignore[assignment]
 
     def send_400_response(self, msg: str) -> None:

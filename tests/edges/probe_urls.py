@@ -113,6 +113,17 @@ async def stream(request: HttpRequest) -> StreamingHttpResponse:
 
 
 @allow("GET")
+async def parts(request: HttpRequest) -> StreamingHttpResponse:
+    """Two, of a body whose length nobody tells."""
+
+    async def both() -> Any:
+        yield b"one\n"
+        yield b"two\n"
+
+    return StreamingHttpResponse(both(), content_type="text/plain")
+
+
+@allow("GET")
 async def report(request: HttpRequest) -> HttpResponse:
     return json_response(
         {
@@ -165,6 +176,7 @@ probes = [
     path("api/v1/probe/echo-in-drf", EchoInDrf.as_view()),
     path("api/v1/probe/wait", wait),
     path("api/v1/probe/stream", stream),
+    path("api/v1/probe/parts", parts),
     path("api/v1/probe/report", report),
     path("api/v1/probe/upload", Upload.as_view()),
     path("api/v1/probe/sync", slow_thread),

@@ -102,3 +102,25 @@ def test_pipelined_requests_are_answered_in_order(web: WebProcess) -> None:
 
 def test_the_server_does_not_name_itself(web: WebProcess) -> None:
     assert "server" not in web.client.get("/api/v1/probe/report").headers
+
+
+@pytest.mark.parametrize(("version", "chunked"), [(b"1.0", False), (b"1.1", True)])
+def test_who_speaks_http_1_0_gets_a_stream_without_chunks(
+    web: WebProcess, version: bytes, chunked: bool
+) -> None:
+    request = b"GET /api/v1/probe/parts HTTP/%s\r\nHost: localhost\r\nConnection: close\r\n\r\n" % version
+    status, head, body = web.raw(request)
+
+    assert (status, b"connection: close" in head) == (200, True)
+    assert (b"transfer-encoding: chunked" in head) == chunked
+    assert body == (b"4\r\none\n\r\n4\r\ntwo\n\r\n0\r\n\r\n" if chunked else b"one\ntwo\n")
+
+
+def test_who_speaks_http_1_0_gets_the_length_of_what_has_one(web: WebProcess) -> None:
+    status, head, body = web.raw(b"GET /nowhere HTTP/1.0\r\nHost: localhost\r\n\r\n")
+
+    assert (status, b"content-length: %d" % len(body) in head, json.loads(body)["error"]) == (
+        404,
+        True,
+        "NOT_FOUND",
+    )
