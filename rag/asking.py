@@ -2,9 +2,10 @@
 
 The order is written in `ask` and `ask_stream`, which do the same: a follow-up question is made to stand
 alone; the answer comes out of the cache, or from the pipeline within the question's deadline; then the pages
-of its quotes are looked up; rag.memory records it, failures too.
+of its quotes are looked up; rag.memory records it, failures and questions whose client left too.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
@@ -19,7 +20,7 @@ from rag import conversations, quoted_pages
 from rag.caching import answers
 from rag.deadlines import before, searching_too_long
 from rag.memory.recorder import record
-from rag.memory.records import Record
+from rag.memory.records import CLIENT_LEFT, Record
 from rag.metrics.answers import count_answer, count_failure
 from rag.query_counts import query_counts
 from rag.services import pipeline
@@ -95,15 +96,16 @@ async def ask_stream(question: Question, asker: Asker) -> AsyncGenerator[Told]:
         if (known := await _recalled(question, asker)) is not None:
             yield Started(question, known.context)
             yield known.text
-            yield await _told(known, asker, took, cached=True)
-            return
-        async with aclosing(pipeline().stream(question)) as events:
-            async for event in events:
-                if isinstance(event, Answer):
-                    answers.remember(question, event)
-                    yield await _told(event, asker, took)
-                else:
-                    yield event
+            asked = await _told(known, asker, took, cached=True)
+        else:
+            async with aclosing(pipeline().stream(question)) as events:
+                async for event in events:
+                    if isinstance(event, Answer):
+                        answers.remember(question, event)
+                        asked = await _told(event, asker, took)
+                    else:
+                        yield event
+    yield asked  # recorded: whoever leaves now has had an answer
 
 
 async def _standing_alone(question: Question, asker: Asker, took: Stages) -> Question:
@@ -152,16 +154,22 @@ def _record(asked: Asked, asker: Asker) -> None:
 
 @contextmanager
 def _failures_recorded(question: Question, asker: Asker) -> Iterator[None]:
-    """Not those of a client that left."""
+    """Also of a client that left: what it has read of a stream told it the query's id."""
     try:
         yield
-    except Exception as exc:
-        code = exc.code if isinstance(exc, KnowlexError) else KnowlexError.code
-        count_failure(code, face=asker.face, latency_ms=asker.latency_ms)
-        record(
-            Record(
-                asker.query_id, question, None, asker.face, asker.latency_ms, asker.access.key_id,
-                asker.conversation_id or str(asker.query_id), replay_of=asker.replay_of, error=code,
-            )
-        )  # fmt: skip
+    except (asyncio.CancelledError, GeneratorExit):
+        _record_failure(CLIENT_LEFT, question, asker)
         raise
+    except Exception as exc:
+        _record_failure(exc.code if isinstance(exc, KnowlexError) else KnowlexError.code, question, asker)
+        raise
+
+
+def _record_failure(code: str, question: Question, asker: Asker) -> None:
+    count_failure(code, face=asker.face, latency_ms=asker.latency_ms)
+    record(
+        Record(
+            asker.query_id, question, None, asker.face, asker.latency_ms, asker.access.key_id,
+            asker.conversation_id or str(asker.query_id), replay_of=asker.replay_of, error=code,
+        )
+    )  # fmt: skip

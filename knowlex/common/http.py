@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework import exceptions as drf
@@ -22,8 +23,10 @@ from knowlex.common.times import utc_timestamp
 from knowlex.common.translation import as_knowlex_error
 
 __all__ = [
+    "QUERY_ID_HEADER",
     "allow",
     "exception_handler",
+    "failed_query",
     "json_object",
     "json_response",
     "parse_json",
@@ -36,6 +39,7 @@ __all__ = [
 ]
 
 JSON = "application/json"
+QUERY_ID_HEADER = "X-Query-ID"
 P = ParamSpec("P")
 AsyncView = Callable[Concatenate[HttpRequest, P], Coroutine[Any, Any, HttpResponseBase]]
 log = logging.getLogger("knowlex.errors")
@@ -85,7 +89,7 @@ def problem_response(request: HttpRequest | None, exc: BaseException) -> HttpRes
     status, body = problem_body(request, exc)
     _log(request, exc, status)
     response = json_response(body, status)
-    for name, value in _headers(exc).items():
+    for name, value in _headers(request, exc).items():
         response[name] = value
     return response
 
@@ -121,9 +125,17 @@ def allow(*methods: str) -> Callable[[AsyncView[P]], AsyncView[P]]:
     return decorate
 
 
-def _headers(exc: BaseException) -> dict[str, str]:
+def failed_query(request: HttpRequest, query_id: UUID) -> None:
+    """The question that this request asked is recorded as failed: its error response is to tell the id."""
+    request.failed_query_id = query_id  # type: ignore[attr-defined]
+
+
+def _headers(request: HttpRequest | None, exc: BaseException) -> dict[str, str]:
     error = as_knowlex_error(exc)
     headers: dict[str, str] = {}
+    query_id = getattr(request, "failed_query_id", None)
+    if query_id is not None:
+        headers[QUERY_ID_HEADER] = str(query_id)
     retry_after_s = getattr(error, "retry_after_s", None)
     if retry_after_s is not None:
         headers["Retry-After"] = str(retry_after_s)

@@ -9,6 +9,7 @@ from django.utils.text import Truncator
 from django.utils.timezone import localtime
 
 from rag.admin.query_filters import told
+from rag.memory.records import CLIENT_LEFT
 
 NONE = "–"
 
@@ -16,7 +17,7 @@ NONE = "–"
 def outcome(query: Any) -> str:
     """query: a Query."""
     if query.error:
-        return _badge("kx-failed", told(query.error))
+        return _badge("" if query.error == CLIENT_LEFT else "kx-failed", told(query.error))
     if query.answered:
         return _badge("kx-completed", "answered")
     return _badge("", told(query.reason or "not answered"))

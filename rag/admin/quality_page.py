@@ -12,8 +12,8 @@ from rag.types import Reason
 
 PERIODS = (7, 30, 90, 365)
 USUAL = 30
-OUTCOMES = ("answered", "cached", *get_args(Reason), "failed")
-NAMES = {"cached": "answered from the cache"}
+OUTCOMES = ("answered", "cached", *get_args(Reason), "left", "failed")
+NAMES = {"cached": "answered from the cache", "left": "client left"}
 
 
 def quality(asked: Mapping[str, str]) -> dict[str, Any]:
@@ -91,5 +91,6 @@ def _reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str, int]]
             if name not in ("answered", "cached"):
                 counts[name] = counts.get(name, 0) + count
     return sorted(
-        ((told(name) or "not told", count) for name, count in counts.items()), key=lambda one: -one[1]
+        ((NAMES.get(name) or told(name) or "not told", count) for name, count in counts.items()),
+        key=lambda one: -one[1],
     )

@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 
 from documents.models import Collection
+from rag.memory.records import CLIENT_LEFT
 from rag.models import Feedback
 from rag.types import Reason
 
@@ -55,7 +56,8 @@ class OutcomeFilter(Narrowing):
         "answered": ("Answered", Q(answered=True)),
         "none": ("Not answered", Q(answered=False, error="")),
         **{one: (f"– {told(one)}", Q(answered=False, error="", reason=one)) for one in get_args(Reason)},
-        "failed": ("Failed", ~Q(error="")),
+        "failed": ("Failed", ~Q(error__in=("", CLIENT_LEFT))),
+        "left": ("Client left", Q(error=CLIENT_LEFT)),
     }
 
 

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponseBase
 from knowlex.common.events import wants_events
 from knowlex.common.fields import int_field, question_field, text_field
 from knowlex.common.http import allow, json_object
-from rag import asking, services
+from rag import services
 from rag.asking import Asked
-from rag.contracts.asked import answer_response, asker_of, question_as_asked
+from rag.contracts.asked import answer_response, asked_by, asker_of, question_as_asked
 from rag.contracts.metadata import answer_metadata
 from rag.contracts.sse import Telling, event_response
 from rag.numbering import Numbering, PlaceOf, numbered
@@ -34,7 +34,7 @@ async def ask(request: HttpRequest) -> HttpResponseBase:
     )
     if wants_events(request):
         return await event_response(request, question, asker, TELLING)
-    asked = await asking.ask(question, asker)
+    asked = await asked_by(request, question, asker)
     return answer_response(asked, _body(asked))
 
 

@@ -7,13 +7,13 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from documents.access import access_of
-from knowlex.common.http import plain_json_response
+from knowlex.common.http import QUERY_ID_HEADER, failed_query, plain_json_response
+from rag import asking
 from rag.asking import Asked, Asker, FaceName
 from rag.numbering import Numbering
 from rag.snippets import snippet
-from rag.types import Passage, Support
+from rag.types import Passage, Question, Support
 
-QUERY_ID_HEADER = "X-Query-ID"
 NEAREST = 3
 NOT_STORED = {"no-cache", "no-store", "max-age=0"}
 
@@ -56,6 +56,15 @@ def asker_of(request: HttpRequest, face: FaceName, conversation_id: str = "") ->
     return Asker(
         face, access_of(request), fresh=bool(directives & NOT_STORED), conversation_id=conversation_id
     )
+
+
+async def asked_by(request: HttpRequest, question: Question, asker: Asker) -> Asked:
+    """As `asking.ask`; what it raises becomes an error response that tells the query's id, too."""
+    try:
+        return await asking.ask(question, asker)
+    except Exception:
+        failed_query(request, asker.query_id)
+        raise
 
 
 def answer_response(asked: Asked, body: dict[str, Any]) -> HttpResponse:

@@ -10,10 +10,10 @@ from knowlex.common.errors import InvalidQuestion
 from knowlex.common.events import wants_events
 from knowlex.common.fields import QUESTION_RULE, int_field, question_field, text_field
 from knowlex.common.http import allow, json_object
-from rag import asking, services
+from rag import services
 from rag.asking import Asked
 from rag.citations import claim
-from rag.contracts.asked import answer_response, asker_of
+from rag.contracts.asked import answer_response, asked_by, asker_of
 from rag.contracts.metadata import answer_metadata
 from rag.contracts.sse import Telling, event_response
 from rag.numbering import FirstCited, Numbering, PlaceOf, numbered
@@ -43,7 +43,7 @@ async def query(request: HttpRequest) -> HttpResponseBase:
     asker, telling = (asker, QUERY) if field == "query" else (replace(asker, face="book"), BOOK)
     if wants_events(request):
         return await event_response(request, question, asker, telling)
-    asked = await asking.ask(question, asker)
+    asked = await asked_by(request, question, asker)
     return answer_response(asked, telling.body(asked))
 
 

@@ -11,10 +11,9 @@ from django.http import HttpRequest
 
 from knowlex.common.errors import SynthesisTimeout
 from knowlex.common.events import COMMENT, EventStream, event
-from knowlex.common.http import problem_told
+from knowlex.common.http import QUERY_ID_HEADER, failed_query, problem_told
 from knowlex.common.pump import Pump, TakerTooSlow
 from rag.asking import Asked, Asker, Told, ask_stream
-from rag.contracts.asked import QUERY_ID_HEADER
 from rag.types import Question, Started
 
 COMMENT_S = 9.0  # without an event; at least every 10 s are promised
@@ -60,6 +59,7 @@ async def event_response(
     try:
         first = await teller.next(_first_wait() - (time.monotonic() - asker.started))
     except BaseException:
+        failed_query(request, asker.query_id)
         await pump.aclose()
         raise
     response = EventStream(_events(request, first, teller), pump.aclose)

@@ -13,12 +13,13 @@ from rag.memory.asked import filters_of, settings_of
 from rag.numbering import FirstCited, Numbering, numbered
 from rag.types import Answer, Citation, Passage, Question
 
+CLIENT_LEFT = "CLIENT_LEFT"  # before its question was answered: nothing of ours failed
 LAST_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Record:
-    """A question that was answered, or failed: answer None, error the code that the client got.
+    """A question that was answered, or failed: answer None, error the failure's code, or CLIENT_LEFT.
 
     query_id: UUID version 7, made when the question came. face: ask, query, book, platform or replay. pages:
     of each citation, None or () where the passage's own is meant.

@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from django.conf import settings
@@ -18,8 +18,9 @@ from rag.memory.asked import question_again
 from rag.memory.reading import UNWRITTEN, unknown_query
 from rag.memory.recorder import flush_here, waits
 from rag.numbering import FirstCited, numbered
-from rag.types import Passage
+from rag.types import Passage, Question
 
+Ask: TypeAlias = Callable[[Question, Asker], Awaitable[Asked]]
 SAME_WITHIN = 1e-6
 
 # As rag.querysets.QueryQuerySet.allowed_to has it.
@@ -70,10 +71,10 @@ class Replayed:
     moved: tuple[Place, ...]
 
 
-async def replay(query_id: UUID, *, access: Access) -> Replayed:
+async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> Replayed:
     """Ask it again, with the same settings and threshold; it is recorded as a query of its own.
 
-    Raises NotFound, also for one that the caller may not see, and as rag.asking.ask.
+    ask: what asks. Raises NotFound, also for one that the caller may not see, and as rag.asking.ask.
     """
     asker = Asker("replay", access, fresh=True, replay_of=query_id)
     past = await _past(query_id, access)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from knowlex.common.database import execute, with_retries
 from rag.memory.recorder import flush_everywhere
+from rag.memory.records import CLIENT_LEFT
 
 MAX_DAYS = 366
 
@@ -21,7 +22,8 @@ _BY_DAY = """
         SELECT min(day)::timestamp AT TIME ZONE 'UTC' AS moment FROM days
     ), asked AS (
         SELECT (q.created_at AT TIME ZONE 'UTC')::date AS day, count(*) AS questions,
-            count(*) FILTER (WHERE q.answered) AS answered, count(*) FILTER (WHERE q.error <> '') AS failed,
+            count(*) FILTER (WHERE q.answered) AS answered,
+            count(*) FILTER (WHERE q.error NOT IN ('', %(left)s)) AS failed,
             count(*) FILTER (WHERE q.cached) AS cached,
             percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY q.latency_ms)
                 FILTER (WHERE q.error = '' AND NOT q.cached) AS latencies,
@@ -44,8 +46,9 @@ _BY_DAY = """
 """
 _OUTCOMES = """
     SELECT (q.created_at AT TIME ZONE 'UTC')::date AS day,
-        CASE WHEN q.error <> '' THEN 'failed' WHEN q.answered AND q.cached THEN 'cached'
-            WHEN q.answered THEN 'answered' ELSE q.reason END AS outcome, count(*)
+        CASE WHEN q.error = %(left)s THEN 'left' WHEN q.error <> '' THEN 'failed'
+            WHEN q.answered AND q.cached THEN 'cached' WHEN q.answered THEN 'answered'
+            ELSE q.reason END AS outcome, count(*)
     FROM rag_query q
     WHERE q.created_at >= (
         (now() AT TIME ZONE 'UTC')::date - (%(days)s::int - 1))::timestamp AT TIME ZONE 'UTC' AND {read}
@@ -57,7 +60,8 @@ _ALL, _THOSE = "true", "%(collection)s = ANY(q.collection_ids)"
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day (UTC). answered, failed, cached: of the questions; the others had no answer.
+    """One day (UTC). answered, failed, cached: of the questions; the others had no answer, or their client
+    left before it.
 
     median_ms, p95_ms: latency of those that did not fail and did not come from the cache, None without any.
     faithfulness: mean [0, 1] of those that were judged, None without any.
@@ -87,8 +91,8 @@ def by_day(days: int = 30, collection: UUID | None = None) -> list[Day]:
 
 
 def outcomes_by_day(days: int = 30, collection: UUID | None = None) -> dict[date, dict[str, int]]:
-    """Of each day with questions how many were `answered`, answered from the cache (`cached`), `failed`, and
-    not answered, by reason; one statement.
+    """Of each day with questions how many were `answered`, answered from the cache (`cached`), `failed`, how
+    many of their clients had `left` before, and how many were not answered, by reason; one statement.
     """
     found: dict[date, dict[str, int]] = {}
     for day, outcome, count in _rows(_OUTCOMES, days, collection):
@@ -99,5 +103,5 @@ def outcomes_by_day(days: int = 30, collection: UUID | None = None) -> dict[date
 def _rows(sql: str, days: int, collection: UUID | None) -> list[tuple[Any, ...]]:
     flush_everywhere()
     sql = sql.replace("{read}", _ALL if collection is None else _THOSE)
-    asked = {"days": max(1, min(days, MAX_DAYS)), "collection": collection}
+    asked = {"days": max(1, min(days, MAX_DAYS)), "collection": collection, "left": CLIENT_LEFT}
     return with_retries(lambda: execute(sql, asked))

@@ -17,9 +17,9 @@ class Query(models.Model):
     key_id: of the API key that asked, null without one. face: through which route it came. rewritten_query:
     what was searched for in its place, "" if nothing else. collection_ids: all that were read. filters and
     settings: as in a request to /v1/query, so that it can be asked again. reason: why nothing was answered,
-    "" if it was. error: code of what failed, "" if nothing; there is no response then. retrieved: passages
-    before the relevance threshold. confidence: relevance of the best one. replay_of: the query that this one
-    repeated, which may be gone.
+    "" if it was. error: code of what failed, or CLIENT_LEFT, "" if nothing; there is no response then.
+    retrieved: passages before the relevance threshold. confidence: relevance of the best one. replay_of: the
+    query that this one repeated, which may be gone.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

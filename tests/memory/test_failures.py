@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
+import httpx
 import pytest
 
 from tests.answers.asking import QUESTION, Library, make_library, platform, streamed
 from tests.conftest import MakeStack
 from tests.provider import Provider
 from tests.support import environment
-from tests.support.api import ask, assert_problem
+from tests.support.api import UNKNOWN_ID, ask, assert_problem
 from tests.support.postgres import Postgres
 from tests.support.stack import Stack
 from tests.support.waiting import wait_until
@@ -39,6 +41,68 @@ def test_questions_that_fail_are_recorded_with_their_code(provider_server: Stack
     provider.reset()
     healed = library.client.post(f"/v1/queries/{first['query_id']}/replay", json={}).json()
     assert (bool(healed["citations"]), healed["changes"]["same_answer"]) == (True, None)
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_a_failure_tells_the_id_under_which_it_is_recorded(
+    provider_server: Stack, provider: Provider, accept: str
+):
+    library = library_of(provider_server, provider)
+    provider.rule("status", status=401, on="chat")
+
+    def failed(path: str, **body: str) -> str:
+        reply = library.client.post(path, json=body, headers={"Accept": accept})
+        assert reply.status_code in (500, 503)
+        return reply.headers.get("X-Query-ID", "")
+
+    faces = [
+        ("/v1/query", "query"),
+        ("/query", "query"),
+        ("/query", "question"),
+        ("/api/v1/rag/ask", "query"),
+    ]
+    ids = [failed(path, **{field: QUESTION}) for path, field in faces]
+    ids.append(failed(f"/v1/queries/{ids[0]}/replay"))
+
+    recorded = library.client.get("/v1/queries").json()["queries"]
+    assert [one["query_id"] for one in recorded] == ids[::-1]
+    assert {one["error"] for one in recorded} == {"SYNTHESIS_FAILED"}
+    for body in ({"query": ""}, {"query": QUESTION, "collections": ["none"]}):
+        assert "X-Query-ID" not in library.client.post("/v1/query", json=body).headers
+    assert "X-Query-ID" not in library.client.post(f"/v1/queries/{UNKNOWN_ID}/replay").headers
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_a_question_whose_client_left_is_recorded(provider_server: Stack, provider: Provider, accept: str):
+    library = library_of(provider_server, provider)
+    provider.speaks_in(4)
+    provider.hold_stream(4) if "stream" in accept else provider.hold(on="chat")
+    headers = {"Accept": accept, "Cache-Control": "no-cache"}
+    begun = ""
+    with suppress(httpx.ReadTimeout):
+        asked = library.client.stream(
+            "POST", "/v1/query", json={"query": QUESTION}, headers=headers, timeout=1
+        )
+        with asked as reply:
+            begun = reply.headers["X-Query-ID"]
+    wait_until(lambda: provider.abandoned, 5, "the model to be let go")
+
+    (one,) = wait_until(lambda: library.client.get("/v1/queries").json()["queries"], 5, "the record")
+    assert (one["error"], one["answered"], one["answer"]) == ("CLIENT_LEFT", False, None)
+    assert one["query_id"] == (begun or one["query_id"])
+    said = {"query_id": one["query_id"], "rating": "thumbs_down"}
+    assert library.client.post("/v1/feedback", json=said).status_code == 200
+
+
+def test_an_answer_that_was_told_is_recorded_as_one_whatever_its_reader_does(
+    provider_server: Stack, provider: Provider
+):
+    library = library_of(provider_server, provider)
+    for _ in range(2):  # from the model, and from the cache
+        streamed(library.client, "/v1/query", query=QUESTION)
+
+    recorded = library.client.get("/v1/queries").json()["queries"]
+    assert [(one["error"], one["answered"]) for one in recorded] == [(None, True)] * 2
 
 
 def test_a_streamed_answer_is_there_when_done_has_come(provider_server: Stack, provider: Provider):

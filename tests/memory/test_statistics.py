@@ -6,6 +6,7 @@ from documents.access import FULL
 from rag.admin.worst import worst_answers
 from rag.memory.feedback import Said, caller_of, give_feedback
 from rag.memory.recorder import Recorder, record
+from rag.memory.records import CLIENT_LEFT
 from rag.memory.statistics import by_day, outcomes_by_day
 from rag.models import Query, Response
 from tests.memory.making import answer_of, passages_of, record_of, stored_document, unanswered
@@ -17,7 +18,8 @@ async def test_days_tell_what_was_asked_how_fast_and_how_well(recording: Recorde
         record_of(answer_of(passage), latency_ms=ms, cached=ms == 1) for ms in (100, 300, 1, 50)
     )
     none, failed = record_of(unanswered(), latency_ms=200), record_of(None, error="SYNTHESIS_FAILED")
-    for one in (good, slow, cached, old, none, failed):
+    left = record_of(None, error=CLIENT_LEFT)
+    for one in (good, slow, cached, old, none, failed, left):
         record(one)
     await recording.flush()
     await _say_and_judge(good.query_id, "thumbs_up", 1.0)
@@ -27,14 +29,14 @@ async def test_days_tell_what_was_asked_how_fast_and_how_well(recording: Recorde
     earlier, yesterday, today = await sync_to_async(by_day)(3)
 
     assert today.day == datetime.now(UTC).date() == yesterday.day + timedelta(days=1)
-    assert (today.questions, today.answered, today.failed, today.cached) == (5, 3, 1, 1)
+    assert (today.questions, today.answered, today.failed, today.cached) == (6, 3, 1, 1)
     assert (today.median_ms, today.p95_ms) == (200, 290)
     assert (today.thumbs_up, today.thumbs_down, today.faithfulness, today.judged) == (1, 1, 0.75, 2)
     assert (today.input_tokens, today.output_tokens) == (360, 27)
     assert (yesterday.questions, yesterday.median_ms, yesterday.faithfulness) == (0, None, None)
     assert (earlier.questions, earlier.median_ms) == (1, 50)
     outcomes = await sync_to_async(outcomes_by_day)(3)
-    assert outcomes[today.day] == {"answered": 2, "cached": 1, "below_threshold": 1, "failed": 1}
+    assert outcomes[today.day] == {"answered": 2, "cached": 1, "below_threshold": 1, "failed": 1, "left": 1}
     assert outcomes[earlier.day] == {"answered": 1}
     worst = await sync_to_async(worst_answers)(3)
     assert [query.id for query in worst] == [slow.query_id]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +15,7 @@ from knowlex.common.http import json_response
 from knowlex.common.ids import parse_id
 from knowlex.common.paging import next_cursor, page_asked
 from knowlex.common.ratelimit import peer_address
-from rag.contracts.asked import answer_response
+from rag.contracts.asked import answer_response, asked_by
 from rag.contracts.v1.answers import answer_body
 from rag.contracts.v1.asked import choice, named_in
 from rag.contracts.v1.explained import explained_body, summary_body
@@ -52,7 +53,7 @@ def remove(request: HttpRequest, query_id: str) -> HttpResponse:
 async def ask_again(request: HttpRequest, query_id: str) -> HttpResponse:
     """The body of /v1/query, and what is another than it was."""
     id_ = parse_id(query_id, field="query_id")
-    replayed = await replay(id_, access=access_of(request))
+    replayed = await replay(id_, access=access_of(request), ask=partial(asked_by, request))
     body = answer_body(replayed.asked, ReplySettings())
     return answer_response(replayed.asked, {**body, "replay_of": id_, "changes": _changes(replayed)})
 

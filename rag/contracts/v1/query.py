@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponseBase
 
 from knowlex.common.events import takes_events, wants_events
 from knowlex.common.http import json_object
-from rag.asking import Asked, ask
-from rag.contracts.asked import answer_response, asker_of
+from rag.asking import Asked
+from rag.contracts.asked import answer_response, asked_by, asker_of
 from rag.contracts.sse import Telling, event_response
 from rag.contracts.v1.answers import answer_body, by_passage
 from rag.contracts.v1.questions import ReplySettings, asked_question, conversation_field, reply_settings
@@ -24,7 +24,7 @@ async def create(request: HttpRequest) -> HttpResponseBase:
     question = await asked_question(body, access=asker.access)
     if wants_events(request) or (reply.streaming and takes_events(request)):
         return await event_response(request, question, asker, _telling(reply))
-    asked = await ask(question, asker)
+    asked = await asked_by(request, question, asker)
     return answer_response(asked, answer_body(asked, reply))
 
 

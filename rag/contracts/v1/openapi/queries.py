@@ -47,7 +47,7 @@ _SUMMARY: dict[str, Schema] = {
     "collection_ids": _IDS,
     "answered": FLAG,
     "reason": MAYBE_TEXT,
-    "error": {**MAYBE_TEXT, "description": "Code of what failed."},
+    "error": {**MAYBE_TEXT, "description": "Code of what failed; CLIENT_LEFT: before the answer."},
     "answer": {**MAYBE_TEXT, "description": "With [k] for the citations whose citation_index is k."},
     "answer_gone": {**FLAG, "description": "A document that it cites was deleted, and its words with it."},
     "model": MAYBE_TEXT,
