@@ -2,7 +2,7 @@
 
 Serving a request
     `server`, `handler`     uvicorn's protocol within limits; one request from its head to its last byte
-    `one_write`, `body`, `silence`   sending and reading; a database that hangs
+    `one_write`, `unchunked`, `body`, `silence`   sending and reading; a database that hangs
     `routes`, `methods`, `middleware`, `sync_views`, `crowding`   which view, and where it runs
     `cross_site`, `ratelimit`, `rates`   who may ask, and how often
     `faces`, `errors`, `translation`, `http`, `drf`, `schema`   one tree of failures, in each face's words
