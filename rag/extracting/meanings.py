@@ -13,7 +13,7 @@ _DEFINED = re.compile(r"([^\n:.]{2,60})\n[ \t]{0,3}:[ \t]+(\S+(?:[ \t]+\S+){0,5}
 # "In Rust, a _crate_ (or box) is ...": what stands before the verb. Emphasis is taken out before.
 _BEGINS = re.compile(
     r"\s*(?:[-+•]\s+|\d{1,2}\.\s+)?(?:(?:in|for|at|by|within|dans|en)\s[^,.;:]{2,40},\s)?([^,;:.!?]{2,70}?)"
-    r"(?:\s\([^()]{1,60}\))?,?\s(?:is|are|was|were|means?|refers?\sto|denotes?|describes?|consists?\sof|stands?\sfor"
+    r"(?:\s\([^()]{1,60}\))?,?\s(?:is|are|was|were|means?|refers?\sto|denotes?|describes?|defines?|represents?|consists?\sof|stands?\sfor"
     r"|ist|sind|war|waren|bedeutet|bezeichnet|est|sont|désigne|signifie|es|son|significa|è|sono)\s",
     re.IGNORECASE,
 )
@@ -31,7 +31,7 @@ def defines(question: str, text: str, asked: frozenset[str], held: frozenset[str
     found = _DEFINED.match(text)
     if not found:
         enough = len(held) >= MOST * len(asked - _MEANING) and asks_meaning(question)
-        return float(enough and _says_what_is(text, asked, language))
+        return float(enough and says_what_is(text, asked, language))
     term = words_of(found[1], language)
     if term <= asked:
         return float(asks_meaning(question) and len(term) >= MUCH * len(asked))
@@ -40,10 +40,13 @@ def defines(question: str, text: str, asked: frozenset[str], held: frozenset[str
     return 0.5 if asks_for_term(question) else 0.0
 
 
-def _says_what_is(text: str, asked: frozenset[str], language: str) -> bool:
-    """It begins with little more than what is asked for, and then says what that is."""
+def says_what_is(text: str, asked: frozenset[str], language: str, most: float = MOST) -> bool:
+    """It begins with little more than what is asked for, and then says what that is.
+
+    most: share of the question's words that it must begin with.
+    """
     found = _BEGINS.match(_EMPHASIS.sub("", text[:READ_CHARS]))
     if not found:
         return False
     term = words_of(found[1], language)
-    return bool(term) and term <= asked and len(term) >= MOST * len(asked - _MEANING)
+    return bool(term) and term <= asked and len(term) >= most * len(asked - _MEANING)

@@ -6,6 +6,8 @@ from functools import partial
 from heapq import nlargest
 from typing import NamedTuple, TypeVar, cast
 
+from rag.extracting.asked import asks_meaning
+from rag.extracting.meanings import says_what_is
 from rag.named import misspelled
 from rag.ordering import Scale, scale_of, strength
 from rag.sentence_scores import Sentences, SentenceScores
@@ -36,6 +38,8 @@ class Features(NamedTuple):
 
     subject: of the question's name or year that the document holds least, the share that its candidates with
     their headings hold; 1 if there is none. A passage need not say what its document is about.
+    defined: 1 where "What is mitosis?" is asked and a sentence begins with "Mitosis is"; else 0. In a text
+    that is all about mitosis no passage stands out.
     reranked: logit of what a reranking model gives it, at most .999; 0 where none scored it.
     """
 
@@ -47,6 +51,7 @@ class Features(NamedTuple):
     names: float = 1.0
     margin: float = 0.0
     subject: float = 1.0
+    defined: float = 0.0
     reranked: float = 0.0
 
 
@@ -115,6 +120,8 @@ def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
         _described(passage, there, sentences, words[passage.language], scale.line, strong - usual, subject)
         for passage, there, sentences, strong in zip(passages, said, scored, strengths, strict=True)
     ]
+    if asks_meaning(question_text):
+        described = [_defining(one, words[one.passage.language].asked) for one in described]
     return [_reranked(one) for one in described] if retrieval.rerank_model else described
 
 
@@ -132,6 +139,19 @@ def _strengths(
         strength(passage, sentences, terms[passage.language], scale)
         for passage, sentences in zip(retrieval.passages, scored, strict=True)
     ]
+
+
+def _defining(described: Described, asked: frozenset[str]) -> Described:
+    """asked: what the question is about, all of which a sentence must begin with."""
+    passage = described.passage
+    if not described.whole or not asked:
+        return described
+    analysis = analysis_of(passage.content, passage.language)
+    holding = set.intersection(*[set(analysis.places[word]) for word in asked])
+    texts = [passage.content[slice(*analysis.spans[n])] for n in holding]
+    if not any(says_what_is(text, asked, passage.language, most=1.0) for text in texts):
+        return described
+    return described._replace(features=described.features._replace(defined=1.0))
 
 
 def _reranked(described: Described) -> Described:

@@ -13,7 +13,7 @@ RIDGE = 0.3  # in pairs; keeps the weights of a small sample small
 STEPS = 100
 FOLDS = 8
 COSINES = frozenset({"similarity", "sentence_similarity", "margin"})  # what needs a model's cosines
-FIXED = frozenset({"subject"})  # of weight `relevance.SUBJECT`: data seldom hold what it is there for
+FIXED = frozenset({"subject", "defined"})  # of weights that ship: data seldom hold what they are there for
 NAMES = tuple(name for name in Features._fields if name not in FIXED)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rag.relevance import Calibration, assess
 from rag.relevance.calibration import FITTED, WORDS_ONLY
-from rag.relevance.features import Features
+from rag.relevance.features import Features, describe
 from tests.relevance.asking import LOCAL, MODEL_NOBODY_KNOWS, judged, passage, relevance, retrieval
 
 THRESHOLD = 0.8
@@ -159,3 +159,15 @@ def test_what_was_told_of_a_question_goes_with_it_and_is_no_work_for_the_garbage
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_a_passage_that_says_what_is_asked_for_stands_out_by_that() -> None:
+    texts = (
+        "A _quay_ is a paved bank where ships lie.",
+        "Ships lie at the quay of Mirow, which is a paved bank.",
+        "A quay of stone is a paved bank where ships lie.",
+    )
+    found = retrieval("What is a quay?", [passage(n, text) for n, text in enumerate(texts, start=1)])
+    assert [one.features.defined for one in describe("What is a quay?", found)] == [1.0, 0.0, 0.0]
+    assert not any(one.features.defined for one in describe("Where is the quay?", found))
+    assert relevance("What is a quay?", *texts) > relevance("What is a quay?", *texts[1:])
