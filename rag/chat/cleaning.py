@@ -9,6 +9,7 @@ so is every beginning, until its model gives a reply without one: what is held d
 import re
 
 from knowlex.common.errors import SynthesisFailed
+from rag.chat.echoes import Unfenced
 
 MAX_ANSWER_CHARS = 32_000  # 4096 tokens, the most that can be asked for, are about half of that
 LAST_WORD = 200  # characters before that limit in which the text may be cut at a word's end
@@ -44,15 +45,17 @@ class Cleaner:
         self._buffer = self._surrogate = ""
         self._inside, self._decided, self._shown = False, False, False
         self._beginning: list[str] = []
+        self._unfenced = Unfenced()
         self._limit = _Limit()
 
     def feed(self, piece: str) -> str:
         """What can be shown now. Raises ReasoningShown."""
-        self._buffer += self._storable(piece)
+        self._buffer += self._unfenced.feed(self._storable(piece))
         return self._show(self._without_reasoning(last=False))
 
     def finish(self) -> str:
         """The rest of it. The whole may be empty."""
+        self._buffer += self._unfenced.finish()
         rest = self._show(self._without_reasoning(last=True))
         self.unannounced = self.unannounced and self._reasoned
         return rest + ("" if self.full else self._limit.finish())

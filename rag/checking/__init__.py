@@ -10,7 +10,7 @@ A reply is read as it comes
 
 A claim is judged
     `judge`                 word for word, or else by what it says
-    `normal`                text as it is compared word for word
+    `normal`, `references`  text as it is compared word for word
     `windows`               which sentences of a passage say it: one, or up to three
     `agreement`             whether a sentence says what a claim says: asks most of what follows
     `statements`, `words`, `numbers`, `dates`, `phrases`   both taken apart

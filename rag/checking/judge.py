@@ -8,6 +8,7 @@ from rag.checking import agreement
 from rag.checking.asides import parted
 from rag.checking.foreign import holding, other_language
 from rag.checking.normal import bare, occurrences
+from rag.checking.references import without_references
 from rag.checking.statements import has_content, quotes_in, statement_of
 from rag.checking.types import Verdict
 from rag.checking.windows import AT_MOST, Passage, supporting
@@ -29,6 +30,7 @@ class WordJudge:
 
 def judged(claim: str, content: str, language: str = "") -> Verdict:
     """See `Verdict`; a claim without names, numbers and content words is supported by nothing."""
+    claim = without_references(claim, content)
     passage = Passage(content, language, analysis_of(content, language))
     if not passage.analysis.sentences or not has_content(claim, language):
         return Verdict(None, 0, 0, 0.0)
@@ -124,6 +126,7 @@ class Nearest(NamedTuple):
 
 def nearest(claim: str, content: str, language: str = "") -> Nearest | None:
     """None where nothing of the claim stands there."""
+    claim = without_references(claim, content)
     statement = statement_of(claim, language)
     passage = Passage(content, language, analysis_of(content, language))
     places = list(_candidates(words_of(claim, language), passage))

@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rag.checking.markers import NAMED, SQUARES, numbers_in, words_in
+from rag.checking.markers import NAMED, SOURCE, SQUARES, numbers_in, words_in
 
 SAYS = words_in(
     """says states mentions notes explains reports indicates describes shows claims reveals confirms
     highlights suggests tells also clearly explicitly"""
 )
 _SAY = rf"(?:{'|'.join(sorted(SAYS))})"
-_REF = rf"(?:{SQUARES}|{NAMED})"
+_REF = rf"(?:(?:{SOURCE}s?[ ])?{SQUARES}|{NAMED})"
 _BY = (
     r"(?:according[ ]to|based[ ]on|as[ ](?:stated|mentioned|described|noted|shown|explained|reported"
     r"|indicated|said)[ ](?:in|by)|as[ ]per|per|from|in|laut|gemäß|selon|d['’]après|según)[ ]+(?:the[ ])?"

@@ -33,19 +33,20 @@ SOURCE_WORDS = (  # the longer one of two that begin alike comes first
         "出典",
     ),
 )
-SOURCE = rf"(?:{'|'.join(SOURCE_WORDS)})"
+# "context block" is what the prompt calls them.
+SOURCE = rf"(?:(?:context|source|document|reference){_SPACE})?(?:{'|'.join(SOURCE_WORDS)})"
 _NAMED = rf"{SOURCE}s?\.?{_SPACE}{{0,2}}(?:[:#：]|no\.)?{_SPACE}{{0,2}}"
 _LABEL = rf"(?:\^|\#|{_NAMED})?"
 _DASH = rf"{_SPACE}{{0,2}}(?:[-–—‑~]|\bto\b){_SPACE}{{0,2}}"
-_ITEM = rf"{_LABEL}[-+]?\d++(?:{_DASH}{_LABEL}\d++)?"
+_ITEM = rf"{_LABEL}[-+]?\d++\^?(?:{_DASH}{_LABEL}\d++)?"
 _SEPARATOR = rf"{_SPACE}{{0,2}}(?:,|;|&|/|、|，|\band\b|\bund\b|\bet\b|\by\b){_SPACE}{{0,2}}"
 _LIST = rf"{_ITEM}(?>{_SEPARATOR}{_ITEM})*+"
 _PLACE = (  # ", page 3", ", p. 3-4", ": section 2"
     rf"{_SPACE}{{0,2}}[,;:]{_SPACE}{{0,2}}"
-    r"(?:pages?|pp?|pg|sections?|sec|chapters?|ch|lines?|paragraphs?|para|seite|s|página|pág)\b\.?"
+    r"(?:pages?|pp?|pg|sections?|sec|sentences?|chapters?|ch|lines?|paragraphs?|para|seite|s|página|pág)\b\.?"
     rf"{_SPACE}{{0,2}}[\w.]{{1,12}}(?:[-–]\w{{1,6}})?"
 )
-_NOTE = r"†[^\]】］\n]{0,80}"
+_NOTE = r"(?::\d{1,4})?†[^\]】］\n]{0,80}"
 _INSIDE = rf"{_SPACE}{{0,2}}{_LIST}(?:{_PLACE}){{0,2}}\.?{_SPACE}{{0,2}}(?:{_NOTE})?"
 SQUARE = rf"[\[【［〔]{{1,2}}{_INSIDE}[\]】］〕]{{1,2}}"
 # Possessive: a run is never tried in two ways, so that a long one before something else costs no more.
@@ -61,7 +62,7 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _LOOSE = rf"[(（{{<]{_SPACE}?\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}}|[-–]\d{{1,3}}){{0,7}}{_SPACE}?[)）}}>]"
 _SURE = (
     rf"\*\*{SQUARES}\*\*|<sup>{SQUARES}</sup>|\^?{SQUARES}\^?(?:\([^()\s]{{1,500}}\))?"
-    rf"|[(（]{_SPACE}?{_SEE}(?:{SQUARES}|{NAMED}){_SPACE}?[)）]|<sup>\d{{1,3}}</sup>"
+    rf"|[(（]{_SPACE}?{_SEE}(?:(?:{SOURCE}s?:?{_SPACE}){{0,2}}{SQUARES}|{NAMED}){_SPACE}?[)）]|<sup>\d{{1,3}}</sup>"
 )
 _SUPERSCRIPTS = "[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[,˒][⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})*"
 FORMS = re.compile(
@@ -91,7 +92,7 @@ LEFT_OPEN = re.compile(r"[\[【［〔]{1,2}[^\]】］〕\n]{0,160}\Z")
 _HALF = re.compile(
     r"(?:\*\*|\^)?[\[【［〔][^\]】］〕\n]{0,160}(?:[\]】］〕][\]】］〕*^]?)?\Z"
     r"|[(（{<][^)）}>\n]{0,99}\Z|\([^()\s]{0,500}\Z|</?s?u?p?>?\Z|<sup>[^<\n]{0,160}(?:</?s?u?p?)?\Z|[*^]{1,2}\Z"
-    r"|[(（][^()\n]{0,24}[\[【［〔][^)）\n]{0,160}\Z"
+    r"|[(（][^()\n]{0,64}[\[【［〔][^)）\n]{0,160}\Z"
 )
 _JOINT = re.compile(r"[ \t]?[,;]?[ \t]?")
 _RANGE = re.compile(rf"(?<!\d)(\d+)(?:{_DASH}{_LABEL}(\d+))?", re.IGNORECASE)

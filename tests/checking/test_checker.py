@@ -58,6 +58,15 @@ GAS = "The south tower has 90 steps"
         (f"{STEPS} [[1]].", f"{STEPS} [1]."),
         (f"{STEPS} [1†source].", f"{STEPS} [1]."),
         (f"{STEPS} (see [1]).", f"{STEPS} [1]."),
+        (f"{STEPS} [Context block 1].", f"{STEPS} [1]."),
+        (f"{STEPS} (context block [1]).", f"{STEPS} [1]."),
+        (f"{STEPS}.\n\n(Source: block [1])", f"{STEPS}. [1]"),
+        (f"According to the context block [1], {STEPS}.", f"{STEPS} [1]."),
+        (f"The context block [1] says that {STEPS}.", f"{STEPS} [1]."),
+        (f"{STEPS}, context block 1.", f"{STEPS} [1]."),
+        (f"{STEPS} [passage 1, sentence 2].", f"{STEPS} [1]."),
+        (f"{STEPS} [^1^].", f"{STEPS} [1]."),
+        (f"{STEPS} 【1:0†source】.", f"{STEPS} [1]."),
         (f"{STEPS} ([1]).", f"{STEPS} [1]."),
         (f"{STEPS} **[1]**.", f"{STEPS} [1]."),
         (f"{STEPS} [１].", f"{STEPS} [1]."),
@@ -85,6 +94,22 @@ async def test_markers_are_read_for_what_they_mean(reply: str, text: str):
 async def test_what_is_no_marker_stays(said: str):
     plain = (await checked(said)).text
     assert re.sub(r"\s*\[\d]", "", plain) == re.sub(r"\s*\[\d]", "", said)
+
+
+@pytest.mark.parametrize(
+    ("said", "support"),
+    [
+        ("The eel needs deep seas (15) [1].", "exact"),  # as the prompt shows it
+        ("[1] The eel needs deep seas (15) .", "exact"),
+        ("It spawns once (16, 17) and dies [1].", "exact"),
+        ("The eel (15) needs deep seas [1].", None),
+        ("The eel needs deep seas (16) [1].", None),
+    ],
+)
+async def test_a_passages_references_may_be_quoted_as_the_prompt_shows_them(said: str, support: str | None):
+    given = context("The eel needs deep seas [15] . It spawns once [16, 17] and dies.")
+    found = await checked(said, given)
+    assert [one.support for one in found.citations] == ([support] if support else [])
 
 
 async def test_brackets_that_a_passage_writes_itself_stay():

@@ -24,6 +24,10 @@ PARTS = [
     "</thinking>",
     "<th",
     "ink>",
+    "<context>",
+    "</con",
+    "text>",
+    "\n",
     "<",
     "a < b",
     "</",
@@ -98,6 +102,19 @@ def test_a_long_text_is_cut_at_the_same_place(length: int, word: int, sizes: lis
     ],
 )
 def test_reasoning_is_left_out(reply: str, text: str):
+    assert cleaned([reply]) == cleaned(list(reply)) == text
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("The answer is:\n<context>\n[1] 120 steps.\n  </Context>", "The answer is:\n\n[1] 120 steps."),
+        ("<context>120 steps [1].</context>\n", "120 steps [1]."),
+        ("The element <context> is one [1].\n<contexts>", "The element <context> is one [1].\n<contexts>"),
+        ("120 steps [1].\n</contex", "120 steps [1].\n</contex"),
+    ],
+)
+def test_the_prompts_fence_is_left_out(reply: str, text: str):
     assert cleaned([reply]) == cleaned(list(reply)) == text
 
 
