@@ -1,10 +1,20 @@
 """The Knowlex API's documents as JSON: camelCase exists only here."""
 
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
 from rest_framework import serializers
 
 from documents.models import Chunk, Document
 from documents.page_report import PageReport
 from documents.types import PAGE_WARNINGS
+
+Row = TypeVar("Row")
+
+
+def listed(output: serializers.Serializer[Row], rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """What DRF's ListSerializer makes of them. That one keeps all rows until the garbage is collected."""
+    return [output.to_representation(row) for row in rows]
 
 
 class IngestOutput(serializers.Serializer[Document]):

@@ -11,7 +11,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ListSerializer
 from rest_framework.views import APIView
 
 from documents import services
@@ -27,7 +26,7 @@ from documents.idempotency import (
     fingerprint,
 )
 from documents.page_report import page_report
-from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, PageOutput, UploadInput
+from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, PageOutput, UploadInput, listed
 from documents.uploads import ReceivedUpload, received_upload
 from knowlex.common.errors import Duplicate, InvalidInput
 from knowlex.common.fields import int_parameter
@@ -124,7 +123,7 @@ class DocumentListView(APIView):
             limit=int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=0) or None,
             offset=int_parameter(parameters.get("offset"), "offset", low=0, high=MAX_OFFSET, default=0),
         )
-        return Response(ListSerializer(documents, child=DocumentOutput()).data)
+        return Response(listed(DocumentOutput(), documents))
 
 
 class DocumentView(APIView):
@@ -138,7 +137,7 @@ class DocumentView(APIView):
     def get(self, request: Request, documentId: str) -> Response:
         document_id = parse_id(documentId, field="documentId")
         document = services.get_document(document_id, access=access_of(request))
-        return Response(DocumentOutput(document).data)
+        return Response(DocumentOutput().to_representation(document))
 
     @extend_schema(
         tags=["documents"],
@@ -163,7 +162,7 @@ class DocumentChunksView(APIView):
     def get(self, request: Request, documentId: str) -> Response:
         document_id = parse_id(documentId, field="documentId")
         chunks = services.document_chunks(document_id, access=access_of(request))
-        return Response(ListSerializer(chunks, child=ChunkOutput()).data)
+        return Response(listed(ChunkOutput(), chunks))
 
 
 class DocumentPagesView(APIView):
@@ -176,7 +175,7 @@ class DocumentPagesView(APIView):
     )
     def get(self, request: Request, documentId: str) -> Response:
         pages = page_report(parse_id(documentId, field="documentId"), access=access_of(request))
-        return Response(ListSerializer(pages, child=PageOutput()).data)
+        return Response(listed(PageOutput(), pages))
 
 
 def _one_collection(*sources: QueryDict) -> str | None:
