@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from threading import Lock
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -14,18 +15,23 @@ class PerLoop(Generic[T]):
     def __init__(self, build: Callable[[], T]) -> None:
         self._build = build
         self._instances: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+        self._changing = Lock()  # a loop may begin in one thread while another one looks at all of them
 
     def get(self) -> T:
         loop = asyncio.get_running_loop()
         instance = self._instances.get(loop)
         if instance is None:
-            instance = self._instances[loop] = self._build()
+            instance = self._build()
+            with self._changing:
+                self._instances[loop] = instance
         return instance
 
     def take(self) -> T | None:
         """The running loop's instance, forgotten here; None if there was none."""
-        return self._instances.pop(asyncio.get_running_loop(), None)
+        with self._changing:
+            return self._instances.pop(asyncio.get_running_loop(), None)
 
     def everywhere(self) -> list[tuple[asyncio.AbstractEventLoop, T]]:
         """The instances of all loops of this process; for other threads."""
-        return list(self._instances.items())
+        with self._changing:
+            return list(self._instances.items())
