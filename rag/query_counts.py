@@ -66,7 +66,8 @@ class QueryCounts:
 
     async def close(self) -> None:
         if self._flushing is not None:
-            self._flushing.cancel()
+            async with self._writing:  # what is being written would be lost, or counted twice
+                self._flushing.cancel()
             with suppress(asyncio.CancelledError):
                 await self._flushing
         await self.flush()
