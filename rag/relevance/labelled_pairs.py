@@ -96,7 +96,12 @@ def described_pairs(
 
 
 async def _questions(texts: Sequence[str], embedder: Embedder) -> dict[str, Vector]:
-    return {text: await embedder.aembed_query(text) for text in texts}
+    try:
+        return {text: await embedder.aembed_query(text) for text in texts}
+    finally:
+        aclose = getattr(embedder, "aclose", None)  # what an embedder on a server opened on this loop
+        if aclose is not None:
+            await aclose()
 
 
 async def _scores(

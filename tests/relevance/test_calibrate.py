@@ -1,5 +1,6 @@
 """`manage.py calibrate`: a user's own labelled pairs decide what is relevant."""
 
+import gc
 import json
 from io import StringIO
 from pathlib import Path
@@ -10,11 +11,13 @@ from django.contrib import admin
 from django.core.management import CommandError, call_command
 
 from embeddings.admin.models import EmbeddingModelAdmin
+from embeddings.embedders.ollama import OllamaEmbedder
 from embeddings.models import EmbeddingModel
 from embeddings.services import active_model
 from knowlex.common.errors import InvalidInput
 from rag.relevance import assess
-from rag.relevance.labelled_pairs import read_labelled
+from rag.relevance.labelled_pairs import Labelled, described_pairs, read_labelled
+from tests.provider import Provider
 from tests.relevance.asking import passage, retrieval
 from tests.support.texts import fact, question
 
@@ -125,3 +128,12 @@ def test_a_line_of_another_form_is_named(line: str) -> None:
     with pytest.raises(InvalidInput, match="Line 3 ") as told:
         read_labelled([good, "", line])
     assert "__init__" not in told.value.message
+
+
+def test_a_model_on_a_server_is_left_no_connection(provider: Provider, caplog: pytest.LogCaptureFixture):
+    embedder = OllamaEmbedder(host=provider.url, model_name="nomic-embed-text", dimensions=768)
+    pairs = [Labelled(question(n), fact(n), relevant=True) for n in range(2)]
+    described_pairs(pairs, embedder)
+    del embedder
+    gc.collect()
+    assert "Unclosed" not in caplog.text
