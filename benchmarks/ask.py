@@ -79,6 +79,8 @@ def vector_of(text: str) -> Vector:
 class InstantSynthesizer:
     """Makes the prompt, as every chat client does, and says the first sentence of its first three blocks."""
 
+    model_name = "instant"
+
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
         user_message(question, context)
         said = [block.content.partition(".")[0].strip() for block in context.blocks[:3]]

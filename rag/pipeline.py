@@ -80,7 +80,7 @@ class Pipeline:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
         prepared = await self._prepared(question)
         if not prepared.context:
-            return prepared.unanswered(await self._why(prepared))
+            return await self._unanswered(prepared)
         checker = Checker(prepared.context, self._judge)
         async with before(question.deadline, writing_too_long):
             synthesis = await prepared.took.of(
@@ -93,7 +93,7 @@ class Pipeline:
         """The same answer, its text as the model makes it. Raises as `answer`, also in the middle."""
         prepared = await self._prepared(question)
         if not prepared.context:
-            yield prepared.unanswered(await self._why(prepared))
+            yield await self._unanswered(prepared)
             return
         yield Started(question, prepared.context.passages)
         checker, took = Checker(prepared.context, self._judge), prepared.took
@@ -129,6 +129,10 @@ class Pipeline:
         if can(self._synthesizer, Prompting):
             return self._synthesizer.room(question), self._synthesizer.prompt_version
         return None, ""
+
+    async def _unanswered(self, prepared: "_Prepared") -> Answer:
+        usage = Usage(model=self._synthesizer.model_name)
+        return prepared.answer(Checked("", "", reason=await self._why(prepared)), usage)
 
     async def _why(self, prepared: "_Prepared") -> Reason:
         """Why there is no context. Found out only now: it takes one more statement."""
@@ -180,12 +184,6 @@ class _Prepared:
     prompt_version: str = ""
 
     def answer(self, checked: Checked, usage: Usage) -> Answer:
-        return self._made(checked, usage)
-
-    def unanswered(self, reason: Reason) -> Answer:
-        return self._made(Checked("", "", reason=reason), Usage())
-
-    def _made(self, checked: Checked, usage: Usage) -> Answer:
         passages = self.trail.passages
         return Answer(
             question=self.question,

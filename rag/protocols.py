@@ -116,7 +116,10 @@ class ModelBacked(Protocol):
 
 
 class Synthesizer(Protocol):
-    """Role SYNTHESIZER: context -> text with `[n]` markers."""
+    """Role SYNTHESIZER: context -> text with `[n]` markers. model_name: in the usage of every answer."""
+
+    @property
+    def model_name(self) -> str: ...
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
         """`[n]` names `context.blocks[n - 1]`. Raises SynthesisFailed, SynthesisTimeout."""

@@ -332,11 +332,14 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of the model call, as the provider counts them; zero for the extractive synthesizer."""
+    """Tokens of the model call, as the provider counts them; zero for the extractive synthesizer.
+
+    model: the Synthesizer's `model_name`, also where it was not asked.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
-    model: str = "extractive"
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class HttpChat:
     def __init__(
         self, wire: Wire, dialect: Dialect, *, model_name: str, timeout_s: float, retry: Retry
     ) -> None:
-        self._wire, self._dialect, self._model_name = wire, dialect, model_name
+        self._wire, self._dialect, self.model_name = wire, dialect, model_name
         self._timeout_s, self._retry = timeout_s, retry
         self._unannounced = False  # whether its last reply had a `</think>` that nothing announced
 
@@ -164,7 +164,7 @@ class HttpChat:
         return Reading(self._dialect.tongue, streamed=request.streamed)
 
     def _used(self, reading: Reading) -> Usage:
-        return replace(reading.usage or Usage(), model=self._model_name)
+        return replace(reading.usage or Usage(), model=self.model_name)
 
     @asynccontextmanager
     async def _answered(self, request: Request, ends: float) -> AsyncIterator[aiohttp.ClientResponse]:

@@ -30,6 +30,9 @@ class ChatModel(Protocol):
     the reply to; raises SchemaRefused where it does not know how.
     """
 
+    @property
+    def model_name(self) -> str: ...
+
     async def complete(
         self,
         messages: Sequence[Message],

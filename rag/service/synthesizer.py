@@ -21,6 +21,10 @@ class NamingSynthesizer:
         self.said = ""
 
     @property
+    def model_name(self) -> str:
+        return self._model.model_name
+
+    @property
     def prompt_version(self) -> str:
         return VERSION
 
@@ -39,7 +43,7 @@ class NamingSynthesizer:
         except SynthesisFailed as exc:
             if exc.message != EMPTY:
                 raise
-            return Synthesis("", Usage())
+            return Synthesis("", Usage(model=self.model_name))
 
     async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
         """At once: which blocks a marker names is told by the whole of it."""

@@ -25,6 +25,10 @@ class ChatSynthesizer:
         self._model, self._structured = model, structured
 
     @property
+    def model_name(self) -> str:
+        return self._model.model_name
+
+    @property
     def prompt_version(self) -> str:
         return claims.VERSION if self._structured else PROMPT_VERSION
 
@@ -48,7 +52,7 @@ class ChatSynthesizer:
                 return
             except (SchemaRefused, NotClaims) as exc:
                 if shown and isinstance(exc, NotClaims) and exc.cut:
-                    yield Usage()  # left while it went on and on, so nobody has counted
+                    yield Usage(model=self.model_name)  # left while it went on and on, so nobody has counted
                     return
                 if shown:
                     raise SynthesisFailed("The chat model's reply is garbled.") from exc
@@ -59,7 +63,7 @@ class ChatSynthesizer:
 
     async def _joined(self, question: Question, context: Context) -> Synthesis:
         """Of a stream, which can be left when a model does not come to an end."""
-        text, usage = "", Usage()
+        text, usage = "", Usage(model=self.model_name)
         async with aclosing(self.stream(question, context)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
@@ -77,7 +81,7 @@ class ChatSynthesizer:
                 if text:
                     yield text
                 if isinstance(piece, Usage) or reader.full:
-                    yield piece if isinstance(piece, Usage) else Usage()
+                    yield piece if isinstance(piece, Usage) else Usage(model=self.model_name)
                     return
 
     def _ask_plainly(self, why: SchemaRefused | NotClaims) -> None:

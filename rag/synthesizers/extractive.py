@@ -18,13 +18,15 @@ _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # o
 class ExtractiveSynthesizer:
     """At most three sentences (rag/extracting/choosing.py), each with the `[n]` of its block."""
 
+    model_name = "extractive"
+
     async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
         for piece in _pieces(question, context):
             yield piece
-        yield Usage()
+        yield Usage(model=self.model_name)
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
-        return Synthesis("".join(_pieces(question, context)))
+        return Synthesis("".join(_pieces(question, context)), Usage(model=self.model_name))
 
 
 def _pieces(question: Question, context: Context) -> Iterator[str]:

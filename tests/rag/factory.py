@@ -60,6 +60,8 @@ class KeepOrder:
 class CannedSynthesizer:
     """Says `text`; `contexts` tells what it was given."""
 
+    model_name = "canned"
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.contexts: list[Sequence[Passage]] = []

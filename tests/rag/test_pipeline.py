@@ -38,7 +38,7 @@ async def test_far_passages_never_reach_the_model():
     answer = await answering.answer(question())
     assert (answer.answered, answer.retrieved, model.contexts) == (False, 1, [])
     assert answer.confidence == 0.79
-    assert answer.usage == Usage()
+    assert answer.usage == Usage(model="canned")
 
 
 async def test_relevance_at_the_threshold_is_enough():

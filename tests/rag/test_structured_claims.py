@@ -111,6 +111,15 @@ async def test_a_claim_without_end_is_left_for_a_plain_reply(
     assert synthesizer.prompt_version == claims.VERSION  # the next reply may be a good one
 
 
+async def test_who_wrote_claims_without_end_is_told(synthesizer: ChatSynthesizer, provider: Provider):
+    claim = '{"text": "The tower has 120 steps.", "sources": [1]}, '
+    provider.speaks_in(100)
+    provider.says('{"claims": [' + claim * 500)
+    provider.rule("schema_ignored", on="chat")
+    assert (await streamed(synthesizer))[-1] == (await synthesizer.synthesize(question(), CONTEXT)).usage
+    assert (await synthesizer.synthesize(question(), CONTEXT)).usage.model == "m"
+
+
 async def test_what_was_claimed_before_it_stays(synthesizer: ChatSynthesizer, provider: Provider):
     provider.speaks_in(100)
     provider.says('{"claims": [{"text": "A b.", "sources": [1]}, {"text": "' + "the tower of " * 2000)

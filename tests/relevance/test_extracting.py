@@ -186,7 +186,7 @@ def test_a_stream_tells_sentence_by_sentence_what_the_plain_answer_does() -> Non
     plain = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown))
     assert len(pieces) == 2
     assert "".join(map(str, pieces)) == plain.text
-    assert usage == plain.usage == Usage()
+    assert usage == plain.usage == Usage(model="extractive")
 
 
 def test_chunks_that_were_put_together_are_cited_by_their_block() -> None:
