@@ -23,6 +23,7 @@ from tests.documents.http import (
     markdown,
     upload,
 )
+from tests.edges.test_health import becomes
 from tests.support import environment
 from tests.support.commands import on
 from tests.support.postgres import Postgres
@@ -172,6 +173,7 @@ def test_equal_upload_of_another_process_that_commits_first_wins(stack: Stack) -
 def test_database_down_gives_503_in_time_and_is_found_again(apart: Stack) -> None:
     stack, cluster = apart, apart.postgres
     document = ingested(stack)
+    assert becomes(stack.client, status="healthy")[0] == 200
     cluster.stop(crash=True)
 
     started = time.monotonic()
@@ -182,9 +184,12 @@ def test_database_down_gives_503_in_time_and_is_found_again(apart: Stack) -> Non
     for response in responses:
         assert_problem(response, 503, "SERVICE_UNAVAILABLE")
     assert [file.stem for file in stack.stored_files()] == [document]
+    gone = {"database": "unreachable", "vector_store": "unreachable"}
+    assert becomes(stack.client, status="unhealthy", **gone)[0] == 503
 
     cluster.start()
     assert stack.client.get(f"{URL}/{document}").status_code == 200
+    assert becomes(stack.client, database="connected")[0] == 200
     ingested(stack)
 
 

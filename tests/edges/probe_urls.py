@@ -57,6 +57,7 @@ RAISED: dict[str, Any] = {
     "embedder": lambda: errors.EmbedderUnavailable("The model does not answer."),
 }
 state = {"waiting": 0, "cancelled": 0, "finished": 0}
+released = asyncio.Event()
 
 
 @allow("POST")
@@ -81,17 +82,26 @@ async def echo(request: HttpRequest) -> HttpResponse:
 
 @allow("POST")
 async def wait(request: HttpRequest) -> HttpResponse:
-    """Waits as for a model, for `seconds`."""
+    """Waits as for a model, for `seconds` at most."""
     seconds = json_object(request)["seconds"]
     state["waiting"] += 1
     try:
-        await asyncio.sleep(seconds)
+        async with asyncio.timeout(seconds):
+            await released.wait()
         state["finished"] += 1
     except asyncio.CancelledError:
         state["cancelled"] += 1
         raise
     finally:
         state["waiting"] -= 1
+    return json_response({})
+
+
+@allow("POST")
+async def release(request: HttpRequest) -> HttpResponse:
+    """Lets go of all who wait."""
+    released.set()
+    released.clear()
     return json_response({})
 
 
@@ -175,6 +185,7 @@ probes = [
     path("api/v1/probe/echo", echo),
     path("api/v1/probe/echo-in-drf", EchoInDrf.as_view()),
     path("api/v1/probe/wait", wait),
+    path("api/v1/probe/release", release),
     path("api/v1/probe/stream", stream),
     path("api/v1/probe/parts", parts),
     path("api/v1/probe/report", report),

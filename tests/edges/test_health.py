@@ -1,8 +1,10 @@
-"""/health tells the truth within 5 s, never hangs, and asks for nothing that costs."""
+"""/health tells the truth within 5 s, never hangs, and asks for nothing that costs.
+
+Without its database: tests/documents/test_faults.py.
+"""
 
 import socket
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -10,11 +12,9 @@ import httpx
 import pytest
 
 from tests.provider import Provider
-from tests.support.postgres import Postgres
 from tests.support.stack import Stack
 from tests.support.waiting import wait_until
 
-MakeStack = Callable[..., Stack]
 KEYS = {
     "status",
     "ollama",
@@ -92,18 +92,6 @@ def test_a_broker_that_hangs_does_not_hang_health(server: Stack) -> None:
     finally:
         server.broker_process.resume()
     becomes(server.client, broker="connected")
-
-
-def test_without_database_it_is_unhealthy_and_recovers(make_stack: MakeStack, tmp_path_factory: Any) -> None:
-    cluster = Postgres(tmp_path_factory.mktemp("pg"))
-    client = make_stack(cluster=cluster, workers=1).client
-    becomes(client, status="healthy")
-
-    cluster.stop(crash=True)
-    assert becomes(client, status="unhealthy", database="unreachable", vector_store="unreachable")[0] == 503
-
-    cluster.start()
-    assert becomes(client, database="connected")[0] == 200
 
 
 @pytest.mark.parametrize(("synthesizer", "key"), [("ollama", "ollama"), ("openai", "chat_model")])

@@ -17,24 +17,24 @@ WAIT = "/api/v1/probe/wait"
 def test_two_hundred_who_wait_take_no_thread(web: WebProcess) -> None:
     before = web.report["threads"]
 
-    async def ask_all() -> tuple[dict[str, int], float]:
+    async def ask_all() -> dict[str, int]:
         # None is kept: the server may close one that was idle while a busy machine let the client wait.
         limits = httpx.Limits(max_connections=300, max_keepalive_connections=0)
         async with httpx.AsyncClient(base_url=web.client.base_url, limits=limits, timeout=30) as client:
-            waiting = [asyncio.create_task(client.post(WAIT, json={"seconds": 5})) for _ in range(200)]
+            waiting = [asyncio.create_task(client.post(WAIT, json={"seconds": 60})) for _ in range(200)]
             report: dict[str, int] = {}
-            while report.get("waiting", 0) < 200 and not all(task.done() for task in waiting):
+            while report.get("waiting", 0) < 200 and not any(task.done() for task in waiting):
                 report = (await client.get("/api/v1/probe/report")).json()
+            await client.post("/api/v1/probe/release")
             responses = await asyncio.gather(*waiting)
             assert {response.status_code for response in responses} == {200}
-            return report, max(response.elapsed.total_seconds() for response in responses)
+            return report
 
-    report, slowest = asyncio.run(ask_all())
+    report = asyncio.run(ask_all())
 
     assert report["waiting"] == 200
     assert report["threads"] < before + 10  # a process that is still loading its models begins one or two
     assert report["connections_of_loop_thread"] is False
-    assert slowest < 20  # one after the other they would wait for 1000 s, 40 at a time for 25 s
 
 
 def test_a_client_that_leaves_cancels_its_view_quietly(web: WebProcess) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import provider_env
 from tests.provider import Provider
-from tests.support.api import assert_problem, embed, generate, ingest
+from tests.support.api import assert_problem, embed, generate, ingest, together
 from tests.support.invariants import (
     assert_asked_once,
     assert_embedded_once,
@@ -143,27 +143,36 @@ def test_f24_a_model_that_hangs_is_given_up_and_asked_again(
     embedded_well(stack)
 
 
-@pytest.mark.parametrize("fault", BAD_ANSWERS)
-def test_f25_a_broken_answer_is_a_failed_try(provider_server: Stack, provider: Provider, fault: str):
-    chunks = ingest(provider_server.client, facts_pdf(10))["totalChunks"]
+def asked_twice_each(stack: Stack, provider: Provider, faults: list[str]) -> None:
+    """All at once, each for a document of its own: each waits a second for its next try."""
+    made = {}
+    for number, fault in enumerate(faults):
+        made[fault] = ingest(stack.client, facts_pdf(10, first=100 * number))
+        provider.rule(fault, times=1, contains=mark(number), on="embeddings")
+    counts = together([lambda id_=one["documentId"]: embed(stack.client, id_) for one in made.values()])
+    assert dict(zip(faults, counts, strict=True)) == {name: one["totalChunks"] for name, one in made.items()}
+    assert min(counts) > 1
+    calls = [" ".join(call.texts) for call in provider.calls("embeddings")]
+    tries = {fault: sum(mark(number) in call for call in calls) for number, fault in enumerate(faults)}
+    assert tries == dict.fromkeys(faults, 2)
+    assert len(calls) == 2 * len(faults)
+    embedded_well(stack)
+
+
+def mark(number: int) -> str:
+    return f"lighthouse of {place(100 * number)} "
+
+
+def test_f25_a_broken_answer_is_a_failed_try(provider_server: Stack, provider: Provider):
     children = {child.pid for child in provider_server.worker_children()}
-    provider.rule(fault, times=1, on="embeddings")
-    assert embed(provider_server.client) == chunks
-    assert len(provider.calls("embeddings")) == 2
-    embedded_well(provider_server)
+    asked_twice_each(provider_server, provider, BAD_ANSWERS)
     assert {child.pid for child in provider_server.worker_children()} == children
 
 
-@pytest.mark.parametrize("fault", [*BAD_ROWS, *BAD_VECTORS])
 def test_f26_f28_wrong_vectors_are_refused_as_a_whole_and_asked_again(
-    provider_server: Stack, provider: Provider, fault: str
+    provider_server: Stack, provider: Provider
 ):
-    chunks = ingest(provider_server.client, facts_pdf(10))["totalChunks"]
-    assert chunks > 1
-    provider.rule(fault, times=1, on="embeddings")
-    assert embed(provider_server.client) == chunks
-    assert len(provider.calls("embeddings")) == 2
-    embedded_well(provider_server)
+    asked_twice_each(provider_server, provider, [*BAD_ROWS, *BAD_VECTORS])
 
 
 @pytest.mark.parametrize("fault", ["reversed", "shuffled"])

@@ -1,13 +1,14 @@
 """Answers by Ollama over its own API, embeddings by the local model: the Query API's own wiring."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.provider import Provider
-from tests.support.api import assert_problem, embed, ingest, query
+from tests.support.api import assert_problem, embed, ingest, query, together
 from tests.support.pdf import make_pdf
 from tests.support.stack import Stack
 from tests.support.waiting import wait_until
@@ -48,28 +49,25 @@ def test_ollama_is_asked_for_its_model_at_a_low_temperature(towers: Stack, provi
     assert call.prompt.numbers == [1]
 
 
-@pytest.mark.parametrize("fault", ["hang", "status", "html", "cut", "empty", "reset"])
-def test_a_failing_ollama_is_a_synthesis_failure_within_its_timeout(
-    towers: Stack, provider: Provider, fault: str
-):
-    provider.rule(fault, on="chat")
+FAULTS = ["hang", "status", "html", "cut", "empty", "reset", "no_text", "error_200"]
+
+
+def test_a_failing_ollama_is_a_synthesis_failure_within_its_timeout(towers: Stack, provider: Provider):
+    """All at once, each for a question of its own. All but one that hangs are tried again, then told."""
+    questions = {fault: f"{QUESTION} Really, {fault}?" for fault in FAULTS}
+    for fault, text in questions.items():
+        provider.rule(fault, on="chat", contains=text, message="unexpected EOF")
     started = time.monotonic()
-    assert_problem(query(towers.client, QUESTION), 503, "SYNTHESIS_FAILED")
+    replies = together([lambda text=text: query(towers.client, text) for text in questions.values()])
     assert time.monotonic() - started < DEADLINE_S
+    for reply in replies:
+        assert_problem(reply, 503, "SYNTHESIS_FAILED")
+    asked = Counter(call.fault for call in provider.calls("chat"))
+    assert [asked[fault] > 1 for fault in FAULTS] == [False] + [True] * (len(FAULTS) - 1)
 
 
-@pytest.mark.parametrize(
-    ("fault", "fields"),
-    [("no_text", {}), ("empty_answer", {}), ("error_200", {"message": "unexpected EOF"})],
-)
-def test_an_ollama_that_answers_nothing_is_a_synthesis_failure(
-    towers: Stack, provider: Provider, fault: str, fields: dict[str, Any]
-):
-    """Done without text, an empty text, an error for a reply: tried again, then told."""
-    if fault == "empty_answer":
-        provider.says("empty")
-    else:
-        provider.rule(fault, on="chat", **fields)
+def test_an_ollama_that_says_nothing_is_a_synthesis_failure(towers: Stack, provider: Provider):
+    provider.says("empty")
     assert_problem(query(towers.client, QUESTION), 503, "SYNTHESIS_FAILED")
     assert len(provider.calls("chat")) > 1
 
