@@ -39,6 +39,7 @@ settings.register_profile("suite", deadline=None, derandomize=True, database=Non
 settings.load_profile("suite")
 
 TEST_LIMIT_S = 240
+WITH_SERVERS = {"edges", "keys", "outbox", "service", "stores"}
 MakeStack = Callable[..., Stack]
 _numbers = count()
 
@@ -47,6 +48,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Processes of `pytest -n` are to choose a folder of their own before they read the settings."""
     if config.getoption("numprocesses", None):
         del os.environ["DJANGO_SETTINGS_MODULE"]  # with it, pytest-django reads the settings before conftest
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """`--dist loadfile`, but the files of a folder that share servers of their own start them once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByServers(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folder = nodeid.split("/")[1]
+            return folder if folder in WITH_SERVERS else super()._split_scope(nodeid)
+
+    return ByServers(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

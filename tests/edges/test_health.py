@@ -3,7 +3,6 @@
 Without its database: tests/documents/test_faults.py.
 """
 
-import socket
 import time
 from contextlib import ExitStack
 from typing import Any
@@ -109,13 +108,6 @@ def test_a_configured_model_is_watched(server: Stack, synthesizer: str, key: str
             assert becomes(client, status="healthy")[1][key] == "connected"
             serving.close()
             assert becomes(client, status="degraded")[1][key] == "unreachable"
-
-
-def test_an_ollama_that_takes_connections_and_says_nothing_is_unreachable(server: Stack) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        host = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with server.another_web(KNOWLEX_SYNTHESIZER="ollama", OLLAMA_HOST=host) as client:
-            assert becomes(client, status="degraded")[1]["ollama"] == "unreachable"
 
 
 def test_a_crowd_of_probes_is_answered(server: Stack) -> None:

@@ -3,7 +3,6 @@
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -144,15 +143,3 @@ def test_health_tells_that_ollama_went_and_came_back(towers: Stack, provider: Pr
     wait_until(lambda: health() == ("degraded", "unreachable"), 10, "degraded")
     provider.reset()
     wait_until(lambda: health() == ("healthy", "connected"), 10, "healthy")
-
-
-def test_health_tells_that_the_workers_are_gone(towers: Stack):
-    def health() -> dict[str, Any]:
-        return dict(towers.client.get("/health").json())
-
-    towers.kill_worker()
-    wait_until(lambda: health()["status"] == "degraded", what="degraded")
-    assert health()["workers"] == 0
-    towers.start_worker()
-    wait_until(lambda: health()["status"] == "healthy", what="healthy")
-    assert health()["workers"] > 0

@@ -1,8 +1,6 @@
-"""Who may upload sets and run evaluations, where keys are asked for. Routes at large: tests/keys."""
+"""Who may upload sets and run evaluations. Routes at large: test_every_route.py."""
 
-from collections.abc import Callable
-
-import pytest
+import httpx
 
 from tests.evaluation.sets import line, upload, uploaded
 from tests.keys.making import as_key, make_key
@@ -11,14 +9,8 @@ from tests.support.api import assert_problem
 from tests.support.stack import Stack
 
 
-@pytest.fixture(scope="session")
-def keyed(_session_stacks: Callable[..., Stack]) -> Stack:
-    return _session_stacks(KNOWLEX_REQUIRE_API_KEY="true", workers=0)
-
-
 def test_what_each_kind_of_key_may_do(keyed: Stack):
     stack = keyed
-    stack.clean()
     admin, reader = as_key(stack, make_key(stack, "admin")), as_key(stack, make_key(stack, "read"))
     for name in ("ours", "theirs"):
         collection(admin, name)
@@ -35,6 +27,11 @@ def test_what_each_kind_of_key_may_do(keyed: Stack):
     assert_problem(ours.get(f"/v1/question_sets/{everyones}"), 404)
     assert_problem(ours.delete(f"/v1/question_sets/{everyones}"), 404)
 
+    with keyed.paused_worker():
+        runs(admin, ours, reader, mine, everyones)
+
+
+def runs(admin: httpx.Client, ours: httpx.Client, reader: httpx.Client, mine: str, everyones: str) -> None:
     run = {"question_set": mine}
     assert_problem(reader.post("/v1/evaluations", json=run), 403)
     assert_problem(ours.post("/v1/evaluations", json={**run, "collections": ["theirs"]}), 403)
