@@ -16,7 +16,7 @@ Asking others
     `valkey`, `shared_cache`        single commands, and what may be forgotten at any time
 
 The database
-    `async_db`, `connections`, `sharing`, `turns`   on event loops, holding no thread
+    `async_db`, `connections`, `prepared`, `sharing`, `turns`   on event loops, holding no thread
     `database`, `cascades`  from threads; foreign keys that the database cascades
     `replica`               reading from a replica that has what the primary told
 

@@ -1,25 +1,23 @@
 """psycopg's connection on an event loop, for many short statements that are the same again and again.
 
 An answer is read by one callback as it comes: psycopg wakes a task, and sets a timer, for each piece of it,
-and the server sends one for every 8 kB. And a statement keeps its cursor, which knows by then how parameters
-are written and columns read: finding that out takes as long as all else that psycopg does for a short one.
+and the server sends one for every 8 kB. And statements go without a cursor (knowlex.common.prepared).
 """
 
 import asyncio
-from collections import OrderedDict
 from contextlib import suppress
 from typing import Any, Generic
 
 import psycopg
-from psycopg import AsyncConnection, AsyncCursor
+from psycopg import AsyncConnection
 from psycopg.abc import RV, Params, PQGen
 from psycopg.abc import QueryNoTemplate as Query
 from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.rows import DictRow
 from psycopg.waiting import Ready, Wait
 
-CURSORS = 16  # statements of a connection that are kept in mind, the last ones asked,
-FEW_ROWS = 100  # if they bring so few: a cursor holds its last rows as they were sent
+from knowlex.common.prepared import Statements
+
 READING, WRITING = Wait.R, Wait.W
 SETTLING_S = 5.0  # for the server to take back a statement, and once more to say so
 
@@ -33,7 +31,7 @@ class LoopConnection(AsyncConnection[DictRow]):
         super().__init__(*args, **kwargs)
         self.settles_later = False
         self._left: PQGen[Any] | None = None
-        self._cursors: OrderedDict[str | bytes, AsyncCursor[DictRow]] = OrderedDict()
+        self._statements = Statements(self)
 
     @property
     def unsettled(self) -> bool:
@@ -43,14 +41,7 @@ class LoopConnection(AsyncConnection[DictRow]):
         """Of one statement; one at a time."""
         if not isinstance(sql, (str, bytes)):  # put together for this once
             return await (await self.execute(sql, params)).fetchall()
-        cursor = self._cursors.pop(sql, None) or self.cursor()
-        await cursor.execute(sql, params)  # one that fails is not kept
-        rows = await cursor.fetchall()
-        if len(rows) <= FEW_ROWS:
-            self._cursors[sql] = cursor
-        if len(self._cursors) > CURSORS:
-            self._cursors.popitem(last=False)
-        return rows
+        return await self.wait(self._statements.rows(sql, params))
 
     async def wait(
         self,
@@ -84,10 +75,6 @@ class LoopConnection(AsyncConnection[DictRow]):
         finally:
             if self._is_active():
                 await self.close()
-
-    async def close(self) -> None:
-        self._cursors.clear()
-        await super().close()
 
     def _is_active(self) -> bool:
         return self.pgconn.transaction_status == TransactionStatus.ACTIVE

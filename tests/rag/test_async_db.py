@@ -8,6 +8,7 @@ from psycopg import AsyncConnection
 
 from knowlex.common.async_db import LIMIT_S, StatementTooLong, close_pool, fetch_all, fetch_one
 from knowlex.common.errors import DatabaseUnavailable
+from knowlex.common.prepared import KEPT
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pool")]
 
@@ -128,6 +129,36 @@ async def test_a_statement_is_asked_again_with_values_of_other_types():
     with pytest.raises(psycopg.errors.DivisionByZero):
         await fetch_one("SELECT 1 / %s AS it", (0,))
     assert await fetch_one("SELECT 1 / %s AS it", (1,)) == {"it": 1}
+
+
+async def test_the_server_keeps_no_more_statements_than_are_asked_again():
+    for _ in range(2):
+        for n in range(KEPT + 20):
+            assert await fetch_one(f"SELECT %s::int AS n{n}", (n,)) == {f"n{n}": n}
+    kept = await fetch_one("SELECT count(*) AS n FROM pg_prepared_statements")
+    assert kept is not None
+    assert kept["n"] <= KEPT
+
+
+async def test_a_statement_whose_table_has_changed_is_prepared_anew():
+    async with await _own_connection() as other:
+        await other.execute("CREATE TABLE changing AS SELECT 1 AS one")
+        try:
+            assert [await fetch_all("SELECT * FROM changing") for _ in range(3)] == [[{"one": 1}]] * 3
+            await other.execute("ALTER TABLE changing ADD COLUMN two int DEFAULT 2")
+            with pytest.raises(psycopg.errors.FeatureNotSupported):
+                await fetch_all("SELECT * FROM changing")
+            assert [await fetch_all("SELECT * FROM changing") for _ in range(3)] == [
+                [{"one": 1, "two": 2}]
+            ] * 3
+        finally:
+            await other.execute("DROP TABLE changing")
+
+
+async def test_a_percent_sign_and_a_parameter_that_comes_twice():
+    asked = "SELECT 7 %% %(n)s::int AS rest, %(word)s || '%%' AS word, %(n)s::int AS n"
+    for _ in range(3):
+        assert await fetch_one(asked, {"word": "x", "n": 4}) == {"rest": 3, "word": "x%", "n": 4}
 
 
 async def _own_connection() -> AsyncConnection:
