@@ -14,11 +14,15 @@ from embeddings.models import EmbeddingModel
 from embeddings.outside import configured, outbox
 from embeddings.outside.configured import space_of
 from embeddings.outside.outbox import Entry
-from embeddings.types import Held, Space
+from embeddings.outside.parcels import parcels_of
+from embeddings.protocols import VectorStore
+from embeddings.types import Held, Point, Space
 from knowlex.common.database import execute
 
 LOOKS = 3  # at most, at a space where vectors come and go meanwhile
 SAMPLE = 5
+LOOKED_UP, AMONG = 20, 10  # chunks whose vectors are compared, and what each of them is looked for among
+ALIKE = 1e-3  # cosine distance of a vector to itself, as stores compute it
 PART = 2000
 
 _MAKE = (
@@ -52,6 +56,15 @@ _TALLY = f"""
     FROM ({_KINDS}) different GROUP BY kind
 """
 _BROKEN = f"SELECT chunk_id FROM ({_KINDS}) different WHERE kind <> 'waiting'"
+_SOUND = f"""
+    SELECT h.chunk_id FROM (
+        SELECT held.* FROM held JOIN embeddings_embedding e USING (chunk_id)
+        WHERE e.model_id = %s ORDER BY random() LIMIT {LOOKED_UP}
+    ) h JOIN documents_chunk c ON c.id = h.chunk_id JOIN documents_document d ON d.id = c.document_id
+    WHERE d.collection_id::text = h.collection_id
+        AND encode(sha256(convert_to(c.content, 'UTF8')), 'hex') = h.chunk_hash
+"""
+_ALL = "SELECT chunk_id FROM embeddings_embedding WHERE model_id = %(model)s"
 _VECTORS = "SELECT count(*) FROM embeddings_embedding WHERE model_id = %s"
 _LAST_VERSION = "SELECT last_value FROM embeddings_outbox_version"
 _LAST_MODEL = "SELECT coalesce(max(last_value), 0) FROM pg_sequences WHERE sequencename = %s"
@@ -65,8 +78,9 @@ _GONE = """
 @dataclass(frozen=True, slots=True)
 class Compared:
     """One space. vectors: in PostgreSQL; held: in the store. missing there; strange: not in PostgreSQL (any
-    more); elsewhere: under another collection; other_text: with another text's hash. waiting: different, and
-    in the outbox. sample: up to 5 chunks of each. model: "" for one that is gone, whose all is strange.
+    more); elsewhere: under another collection; other_text: with another text's hash; other_vector: not found
+    by their own vectors, of up to 20 others that are looked up. waiting: different, and in the outbox.
+    sample: up to 5 chunks of each. model: "" for one that is gone, whose all is strange.
     """
 
     space: str
@@ -78,12 +92,13 @@ class Compared:
     strange: int = 0
     elsewhere: int = 0
     other_text: int = 0
+    other_vector: int = 0
     waiting: int = 0
     sample: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def broken(self) -> int:
-        return self.missing + self.strange + self.elsewhere + self.other_text
+        return self.missing + self.strange + self.elsewhere + self.other_text + self.other_vector
 
 
 class Comparison:
@@ -114,14 +129,14 @@ class Comparison:
                 yield Compared(space.name, "", model_id, 0, held, strange=held)
 
     def mend(self, found: Compared) -> None:
-        """Put what is different into the outbox; a removed model's space is to be dropped.
-
-        Only for the one at which `all` stands.
+        """Put what is different into the outbox, all vectors where some of the sample are; a removed model's
+        space is to be dropped. Only for the one at which `all` stands.
         """
         if not found.model:
             outbox.drop_gone(found.model_id)
             return
-        chunks = [row[0] for row in execute(_BROKEN, {"model": found.model_id})]
+        broken = f"{_BROKEN} UNION {_ALL}" if found.other_vector else _BROKEN
+        chunks = [row[0] for row in execute(broken, {"model": found.model_id})]
         for start in range(0, len(chunks), PART):
             outbox.add([Entry(found.model_id, chunk, 0) for chunk in chunks[start : start + PART]])
 
@@ -135,8 +150,21 @@ class Comparison:
             if execute(_LAST_VERSION) == before:
                 break
         counts = {kind: count for kind, count, _ in rows}
+        if lost := self._lost(model.pk):
+            counts["other_vector"] = len(lost)
+            rows.append(("other_vector", len(lost), lost[:SAMPLE]))
         sample = tuple((kind, tuple(map(str, chunks))) for kind, _, chunks in rows)
         return Compared(space.name, model.name, model.pk, vectors, held, **counts, sample=sample)
+
+    def _lost(self, model_id: int) -> list[UUID]:
+        """Of some chunks that are there as they should be, those that their own vectors do not lead to."""
+        entries = [Entry(model_id, row[0], 0) for row in execute(_SOUND, [model_id])]
+        points = [(parcel.space, point) for parcel in parcels_of(entries) for point in parcel.points.values()]
+        return [
+            point.chunk_id
+            for space, point in points
+            if not self._runner.run(_leads(self._store, space, point))
+        ]
 
     def _read(self, space: Space, expected: int) -> int:
         """Into the temporary table; how much that is."""
@@ -157,6 +185,13 @@ class Comparison:
         """Ids that models have had."""
         last = execute(_LAST_MODEL, ["embeddings_embeddingmodel_id_seq"])[0][0]
         return [row[0] for row in execute(_GONE, [last])]
+
+
+async def _leads(store: VectorStore, space: Space, point: Point) -> bool:
+    """Whether the point is found by its vector, or more than enough others of the same vector are."""
+    found = await store.nearest(space, point.vector, collections=[point.collection_id], limit=AMONG)
+    alike = [near.chunk_id for near in found if near.distance <= ALIKE]
+    return point.chunk_id in alike or len(alike) == AMONG
 
 
 async def _next(pages: AsyncIterator[Sequence[Held]]) -> Sequence[Held]:

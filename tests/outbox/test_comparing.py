@@ -44,6 +44,22 @@ def test_repair_mends_a_store_that_somebody_has_been_at(stored: Stack, chroma: C
     assert chroma.points(model) == {id_: payload for id_, (_, payload) in records.items()}
 
 
+def test_vectors_of_another_making_are_found_out_and_sent_anew(stored: Stack, chroma: Chroma):
+    model = active_model(stored)
+    records = chroma.records(model)
+    for id_, (vector, payload) in records.items():
+        chroma.put(model, id_, like=[*vector[1:], vector[0]], payload=payload)
+    code, told = compared(stored)
+    (space,) = told["spaces"]
+    assert (code, space["other_vector"], space["missing"]) == (1, 20, 0)
+    assert set(space["sample"]["other_vector"]) <= set(records)
+
+    assert compared(stored, "repair")[0] == 0
+    assert {id_: vector for id_, (vector, _) in chroma.records(model).items()} == {
+        id_: pytest.approx(vector, abs=1e-6) for id_, (vector, _) in records.items()
+    }
+
+
 def test_repair_fills_a_store_that_was_wiped_and_drops_what_a_removed_model_left(
     stored: Stack, chroma: Chroma
 ):

@@ -27,6 +27,7 @@ WORDS = {
     "strange": "there, but not in PostgreSQL",
     "elsewhere": "there under another collection",
     "other_text": "there with another text's hash",
+    "other_vector": "of the 20 that were looked up are not found there by their own vectors",
     "waiting": "on their way (in the outbox)",
 }
 
