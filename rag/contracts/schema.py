@@ -5,6 +5,8 @@ from typing import Any
 _STRING: dict[str, Any] = {"type": "string"}
 _ID: dict[str, Any] = {"type": "string", "format": "uuid"}
 _QUESTION: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 2000}
+_QUERY_ID: dict[str, Any] = {"X-Query-ID": {"schema": _ID}}
+_OTHER_NAME = "Another name for {}."
 _PAGE: dict[str, Any] = {"type": "integer", "nullable": True}
 
 
@@ -105,6 +107,7 @@ SCHEMAS: dict[str, Any] = {
         ["query"],
         query=_QUESTION,
         maxSources=_count(10),
+        topK={**_count(None), "description": _OTHER_NAME.format("maxSources")},
         maxTokens=_count(None, 4096),
         collection=_COLLECTION,
     ),
@@ -112,6 +115,7 @@ SCHEMAS: dict[str, Any] = {
         ["question"],
         question=_QUESTION,
         topK=_count(5),
+        maxSources={**_count(None), "description": _OTHER_NAME.format("topK") + " Goes before it."},
         maxTokens=_count(None, 4096),
         collection=_COLLECTION,
     ),
@@ -151,16 +155,20 @@ def _answered(response: tuple[str, ...]) -> dict[str, Any]:
             " token is an event `error` with the error body, and the end."
         ),
         "content": {**_content(*response), "text/event-stream": {"schema": {"type": "string"}}},
-        "headers": {"X-Query-ID": {"schema": _ID}},
+        "headers": _QUERY_ID,
     }
+
+
+def _failed(status: str, words: str) -> dict[str, Any]:
+    """A question that was asked and failed is recorded, so that it has an id."""
+    told = {"description": words, "content": _content("Problem")}
+    return {**told, "headers": _QUERY_ID} if status in ("500", "503") else told
 
 
 def _operation(
     name: str, summary: str, request: tuple[str, ...], response: tuple[str, ...], failures: dict[str, str]
 ) -> dict[str, Any]:
-    answers = {
-        status: {"description": words, "content": _content("Problem")} for status, words in failures.items()
-    }
+    answers = {status: _failed(status, words) for status, words in failures.items()}
     return {
         "post": {
             "operationId": name,

@@ -100,3 +100,15 @@ def test_the_schema_names_the_failures_of_the_edges_for_every_operation(server: 
     assert {"401", "403"} <= set(paths["/api/v1/documents"]["get"]["responses"])
     assert "401" not in paths["/health"]["get"]["responses"]
     assert "/" not in paths
+
+
+def test_the_schema_names_both_counts_of_query_and_the_id_of_a_failed_question(server: Stack):
+    schema = server.client.get("/api/schema").json()
+
+    for name in ("QueryRequest", "BookRequest"):
+        assert {"topK", "maxSources"} <= set(schema["components"]["schemas"][name]["properties"])
+    failures = schema["paths"]["/query"]["post"]["responses"]
+    assert [status for status in failures if "X-Query-ID" in failures[status].get("headers", {})] == [
+        "200",
+        "503",
+    ]
