@@ -40,9 +40,14 @@ class Sent(NamedTuple):
 
 
 class OllamaDialect(ABC):
-    """num_ctx is always sent: Ollama's default cuts the beginning of a long prompt off without a word."""
+    """num_ctx is always sent: Ollama's default cuts the beginning of a long prompt off without a word.
+
+    So is that no model is to think first: those that can do so unless told, and use up the time and the
+    tokens of an answer before it begins.
+    """
 
     def __init__(self, sent: Sent) -> None:
+        self._silent: dict[str, bool] = {"think": False}
         self.tongue = Tongue(Lines, self._message, self._whole, streams_objects=True)
         self._sent = sent
         self.model_name = sent.model_name
@@ -54,6 +59,7 @@ class OllamaDialect(ABC):
             "stream": request.streamed,
             "keep_alive": keep_alive(self._sent.keep_alive),
             "options": self._options(request.max_tokens),
+            **self._silent,
         }
         if request.schema is not None:
             body["format"] = request.schema
@@ -72,8 +78,10 @@ class OllamaDialect(ABC):
         if error:
             raise self._failed(error)
 
-    def learn(self, status: int, said: str) -> None:  # noqa: B027 (nothing to leave out)
-        """Ollama passes over what it does not know."""
+    def learn(self, status: int, said: str) -> None:
+        """Ollama passes over what it does not know; what stands in its place may not."""
+        if status in (400, 422) and "think" in said:
+            self._silent = {}
 
     def failure(self, status: int, retry_after: str, said: str) -> SynthesisFailed:
         if status == 404:
@@ -125,7 +133,7 @@ class ChatDialect(OllamaDialect):
 
     def _text(self, reply: dict[str, Any]) -> str | None:
         message = reply.get("message")
-        return content_text(message.get("content")) if isinstance(message, dict) else None
+        return _said(message, "content") if isinstance(message, dict) else None
 
 
 class GenerateDialect(OllamaDialect):
@@ -136,7 +144,12 @@ class GenerateDialect(OllamaDialect):
         return {"prompt": prompt, **({"system": told} if told else {})}
 
     def _text(self, reply: dict[str, Any]) -> str | None:
-        return content_text(reply.get("response"))
+        return _said(reply, "response")
+
+
+def _said(message: dict[str, Any], name: str) -> str | None:
+    """While a model thinks, some servers leave out what it has not begun to say."""
+    return content_text(message.get(name)) if name in message or "thinking" not in message else ""
 
 
 def _turn(message: Message) -> str:

@@ -1,5 +1,6 @@
 """Ollama's plain /api/generate as a chat model, and what both of its ways are told beside the prompt."""
 
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -9,9 +10,11 @@ import pytest
 
 from knowlex.common.errors import SynthesisFailed
 from knowlex.common.retry import Retry
-from rag.chat.client import HttpChat
+from rag.chat.client import HttpChat, Request
 from rag.chat.ollama import OllamaChat, OllamaGenerate
+from rag.chat.ollama_dialect import ChatDialect, GenerateDialect, OllamaDialect, Sent
 from rag.chat.protocol import Message, system, user
+from rag.chat.reading import Reading
 from tests.provider import Provider
 
 QUICK = Retry(retries=2, base_s=0.01)
@@ -21,6 +24,7 @@ import sys
 from rag.chat.ollama import OllamaChat, OllamaGenerate
 assert not {"django", "openai", "celery"} & {name.partition(".")[0] for name in sys.modules}
 """
+SENT = Sent("m", 0.0, 4000, None, "30m", {})
 Connect = Callable[..., HttpChat]
 
 
@@ -90,6 +94,31 @@ async def test_a_model_that_is_not_there_is_named_and_not_asked_for_twice(
     with pytest.raises(SynthesisFailed, match="ollama pull mistral:7b"):
         await connect(kind, model_name="mistral:7b").complete([user("?")])
     assert len(provider.calls("chat")) == 1
+
+
+DIALECTS: list[tuple[type[OllamaDialect], str]] = [
+    (ChatDialect, '{"message": {"role": "assistant", %s}, "done": false}'),
+    (GenerateDialect, '{%s, "done": false}'),
+]
+
+
+@pytest.mark.parametrize(("dialect", "line"), DIALECTS)
+def test_what_a_model_thinks_is_no_part_of_its_reply(dialect: type[OllamaDialect], line: str):
+    name = "content" if dialect is ChatDialect else "response"
+    said = ['"thinking": "Hm."', f'"thinking": "So.", "{name}": ""', f'"{name}": "Gloves [1]."']
+    reading = Reading(dialect(SENT).tongue, streamed=True)
+    whole = "".join(reading.feed((line % one + "\n").encode()) for one in said)
+    assert whole == "Gloves [1]."
+
+
+@pytest.mark.parametrize(("dialect", "_"), DIALECTS)
+def test_no_model_is_to_think_first_unless_its_server_minds(dialect: type[OllamaDialect], _: str):
+    asked, subject = Request([user("?")], 5, None, streamed=False), dialect(SENT)
+    assert json.loads(subject.body(asked))["think"] is False
+    subject.learn(400, '{"error": "invalid options"}')
+    assert "think" in json.loads(subject.body(asked))
+    subject.learn(400, '{"error": "\\"m\\" does not support thinking"}')
+    assert "think" not in json.loads(subject.body(asked))
 
 
 def test_it_needs_no_django():

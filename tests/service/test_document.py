@@ -88,6 +88,7 @@ def test_ollama_is_asked_as_the_document_says(service: RAGService, ollama: Provi
         "prompt": PROMPT,
         "stream": False,
         "keep_alive": "30m",
+        "think": False,
     }
     asked = {"temperature": 0.1, "top_p": 0.9, "max_tokens": 500, "num_predict": 500}
     assert asked.items() <= options.items()
