@@ -16,9 +16,7 @@ from knowlex.common.components import component
 
 BATCH = 128  # pairs of sentences whose vectors are held at once
 PASSES = 4
-TELLING_TOKENS = (
-    5  # a "sentence" of fewer stays with the one before: it costs a run of the model, and says nothing
-)
+TELLING_TOKENS = 5  # a "sentence" of fewer stays with the one before: it costs a run, and says nothing
 
 
 class SemanticChunker:

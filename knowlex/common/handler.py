@@ -25,9 +25,7 @@ from knowlex.common.sync_views import SyncHandler, ThreadPool
 Send = Callable[[Message], Awaitable[None]]
 
 WITH_DJANGO_MIDDLEWARE = ("/admin/", "/static/")
-SMALL_BYTES = (
-    64 * 1024
-)  # an unread rest that is read away before the response, so that the connection can stay
+SMALL_BYTES = 64 * 1024  # of an unread rest that is read away first, so that the connection can stay
 DRAIN_BYTES, DRAIN_S = 256 * 1024 * 1024, 10.0
 
 

@@ -17,7 +17,8 @@ from knowlex.embedded.accounts import Account
 from knowlex.embedded.errors import StackError
 
 PR_SET_PDEATHSIG = 1
-MAX_LOG_BYTES = 10 * 1024 * 1024
+MAX_LOG_BYTES = 10 * 1024 * 1024  # with more, a start begins a new one
+TAIL_BYTES = 16 * 1024
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -112,11 +113,18 @@ class Part:
         code = self.exit_code or 0
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         try:
-            tail = self.log.read_text(errors="replace").splitlines()[-lines:]
+            tail = _end_of(self.log).splitlines()[-lines:]
         except OSError:
             tail = []
         said = "".join(f"\n    {line}" for line in tail)
         return f"{self.name} {how}. Its log, {self.log}, ends:{said}" if said else f"{self.name} {how}."
+
+
+def _end_of(log: Path) -> str:
+    """The last 16 KiB: a server's log is large after some months. Raises OSError."""
+    with log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+        return file.read(TAIL_BYTES).decode(errors="replace")
 
 
 def end_leftover(pid_file: Path, folder: Path, asking: signal.Signals, forcing: signal.Signals) -> None:

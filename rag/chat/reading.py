@@ -26,7 +26,7 @@ class Parts(Protocol):
 
 
 class Tongue(NamedTuple):
-    """How a server speaks. parts: makes what splits a stream; event, line: read a message of it.
+    """How a server speaks. parts: makes what splits a stream into messages; message: reads one of them.
 
     whole: reads a reply in one JSON object. streams_objects: a stream begins as such a reply does.
     """
