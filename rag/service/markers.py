@@ -14,12 +14,17 @@ from rag.service.places import Place
 from rag.types import Context, Passage
 
 _SPACE = r"(?P<space>[ \t]{0,4})"
-_SQUARE = r"[\[【［〔](?P<square>[^\[\]【】［］〔〕]{1,400})[\]】］〕]"
+_SQUARE = r"\\?[\[【［〔](?P<square>[^\[\]【】［］〔〕]{1,400})[\]】］〕]"
 _ROUND = r"[(（](?P<round>[^()（）\[\]]{1,400})[)）]"
 _BRACKETS = re.compile(rf"{_SPACE}(?:{_SQUARE}|{_ROUND})(?P<colon>[ \t]*[:：](?=\s))?")
 _NUMBERS = re.compile(r"[\s\d,;&–—-]+|\^\d+")  # which the checker reads itself
 _RUN = re.compile(r"\[\d{1,4}\](?:[ \t]?\[\d{1,4}\])*")
 _NUMBER = re.compile(r"\d+")
+_ATTRIBUTED = (  # "According to manual.pdf, page 5, ...", "Source: manual.pdf (p. 5)"
+    r"(?P<by>\b(?:according to|as (?:stated|mentioned|described|noted|shown) in|as per|based on|from|see"
+    r"|sources?:|references?:|citations?:)\s(?:the\s)?)(?P<name>%s)"
+    r"(?:,\s|\s\(|\s)(?P<page>(?:pages?|pp?)\b\.?\s?\d{1,6}(?:\s?[-–]\s?\d{1,6})?)\)?"
+)
 _LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t>*•-]*\Z")
 
 
@@ -40,10 +45,19 @@ class Markers:
         blocks = ([context.passages[part.passage] for part in block.parts] for block in context.blocks)
         self._blocks = [_spread(passages) for passages in blocks]
         self._known = Known(place for block in self._blocks for place in block.places)
+        names = {place.document for block in self._blocks for place in block.places}
+        longest_first = sorted(names, key=len, reverse=True)
+        self._attributed = re.compile(_ATTRIBUTED % "|".join(map(re.escape, longest_first)), re.IGNORECASE)
 
     def numbered(self, reply: str) -> str:
         """The reply with `[n]`, n being the number of a block, for every marker that names blocks."""
-        return _BRACKETS.sub(self._replaced, reply)
+        return self._attributed.sub(self._unbracketed, _BRACKETS.sub(self._replaced, reply))
+
+    def _unbracketed(self, found: re.Match[str]) -> str:
+        """For a document and a page that stand without brackets behind words that name a source."""
+        named = self._known.named_in(f"{found['name']}, {found['page']}")
+        numbers = dict.fromkeys(number for one in named for number in self._numbers(one))
+        return found["by"] + "".join(f"[{n}]" for n in numbers) if numbers else found[0]
 
     def _replaced(self, found: re.Match[str]) -> str:
         inside, colon = found["square"] or found["round"], found["colon"] or ""

@@ -9,6 +9,7 @@ from rag.service.places import Place
 _LIKE = str.maketrans(
     {"_": " ", "–": "-", "—": "-", "‑": "-", "−": "-", **dict.fromkeys("\"'`*“”‘’«»", None)}
 )
+_ESCAPE = re.compile(r"\\(?=[_*.#-])")  # Markdown's
 _EXTENSION = re.compile(r"\.[a-z0-9]{1,5}$")
 _PAGE_WORD = r"\b(?:pages?|pp?|pgs?|seiten?|s|p[áa]ginas?|p[áa]gs?)"
 _ITEM = r"\d{1,6}(?:\s?(?:-|to|bis|a)\s?\d{1,6})?"
@@ -68,7 +69,7 @@ class Known:
 
     def named_in(self, inside: str) -> list[Named]:
         """What it names; [] where it is no citation, a Named that nothing fits where it is one of nothing."""
-        text = like(inside)
+        text = like(_ESCAPE.sub("", inside))
         found = list(self._names(text))
         if not found:
             return self._without_name(text)

@@ -45,6 +45,13 @@ READ = [
     ("Gloves [page 5].", "Gloves [1]."),
     ("Gloves [document_name, page 5].", "Gloves [1]."),
     ("[safety_manual.pdf, p.5]: Gloves.", "[1] Gloves."),
+    ("Gloves [safety\\_manual.pdf, p.5].", "Gloves [1]."),  # as Markdown escapes it
+    ("Gloves \\[safety_manual.pdf, page 5\\].", "Gloves [1]."),
+    ("According to safety_manual.pdf, page 5, gloves.", "According to [1], gloves."),
+    ("As stated in the safety_manual.pdf (p. 7), gloves.", "As stated in the [2], gloves."),
+    ("Gloves.\n\nSource: Safety_Manual.pdf, page 5", "Gloves.\n\nSource: [1]"),
+    ("The form is taken from safety_manual.pdf.", "The form is taken from safety_manual.pdf."),
+    ("According to safety_manual.pdf, page 6, gloves.", "According to safety_manual.pdf, page 6, gloves."),
     ("Gloves [1] and more [2, 3].", "Gloves [1] and more [2, 3]."),
     ("It reads [sic] so (see below).", "It reads [sic] so (see below)."),
 ]
