@@ -3,17 +3,14 @@
 Deterministic, for those who run no chat model. What it cannot tell stays as it was asked.
 """
 
-import re
 from collections.abc import Sequence
 
 from rag.standalone.reading import Read, follow_up, is_unspaced, new_topic, pronoun_place, read
-from rag.standalone.topics import name_runs, person, topic
+from rag.standalone.replacing import END, of_other_topic, replaced
+from rag.standalone.topics import bare, in_brackets, owner, person, topic
 from rag.standalone.types import Turn
-from rag.standalone.vocabulary import DETERMINERS
 
 MAX_CHARS = 2000  # of a question
-_END = " \t?!.。？！"
-_NUMBER = re.compile(r"\d+")
 _OBJECTS = frozenset(["it", "they", "them", "he", "him", "she"])
 _POSSESSIVES = frozenset(["its", "their", "his"])
 
@@ -33,7 +30,7 @@ def carried(question: str, turns: Sequence[Turn]) -> str:
     if kind == "pronoun":
         made = _with_name(asked, before, turns)
     elif kind == "topic":
-        made = _of_other_topic(before[0], new_topic(asked), asked)
+        made = of_other_topic(before[0], new_topic(asked), asked)
     else:
         made = _completed(asked, before)
     return made if made and len(made) <= MAX_CHARS else question
@@ -44,8 +41,10 @@ def _with_name(asked: Read, before: Sequence[Read], turns: Sequence[Turn]) -> st
     if place is None:
         return ""
     word = asked.words[place]
+    if word.plain in _POSSESSIVES and place == 1 and (made := _of_same_owner(asked, before[0])):
+        return made
     quote = read(turns[0].quote or turns[0].answer, like=turns[0].question)
-    name = person(before[0], quote, word.plain) or next(filter(None, map(topic, before)), "")
+    name = person(before[0], quote, word.plain) or _centre(before)
     if not name:
         return _completed(asked, before)
     following = place + 1 < len(asked.words) and asked.is_content(asked.words[place + 1])
@@ -60,78 +59,51 @@ def _with_name(asked: Read, before: Sequence[Read], turns: Sequence[Turn]) -> st
     return asked.text[: word.start] + instead + asked.text[word.end :]
 
 
-def _of_other_topic(before: Read, new: str, asked: Read) -> str:
-    """The previous question with the new topic in the place of its own."""
-    core = _core(new, asked)
-    if not core:
+def _of_same_owner(asked: Read, before: Read) -> str:
+    """ "And its melting point?", after "What is the boiling point of water?": the same of something else.
+
+    "" where the follow-up is more than that, or the previous question was about no part of something.
+    """
+    rest, held = asked.words[2:], topic(before)
+    if asked.words[0].plain not in asked.vocabulary.connectors or not all(map(asked.is_content, rest)):
         return ""
-    span = _of_same_head(before, core) or _of_same_number(before, core) or _of_same_names(before, core, asked)
-    if span:
-        return _replaced(before.text, span, core)
-    if core != new and new.split()[0].lower() in asked.vocabulary.prepositions:
-        return _extended(before.text, new[:1].lower() + new[1:])
-    held = topic(before)
-    place = before.text.find(held) if held else -1
-    if place >= 0:
-        return _replaced(before.text, (place, place + len(held)), new)
-    return _extended(before.text, new)
+    part, of, _ = held.partition(" of ")
+    place = before.text.find(held)
+    if not rest or place < 0 or not (of or owner(held)):
+        return ""
+    new = asked.text[rest[0].start : rest[-1].end]
+    if owner(held):
+        start = place + len(owner(held)) + len("'s ")
+        return replaced(before.text, (start, place + len(held)), new)
+    article = next((f"{one} " for one in ("the", "The") if part.startswith(f"{one} ")), "")
+    return replaced(before.text, (place + len(article), place + len(part)), new)
 
 
-def _core(new: str, asked: Read) -> str:
-    """Without prepositions and articles before it."""
-    words = new.split()
-    while words and words[0].lower() in asked.vocabulary.prepositions | DETERMINERS:
-        words = words[1:]
-    return " ".join(words)
-
-
-def _of_same_head(before: Read, core: str) -> tuple[int, int] | None:
-    """ "black tea", for "green tea": as many words as the new topic has, ending with the same one."""
-    words = core.lower().split()
-    for place, word in enumerate(before.words):
-        if len(words) > 1 and word.plain == words[-1] and before.is_content(word):
-            first = place
-            while first > 0 and place - first < len(words) - 1 and before.is_content(before.words[first - 1]):
-                first -= 1
-            return before.words[first].start, word.end
-    return None
-
-
-def _of_same_number(before: Read, core: str) -> tuple[int, int] | None:
-    """The last number, where the new topic is nothing but one as long."""
-    if not _NUMBER.fullmatch(core):
-        return None
-    numbers = [found.span() for found in _NUMBER.finditer(before.text) if len(found[0]) == len(core)]
-    return numbers[-1] if numbers else None
-
-
-def _of_same_names(before: Read, core: str, asked: Read) -> tuple[int, int] | None:
-    """The last name, where the new topic is one too."""
-    runs = name_runs(before)
-    capitals = [word[:1].isupper() for word in core.split() if word.lower() not in asked.vocabulary.stop]
-    return runs[-1] if runs and capitals and all(capitals) else None
+def _centre(before: Sequence[Read]) -> str:
+    """What the conversation is about: Kenya, if "Kenya's capital" was asked about and Kenya before that."""
+    held = next(filter(None, map(topic, before)), "")
+    owning = owner(held)
+    if not owning or len(before) < 2 or held in before[1].text:
+        return held
+    return owning if bare(owning) in before[1].text or owner(topic(before[1])) else held
 
 
 def _completed(asked: Read, before: Sequence[Read]) -> str:
     """With what it is about in brackets: all of the previous question where nothing else is named."""
-    about = "" if is_unspaced(asked.text) else next(filter(None, map(topic, before)), "")
+    held = in_brackets(before[0])
+    if is_unspaced(asked.text):
+        about = "" if asked.text.rstrip(END).endswith("呢") else held
+        about = about or before[0].text.partition(" (")[0].strip(END)
+        return f"{asked.text.rstrip(END)} ({about}){asked.text[len(asked.text.rstrip(END)) :].strip()}"
+    about = next(filter(None, map(topic, before)), "")
     names_something = any(asked.is_content(word) for word in asked.words)
     if not about or not names_something:
-        about = _lowered(before[0])
-    end = asked.text[len(asked.text.rstrip(_END)) :].strip() or ""
-    return f"{asked.text.rstrip(_END)} ({about}){end}"
+        about = held or _lowered(before[0])
+    end = asked.text[len(asked.text.rstrip(END)) :].strip() or ""
+    return f"{asked.text.rstrip(END)} ({about}){end}"
 
 
 def _lowered(question: Read) -> str:
-    text = question.text.strip(_END + "¿¡")
+    text = question.text.strip(END + "¿¡")
     first = question.words[0] if question.words else None
     return text[:1].lower() + text[1:] if first and not question.is_content(first) else text
-
-
-def _replaced(text: str, span: tuple[int, int], new: str) -> str:
-    return text[: span[0]] + new + text[span[1] :]
-
-
-def _extended(text: str, new: str) -> str:
-    bare = text.rstrip(_END)
-    return f"{bare} {new}{text[len(bare) :].strip() or '?'}"

@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from embeddings.analysis.asking import asked_in
-from rag.standalone.vocabulary import CJK_FOLLOWS, DETERMINERS, Vocabulary, vocabulary
+from rag.named import NOUNS_ARE_CAPITAL
+from rag.standalone.vocabulary import CJK_FOLLOWS, Vocabulary, vocabulary
 
 # pronoun: a word stands for something said before. topic: the previous question, of something else.
 # bare: what the question is about is left out altogether.
@@ -14,7 +16,12 @@ _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _CJK_FOLLOWS = re.compile(CJK_FOLLOWS)
-_DEMONSTRATIVES = frozenset(("this", "these", "those"))
+_DEMONSTRATIVES = frozenset(("this", "that", "these", "those"))
+_COUNTED = frozenset(("many", "much", "which", "what"))
+_LIGHT_VERBS = frozenset(
+    ("happen", "work", "mean", "matter", "occur", "change", "apply", "help", "cost", "take")
+)
+_BEFORE_ONE = frozenset(("which", "this", "that", "first", "second", "third", "last", "other"))
 _BEFORE_THAT = frozenset(
     ("is", "was", "does", "did", "do", "about", "of", "like", "than", "after", "before", "why", "for", "with")
 )
@@ -52,7 +59,7 @@ class Read:
     def is_name(self, place: int) -> bool:
         """Written with a capital, and not only because it comes first."""
         word = self.words[place]
-        return word.text[:1].isupper() and self.is_content(word)
+        return word.text[:1].isupper() and self.is_content(word) and not self.text.isupper()
 
 
 def read(text: str, *, like: str = "") -> Read:
@@ -74,7 +81,13 @@ def follow_up(question: Read) -> Kind | None:
         return "bare" if _CJK_FOLLOWS.search(question.text.strip()) else None
     named = [word for word in question.content if word.plain not in question.vocabulary.light]
     if not named:
-        return "pronoun" if question.content and pronoun_place(question) is not None else "bare"
+        place = pronoun_place(question)
+        plain = "" if place is None else question.words[place].plain
+        return (
+            "pronoun" if place is not None and (question.content or plain not in _DEMONSTRATIVES) else "bare"
+        )
+    if question.language == "en" and _asks_which_one(question):
+        return "bare"
     if pronoun_place(question) is not None:
         return "pronoun"
     if new_topic(question):
@@ -117,7 +130,10 @@ def _stands_for_something(question: Read, place: int, plain: str) -> bool:
         if plain == "it":
             return not _is_expletive(question, place)
         if plain == "that":
-            return last or (words[place - 1].plain in _BEFORE_THAT and not _is_next_content(question, place))
+            return last or (
+                words[place - 1].plain in _BEFORE_THAT
+                and (not _is_next_content(question, place) or words[place + 1].plain in _LIGHT_VERBS)
+            )
         if plain == "there":
             return not any(word.plain in _THERE_IS for word in words[max(0, place - 1) : place + 2])
     if question.language == "de":
@@ -145,16 +161,29 @@ def _is_next_content(question: Read, place: int) -> bool:
 
 def _named_before(question: Read, place: int) -> bool:
     """Whether the question names it itself: "When was the belfry built, and who built it?" """
+    articles = question.vocabulary.determiners - _DEMONSTRATIVES
+    of_places = question.words[place].plain == "there"  # no article makes a place of a thing
     for n in range(place):
         word = question.words[n]
         if not question.is_content(word) or word.plain in question.vocabulary.light:
             continue
-        if n and (question.is_name(n) or question.words[n - 1].plain in DETERMINERS - _DEMONSTRATIVES):
+        counted = n and question.words[n - 1].plain in _COUNTED  # "How many ATP does it need?"
+        if n and question.is_name(n) and not counted and question.language not in NOUNS_ARE_CAPITAL:
+            return True
+        if n and question.words[n - 1].plain in articles and not of_places:
             return True
         between = question.text[word.end : question.words[place].start].lower()
         if "," in between or any(f" {one} " in between for one in question.vocabulary.connectors):
             return True
     return False
+
+
+def _asks_which_one(question: Read) -> bool:
+    """ "Which one is the strongest?", "Which is faster?", "When should I use the first one?" """
+    words = [word.plain for word in question.words]
+    if any(word in _BEFORE_ONE and after in ("one", "ones") for word, after in pairwise(words)):
+        return True
+    return words[:2] in (["which", "is"], ["which", "are"]) and len(question.content) == 1
 
 
 def _is_elliptic(question: Read) -> bool:

@@ -11,7 +11,8 @@ class Vocabulary:
     """pronouns: stand for something said before. connectors: may begin a follow-up. asking: question words.
 
     auxiliaries: by which a question of its own is told. light: content words that name nothing. topics:
-    beginnings after which only the new topic stands. stop: all words that name nothing.
+    beginnings after which only the new topic stands. stop: all words that name nothing. determiners: after
+    which what is named stands.
     """
 
     pronouns: frozenset[str] = frozenset()
@@ -22,6 +23,7 @@ class Vocabulary:
     light: frozenset[str] = frozenset()
     topics: tuple[str, ...] = ()
     stop: frozenset[str] = frozenset()
+    determiners: frozenset[str] = frozenset()
 
 
 _PRONOUNS = {
@@ -104,11 +106,34 @@ _TOPICS = {
     "es": ("qué tal", "y qué pasa con", "qué hay de"),
 }
 # Never a name, though they stand before one.
-_ARTICLES = (
-    "the a an this these der die das den dem des ein eine einen einem einer le la les l un une el los las"
-    " una il lo gli i o os as um uma de het een"
+_ARTICLES = {
+    "en": "the a an this these my your our",
+    "de": "der die das den dem des ein eine einen einem einer",
+    "fr": "le la les l un une",
+    "es": "el la los las un una",
+    "it": "il lo la l gli i le un una",
+    "pt": "o os a as um uma",
+    "nl": "de het een",
+}
+DETERMINERS = frozenset(" ".join(_ARTICLES.values()).split())  # where the language is unknown
+# English verbs that stand between what is asked about and the rest: "which vaccines use viral vectors".
+_VERBS = (
+    "allow allows allowed apply applies approve approves become becomes belong belongs bring cause causes"
+    " come comes contain"
+    " contains cost costs cover covers differ differs eat forgot get gets give gives go goes happen happens"
+    " have help helps hold holds include includes know keep keeps lead leads lie lies live lives look make"
+    " makes mean means need needs occur occurs own owns pay pays produce produces run runs say says see take"
+    " takes threaten threatens use uses want work works"
 )
-DETERMINERS = frozenset(_ARTICLES.split())
+VERBS = frozenset(_VERBS.split())
+# Participles that do not end in -ed or -ing.
+_PARTICIPLES = (
+    "begun bought born broken brought built chosen cut done drawn driven eaten fallen felt fought forgotten"
+    " found given gone grown heard held hidden kept known laid led left lost made meant met paid put read"
+    " said sent set shown shut sold spent spoken stolen sung sunk taken taught thought told torn understood"
+    " won worn written"
+)
+PARTICIPLES = frozenset(_PARTICIPLES.split())
 # Scripts without spaces: what stands for something said before, and how a question goes on.
 CJK_FOLLOWS = (
     r"它|牠|(?<!其)他|她|这个|那个|这里|那里|这些|那些|呢[？?]?$|それ|これ|その|この|あれ|彼|そこ|ここ"
@@ -129,5 +154,8 @@ def vocabulary(code: str) -> Vocabulary:
         "auxiliaries": words(_AUXILIARIES),
         "prepositions": words(_PREPOSITIONS),
     }
-    stop = frozenset().union(stop_words(code), DETERMINERS, *named.values())
-    return Vocabulary(light=words(_LIGHT), topics=_TOPICS.get(code, ()), stop=stop, **named)
+    determiners = words(_ARTICLES) or DETERMINERS
+    stop = frozenset().union(stop_words(code), determiners, *named.values())
+    return Vocabulary(
+        light=words(_LIGHT), topics=_TOPICS.get(code, ()), stop=stop, determiners=determiners, **named
+    )
