@@ -5,7 +5,8 @@ is true where the policy "grants every employee 25 days of paid vacation". Names
 opposites are held to the passage all the same, and so is every word that says something of its own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from rag.checking.agreement import agrees_beside, relations_agree, share
 from rag.checking.judge import judged
@@ -27,10 +28,22 @@ _VERBS = """
     stated specify specifies specified mention mentions mentioned describe describes described say says said
     explain explains use uses used using happen happens occur occurs times order annually yearly means mean
     refers
+    benötigen benötigt brauchen braucht bedürfen bedarf erfordern erfordert erforderlich notwendig
+    vorgeschrieben verpflichtend gelten gilt erhalten erhält bekommen bekommt gewähren gewährt bieten bietet
+    zustehen umfassen umfasst enthalten enthält verwenden verwendet jährlich
+    nécessite nécessitent requis requise exige exigent obligatoire obligatoires reçoit reçoivent obtient
+    obtiennent accorde accordent bénéficie bénéficient offre offrent comprend comprennent inclut incluent
+    necesita necesitan requiere requieren obligatorio obligatoria obligatorios recibe reciben obtiene obtienen
+    concede conceden ofrece ofrecen incluye incluyen
 """
 _PEOPLE = """
     employee employees staff personnel worker workers people person persons everyone everybody anyone
+    mitarbeiter mitarbeitern mitarbeitende mitarbeitenden beschäftigte beschäftigten arbeitnehmer angestellte
+    angestellten personal personen
+    employé employés salarié salariés travailleur travailleurs
+    empleado empleados trabajador trabajadores
 """
+EACH = frozenset(["a", "an", "each", "every", "per"])
 VERBS, PEOPLE = frozenset(_VERBS.split()), frozenset(_PEOPLE.split())
 
 
@@ -51,7 +64,7 @@ def _summed_up(claim: str, block: Block) -> Verdict | None:
     for start, end in _windows(claim, block):
         said = statement_of(block.content[start:end], block.language)
         found = share(statement, said)
-        if found >= LEAST and agrees_beside(statement, said, lambda token: _is_spare(token, said)):  # noqa: B023
+        if found >= LEAST and agrees_beside(statement, said, _spare_of(statement, said)):
             return Verdict("supported", start, end, found)
         if found == 1 and not relations_agree(statement, said):  # it says otherwise, in the claim's own words
             return None
@@ -72,7 +85,18 @@ def _windows(claim: str, block: Block) -> Iterator[tuple[int, int]]:
         )
 
 
-def _is_spare(token: Token, said: Statement) -> bool:
-    if token.kind == "name" and not token.first:
-        return False
-    return token.text in VERBS or (token.text in PEOPLE and not PEOPLE.isdisjoint(said.texts))
+def _spare_of(claim: Statement, said: Statement) -> Callable[[Token], bool]:
+    """What of the claim need not stand in the sentence."""
+    times = {after.text for before, after in pairwise(said.tokens) if before.text in EACH}
+    rates = {
+        id(before) for before, after in pairwise(claim.tokens) if before.text in EACH and after.text in times
+    }
+
+    def is_spare(token: Token) -> bool:
+        if token.kind == "name" and not token.first:
+            return False
+        if id(token) in rates:  # "per year" of "each year"
+            return True
+        return token.text in VERBS or (token.text in PEOPLE and not PEOPLE.isdisjoint(said.texts))
+
+    return is_spare

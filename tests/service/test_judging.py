@@ -16,7 +16,14 @@ LEASE = (
     "The landlord informs the tenant before he enters. The landlord pays for the roof, and the tenant pays "
     "for small repairs. Pets are permitted if the landlord agrees. Late payment is inexcusable."
 )
+LEAVE = "The company vacation policy grants every employee 25 days of paid vacation each year."
+URLAUB = "Die Urlaubsregelung gewährt jedem Mitarbeiter 25 Tage bezahlten Urlaub im Jahr."
+AUSGABEN = "Ausgaben über 500 Euro bedürfen der Genehmigung des Abteilungsleiters."
 TRUE = [
+    (LEAVE, "Employees get 25 days of paid vacation per year."),
+    (LEAVE, "The company grants 25 days of paid vacation a year."),
+    (URLAUB, "Mitarbeiter bekommen 25 Tage Urlaub."),
+    (AUSGABEN, "Ausgaben über 500 Euro benötigen die Genehmigung des Abteilungsleiters."),
     (LEASE, "Tenants pay for small repairs."),
     (LEASE, "Late payment is not excusable."),
     (SAFETY, "Personnel handling Class A chemicals must wear protective eyewear and gloves at all times."),
@@ -27,6 +34,13 @@ TRUE = [
     (VACATION, "Full-time employees receive 25 paid vacation days per year."),
 ]
 FALSE = [
+    (LEAVE, "Employees get 25 days of paid vacation per month."),
+    (LEAVE, "Employees get 25 days of paid vacation per company."),
+    (URLAUB, "Mitarbeiter bekommen 30 Tage Urlaub."),
+    (URLAUB, "Mitarbeiter bekommen keine 25 Tage Urlaub."),
+    (URLAUB, "Mitarbeiter bekommen 25 Tage unbezahlten Urlaub."),
+    (AUSGABEN, "Ausgaben über 500 Euro benötigen nicht die Genehmigung des Abteilungsleiters."),
+    (AUSGABEN, "Ausgaben unter 500 Euro benötigen die Genehmigung des Abteilungsleiters."),
     (LEASE, "The tenant pays for the roof."),
     (LEASE, "Pets are permitted."),
     (LEASE, "The tenant informs the landlord."),
@@ -43,16 +57,20 @@ FALSE = [
 ]
 
 
+def block_of(passage: str) -> Block:
+    return Block(passage, (), "de" if passage in (URLAUB, AUSGABEN) else "en")
+
+
 @pytest.mark.parametrize(("passage", "claim"), TRUE)
 async def test_a_true_summary_is_supported(passage: str, claim: str):
-    (verdict,) = await SummaryJudge().judge(claim, [Block(passage, (), "en")])
+    (verdict,) = await SummaryJudge().judge(claim, [block_of(passage)])
     assert verdict.support == "supported"
     assert passage[verdict.start : verdict.end].endswith(".")
 
 
 @pytest.mark.parametrize(("passage", "claim"), FALSE)
 async def test_a_false_one_is_not(passage: str, claim: str):
-    (verdict,) = await SummaryJudge().judge(claim, [Block(passage, (), "en")])
+    (verdict,) = await SummaryJudge().judge(claim, [block_of(passage)])
     assert verdict.support is None
 
 
