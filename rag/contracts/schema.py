@@ -151,8 +151,9 @@ def _answered(response: tuple[str, ...]) -> dict[str, Any]:
     return {
         "description": (
             "Answered, or not enough. With `Accept: text/event-stream`: `token` events, whose texts are"
-            " the answer, `sources`, `done` with the whole body and `query_id`; a failure after the first"
-            " token is an event `error` with the error body, and the end."
+            " the answer, `sources`, `done` with the whole body and `query_id`, whose `answer` is another"
+            " one where none of the model's claims held; a failure after the first token is an event"
+            " `error` with the error body, and the end."
         ),
         "content": {**_content(*response), "text/event-stream": {"schema": {"type": "string"}}},
         "headers": _QUERY_ID,

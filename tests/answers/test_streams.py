@@ -63,6 +63,15 @@ def test_not_enough_is_one_token_with_the_sentence(library: Library, path: str, 
     assert events[2][1]["answer"] == sentence
 
 
+@pytest.mark.parametrize(("path", "field"), FACES)
+def test_done_has_the_answer_where_what_was_written_cites_nothing(library: Library, path: str, field: str):
+    library.provider.says("The lighthouse of Norderney is 54 metres tall [99].")
+    plain = library.client.post(path, json={field: QUESTION}).json()
+    _, done = streamed(library.client, path, **{field: QUESTION})[-1]
+
+    assert done["answer"] == plain["answer"] == (BOOK_NO_ANSWER if field == "question" else NO_ANSWER)
+
+
 def test_the_stream_is_not_to_be_stored_or_buffered(library: Library):
     reply = library.client.post("/v1/query", json={"query": QUESTION}, headers=STREAM)
     assert reply.headers["Cache-Control"] == "no-cache, no-transform"

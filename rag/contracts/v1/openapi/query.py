@@ -65,8 +65,9 @@ PATHS: dict[str, Schema] = {
                     "description": (
                         "Answered, or not enough. With `Accept: text/event-stream`, or `settings.streaming`:"
                         " `token` events whose texts joined are the answer, `sources`, then `done` with the"
-                        " rest. A failure after the first token is an event `error` with the error body, and"
-                        " the end."
+                        " rest. Where none of the model's claims held, the `answer` of `done` is another than"
+                        " what was written. A failure after the first token is an event `error` with the"
+                        " error body, and the end."
                     ),
                     "content": {
                         "application/json": {"schema": ref("QueryAnswer")},
