@@ -24,6 +24,7 @@ from embeddings.bulk_results import FileResult, Numbers, file_result, shown
 from embeddings.outside import shipping
 from embeddings.reports import JobReport, job_report
 from knowlex.common import liveness
+from knowlex.common.async_db import close_pool
 from knowlex.common.errors import DatabaseUnavailable, KnowlexError, PayloadTooLarge
 
 DOCUMENTS_PER_JOB, BYTES_PER_JOB, OPEN_JOBS = 50, 256 * 2**20, 4
@@ -65,6 +66,7 @@ class BulkIngest:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._runner.run(close_pool())
         self._runner.close()
 
     def submit(self, files: Iterable[Candidate]) -> Iterator[FileResult | UUID]:
@@ -153,7 +155,7 @@ class BulkIngest:
 
     def _nobody_works(self) -> bool:
         if time.monotonic() - self._looked_at > LOOK_FOR_WORKERS_S:
-            self._alive, self._looked_at = self._runner.run(liveness.count_alive()), time.monotonic()
+            self._alive, self._looked_at = liveness.count_alive_now(), time.monotonic()
         if not self._alive and not self._alone and self.open:
             self._alone = True
             self.on_alone()

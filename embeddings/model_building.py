@@ -1,6 +1,5 @@
 """All vectors of a model, by the workers, while searches use the active one. Resumable: the work is rows."""
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator
 from uuid import UUID
@@ -75,7 +74,7 @@ class Hands:
 
     def _nobody_works(self) -> bool:
         if time.monotonic() - self._looked_at > LOOK_FOR_WORKERS_S:
-            self._alive, self._looked_at = asyncio.run(liveness.count_alive()), time.monotonic()
+            self._alive, self._looked_at = liveness.count_alive_now(), time.monotonic()
         if not self._alive and not self._told:
             self._told = True
             self._on_alone()
