@@ -223,7 +223,8 @@ async def test_a_block_of_several_passages_is_cited_by_the_passage_that_says_it(
 async def test_text_flows_while_the_context_says_its_words():
     reply = f"{STEPS} [1]. It is haunted by the keeper [2]. {OAK} [3]."
     shown, found = await streamed(reply, [match.end() for match in re.finditer(r"\S+\s*", reply)])
-    assert [piece.strip() for piece in shown[:5]] == ["The north", "", "tower", "has", "120"] or shown[1]
+    flowing = [piece.strip() for piece in shown if piece]
+    assert len(flowing) > 5, flowing
     assert "haunted" not in "".join(shown[:12])
     assert "".join(shown) + found.rest == found.text
 
@@ -301,13 +302,15 @@ async def test_however_a_reply_is_cut_the_answer_is_the_same():
 
 
 async def test_checking_changes_nothing_but_markers():
-    letters = re.compile(r"[\W_]+|\d+")
+    letters, answered = re.compile(r"[\W_]+|\d+"), 0
     for contents in CONTEXTS[:2]:
         for reply in replies(contents, 60, seed=5):
             found = (await checked(reply.text, context(*contents))).text
             if found and not re.search("ource|Chunk|http", reply.text):
                 said = re.sub(r", p\. 3|†source|\(see", "", reply.text)
                 assert letters.sub("", found).lower() == letters.sub("", said).lower()
+                answered += 1
+    assert answered > 10
 
 
 async def test_long_replies_take_linear_time():

@@ -61,7 +61,7 @@ def test_batches_hold_at_most_20_texts_and_every_text_is_asked_for_once(add_docu
 def test_every_chunk_is_stored_with_the_vector_of_its_own_text(add_document):
     add_document(texts(25))
     services.request_embeddings(access=FULL)
-    work()
+    assert work() == 25
     for row in Embedding.objects.select_related("chunk"):
         assert np.allclose(np.array(row.vector), vector_of(row.chunk.content, 32), atol=1e-6)
 

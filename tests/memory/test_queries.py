@@ -69,7 +69,8 @@ def test_its_citations_are_those_that_were_sent(library: Library):
     text = library.client.get(f"/v1/documents/{library.towers}").json()["content"]
     for one in told["citations"]:
         assert text[one["start_char"] : one["end_char"]] == one["quoted_text"]
-        assert told["answer"][one["answer_start"] : one["answer_end"]] in told["answer"]
+        assert told["answer"][one["answer_start"] : one["answer_end"]].strip()
+        assert told["answer"][one["answer_end"] :].startswith(" [")  # its markers
 
 
 def test_its_candidates_stand_in_the_order_they_were_judged_in_with_all_scores(library: Library):

@@ -109,11 +109,13 @@ async def test_who_is_cancelled_at_any_moment_spoils_nothing():
 async def test_a_statement_that_is_left_is_ended_in_the_server():
     task = asyncio.create_task(fetch_all("SELECT pg_sleep(30), 'left' AS it"))
     running = "SELECT count(*) AS n FROM pg_stat_activity WHERE query LIKE %s AND state = 'active'"
-    while (await fetch_one(running, ("%'left' AS it",))) != {"n": 1}:
-        pass
-    task.cancel()
-    while (await fetch_one(running, ("%'left' AS it",))) != {"n": 0}:
-        pass
+    async with asyncio.timeout(20):  # before it ends by itself
+        while (await fetch_one(running, ("%'left' AS it",))) != {"n": 1}:
+            assert not task.done()
+        task.cancel()
+        while (await fetch_one(running, ("%'left' AS it",))) != {"n": 0}:
+            pass
+    assert task.cancelled()
 
 
 async def test_what_fits_no_buffer_is_sent_and_read():

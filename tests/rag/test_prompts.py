@@ -16,10 +16,6 @@ def test_blocks_are_numbered_from_one_and_the_question_comes_last():
     assert prompt == "Context:\n<context>\n[1] First.\n\n[2] Second.\n</context>\n\nQuestion: Why?"
 
 
-def test_the_prompt_is_deterministic():
-    assert read("A.", "B.") == read("A.", "B.")
-
-
 @pytest.mark.parametrize(
     "hostile",
     [

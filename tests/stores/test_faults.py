@@ -140,12 +140,14 @@ def test_each_event_loop_has_connections_of_its_own(servers: Callable[[str], Ser
     """As tasks do that run one loop after another with the store of their process."""
     store = QdrantStore(url=servers("qdrant").url, timeout_s=20.0)
 
-    async def used() -> None:
-        await store.ping()
+    async def used(number: int) -> int:
+        space = Space("loops", 73, len(QUESTION))
+        await store.put(space, [KNOWN[number]])
+        found = await nearest(store, space)
         await store.aclose()
+        return len(found)
 
-    asyncio.run(used())
-    asyncio.run(used())
+    assert [asyncio.run(used(number)) for number in (0, 1)] == [1, 2]
 
 
 @pytest.fixture

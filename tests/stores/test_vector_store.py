@@ -152,4 +152,4 @@ async def test_whatever_texts_a_document_has_it_is_stored(store: VectorStore, sp
 
 
 async def test_it_says_that_it_can_be_used(store: VectorStore):
-    await store.ping()
+    assert await store.ping() is None  # or it raises
