@@ -45,11 +45,13 @@ class Library:
     chunks: int
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def library(_local_stack: Stack) -> Library:
-    _local_stack.ensure_running()
-    _local_stack.clean()
-    client = _local_stack.client
+    return _local_stack.filled(fill)
+
+
+def fill(stack: Stack) -> Library:
+    client = stack.client
     outline = [("Hashing", 1), ("Balancing", 2), ("Theorems", 3)]
     pdf = ingest(
         client, make_pdf(HASHING, BALANCING, THEOREM, title="System design", outline=outline), "design.pdf"
@@ -57,4 +59,4 @@ def library(_local_stack: Stack) -> Library:
     book = ingest(client, markdown("Kitchen", [("Bread", BREAD), ("Tea", TEA)]), "kitchen.md")
     chunks = embed(client)
     assert chunks == pdf["totalChunks"] + book["totalChunks"]
-    return Library(_local_stack, client, pdf["documentId"], book["documentId"], chunks)
+    return Library(stack, client, pdf["documentId"], book["documentId"], chunks)

@@ -44,11 +44,13 @@ class Library:
     other_collection: str
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def library(_local_stack: Stack) -> Library:
-    _local_stack.ensure_running()
-    _local_stack.clean()
-    client = _local_stack.client
+    return _local_stack.filled(fill)
+
+
+def fill(stack: Stack) -> Library:
+    client = stack.client
     outline = [("Hashing", 1), ("Balancing", 2)]
     pdf = make_pdf(HASHING, BALANCING, title="System design", outline=outline)
     kitchen = markdown("Kitchen", [("Bread", BREAD), ("Tea", TEA)])
@@ -61,7 +63,7 @@ def library(_local_stack: Stack) -> Library:
     job = talk.ingested(client, *documents)
     ids = [document["id"] for document in job["documents"]]
     chinese = talk.stored(client, talk.text(CHINESE, "learning.txt"), to=other)
-    return Library(_local_stack, client, *ids, chinese, other)
+    return Library(stack, client, *ids, chinese, other)
 
 
 def post(client: httpx.Client, query: Any, **body: Any) -> httpx.Response:

@@ -5,11 +5,11 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
 import psutil
@@ -23,6 +23,7 @@ from tests.support.environment import PROJECT
 from tests.support.postgres import Postgres
 from tests.support.waiting import wait_until
 
+T = TypeVar("T")
 TEMPLATE = "knowlex_template"
 READY_S = 60.0
 DOCUMENT_TABLES = (
@@ -48,6 +49,7 @@ class Stack:
         self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
         self.client = httpx.Client(base_url=self.url, timeout=90)
+        self._filled: dict[Callable[[Stack], Any], Any] = {}
         self.broker: EmbeddedValkey | None = None
         self.web: processes.Process | None = None
         self.worker: processes.Process | None = None
@@ -56,6 +58,7 @@ class Stack:
             "DATABASE_URL": postgres.url(self.database),
             "REDIS_URL": paths.redis_url(folder),
             "KNOWLEX_DATA_DIR": str(folder),
+            "TMPDIR": str(folder),  # what a killed worker leaves goes with the stack
             "KNOWLEX_PORT": str(self.port),
             "KNOWLEX_WORKERS": str(max(1, workers)),
             "KNOWLEX_RATE_LIMIT": "1000000/day",
@@ -284,10 +287,20 @@ class Stack:
 
     def clean(self) -> None:
         """No documents, no work, no files; the collection `default` stays."""
+        self._filled.clear()
         wait_until(self._truncated, what="the workers to leave the tables alone")
         self.sql("DELETE FROM documents_collection WHERE name <> 'default'")
         for file in self.stored_files():
             file.unlink(missing_ok=True)
+
+    def filled(self, fill: Callable[["Stack"], T]) -> T:
+        """What `fill` made when it was empty; made again only when others have emptied it since."""
+        self.ensure_running()
+        if fill not in self._filled:
+            self.clean()
+            self._filled[fill] = fill(self)
+        made: T = self._filled[fill]
+        return made
 
 
 def _answers(web: processes.Process | None, client: httpx.Client) -> bool:
