@@ -65,6 +65,7 @@ def sparse_text(weights: dict[int, float]) -> str:
 
 def index_pending() -> None:
     """Have the index of words take in what was written lately, which it keeps in a list of up to 4 MB: each
-    search reads all of that, 0.4 ms for 300 chunks. Costs nothing where there is nothing.
+    search reads all of that, 0.4 ms for 300 chunks. Costs nothing where there is nothing; of a large ingest
+    under 2 %: 0.3 ms a chunk if 40 are taken in at once, 0.1 ms if 400 are.
     """
     with_retries(lambda: execute(_INDEX_PENDING))
