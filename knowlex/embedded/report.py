@@ -91,8 +91,8 @@ def _workers(app: Celery) -> str:
     groups = app.control.inspect(timeout=1.0).stats()
     if not groups:
         raise OSError("no worker answers")
-    told = (f"{name} with {group['pool']['max-concurrency']} processes" for name, group in groups.items())
-    return ", ".join(sorted(told))
+    counts = {name: group["pool"]["max-concurrency"] for name, group in groups.items()}
+    return ", ".join(f"{name} with {n} process{'es' * (n != 1)}" for name, n in sorted(counts.items()))
 
 
 def _address() -> str:
