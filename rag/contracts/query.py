@@ -1,7 +1,9 @@
 """POST /query: `query` is answered in the Query API's form, `question` in the Book API's."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
@@ -78,19 +80,31 @@ def _documents(asked: Asked, place_of: PlaceOf) -> list[dict[str, Any]]:
 
 
 def _cited(asked: Asked, n: int) -> dict[str, Any]:
-    """One document; n is the first of its passages that the answer cites. pages: those of what it quotes."""
+    """One document; n is the first of its passages that the answer cites. pages: those of what it quotes.
+
+    pageNumber and snippet are of the page that most of what is quoted stands on: what leads to an answer may
+    stand on the page before.
+    """
     passages, passage = asked.answer.context, asked.answer.context[n - 1]
-    quoted = [passages[citation.passage - 1] for citation in asked.answer.citations]
-    known = asked.pages or [one.page_number for one in quoted]
-    own = zip(quoted, known, strict=True)
-    pages = [page for one, page in own if one.document_id == passage.document_id]
+    quotes = [
+        (citation, passages[citation.passage - 1].page_number if page is None else page)
+        for citation, page in zip_longest(asked.answer.citations, asked.pages)
+        if passages[citation.passage - 1].document_id == passage.document_id
+    ]
+    quoted = Counter[int | None]()
+    for citation, page in quotes:
+        quoted[page] += citation.quote_end - citation.quote_start
+    number = quoted.most_common(1)[0][0] if quoted else passage.page_number
+    main = next((citation for citation, page in quotes if page == number), None)
+    shown = passages[main.passage - 1] if main else passage
+    said = asked.answer.text[main.answer_start : main.answer_end] if main else claim(asked.answer.text, n)
     return {
         "id": passage.document_id,
         "title": passage.title,
-        "snippet": snippet(passage.content, claim(asked.answer.text, n)),
+        "snippet": snippet(shown.content, said),
         "url": None,
-        "pageNumber": pages[0] if pages else passage.page_number,
-        "pages": sorted({page for page in pages if page is not None}),
+        "pageNumber": number,
+        "pages": sorted({page for _, page in quotes if page is not None}),
     }
 
 

@@ -31,11 +31,11 @@ JOINING = 10  # of the likeliest can be said besides the first
 MOST = 3  # sentences
 MOST_WORDS = 100  # of several sentences
 LEAST = 0.04  # chance of answering that a sentence must have for each one that is said already...
-WORTH = 0.0026  # ...and for each of its words...
+WORTH = 0.0025  # ...and for each of its words...
 BESIDES = 3  # ...and as many more
 FOLLOWING = 2.5  # how much likelier one is that goes on from what is said
 LEADING = 1.5  # ...or that leads to it
-REPEATED = 0.8  # share of its words: one that was said with so many of them tells nothing more
+REPEATED = 0.8  # of the shorter one's words: two sentences that share more tell the same
 
 
 class Option(NamedTuple):
@@ -126,4 +126,6 @@ def _is_repeated(one: Candidate, said: Sequence[Candidate]) -> bool:
     if any(one.text in other.text or other.text in one.text for other in said):
         return True
     words = one.unit.words
-    return any(len(words & other.unit.words) > REPEATED * len(words) for other in said)
+    return any(
+        len(words & other.unit.words) > REPEATED * min(len(words), len(other.unit.words)) for other in said
+    )

@@ -84,6 +84,22 @@ def test_query_numbers_documents_by_first_citation():
     assert claims == ["It has 253 steps", LIT, LIT]
 
 
+def test_query_names_the_page_that_most_of_a_documents_quotes_stand_on():
+    text = "It was long in the making. The lighthouse of Norderney was lit on 1 October 1874."
+    short, long = text.split(". ", 1)
+    told = f"{short} [1]. {long[:-1]} [1]."
+    citations = (
+        Citation(1, 0, len(short) + 1, 0, len(short), "exact"),
+        Citation(1, len(short) + 2, len(text), told.index(long[:-1]), told.index(" [1].", 40), "exact"),
+    )
+    shown = (passage(1, text, page_number=3, last_page=4),)
+    answer = Answer(question("When?"), True, told, shown, (1,), 1, 0.9, citations=citations)
+    body = query._query_body(Asked(answer, new_id(), "", cached=False, latency_ms=7, pages=(3, 4)))
+    (document,) = body["citedDocuments"]
+    assert (document["pageNumber"], document["pages"]) == (4, [3, 4])
+    assert document["snippet"].startswith("The lighthouse of Norderney was lit")
+
+
 def test_a_follow_up_is_told_as_it_was_asked_and_as_it_was_understood():
     follow_up = question("How tall is the lighthouse?", original="How tall is it?")
     assert ask._body(asked(follow_up))["query"] == "How tall is it?"
