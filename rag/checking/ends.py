@@ -7,14 +7,14 @@ import re
 
 from documents.abbreviations import MONTHS
 from documents.sentences import full_stop_ends
-from rag.checking.markers import OPENERS, run_end
+from rag.checking.markers import CLOSING, OPENERS, OPENING, run_end
 
 LINE_LOOK = 64  # white space that is looked past
 _ITEM_LOOK = 8
 _NARROW = 60  # a line shorter than this was not wrapped
 _LOOK_BACK = 84
-_UNCLOSED = re.compile(r"[\[【［〔][^\]】］〕\n]{0,80}\Z")
-_MARKED = re.compile(r"[\]】］〕⁰¹²³⁴⁵⁶⁷⁸⁹][)）*^]{0,2}[ \t]{0,4}\Z|[(（]\d{1,3}[)）]\Z")
+_UNCLOSED = re.compile(rf"[{OPENING}][^{CLOSING}\n]{{0,80}}\Z")
+_MARKED = re.compile(rf"[{CLOSING}⁰¹²³⁴⁵⁶⁷⁸⁹⁾][)）*^]{{0,2}}[ \t]{{0,4}}\Z|[(（]\d{{1,3}}[)）]\Z")
 _WORD = re.compile(r"[\"'“‘«(*_¿¡„]*(\w{0,20})")
 _LETTER = re.compile(r"\w")
 _ITEM = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s|#{1,6}\s|\||>)")

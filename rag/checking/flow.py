@@ -17,7 +17,7 @@ _TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
 _WORD = re.compile(rf"[{_UNSPACED}]|\w+(?:['’.,]\w+)*")
 _WORDS = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d[\d.,]*")
-STOPS = frozenset("[]【】［］〔〕(){}（）<>^⁰¹²³⁴⁵⁶⁷⁸⁹#|`")
+STOPS = frozenset("[]【】［］〔〕⟦⟧〚〛⁅⁆(){}（）<>^$\\⁽⁾⁰¹²³⁴⁵⁶⁷⁸⁹#|`")
 _DENIALS = words_in(
     "not no never none nor neither without nicht kein keine keinen nie pas jamais aucun aucune sin nunca"
 )

@@ -11,6 +11,7 @@ LIST_NAMES = (
 NAMES = rf"(?:{'|'.join(LIST_NAMES)})"
 _HEADING = re.compile(rf"[#*_\s]*{NAMES}(?: used| cited)?[*_\s]*[:：]?[*_\s]*", re.IGNORECASE)
 _ENTRY = re.compile(rf"\s*(?:[-*•+]\s*)?(?:[\[【［(（^]|\*{{0,2}}(?:\d+[.):]|{NAMED}\b))", re.IGNORECASE)
+_FOOTNOTE = re.compile(r"\s*\[\^\d{1,3}\]:")  # of Markdown, where it stands
 _LABEL = re.compile(
     rf"\W*(?:{NAMES}|source|reference|citation|see|from|based on|quelle|fuente)?\W*", re.IGNORECASE
 )
@@ -29,7 +30,7 @@ class Listing:
         if self.inside and starts_line:
             self.inside = _ENTRY.match(sentence) is not None
         elif starts_line:
-            self.inside = _HEADING.fullmatch(sentence) is not None
+            self.inside = (_HEADING.fullmatch(sentence) or _FOOTNOTE.match(sentence)) is not None
         if self.inside:
             for _, _, _, run, _ in squares(sentence):
                 self.numbers.update(dict.fromkeys(numbers_in(run, self._blocks)))

@@ -17,7 +17,8 @@ def words_in(listed: str) -> frozenset[str]:
 _MOST_SPACES = 4  # before a marker, that belong to it
 _SPACE = r"[ \t\u00a0\u2009\u202f\u200b-\u200d\u2060\ufeff]"
 SOURCE_WORDS = (  # the longer one of two that begin alike comes first
-    *("chunk", "source", "passage", "context", "document", "doc", "citation", "reference", "ref", "block"),
+    *("chunk", "source", "passage", "context", "document", "doc", "citation", "cite", "reference", "ref"),
+    "block",
     *(
         "excerpt",
         "snippet",
@@ -38,17 +39,19 @@ SOURCE = rf"(?:(?:context|source|document|reference){_SPACE})?(?:{'|'.join(SOURC
 _NAMED = rf"{SOURCE}s?\.?{_SPACE}{{0,2}}(?:[:#：]|no\.)?{_SPACE}{{0,2}}"
 _LABEL = rf"(?:\^|\#|{_NAMED})?"
 _DASH = rf"{_SPACE}{{0,2}}(?:[-–—‑~]|\bto\b){_SPACE}{{0,2}}"
-_ITEM = rf"{_LABEL}[-+]?\d++\^?(?:{_DASH}{_LABEL}\d++)?"
+_DIGIT = r"[\d⁰¹²³⁴⁵⁶⁷⁸⁹]"
+_ITEM = rf"{_LABEL}[-+]?{_DIGIT}++\^?(?:{_DASH}{_LABEL}{_DIGIT}++)?"
 _SEPARATOR = rf"{_SPACE}{{0,2}}(?:,|;|&|/|、|，|\band\b|\bund\b|\bet\b|\by\b){_SPACE}{{0,2}}"
 _LIST = rf"{_ITEM}(?>{_SEPARATOR}{_ITEM})*+"
-_PLACE = (  # ", page 3", ", p. 3-4", ": section 2"
-    rf"{_SPACE}{{0,2}}[,;:]{_SPACE}{{0,2}}"
+_PLACE = (  # ", page 3", " p. 3-4", ": section 2", " (p. 4)"
+    rf"(?:{_SPACE}{{0,2}}[,;:]{_SPACE}{{0,2}}|{_SPACE}{{1,2}}\(?)"
     r"(?:pages?|pp?|pg|sections?|sec|sentences?|chapters?|ch|lines?|paragraphs?|para|seite|s|página|pág)\b\.?"
-    rf"{_SPACE}{{0,2}}[\w.]{{1,12}}(?:[-–]\w{{1,6}})?"
+    rf"{_SPACE}{{0,2}}[\w.]{{1,12}}(?:[-–]\w{{1,6}})?\)?"
 )
-_NOTE = r"(?::\d{1,4})?†[^\]】］\n]{0,80}"
+OPENING, CLOSING = r"\[【［〔⟦〚⁅", r"\]】］〕⟧〛⁆"  # in a class of characters
+_NOTE = rf"(?:(?::\d{{1,4}})?†|(?<={_DIGIT}):[ ])[^{CLOSING}\n]{{0,80}}"  # a title, say
 _INSIDE = rf"{_SPACE}{{0,2}}{_LIST}(?:{_PLACE}){{0,2}}\.?{_SPACE}{{0,2}}(?:{_NOTE})?"
-SQUARE = rf"[\[【［〔]{{1,2}}{_INSIDE}[\]】］〕]{{1,2}}"
+SQUARE = rf"\\?[{OPENING}]{{1,2}}{_INSIDE}\\?[{CLOSING}]{{1,2}}"
 # Possessive: a run is never tried in two ways, so that a long one before something else costs no more.
 SQUARES = rf"{SQUARE}(?>[\ \t]?+[,;]?+[\ \t]?+{SQUARE})*+"
 NAMED = rf"{_NAMED}\d++(?>(?:{_SEPARATOR}|{_DASH}){_LABEL}\d++)*+(?:{_PLACE})?"
@@ -60,17 +63,21 @@ _VIA = (
 )
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _LOOSE = rf"[(（{{<]{_SPACE}?\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}}|[-–]\d{{1,3}}){{0,7}}{_SPACE}?[)）}}>]"
+_FEW = r"\d{1,3}(?:[ ]?,[ ]?\d{1,3}){0,9}"
+_TAGGED = (  # of HTML, LaTeX and Pandoc
+    rf"<cite>{_FEW}</cite>|<ref>{_FEW}</ref>|<sup>{_FEW}</sup>|\\cite\{{{_FEW}\}}|\$\^\{{?\d{{1,3}}\}}?\$|(?<![\w^])\^\d{{1,3}}\^"
+)
 _SURE = (
     rf"\*\*{SQUARES}\*\*|<sup>{SQUARES}</sup>|\^?{SQUARES}\^?(?:\([^()\s]{{1,500}}\))?"
-    rf"|[(（]{_SPACE}?{_SEE}(?:(?:{SOURCE}s?:?{_SPACE}){{0,2}}{SQUARES}|{NAMED}){_SPACE}?[)）]|<sup>\d{{1,3}}</sup>"
+    rf"|[(（]{_SPACE}?{_SEE}(?:(?:{SOURCE}s?:?{_SPACE}){{0,2}}{SQUARES}|{NAMED}){_SPACE}?[)）]|{_TAGGED}"
 )
-_SUPERSCRIPTS = "[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[,˒][⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})*"
+_SUPERSCRIPTS = "⁽?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[,˒][⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})*⁾?"
 FORMS = re.compile(
     rf"""
     (?P<space>{_SPACE}{{0,{_MOST_SPACES}}})
     (?: (?P<sure>{_SURE})
       | (?P<loose>{_LOOSE})
-      | (?P<raised>(?:(?<=[^\W\d_]{{4}})|(?<=[.!?。"”»)])){_SUPERSCRIPTS})
+      | (?P<raised>(?:(?<=[^\W\d_]{{4}})|(?<=[.!?。"”»)])|\A){_SUPERSCRIPTS})
       | (?P<bare> {_VIA}\b{NAMED}\b )
     )
     (?P<tail>[\ \t]{{0,4}}(?=[.,;:!?]))?
@@ -82,26 +89,29 @@ _RUN = re.compile(
 )
 _ONE = rf"(?:{_SURE}|{_LOOSE}|{_SUPERSCRIPTS})"
 _RUN_AT = re.compile(rf"{_ONE}(?>[\ \t]?+[,;]?+[\ \t]?+{_ONE})*+", re.IGNORECASE | re.VERBOSE)
-OPENERS = "[【［〔(（{<^⁰¹²³⁴⁵⁶⁷⁸⁹"  # what a marker begins with
-_SQUARE_OPENER = re.compile(r"[\[【［〔]")
-_MAY_OPEN = re.compile(rf"[\{OPENERS}*]")
+OPENERS = "[【［〔⟦〚⁅(（{<^$\\⁽⁰¹²³⁴⁵⁶⁷⁸⁹"  # what a marker begins with
+_SQUARE_OPENER = re.compile(rf"[{OPENING}]")
+_MAY_OPEN = re.compile(rf"[{re.escape(OPENERS)}*]")
 _IS_SPACE = re.compile(_SPACE)
 _BESIDE_A_WORD = re.compile(rf"{_NAMED}\d")  # of text in lower case: a bare "source 1" may stand there
 ODD_LETTERS = re.compile("[ıİſ]")  # match "i" and "s" whatever their case, and not in lower case
-LEFT_OPEN = re.compile(r"[\[【［〔]{1,2}[^\]】］〕\n]{0,160}\Z")
+LEFT_OPEN = re.compile(rf"\\?[{OPENING}]{{1,2}}[^{CLOSING}\n]{{0,160}}\Z")
 _HALF = re.compile(
-    r"(?:\*\*|\^)?[\[【［〔][^\]】］〕\n]{0,160}(?:[\]】］〕][\]】］〕*^]?)?\Z"
-    r"|[(（{<][^)）}>\n]{0,99}\Z|\([^()\s]{0,500}\Z|</?s?u?p?>?\Z|<sup>[^<\n]{0,160}(?:</?s?u?p?)?\Z|[*^]{1,2}\Z"
-    r"|[(（][^()\n]{0,64}[\[【［〔][^)）\n]{0,160}\Z"
+    rf"(?:\*\*|\^)?\\?[{OPENING}][^{CLOSING}\n]{{0,160}}(?:[{CLOSING}][{CLOSING}*^]?)?\Z"
+    r"|[(（{<][^)）}>\n]{0,99}\Z|\([^()\s]{0,500}\Z|</?[a-z]{0,4}>?\Z|[*^]{1,2}\Z|\^\d{1,3}\Z"
+    r"|<(?:cite|ref|sup)>[^<\n]{0,160}(?:</?[a-z]{0,4})?\Z|\\[a-z]{0,4}(?:\{[^}\n]{0,40})?\Z"
+    r"|\$(?:\^\{?\d{0,3}\}?)?\Z|⁽[⁰¹²³⁴⁵⁶⁷⁸⁹]{0,3}\Z"
+    rf"|[(（][^()\n]{{0,64}}[{OPENING}][^)）\n]{{0,160}}\Z"
 )
 _JOINT = re.compile(r"[ \t]?[,;]?[ \t]?")
 _RANGE = re.compile(rf"(?<!\d)(\d+)(?:{_DASH}{_LABEL}(\d+))?", re.IGNORECASE)
 _LEFT_OUT = re.compile(
-    rf"(?P<negative>(?:^|(?<=[\s,;&/\[【［]))-\d+)|{_NOTE}|{_PLACE}|(?<=[\]】］〕^])\([^()\s]*\)\Z",
+    rf"(?P<negative>(?:^|(?<=[\s,;&/{OPENING}]))-\d+)|{_NOTE}|{_PLACE}|(?<=[{CLOSING}^])\([^()\s]*\)\Z",
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"\s*(?:[.!?。！？;；]|\Z)")
 _WORD_BEFORE = re.compile(r"\w{1,30}[ \t]?\Z")
+_IDENTIFIER = re.compile(r"(?:\b[^\W\d]{1,2}|\w*[_\d]\w*)\Z")
 _MAX_DIGITS = 4
 _LONGEST_RUN = 400  # characters; what follows is a run of its own
 
@@ -187,12 +197,22 @@ def _mark(found: re.Match[str], text: str, blocks: int, written: Callable[[str],
     said = found[kind]
     numbers = numbers_in(said.translate(_RAISED), blocks)
     sure = kind == "sure"
+    if sure and _is_index(found, said, written):
+        return None
     if not sure and not (
         numbers and _ends_claim(text, found.end()) and not _part_of_text(found, kind, written)
     ):
         return None
     space = found["space"] or (" " if kind == "bare" else "")
     return Mark(found.start(), found.end(), numbers, space, found["tail"] or "", sure)
+
+
+def _is_index(found: re.Match[str], said: str, written: Callable[[str], bool]) -> bool:
+    """ "a[1]" and "M[2,3]", where a passage writes so; "steps[1]" cites."""
+    if found["space"] or said[0] != "[":
+        return False
+    named = _IDENTIFIER.search(found.string, max(0, found.start() - 32), found.start())
+    return named is not None and written(named[0] + said)
 
 
 def _ends_claim(text: str, end: int) -> bool:

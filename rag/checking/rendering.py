@@ -7,7 +7,7 @@ from rag.checking.claims import Claim, Reading
 from rag.checking.markers import squares
 from rag.checking.support import Proof
 
-_HARMLESS = str.maketrans("[]【】［］〔〕", "()()()()")
+_HARMLESS = str.maketrans("[]【】［］〔〕⟦⟧〚〛⁅⁆", "()()()()()()()")
 
 
 class Rendered(NamedTuple):
