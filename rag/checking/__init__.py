@@ -13,10 +13,13 @@ A claim is judged
     `normal`, `references`  text as it is compared word for word
     `windows`               which sentences of a passage say it: one, or up to three
     `agreement`             whether a sentence says what a claim says: asks most of what follows
-    `statements`, `words`, `numbers`, `dates`, `phrases`   both taken apart
+    `statements`, `words`, `numbers`, `dates`, `days`, `phrases`   both taken apart
+    `phrasings`             turns of speech, written as the one word that they stand for
     `negations`, `prefixes`, `certainty`, `tenses`   denied, unsure, past, on a condition
     `order`, `roles`, `subjects`, `crossing`, `links`   who does what to whom, and not another one
+    `scopes`                of whom it is said
     `comparisons`, `comparatives`   "A is larger than B"
+    `synonyms`, `thesaurus` a word for another one
     `rewording`, `asides`, `stretches`   the same in other words, with another claim inside, or in part
     `foreign`               a claim in another language than its passage
     `vocabulary`, `grammar` the words that decide

@@ -1,7 +1,8 @@
 """Whether a sentence says what a claim says, as far as words can tell. Plain Python."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from rag.checking import grammar, vocabulary
@@ -10,10 +11,11 @@ from rag.checking.comparisons import comparisons_agree
 from rag.checking.crossing import parts_agree
 from rag.checking.links import links_agree
 from rag.checking.negations import negations_agree
-from rag.checking.numbers import Number
+from rag.checking.numbers import Number, same_measure
 from rag.checking.order import exchanged, is_compact
 from rag.checking.prefixes import prefixes_agree
 from rag.checking.roles import roles_agree
+from rag.checking.scopes import scopes_agree
 from rag.checking.statements import BEGINNING, Statement
 from rag.checking.stretches import is_stretch
 from rag.checking.subjects import subjects_agree
@@ -76,6 +78,7 @@ def relations_agree(claim: Statement, said: Statement) -> bool:
         and comparisons_agree(claim, said)
         and (is_stretch(claim, said) or (roles_agree(claim, said) and parts_agree(claim, said)))
         and limits_agree(claim, said)
+        and scopes_agree(claim, said)
     )
 
 
@@ -88,12 +91,16 @@ def share(claim: Statement, said: Statement) -> float:
     """[0, 1], of the claim's content words and numbers that the sentence holds."""
     if not claim.content:
         return 0.0
-    lacking = len(missing(claim, said)) + sum(_lacks(token, said) for token in claim.tokens)
+    lacking = len(missing(claim, said))
+    if _counted(claim):
+        lacking += sum(_lacks(token, said) for token in claim.tokens)
     return max(0.0, 1 - lacking / len(claim.content))
 
 
 def numbers_agree(claim: Statement, said: Statement) -> bool:
     """All stand there, each as often as it is claimed."""
+    if not _counted(claim):
+        return True
     if any(_lacks(token, said) for token in claim.tokens):
         return False
     there = _values(said)
@@ -101,13 +108,18 @@ def numbers_agree(claim: Statement, said: Statement) -> bool:
 
 
 def _values(statement: Statement) -> Counter[str]:
-    return Counter(token.number.value for token in statement.tokens if _counts(token) and token.number)
+    return Counter(number.value for number in _counted(statement))
 
 
 def _lacks(token: Token, said: Statement) -> bool:
     if not _counts(token) or token.number is None:
         return False
-    return not any(_same(token.number, other.number, said) for other in said.tokens if _counts(other))
+    return not any(_same(token.number, number, said) for number in _counted(said))
+
+
+@lru_cache(maxsize=4096)
+def _counted(statement: Statement) -> Sequence[Number]:
+    return tuple(token.number for token in statement.tokens if token.number and _counts(token))
 
 
 def _counts(token: Token) -> bool:
@@ -115,6 +127,8 @@ def _counts(token: Token) -> bool:
 
 
 def _same(number: Number, other: Number | None, said: Statement) -> bool:
+    if other and number.unit and other.unit and number.unit != other.unit:
+        return (number.bound, number.ordinal) == (other.bound, other.ordinal) and same_measure(number, other)
     if other is None or (number.value, number.bound, number.ordinal) != (
         other.value,
         other.bound,
@@ -177,7 +191,9 @@ def _binds(character: str) -> bool:
 def _words_agree(claim: Statement, said: Statement, known: frozenset[tuple[str, str]]) -> bool:
     lacking = [place for place in missing(claim, said) if not _lent(claim, place, said, known)]
     heavy = [n for n in lacking if not _is_light(claim.tokens[n]) or _in_place_of_another(claim, n, said)]
-    return not heavy or (len(heavy) == 1 and _only_joins(claim, heavy[0], said))
+    if not heavy:
+        return True
+    return len(heavy) == 1 and _only_joins(claim, heavy[0], said)
 
 
 def _is_light(token: Token) -> bool:
@@ -206,6 +222,8 @@ def _only_joins(claim: Statement, place: int, said: Statement) -> bool:
 
 def _in_place_of_another(claim: Statement, place: int, said: Statement) -> bool:
     """Whether the sentence has something else between the words that it stands between."""
+    if _stands_anywhere(claim, place):
+        return False
     at = claim.content.index(place)
     if not 0 < at < len(claim.content) - 1:
         return False
@@ -215,6 +233,16 @@ def _in_place_of_another(claim: Statement, place: int, said: Statement) -> bool:
         if (one.stem, third.stem) == (before, after) and other.stem not in claim.stems:
             return other.kind != "number" and other.text not in vocabulary.LIGHT
     return False
+
+
+def _stands_anywhere(claim: Statement, place: int) -> bool:
+    """Of a word that says nothing: "about" before a number, "however" before a clause, "must"."""
+    token, following = claim.tokens[place], claim.tokens[place + 1 : place + 2]
+    if token.text in vocabulary.ROUGHLY:
+        return bool(following) and following[0].number is not None
+    if token.text in vocabulary.LEADING:
+        return not place or bool(token.after)
+    return token.text in vocabulary.LOOSE
 
 
 def _lent(claim: Statement, place: int, said: Statement, known: frozenset[tuple[str, str]]) -> bool:
@@ -232,8 +260,9 @@ def _lent(claim: Statement, place: int, said: Statement, known: frozenset[tuple[
 
 
 def _opposites_agree(claim: Statement, said: Statement) -> bool:
-    sides = {vocabulary.STRICT[text] for text in said.texts if text in vocabulary.STRICT}
-    dimensions = {vocabulary.DIMENSIONS[text] for text in said.texts if text in vocabulary.DIMENSIONS}
+    if "any" in claim.texts and vocabulary.ANY.isdisjoint(said.texts) and not _denies(claim):
+        return False  # of "an overdue invoice" it says "any invoice"
+    sides, dimensions = _sides(said)
     for token in claim.tokens:
         side = vocabulary.STRICT.get(token.text)
         if side and side not in sides and token.kind != "number":
@@ -242,6 +271,21 @@ def _opposites_agree(claim: Statement, said: Statement) -> bool:
         if dimension and dimensions and dimension not in dimensions:
             return False
     return True
+
+
+@lru_cache(maxsize=4096)
+def _sides(said: Statement) -> tuple[frozenset[str], frozenset[str]]:
+    """Those that its words are on, and the dimensions that it tells."""
+    sides = frozenset(vocabulary.STRICT[text] for text in said.texts if text in vocabulary.STRICT)
+    return sides, frozenset(
+        vocabulary.DIMENSIONS[text] for text in said.texts if text in vocabulary.DIMENSIONS
+    )
+
+
+def _denies(claim: Statement) -> bool:
+    """With "not" and its like, behind which "any" is no more than "a"."""
+    texts = (claim.tokens[n].text for n in claim.negations)
+    return any(text in vocabulary.PLAIN_DENIALS or text.endswith("n't") for text in texts)
 
 
 def _runs_agree(claim: Statement, said: Statement, known: frozenset[tuple[str, str]]) -> bool:

@@ -8,6 +8,7 @@ from rag.checking import agreement
 from rag.checking.asides import parted
 from rag.checking.foreign import holding, other_language
 from rag.checking.normal import bare, occurrences
+from rag.checking.phrasings import without_opening
 from rag.checking.references import without_references
 from rag.checking.statements import has_content, quotes_in, statement_of
 from rag.checking.types import Verdict
@@ -37,7 +38,7 @@ def judged(claim: str, content: str, language: str = "") -> Verdict:
     words = words_of(claim, language)
     held = len(words & passage.analysis.words)
     literal = _literal(claim, passage) if held >= NEARLY_ALL * len(words) else None
-    verdict = literal or _closest(claim, words, passage)
+    verdict = literal or _closest(without_opening(claim), words, passage)
     if not verdict.support:
         verdict = _both(claim, passage, verdict)
     return verdict if verdict.support else _foreign(claim, passage, verdict)

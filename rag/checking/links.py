@@ -1,6 +1,7 @@
 """What stands together in a sentence and not in a claim: from and to, who did which, amount and year."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from rag.checking import vocabulary
@@ -8,6 +9,7 @@ from rag.checking.statements import Statement
 from rag.checking.words import Token
 
 DIRECTIONS = frozenset(("to", "from", "by"))
+KEPT = 4096
 BETWEEN = 3  # tokens between a number and the one that belongs to it
 
 
@@ -25,7 +27,8 @@ def _directions_agree(claim: Statement, said: Statement) -> bool:
     return True
 
 
-def _directed(statement: Statement) -> dict[str, set[str]]:
+@lru_cache(maxsize=KEPT)
+def _directed(statement: Statement) -> Mapping[str, set[str]]:
     """Names and numbers -> the words before them, the determiner left out."""
     found: dict[str, set[str]] = {}
     for place, token in enumerate(statement.tokens):
@@ -70,7 +73,7 @@ def _active(statement: Statement) -> Iterator[tuple[str, str]]:
 
 def _following_agree(claim: Statement, said: Statement) -> bool:
     """Of "4 million in 2022 and 3 in 2021" nothing is left in "4 million in 2021"."""
-    there = set(_followed(said))
+    there = _followed(said)
     for one, between, other in _followed(claim):
         strange = any(first == one and joint == between for first, joint, _ in there)
         known = any((first, last) == (one, other) for first, _, last in there)
@@ -79,13 +82,15 @@ def _following_agree(claim: Statement, said: Statement) -> bool:
     return True
 
 
-def _followed(statement: Statement) -> Iterator[tuple[str, tuple[str, ...], str]]:
+@lru_cache(maxsize=KEPT)
+def _followed(statement: Statement) -> Collection[tuple[str, tuple[str, ...], str]]:
     """Number, the words to the next number, and that one."""
     places = [n for n, token in enumerate(statement.tokens) if token.kind == "number" and token.number]
-    for first, last in pairwise(places):
-        between = _texts(statement.tokens[first + 1 : last])
-        if len(between) <= BETWEEN and "and" not in between:
-            yield _key(statement.tokens[first]), between, _key(statement.tokens[last])
+    return frozenset(
+        (_key(statement.tokens[first]), between, _key(statement.tokens[last]))
+        for first, last in pairwise(places)
+        if len(between := _texts(statement.tokens[first + 1 : last])) <= BETWEEN and "and" not in between
+    )
 
 
 def _texts(tokens: Sequence[Token]) -> tuple[str, ...]:

@@ -80,4 +80,10 @@ def _same(one: Denial, other: Denial) -> bool:
     heads, others = one[0], other[0]
     if not heads or not others:
         return not heads and not others
-    return heads[0] == others[0]
+    return heads[0] == others[0] or _no_of_one(one, other) or _no_of_one(other, one)
+
+
+def _no_of_one(one: Denial, other: Denial) -> bool:
+    """Of "did not show an effect" and "showed no effect"."""
+    (heads, _), (others, before) = one, other
+    return len(heads) > 1 and heads[0] == before and heads[1] == others[0]

@@ -1,11 +1,13 @@
 """Who did it, and to whom: names and numbers of a sentence in each other's place. Plain Python."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, islice, pairwise
 
 from rag.checking import vocabulary
 from rag.checking.dates import date_before
+from rag.checking.phrases import fronted
+from rag.checking.phrasings import PERIODS
 from rag.checking.statements import Statement
 from rag.checking.words import Token
 
@@ -40,17 +42,23 @@ def is_compact(claim: Statement, said: Statement) -> bool:
 
 def _width(claim: Statement, clause: int, said: Statement) -> int:
     """Tokens of the shortest stretch that holds all that the sentence holds of the clause."""
-    wanted = {_key(claim.tokens[place]) for place in claim.content_of(clause)} & {
-        _key(t) for t in said.tokens
-    }
+    keys, known = _keys(said)
+    wanted = known.intersection([_key(claim.tokens[place]) for place in claim.content_of(clause)])
     last: dict[str, int] = {}
     least = len(said.tokens)
-    for place, token in enumerate(said.tokens):
-        if (key := _key(token)) in wanted:
+    for place, key in enumerate(keys):
+        if key in wanted:
             last[key] = place
             if len(last) == len(wanted):
                 least = min(least, place - min(last.values()))
     return least if wanted else 0
+
+
+@lru_cache(maxsize=4096)
+def _keys(statement: Statement) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Of its tokens, in order and all together."""
+    keys = tuple(map(_key, statement.tokens))
+    return keys, frozenset(keys)
 
 
 def _key(token: Token) -> str:
@@ -68,19 +76,23 @@ def _misplaced(claimed: Sequence[Anchor], there: Sequence[Anchor]) -> bool:
         strange = max([_weight(features & other) for name, other in there if name != value], default=0)
         if strange > max(own) and strange >= NEAREST:
             return True
-    return any(_swapped(one, other, there) for one, other in combinations(claimed, 2))
-
-
-def _swapped(one: Anchor, other: Anchor, there: Sequence[Anchor]) -> bool:
-    """Whether the two follow each other the other way round, and nothing tells that they belong so."""
+    if len(claimed) < 2:
+        return False
     values = [value for value, _ in there]
-    if one[0] == other[0] or values.count(one[0]) != 1 or values.count(other[0]) != 1:
+    single = {value: n for n, value in enumerate(values) if values.count(value) == 1}
+    known = [(value, features, single[value]) for value, features in claimed if value in single]
+    return any(_swapped(one, other, there) for one, other in combinations(known, 2))
+
+
+def _swapped(
+    one: tuple[str, Features, int], other: tuple[str, Features, int], there: Sequence[Anchor]
+) -> bool:
+    """Whether the two follow each other the other way round, and nothing tells that they belong so."""
+    if one[2] <= other[2]:
         return False
-    first, second = there[values.index(one[0])], there[values.index(other[0])]
-    if values.index(one[0]) < values.index(other[0]):
-        return False
-    straight = _weight(one[1] & first[1]) + _weight(other[1] & second[1])
-    return straight <= _weight(one[1] & second[1]) + _weight(other[1] & first[1])
+    first, second = there[one[2]][1], there[other[2]][1]
+    straight = _weight(one[1] & first) + _weight(other[1] & second)
+    return straight <= _weight(one[1] & second) + _weight(other[1] & first)
 
 
 def _weight(features: Features) -> int:
@@ -105,11 +117,15 @@ def _around_number(tokens: Sequence[Token], place: int) -> Features:
 
 @lru_cache(maxsize=4096)
 def _opposites(statement: Statement) -> tuple[Anchor, ...]:
-    """Words that have one, such as "before" and "increased"."""
+    """Words that have one, such as "before" and "increased"; and periods, as in "per day"."""
     return tuple(
         (vocabulary.STRICT[token.text], _around(statement.tokens, n, n))
         for n, token in enumerate(statement.tokens)
         if token.text in vocabulary.STRICT and token.kind != "number"
+    ) + tuple(
+        (token.text, _around(statement.tokens, n - 1, n))
+        for n, token in enumerate(statement.tokens)
+        if token.text in PERIODS and n and statement.tokens[n - 1].text == "per"
     )
 
 
@@ -162,11 +178,14 @@ def _turned(claim: Statement, said: Statement) -> bool:
     return False
 
 
-def _between_names(statement: Statement) -> dict[tuple[str, str, str], bool]:
+@lru_cache(maxsize=4096)
+def _between_names(statement: Statement) -> Mapping[tuple[str, str, str], bool]:
     """(name, word, name) as they follow each other -> whether "by" comes before the second."""
     found: dict[tuple[str, str, str], bool] = {}
     by = vocabulary.by(statement.language)
     for first, second in pairwise(statement.runs):
+        if fronted(statement.tokens, first[0]):
+            continue
         passive = _stands_before(statement.tokens, second[0], by)
         for token in statement.tokens[first[-1] + 1 : second[0]]:
             if token.kind == "word":

@@ -39,7 +39,7 @@ def key_of(token: Token) -> str:
 
 def marker_of(tokens: Sequence[Token], place: int) -> str:
     """The preposition before the word and its noun, "<" for an article that makes it an object, or ""."""
-    named = tokens[place].kind == "name"
+    named, verbal, passed = tokens[place].kind == "name", tokens[place].text.endswith(("ed", "ing")), 0
     while place and not tokens[place].after:
         place -= 1
         token = tokens[place]
@@ -52,9 +52,16 @@ def marker_of(tokens: Sequence[Token], place: int) -> str:
         if token.text in vocabulary.DETERMINERS:
             before = tokens[place - 1].text if place and not token.after else ""
             return before if before in grammar.CASES else ""
-        if named and token.kind == "word":
+        if (named and token.kind == "word") or (token.text in grammar.GOING_ON and (passed or verbal)):
             return ""
+        passed += 1
     return ""
+
+
+def fronted(tokens: Sequence[Token], place: int) -> bool:
+    """Whether the sentence begins with a preposition that this word belongs to: "In Rome lived ..."."""
+    before = tokens[:place]
+    return any(token.text in grammar.CASES for token in before) and all(t.kind == "stop" for t in before)
 
 
 @lru_cache(maxsize=KEPT)
@@ -81,7 +88,7 @@ def _begins(statement: Statement, place: int) -> bool:
 
 def _until_a_break(tokens: Sequence[Token], place: int) -> Iterator[Token]:
     for token in tokens[place:]:
-        if token.after:
+        if token.after or token.text in grammar.GOING_ON:
             return
         yield token
 
@@ -129,10 +136,12 @@ def _reference(tokens: Sequence[Token], place: int, end: int, joint: str) -> str
 def _noun_until(tokens: Sequence[Token], start: int, end: int, sure: bool) -> int:
     """Where the name ends that stands there, or the noun with its article; the start for neither."""
     place = start
-    while place < end and tokens[place].text in vocabulary.DETERMINERS:
+    while place < end and tokens[place].text in grammar.BEFORE_NOUNS:
         place += 1
     if not sure or place >= end:
         return start
+    if place == start and start and tokens[start - 1].text in grammar.CONTRASTING:
+        return place + (tokens[place].kind == "word" and not tokens[place].text.endswith(grammar.NO_NOUN))
     if tokens[place].kind == "name":
         behind = next((n for n in range(place, end) if tokens[n].kind != "name"), end)
         return behind if behind > place + 1 or not tokens[place].first else _first_noun(tokens, place)

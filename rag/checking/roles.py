@@ -6,10 +6,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 from rag.checking import grammar
-from rag.checking.phrases import key_of, marker_of
+from rag.checking.phrases import key_of, marker_of, parts_of
 from rag.checking.statements import Statement
 
 KEPT = 1024
+_NONE: frozenset[str] = frozenset()
 
 
 class Place(NamedTuple):
@@ -31,6 +32,10 @@ def roles_agree(claim: Statement, said: Statement) -> bool:
             words = _between(claim, claimed[one], claimed[other])
             if not set(words).isdisjoint(_between(said, there[one], there[other])):
                 return False
+    if any(_turned_in_its_part(claim, claimed, pair, said) for pair in combinations(claimed, 2)):
+        return False
+    if any(_swapped_again(claimed, one, other, said) for one, other in combinations(claimed, 2)):
+        return False
     if any(_other_way(claimed[key].marker, there[key].marker) for key in both):
         return False
     doers = [key for key in both if there[key].marker in grammar.AGENTS and not claimed[key].marker]
@@ -68,6 +73,53 @@ def _swapped(one: Place, other: Place, first: Place, second: Place) -> bool:
     return (one.marker, other.marker) == (second.marker, first.marker)
 
 
+def _turned_in_its_part(
+    claim: Statement, claimed: Mapping[str, Place], pair: tuple[str, str], said: Statement
+) -> bool:
+    """Of words that stand more than once: whether every part that has both has them the other way round."""
+    one, other = pair
+    there = _markers(said)
+    if one not in there or other not in there or (one in _places(said) and other in _places(said)):
+        return False
+    ours = _doer(claimed[one], claimed[other])
+    words = frozenset(_between(claim, claimed[one], claimed[other]))
+    found = [
+        _doer(places[one], places[other])
+        for part in parts_of(said)
+        if (places := _places_in(said, part.start, part.end)) and one in places and other in places
+        if not words.isdisjoint(_between(said, places[one], places[other]))
+    ]
+    return ours is not None and bool(found) and all(theirs is not None and theirs != ours for theirs in found)
+
+
+def _places_in(statement: Statement, start: int, end: int) -> Mapping[str, Place]:
+    tokens = statement.tokens
+    return {
+        key: Place(n, marker_of(tokens, n))
+        for n in range(start, end)
+        if tokens[n].kind in ("word", "name") and (key := key_of(tokens[n]))
+    }
+
+
+def _swapped_again(claimed: Mapping[str, Place], one: str, other: str, said: Statement) -> bool:
+    """As `_swapped`, of words that stand more than once in the sentence: "the old file into the new file"."""
+    markers = _markers(said)
+    first, second = markers.get(one, _NONE), markers.get(other, _NONE)
+    if not first or not second:
+        return False
+    ours, theirs = claimed[one].marker, claimed[other].marker
+    return ours not in first and theirs not in second and ours in second and theirs in first
+
+
+@lru_cache(maxsize=KEPT)
+def _markers(statement: Statement) -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for n, token in enumerate(statement.tokens):
+        if token.kind in ("word", "name") and (key := key_of(token)):
+            found.setdefault(key, set()).add(marker_of(statement.tokens, n))
+    return {key: frozenset(markers) for key, markers in found.items()}
+
+
 def _doer(one: Place, other: Place) -> int | None:
     """0 or 1: which of the two does it; None where that cannot be told."""
     first = 0 if one.at < other.at else 1
@@ -81,7 +133,8 @@ def _between(statement: Statement, one: Place, other: Place) -> Iterator[str]:
     """What a verb may be; nothing for the items of a list."""
     start, end = sorted((one.at, other.at))
     tokens = statement.tokens[start + 1 : end + 1]
-    if not any(token.after or token.text in grammar.GOING_ON for token in tokens):
+    parted = any(token.after or token.text in grammar.GOING_ON for token in tokens)
+    if not parted or any(token.text in ("it", "they") for token in tokens):
         yield from (token.stem for token in tokens[:-1] if token.kind == "word")
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from rag.checking import vocabulary
 from rag.checking.dates import with_dates
+from rag.checking.phrasings import plainer
 from rag.checking.words import KEPT_STATEMENTS, Token, prepared, tokens_before_numbers, tokens_of, with_units
 
 _BREAKS = frozenset(",;:.!?()[]—–。，、；：！？")
@@ -50,7 +51,7 @@ class Statement:
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
 def statement_of(text: str, language: str = "") -> Statement:
-    tokens = _with_runs(list(with_units(list(with_dates(tokens_of(text, language))))))
+    tokens = _with_runs(list(with_units(list(with_dates(plainer(tokens_of(text, language), language))))))
     return made_of(_with_clauses(tokens, vocabulary.joining(language)), language)
 
 

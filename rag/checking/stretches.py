@@ -1,11 +1,14 @@
 """Claims that are a piece of their sentence, all but word for word. Plain Python."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import dropwhile
 
 from rag.checking import grammar, vocabulary
 from rag.checking.phrases import key_of
 from rag.checking.statements import Statement
+
+KEPT = 4096
 
 
 def is_stretch(claim: Statement, said: Statement) -> bool:
@@ -28,10 +31,11 @@ def _follows(keys: Sequence[str], there: Sequence[tuple[str, bool]]) -> bool:
     return False
 
 
-def _telling(statement: Statement) -> list[tuple[str, bool]]:
+@lru_cache(maxsize=KEPT)
+def _telling(statement: Statement) -> Sequence[tuple[str, bool]]:
     """What says something, with the pronouns; and whether it stands in brackets."""
-    return [
+    return tuple(
         (key_of(token) or token.text, token.aside)
         for token in statement.tokens
         if token.text not in vocabulary.LIGHT and (key_of(token) or token.text in grammar.SUBJECTS)
-    ]
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rag.checking import vocabulary
+from rag.checking.phrases import fronted
 from rag.checking.statements import Statement
 
 CLAUSES = frozenset(["when", "while", "whereas", "although", "though", "because", "since"])
@@ -26,7 +27,7 @@ def _active(statement: Statement) -> Iterator[tuple[str, str]]:
     """(verb, name) of "Ann Lee worked"."""
     for run in statement.runs:
         following = statement.tokens[run[-1] + 1 : run[-1] + 2]
-        if following and following[0].kind == "word":
+        if following and following[0].kind == "word" and not fronted(statement.tokens, run[0]):
             yield following[0].stem, statement.tokens[run[-1]].stem
 
 

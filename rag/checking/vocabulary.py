@@ -21,15 +21,21 @@ _DENYING: Mapping[str, frozenset[str]] = {
         """
         not no never none neither nor cannot without non nothing nobody nowhere hardly scarcely fail fails
         failed failing lack lacks lacked lacking refuse refuses refused deny denies denied unable false
-        unlikely doubtful myth whether falsely wrongly mistakenly
+        unlikely doubtful myth whether falsely wrongly mistakenly except excepting
+        excluding barring unlike
         """
     ),
-    "de": _words("nicht kein keine keinen keiner keinem keines nie niemals ohne weder niemand nichts kaum"),
-    "fr": _words("pas jamais aucun aucune sans ni rien personne nul nulle"),
-    "es": _words("no nunca jamás jamas sin ningún ninguno ninguna ningun nada tampoco ni"),
-    "it": _words("non né mai nessun nessuno nessuna senza neanche"),
+    "de": _words(
+        """
+        nicht kein keine keinen keiner keinem keines nie niemals ohne weder niemand nichts kaum außer
+        ausgenommen
+        """
+    ),
+    "fr": _words("pas jamais aucun aucune sans ni rien personne nul nulle sauf excepté hormis"),
+    "es": _words("no nunca jamás jamas sin ningún ninguno ninguna ningun nada tampoco ni salvo excepto"),
+    "it": _words("non né mai nessun nessuno nessuna senza neanche tranne eccetto"),
     "pt": _words("não nao nem nenhum nenhuma sem nunca jamais"),
-    "nl": _words("niet geen nooit zonder niemand noch niets"),
+    "nl": _words("niet geen nooit zonder niemand noch niets behalve"),
     "sv": _words("inte ingen inget inga aldrig utan ej"),
     "da": _words("ikke ingen intet aldrig uden"),
     "no": _words("ikke ingen aldri uten ingenting"),
@@ -125,17 +131,28 @@ LIGHT = _words(
     passage passages text texts source sources state states stated mention mentions mentioned describe
     describes described refer refers referred also total approximately about roughly around specifically
     namely thing things year years number amount value answer question context provided given information
-    used use uses using made make makes become becomes became been serve serves served type kind form
+    used use uses using taken done carried made make makes become becomes became been
+    serve serves served type kind form
     measure measures measuring stand stands stood standing take takes took occurred happened happen
     respectively example additionally moreover furthermore however therefore thus within based due various
     different specific particular certain overall said reported reports report note noted notes indicate
-    indicates indicated
+    indicates indicated must should could would will need needs able once people
+    person persons individual individuals item items today currently now instead
+    further furthermore give gives given giving gave
     liegt befindet genannt heißt bekannt laut dokument text jahr etwa ungefähr circa beträgt besteht
     haut hoch large
     situé située appelé nommé selon document texte année environ
     situado llamado según documento texto año aproximadamente
     """
 )
+# Of these, what may stand anywhere, between whatever words.
+LOOSE = _words("must should could would will")
+ROUGHLY = _words("approximately about roughly around etwa ungefähr circa environ")
+LEADING = _words(
+    "however therefore thus instead also additionally furthermore moreover specifically currently now"
+)
+PLAIN_DENIALS = _words("not no never cannot without neither nor")
+ANY = _words("any anyone anybody every all each whoever whatever whichever no none not never")
 EMPTY = _words("yes yeah ok okay sure certainly indeed ja jawohl oui sí si sì sim da")  # as an answer
 _PRONOUNS: Mapping[str, frozenset[str]] = {
     "en": _words("he she it they his her hers its their theirs him them"),
@@ -285,7 +302,7 @@ BOUND_WORDS = {
     "over": ">", "above": ">", "exceeding": ">", "exceeds": ">",
     "exceed": ">", "exceeded": ">", ">": ">", "≥": ">",
     "under": "<", "below": "<", "<": "<", "≤": "<",
-    "über": ">", "unter": "<", "mindestens": ">", "höchstens": "<",
+    "über": ">", "unter": "<", "mindestens": ">", "höchstens": "<", "maximal": "<",
 }  # fmt: skip
 # Forms that no stemmer joins, and words of one meaning.
 SAME = _table(
@@ -363,12 +380,41 @@ HEDGES = HEDGING | _words(
     entitled risk risks seem seems appear appears thought believed power powers
     """
 )
-PLANNING = _words("expects expect expected plans planned intends intended aims hopes proposes")
+HEARSAY = _words(  # before "to", or before "that"
+    """
+    thought believed said claimed alleged suspected considered reported supposed assumed rumoured
+    rumored presumed known
+    """
+)
+OPINIONS = _words(
+    """
+    suspect suspects suspected claim claims claimed argue argues argued think thinks thought believe believes
+    believed allege alleges alleged fear fears feared hope hopes hoped doubt doubts doubted suggest suggests
+    suggested assume assumes assumed myth rumour rumor
+    """
+)
+UNSURE = _words(
+    "probably possibly perhaps presumably apparently allegedly reportedly supposedly seemingly likely"
+)
+PLANNING = _words(
+    """
+    expects expect expected plans planned intends intended aims hopes proposes wants want wanted tries tried
+    attempts attempted seeks sought wishes wished threatens threatened promises promised
+    """
+)
 PLANS = PLANNING | _words(
     """
     plan intend aim aimed hope hoped propose proposed will would shall should going scheduled due expecting
     planning expectation expectations intention target targets
     """
 )
+# With any of these a claim is no surer than hearsay.
+KEPT = (
+    HEDGES
+    | PLANS
+    | HEARSAY
+    | UNSURE
+    | _words("estimate estimates estimation say says seem think believe may might")
+)
 CONDITIONS = _words("if unless")
-CONDITIONAL = CONDITIONS | _words("when whether should provided where case until once would could")
+CONDITIONAL = CONDITIONS | _words("when whether provided where case until once would could")

@@ -9,6 +9,7 @@ from rag.checking.agreement import agrees
 from rag.checking.negations import denies_no_more
 from rag.checking.rewording import reworded
 from rag.checking.statements import Statement, made_of, statement_of
+from rag.checking.synonyms import in_its_words
 from rag.checking.words import Token
 from rag.sentences import Analysis
 
@@ -48,9 +49,19 @@ class Passage(NamedTuple):
 def supporting(claim: Statement, passage: Passage, place: int) -> tuple[int, int] | None:
     """First and last of the sentences around `place` that support the claim, the fewest; None if none do."""
     for first, said, known in _readings(passage, place):
-        if agrees(claim, said, known) or any(agrees(other, said, known) for other in reworded(claim, said)):
+        if _agrees_somehow(claim, said, known):
             return first, place
     return _in_two(claim, passage, place)
+
+
+def _agrees_somehow(claim: Statement, said: Statement, known: frozenset[tuple[str, str]]) -> bool:
+    """As it stands, or in the words of the sentence."""
+    if agrees(claim, said, known) or any(agrees(other, said, known) for other in reworded(claim, said)):
+        return True
+    own = in_its_words(claim, said)
+    return own is not None and (
+        agrees(own, said, known) or any(agrees(other, said, known) for other in reworded(own, said))
+    )
 
 
 def _readings(passage: Passage, place: int) -> Iterator[tuple[int, Statement, frozenset[tuple[str, str]]]]:
@@ -148,7 +159,7 @@ def _says(part: Statement, passage: Passage, place: int, subject: Sequence[Token
     """subject: of the whole claim, which the sentence must be about unless the part has its own."""
     for _, said, known in _readings(passage, place):
         about = _names_itself(part) or all(token.stem in said.stems for token in subject)
-        if about and agrees(part, said, known):
+        if about and _agrees_somehow(part, said, known):
             return True
     return False
 

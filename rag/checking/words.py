@@ -2,12 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from embeddings.lexical import lexemes
 from rag.checking import numbers, vocabulary
+from rag.checking.days import NUMERIC, spelled
 from rag.checking.numbers import Number
 
 Kind = Literal["word", "name", "stop", "number", "unspaced", "mark"]
@@ -65,7 +66,7 @@ class Token(NamedTuple):
     """stem: what it is compared by. joined: of a part of a compound with a hyphen, the whole without it.
 
     clause: 0-based. first: it begins the sentence. run: number of the names that follow each other, or -1.
-    aside: in brackets. after: the mark that stands before it.
+    aside: in brackets. after: the mark that stands before it. owner: it ends with "'s".
     """
 
     text: str
@@ -78,6 +79,7 @@ class Token(NamedTuple):
     number: Number | None = None
     aside: bool = False
     after: str = ""
+    owner: bool = False
 
 
 def prepared(text: str) -> str:
@@ -109,6 +111,8 @@ def tokens_of(text: str, language: str = "") -> list[Token]:
     made: list[Token] = []
     begins, depth = True, 0
     text = prepared(text)
+    if NUMERIC.search(text):
+        text = spelled(text, language)
     found = list(_TOKEN.finditer(text))
     has_compound = "-" in text
     for place, match in enumerate(found):
@@ -167,7 +171,7 @@ def _compound(text: str, found: list[re.Match[str]], place: int) -> str:
 def _word(text: str, language: str, begins: bool, compound: str) -> Token:
     folded = text.lower()
     bare = folded.removesuffix("'s").removesuffix("'")
-    value = numbers.in_words(bare)
+    value = numbers.in_words(bare, language)
     if value is not None:
         return Token(folded, "", "number", 0, begins, number=Number(value, value))
     value = numbers.ordinal(bare)
@@ -181,7 +185,7 @@ def _word(text: str, language: str, begins: bool, compound: str) -> Token:
         return Token(folded, bare, "stop", 0, begins)
     named = text[0].isupper() or any(map(str.isdigit, text))
     joined = stem_of(compound, language) if compound else ""
-    return Token(bare, stem, "name" if named else "word", 0, begins, joined)
+    return Token(bare, stem, "name" if named else "word", 0, begins, joined, owner=bare != folded)
 
 
 def _number(match: re.Match[str], language: str) -> Token:
@@ -203,6 +207,8 @@ def _number(match: re.Match[str], language: str) -> Token:
 def with_units(found: list[Token]) -> Iterator[Token]:
     """Scales and units that follow a number join it, and are no words of their own any more."""
     place = 0
+    if any(token.text in ("half", "minus") for token in found):
+        found = _halves(found)
     while place < len(found):
         token = found[place]
         place += 1
@@ -210,6 +216,9 @@ def with_units(found: list[Token]) -> Iterator[Token]:
             yield token
             continue
         if token.text == "one" and place < len(found) and found[place].text in _PRONOUN_ONE:
+            yield token._replace(kind="stop", number=None)
+            continue
+        if token.text == "one" and _is_no_number(found, place):
             yield token._replace(kind="stop", number=None)
             continue
         number, taken = token.number, place
@@ -229,6 +238,37 @@ def with_units(found: list[Token]) -> Iterator[Token]:
         for consumed in found[place:taken]:
             yield consumed._replace(kind="stop")
         place = taken
+
+
+def _is_no_number(found: Sequence[Token], behind: int) -> bool:
+    """Of "one": whether it is a fraction's, as in "one third", or stands for a noun, as in "the old one"."""
+    following = found[behind] if behind < len(found) else None
+    if following and following.number:
+        return following.number.ordinal
+    ends = following is None or following.kind == "mark"
+    return ends and behind > 1 and found[behind - 2].kind == "word"
+
+
+def _halves(found: Sequence[Token]) -> list[Token]:
+    """With "half an hour" as a number of hours, and the sign of "minus 5"."""
+    made: list[Token] = []
+    for place, token in enumerate(found):
+        before = made[-1] if made else None
+        if before and before.text == "minus" and token.number and not token.number.value.startswith("-"):
+            value, plain = f"-{token.number.value}", f"-{token.number.unscaled}"
+            made[-1] = before._replace(kind="stop", stem="")
+            token = token._replace(number=token.number._replace(value=value, unscaled=plain))
+        elif before and before.text == "half" and _begins_a_unit(found, place):
+            made[-1] = before._replace(stem="", kind="number", number=Number("0.5", "0.5"))
+            continue
+        made.append(token)
+    return made
+
+
+def _begins_a_unit(found: Sequence[Token], place: int) -> bool:
+    """Of "an hour", which has been written as "per hour"."""
+    behind = found[place + 1].text if place + 1 < len(found) else ""
+    return found[place].text in ("a", "an", "per") and numbers.unit_of(behind) != ""
 
 
 def _power(token: Token, number: Number) -> int:
