@@ -14,7 +14,19 @@ BETWEEN = 3  # tokens between a number and the one that belongs to it
 
 
 def links_agree(claim: Statement, said: Statement) -> bool:
-    return _directions_agree(claim, said) and _doers_agree(claim, said) and _following_agree(claim, said)
+    return (
+        _directions_agree(claim, said)
+        and _doers_agree(claim, said)
+        and _following_agree(claim, said)
+        and _rates_agree(claim, said)
+    )
+
+
+def _rates_agree(claim: Statement, said: Statement) -> bool:
+    """ "Per year" is not "per company"."""
+    if "per" not in said.stems or "per" not in claim.stems:
+        return True
+    return all(pair in said.next_to for pair in claim.next_to if pair[0] == "per")
 
 
 def _directions_agree(claim: Statement, said: Statement) -> bool:
