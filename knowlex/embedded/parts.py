@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from knowlex.embedded.accounts import Account
 from knowlex.embedded.errors import StackError
 
 PR_SET_PDEATHSIG = 1
-MAX_LOG_BYTES = 10 * 1024 * 1024  # with more, a start begins a new one
+MAX_LOG_BYTES = 10 * 1024 * 1024  # beside them, as many of the time before are kept
 TAIL_BYTES = 16 * 1024
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -55,8 +56,6 @@ class Part:
     def start(self) -> None:
         """Call it from the main thread: a child dies with the thread that made it."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        if self.log.exists() and self.log.stat().st_size > MAX_LOG_BYTES:
-            self.log.replace(self.log.with_suffix(".log.1"))
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self.command,
@@ -81,6 +80,18 @@ class Part:
     @property
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
+
+    def trim_log(self) -> None:
+        """Call it now and then: the text of a log over MAX_LOG_BYTES takes the place of `.log.1`.
+
+        The part appends to the open file and knows nothing of this, so the file is emptied, not renamed.
+        Where no copy can be made, as on a full disk, the log goes all the same: it must not fill the disk.
+        """
+        with suppress(FileNotFoundError):  # somebody removed it
+            if self.log.stat().st_size > MAX_LOG_BYTES:
+                with suppress(OSError):
+                    shutil.copyfile(self.log, self.log.with_suffix(".log.1"))
+                os.truncate(self.log, 0)
 
     def wait_until(self, answers: Callable[[], bool], timeout_s: float) -> None:
         """Raises StackError if it ends or does not answer in time."""

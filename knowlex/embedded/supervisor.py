@@ -146,6 +146,8 @@ class Stack:
     def _watch(self) -> None:
         while True:
             self._check_parts()
+            for part in self._parts:
+                part.trim_log()
             time.sleep(0.2)
 
     def _check_parts(self) -> None:

@@ -1,14 +1,17 @@
 """One child process of the stack, by itself."""
 
+import os
 import sys
 import tracemalloc
 from pathlib import Path
 
-from knowlex.embedded.parts import Part
+import pytest
+
+from knowlex.embedded.parts import MAX_LOG_BYTES, Part
 from tests.support.waiting import wait_until
 
 
-def test_who_ended_is_told_with_the_end_of_a_log_of_any_size(tmp_path: Path):
+def test_who_ended_is_told_with_the_end_of_a_log_of_any_size(tmp_path: Path) -> None:
     program = "print('one'); print('no room left'); raise SystemExit(3)"
     part = Part("the worker", [sys.executable, "-c", program], tmp_path / "worker.log")
     part.log.write_text("what was said in all these months\n" * 200_000)
@@ -23,3 +26,41 @@ def test_who_ended_is_told_with_the_end_of_a_log_of_any_size(tmp_path: Path):
     assert told.startswith("the worker ended with exit code 3.")
     assert told.endswith(" ends:\n    one\n    no room left")
     assert most < 1024 * 1024
+
+
+def test_a_log_that_grows_is_emptied_while_its_part_goes_on_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knowlex.embedded.parts.MAX_LOG_BYTES", 1000)
+    program = "import sys\nfor line in open(sys.argv[1]): print(line.strip() * 100, flush=True)"
+    lines = tmp_path / "lines"
+    os.mkfifo(lines)
+    part = Part("the worker", [sys.executable, "-c", program, str(lines)], tmp_path / "worker.log")
+    part.start()
+    try:
+        with lines.open("w", buffering=1) as say:
+            kept = []
+            for said in ("first", "second", "third"):
+                say.write("small\n")
+                wait_until(lambda: part.log.stat().st_size == 501)
+                part.trim_log()
+                say.write(f"{said}\n")
+                wait_until(lambda: part.log.stat().st_size > 1000)
+                part.trim_log()
+                kept.append((tmp_path / "worker.log.1").read_text())
+                assert part.log.read_bytes() == b""
+    finally:
+        part.stop()
+
+    assert kept == [f"{'small' * 100}\n{said * 100}\n" for said in ("first", "second", "third")]
+
+
+def test_a_log_goes_even_where_no_copy_can_be_made_of_it(tmp_path: Path) -> None:
+    part = Part("the worker", [sys.executable, "-c", ""], tmp_path / "worker.log")
+    part.trim_log()
+    (tmp_path / "worker.log.1").mkdir()
+    part.log.write_bytes(b"x" * (MAX_LOG_BYTES + 1))
+
+    part.trim_log()
+
+    assert part.log.read_bytes() == b""
