@@ -116,6 +116,7 @@ def test_a_vector_store_that_is_away_holds_up_no_start(used: Path) -> None:
     try:
         assert httpx.get(f"{up.ready()}/health").json()["vector_store"] == "unreachable"
         assert f"chroma at {away}, collections corporate_documents_… does not answer" in up.said
+        httpx.post(f"{up.ready()}/api/v1/documents", files={"file": SAMPLE.read_bytes()})
         assert len(documents(up.ready())) == 1
     finally:
         up.end()
