@@ -85,8 +85,8 @@ async def test_a_question_without_time_is_no_failure_of_the_reranker():
 
 @pytest.fixture
 def hurried(library: Library) -> Iterator[httpx.Client]:
-    """A web server beside the library's own that has a second and a half for an answer."""
-    with library.stack.another_web(KNOWLEX_ANSWER_TIMEOUT_SECONDS="1.5") as client:
+    """A web server beside the library's own that has three seconds for an answer."""
+    with library.stack.another_web(KNOWLEX_ANSWER_TIMEOUT_SECONDS="3") as client:
         yield client
 
 
@@ -108,7 +108,7 @@ def test_every_face_answers_within_the_deadline(hurried: httpx.Client, provider:
 
         started = time.monotonic()
         replies = together([partial(send, *one) for one in asking])
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 15  # one after the other they would take 24 s
         for (path, _, _), reply in zip(asking, replies, strict=True):
             said = "SERVICE_UNAVAILABLE" if path == "/v1/query" else code
             assert_problem(reply, 500 if path == "/api/v1/rag/ask" else 503, said)
