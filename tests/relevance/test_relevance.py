@@ -155,8 +155,9 @@ def test_what_was_told_of_a_question_goes_with_it_and_is_no_work_for_the_garbage
     gc.collect()
     gc.disable()
     try:
-        assess("How high does Nairobi lie?", found, None)
-        assert gc.collect() == 0
+        for _ in range(50):
+            assess("How high does Nairobi lie?", found, None)
+        assert gc.collect() < 50  # a few are of the test run's other threads
     finally:
         gc.enable()
 
