@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from documents.sentences import sentence_spans
-from rag.checking.judge import judged
 from rag.checking.statements import statement_of
 from rag.checking.types import Verdict
 from rag.citations import without_markers
@@ -25,20 +24,16 @@ class Faithfulness(NamedTuple):
     unsupported: tuple[str, ...] = ()
 
 
-def faithfulness(answer: str, blocks: Sequence[Block]) -> Faithfulness:
+async def faithfulness(answer: str, blocks: Sequence[Block], judge: ClaimJudge) -> Faithfulness:
     """answer: with or without markers. A claim is a sentence that names, counts or says something.
 
-    Whatever its marker names, a claim counts as supported if one of the blocks supports it.
+    Whatever its marker names, a claim counts as supported if one of the blocks supports it. Raises what the
+    judge does.
     """
-    claims = _claims(answer, blocks)
-    return _counted(claims, [claim for claim in claims if not _supported(claim, blocks)])
-
-
-async def faithfulness_by(judge: ClaimJudge, answer: str, blocks: Sequence[Block]) -> Faithfulness:
-    """The same by another judge than that of words. Raises what the judge does."""
-    claims = _claims(answer, blocks)
-    verdicts = [await judge.judge(claim, blocks) for claim in claims]
-    return _counted(claims, [claim for claim, of in zip(claims, verdicts, strict=True) if not _any(of)])
+    claims = list(claims_in(answer, blocks[0].language if blocks else ""))
+    unsupported = [claim for claim in claims if not _any(await judge.judge(claim, blocks))]
+    share = 1 - len(unsupported) / len(claims) if claims else None
+    return Faithfulness(share, len(claims), tuple(unsupported))
 
 
 def claims_in(answer: str, language: str = "") -> Iterator[str]:
@@ -50,18 +45,5 @@ def claims_in(answer: str, language: str = "") -> Iterator[str]:
             yield claim
 
 
-def _claims(answer: str, blocks: Sequence[Block]) -> list[str]:
-    return list(claims_in(answer, blocks[0].language if blocks else ""))
-
-
-def _counted(claims: Sequence[str], unsupported: Sequence[str]) -> Faithfulness:
-    share = 1 - len(unsupported) / len(claims) if claims else None
-    return Faithfulness(share, len(claims), tuple(unsupported))
-
-
 def _any(verdicts: Sequence[Verdict]) -> bool:
     return any(verdict.support for verdict in verdicts)
-
-
-def _supported(claim: str, blocks: Sequence[Block]) -> bool:
-    return any(judged(claim, block.content, block.language).support for block in blocks)

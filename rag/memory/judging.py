@@ -14,7 +14,7 @@ from uuid import UUID
 from knowlex.common.components import component
 from knowlex.common.database import execute, release_connection, with_retries
 from knowlex.common.errors import KnowlexError
-from rag.checking.faithfulness import Faithfulness, faithfulness_by
+from rag.checking.faithfulness import Faithfulness, faithfulness
 from rag.memory.contexts import contexts_of
 from rag.protocols import ClaimJudge, ModelBacked
 from rag.types import Block
@@ -81,7 +81,7 @@ def judge_some() -> int:
 
 async def judge_one(answer: str, blocks: Sequence[Block]) -> Faithfulness:
     """By the configured judge. Raises what it does."""
-    return await faithfulness_by(component("CLAIM_JUDGE", ClaimJudge), answer, blocks)
+    return await faithfulness(answer, blocks, component("CLAIM_JUDGE", ClaimJudge))
 
 
 def explained(query_id: UUID, answer: str) -> Faithfulness | None:
