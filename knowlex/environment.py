@@ -49,6 +49,7 @@ class Environment(BaseSettings):
     ollama_keep_alive: Annotated[str, AfterValidator(values.duration)] = "30m"
     knowlex_llm_timeout_seconds: Seconds = 10.0
     knowlex_relevance_threshold: Probability = 0.8
+    knowlex_verification: Literal["inform", "strict"] = "inform"
     knowlex_answer_timeout_seconds: Seconds | None = None
     knowlex_context_tokens: Annotated[int, Field(ge=500, le=100_000)] = 4000
     knowlex_chat_context_tokens: Annotated[int, Field(ge=1000, le=10_000_000)] | None = None

@@ -177,6 +177,7 @@ READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
 RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
+STRICT_VERIFICATION = ENV.knowlex_verification == "strict"  # only verified claims keep their markers
 ANSWER_TIMEOUT_S = ENV.answer_timeout  # of a whole question, retrieval and synthesis together
 CONTEXT_TOKENS = ENV.knowlex_context_tokens
 CHAT_CONTEXT_TOKENS = ENV.knowlex_chat_context_tokens  # the chat model's window; None: large enough

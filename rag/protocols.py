@@ -16,6 +16,7 @@ from rag.types import (
     Reason,
     Retrieval,
     Room,
+    Sources,
     Synthesis,
     Usage,
 )
@@ -125,8 +126,9 @@ class Synthesizer(Protocol):
         """`[n]` names `context.blocks[n - 1]`. Raises SynthesisFailed, SynthesisTimeout."""
         ...
 
-    def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
-        """The same in pieces, as the model makes them, and last of all the usage.
+    def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Sources | Usage]:
+        """The same in pieces, as the model makes them, and last of all the usage; in a structured reply each
+        claim is ended by its `Sources`.
 
         Raises as `synthesize`, also in the middle; one that ends without the usage was cut off. Closing it
         ends the model's work.
