@@ -22,13 +22,13 @@ from tests.support import environment
 environment.set_environment()
 
 from benchmarks.claims import Chunk, chunks_of  # noqa: E402
-from rag.checking.checker import Checked, Checker  # noqa: E402
+from rag.citations.checker import Checked, Checker  # noqa: E402
 from rag.context import context_of  # noqa: E402
 from rag.sentences import analysis_of, words_of  # noqa: E402
 from rag.synthesizers.extractive import ExtractiveSynthesizer  # noqa: E402
 from rag.types import Context  # noqa: E402
-from tests.checking.hostile import Claim, Reply, plain, replies  # noqa: E402
-from tests.checking.judging import Faults, added, faults, no_faults  # noqa: E402
+from tests.citations.hostile import Claim, Reply, plain, replies  # noqa: E402
+from tests.citations.judging import Faults, added, faults, no_faults  # noqa: E402
 from tests.rag.factory import passage, question  # noqa: E402
 
 BLOCKS = 5

@@ -18,7 +18,7 @@ from tests.support import environment
 
 environment.set_environment()
 
-from rag.checking.checker import Checker  # noqa: E402
+from rag.citations.checker import Checker  # noqa: E402
 from rag.context import context_of  # noqa: E402
 from rag.types import Context  # noqa: E402
 from tests.rag.factory import passage  # noqa: E402

@@ -264,7 +264,7 @@ RERANKERS: dict[str, dict[str, Any]] = {
     },
 }
 CLAIM_JUDGES: dict[str, dict[str, Any]] = {
-    "words": {"class": "rag.checking.judge.WordJudge"},
+    "words": {"class": "rag.citations.judge.WordJudge"},
     "nli": {"class": "rag.judges.nli.NliJudge", "options": {"model": ENV.knowlex_claim_judge_model}},
 }
 # Where KNOWLEX has no part VECTOR_STORE, PostgreSQL itself is searched, by pgvector.

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from knowlex.common.errors import SynthesisFailed
-from rag.checking.checker import Checked, Checker
+from rag.citations.checker import Checked, Checker
 from rag.context import distinct
 from rag.context.making import ContextMaker
 from rag.deadlines import before, searching_too_long, writing_too_long

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Sequence
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 from uuid import UUID
 
-from rag.checking.types import Verdict
+from rag.citations.types import Claim, Judgement
 from rag.rewriting.types import Variant
 from rag.types import (
     Block,
@@ -151,8 +151,8 @@ class Prompting(Protocol):
 
 
 class ClaimJudge(Protocol):
-    """Role CLAIM_JUDGE: does a passage say what a claim says?"""
+    """Role CLAIM_JUDGE: what does a context say of a claim?"""
 
-    async def judge(self, claim: str, texts: Sequence[Block]) -> list[Verdict]:
-        """One for each text, in their order. claim: a sentence or a part of one, without markers."""
+    async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
+        """The claim's state for each block that is to be cited for it, or what contradicts the blocks."""
         ...

@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple
 
-from rag.checking.judge import Nearest, judged, nearest
-from rag.checking.types import Verdict
+from rag.citations.judge import judged
+from rag.citations.types import Claim, Finding, Judgement
 from rag.judges.labels import Labels, labels_of
 from rag.local_models.errors import ModelFailed
 from rag.local_models.limit import Limit
@@ -17,7 +17,8 @@ from rag.local_models.pairs import OnnxPairs, model_file
 from rag.types import Block
 
 ENTAILED = 0.6  # probability from which a claim is supported
-MOST_PAIRS = 8  # a claim; the passages that share most words with it
+CONTRADICTED = 0.9  # probability from which it is contradicted, if all that is cited says so
+MOST_PAIRS = 8  # a claim
 THREADS = 2
 
 
@@ -27,11 +28,11 @@ class Chances(NamedTuple):
 
 
 class NliJudge:
-    """What stands word for word needs no model; of the rest the model decides, where the facts agree.
+    """Of what words leave unverified the model decides: it may support it, or contradict it.
 
-    Numbers, names, negations and quotes are the word judge's: no model lets an altered digit through. One
-    that is slow or fails leaves its verdict as it is; see `Limit`. model: a folder, see `OnnxPairs`, whose
-    config.json names the labels. Raises ValueError for one without those files.
+    What stands word for word, and what the facts contradict, needs no model. One that is slow or fails leaves
+    the verdict as it is; see `Limit`. model: a folder, see `OnnxPairs`, whose config.json names the labels.
+    Raises ValueError for one without those files.
     """
 
     def __init__(self, *, model: str, timeout_s: float = 1.0) -> None:
@@ -44,19 +45,19 @@ class NliJudge:
         self._loading = Lock()
         self._threads = ThreadPoolExecutor(THREADS, "judge")  # starts them when needed
 
-    async def judge(self, claim: str, texts: Sequence[Block]) -> list[Verdict]:
-        verdicts = [judged(claim, block.content, block.language) for block in texts]
-        places = [n for n, verdict in enumerate(verdicts) if verdict.support != "exact" and verdict.share]
-        places = sorted(places, key=lambda n: -verdicts[n].share)[:MOST_PAIRS]
-        found = {n: near for n in places if (near := nearest(claim, texts[n].content, texts[n].language))}
-        if not found:
-            return verdicts
-        pairs = [(near.text, claim) for near in found.values()]
+    async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
+        judgement = judged(claim, blocks)
+        open_ = [one for one in judgement.findings if one.support == "unverified"][:MOST_PAIRS]
+        if not open_ or judgement.is_verified:
+            return judgement
+        pairs = [(blocks[one.block - 1].content[one.start : one.end], claim.text) for one in open_]
         chances = await self.limit.call(lambda: self._all(pairs))
-        if chances is not None:
-            for (place, near), chance in zip(found.items(), chances, strict=True):
-                verdicts[place] = _decided(verdicts[place], near, chance)
-        return verdicts
+        if chances is None:
+            return judgement
+        if all(chance.contradiction >= CONTRADICTED for chance in chances):
+            return Judgement(missing=(claim.text,))
+        decided = dict(zip(open_, chances, strict=True))
+        return Judgement(tuple(_decided(one, decided.get(one)) for one in judgement.findings))
 
     async def state(self) -> str:
         """See `ModelBacked`. Loads the model if that was not done yet."""
@@ -108,10 +109,7 @@ def chances_of(logits: Sequence[float], labels: Labels) -> Chances:
     return Chances(powers[labels.entailment] / whole, powers[labels.contradiction] / whole)
 
 
-def _decided(verdict: Verdict, near: Nearest, chances: Chances) -> Verdict:
-    """A model may accept what the words do not, and refuse what it sees contradicted."""
-    if verdict.support and chances.contradiction > max(chances.entailment, 0.5):
-        return verdict._replace(support=None)
-    if not verdict.support and near.facts_agree and chances.entailment >= ENTAILED:
-        return Verdict("supported", near.start, near.end, verdict.share)
-    return verdict
+def _decided(finding: Finding, chances: Chances | None) -> Finding:
+    if chances is None or chances.entailment < ENTAILED:
+        return finding
+    return finding._replace(support="supported")

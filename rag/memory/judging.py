@@ -14,7 +14,7 @@ from uuid import UUID
 from knowlex.common.components import component
 from knowlex.common.database import execute, release_connection, with_retries
 from knowlex.common.errors import KnowlexError
-from rag.checking.faithfulness import Faithfulness, faithfulness
+from rag.citations.faithfulness import Faithfulness, faithfulness
 from rag.memory.contexts import contexts_of
 from rag.protocols import ClaimJudge, ModelBacked
 from rag.types import Block

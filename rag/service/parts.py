@@ -24,7 +24,6 @@ from rag.retrievers.foreign.memory import MemoryReader
 from rag.retrievers.foreign.protocols import CollectionReader, Record
 from rag.retrievers.foreign.retriever import ForeignRetriever
 from rag.service.environment import ServiceEnvironment
-from rag.service.judging import SummaryJudge
 from rag.service.synthesizer import MAX_TOKENS, NamingSynthesizer
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 
@@ -62,7 +61,6 @@ class Parts:
             HeadedReranker(SentenceReranker()),
             assess_headed,
             synthesizer,
-            SummaryJudge() if self.chat else None,
             contexts=ContextMaker(beside=None),
         )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rag.checking.types import Verdict
+from rag.citations.types import Verdict
 from rag.citations import without_markers
 
 _MARKERS = re.compile(r"[ \t]*[.,;:!?…。！？\"'”’»)\]*_]*(?:[ \t]*\[\d{1,4}\])+")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rag.checking.types import Verdict
+from rag.citations.types import Verdict
 from rag.protocols import ClaimJudge
 from rag.types import Block
 from rag.verifying.faults import Place, claim_of, faults_of

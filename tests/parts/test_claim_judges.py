@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rag.checking.judge import WordJudge
+from rag.citations.judge import WordJudge
 from rag.judges.nli import NliJudge
 from rag.protocols import ClaimJudge
 from rag.service.judging import SummaryJudge
 from rag.types import Block
-from tests.checking.nli_model import make_nli_model
+from tests.citations.nli_model import make_nli_model
 
 TOWER = Block("The tower in Paris stands 330 metres tall. It is painted brown every seven years.", (), "en")
 BREAD = Block("Bread bakes for an hour in a hot oven.", (), "en")

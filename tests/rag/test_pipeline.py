@@ -7,7 +7,7 @@ import pytest
 
 from knowlex.common.errors import SynthesisTimeout
 from rag.checking import breaths
-from rag.checking.types import Verdict
+from rag.citations.types import Verdict
 from rag.pipeline import Pipeline
 from rag.types import Block, Usage
 from tests.rag.factory import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag.checking.checker import Checked, Checker
+from rag.citations.checker import Checked, Checker
 from rag.citations import without_markers
 from rag.context import assemble, context_of
 from rag.extracting.asked import asks_meaning, expected, kind_asked

@@ -1,0 +1,172 @@
+"""Whether two texts agree in what can be compared: numbers, months, names, denials, reach. Plain Python."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from embeddings.lexical import lexemes
+from rag.citations.facts import Fact, name_parts, names_of, numbers_of, same, table
+
+SHORTEST_NAME = 3  # letters; a shorter one by itself (TV, ∆G) may be any abbreviation
+SMALL = 12  # counts in letters up to it may be the writer's own: "two reasons"
+SHORTEST_STEM = 4  # letters that words of one root share
+LATEST_ENDING = 4  # letters in which they may differ
+MOST_BETWEEN = 0  # words of a passage that a claim in its words leaves out
+KEPT = 8192
+_QUOTED = re.compile(r'["“„«]([^"“”„«»\n]{2,400})["”“»]|[「『《]([^「」『』《》\n]{2,400})[」』》]')
+_WORD = re.compile(r"\w+(?:['’]\w{1,2}\b)?")
+_DENIALS = frozenset(table("negations"))
+_PRONOUNS = frozenset(table("pronouns"))
+_REACH: Mapping[str, str] = table("strong_words")
+_ALIASES: Mapping[str, str] = table("aliases")
+_OPENING = re.compile(r"(?:\A|[.!?:;,\n])\W*(\w+)")  # the first word of a clause
+# Polish, Japanese, Norwegian: of a country that may be called otherwise.
+_DEMONYM = re.compile(r".{2,}(?:ish|ese|ian|ean|ch)s?\Z")
+
+
+@lru_cache(maxsize=KEPT)
+def words_in(text: str) -> frozenset[str]:
+    """All words of a text in lower case, and the parts of those with a hyphen, a point or an apostrophe."""
+    return frozenset(part for word in text.split() for part in name_parts(word.strip('.,;:!?()[]"“”„«»')))
+
+
+def denials(text: str) -> list[str]:
+    """The words that deny, in order; "not only" denies nothing."""
+    found = _WORD.findall(text.lower().replace("’", "'"))
+    return [
+        word
+        for place, word in enumerate(found)
+        if (word in _DENIALS or word.endswith("n't")) and found[place + 1 : place + 2] != ["only"]
+    ]
+
+
+def has_number(number: Fact, text: str) -> bool:
+    """Tell whether the text has the number, or month.
+
+    A small count in letters may be the writer's own: it is lacking only where the text gives another number
+    to the same things.
+    """
+    if _stands(number, text):
+        return True
+    others = numbers_of(text)
+    if any(same(number, other) for other in others):
+        return True
+    small = number.spelled and not number.unit and number.values[0] <= SMALL
+    return small and not (number.noun and any(_counts(other, number) for other in others))
+
+
+def has_other_number(number: Fact, text: str, given: str) -> bool:
+    """Tell whether the text has a number of the same unit that is not given."""
+    known = numbers_of(given)
+    return any(
+        other.kind == number.kind and other.unit == number.unit and not any(same(one, other) for one in known)
+        for other in numbers_of(text)
+    )
+
+
+def names_in(claim: str, language: str) -> list[Fact]:
+    """Return the names whose lack contradicts a claim; a nation may be called in many ways."""
+    return [name for name in names_of(claim, language) if not _DEMONYM.match(name.name[-1])]
+
+
+def has_name(name: Fact, text: str) -> bool:
+    """Tell whether the name stands in the text: its last word, what it is short for, or its short form."""
+    words = words_in(text)
+    if _has_word(name.name[-1], words):
+        return True
+    if len(name.name) > 1:
+        return "".join(part[0] for part in name.name) in words
+    return len(name.text) < SHORTEST_NAME or (name.text.isupper() and _is_short_for(name.text, text))
+
+
+def has_pronoun(text: str) -> bool:
+    """Tell whether a sentence of the text begins with a word that may stand for a name."""
+    return any(word.lower() in _PRONOUNS for word in _OPENING.findall(text))
+
+
+def quotations(text: str) -> list[str]:
+    """Return what stands between quotation marks, where it is more than a word."""
+    found = (one or other for one, other in _QUOTED.findall(text))
+    return [quote for quote in found if " " in quote.strip() or not quote.isascii()]
+
+
+def agrees(claim: str, text: str, language: str) -> bool:
+    """Whether all facts of the claim stand in the text, which denies as often, and reaches as far."""
+    others = numbers_of(text)
+    if not all(any(same(fact, other) for other in others) for fact in numbers_of(claim)):
+        return False
+    if not all(has_name(name, text) for name in names_of(claim, language)):
+        return False
+    return reach(claim) <= reach(text) and len(denials(claim)) % 2 == len(denials(text)) % 2
+
+
+def reach(text: str) -> frozenset[str]:
+    """What makes a text reach further than another: "all", "only", "because", "more"."""
+    return frozenset(_REACH[word] for word in words_in(text) if word in _REACH)
+
+
+def in_one_go(claim: str, text: str, language: str) -> bool:
+    """Tell whether the stems of the claim follow each other in the text, with nothing between them."""
+    sought, stems = stems_of(claim, language), stems_of(text, language)
+    starts = [place for place, stem in enumerate(stems) if stem in sought[:1]]
+    return any(_follows(sought, stems[start:]) for start in starts)
+
+
+@lru_cache(maxsize=KEPT)
+def stems_of(text: str, language: str) -> tuple[str, ...]:
+    return tuple(lexemes(text, language))
+
+
+def _follows(sought: Sequence[str], stems: Sequence[str]) -> bool:
+    place = skipped = 0
+    for stem in stems:
+        if stem == sought[place]:
+            place += 1
+            if place == len(sought):
+                return True
+        else:
+            skipped += 1
+            if skipped > MOST_BETWEEN:
+                return False
+    return False
+
+
+def _stands(fact: Fact, text: str) -> bool:
+    """As the claim writes it: most facts do, and need no reading."""
+    place = text.find(fact.text)
+    while place >= 0:
+        end = place + len(fact.text)
+        if not (text[place - 1 : place].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        place = text.find(fact.text, place + 1)
+    return False
+
+
+def _counts(other: Fact, fact: Fact) -> bool:
+    """Whether the other is a number of the same things."""
+    return other.kind == "number" and other.ordinal == fact.ordinal and _akin(other.noun, fact.noun)
+
+
+def _has_word(part: str, words: frozenset[str]) -> bool:
+    if part in words or part.isdigit() or len(part) == 1:
+        return True
+    alias = _ALIASES.get(part)
+    return any(_akin(part, word) or (alias is not None and _ALIASES.get(word) == alias) for word in words)
+
+
+def _akin(one: str, other: str) -> bool:
+    """Words of one root: they begin alike, and differ in a short ending."""
+    if one == other:
+        return bool(one)
+    if one[:SHORTEST_STEM] != other[:SHORTEST_STEM] or len(one) < SHORTEST_STEM:
+        return False
+    shared = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+    return max(len(one), len(other)) - shared <= LATEST_ENDING and min(len(one), len(other)) - shared <= 2
+
+
+def _is_short_for(short: str, text: str) -> bool:
+    """Whether words with these initials follow each other in the text: IPCC, or CEO."""
+    initials = "".join(word[0] for word in _WORD.findall(text)).upper()
+    return len(short) > 1 and short.rstrip("s")[:2] in initials

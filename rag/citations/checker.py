@@ -1,0 +1,300 @@
+"""Reads a reply as the model writes it: its text with the markers that stay, and how each claim was checked.
+
+Text is shown as it comes; only what may become a marker waits until its sentence is whole, and the beginning
+of a reply that may be a refusal. Plain Python.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rag.citations.claims import Reading, Span, has_letters, read
+from rag.citations.judge import WordJudge
+from rag.citations.listing import Listing, is_label
+from rag.citations.markers import settled
+from rag.citations.refusals import could_refuse, declines, goes_on, refuses
+from rag.citations.sentences import Segmenter, Sentence
+from rag.citations.types import BEST_FIRST, Claim, Finding, Judgement
+from rag.prompts import NOT_FOUND
+from rag.protocols import ClaimJudge
+from rag.types import Citation, Context, Contradiction, Reason, Source, Sources, Synthesis, Verification
+
+AT_ONCE_S = 0.02  # of work on the event loop, until others have a turn
+CLAIM_WORDS = 3  # a sentence with fewer, or without letters, claims nothing
+_WORD = re.compile(r"\w+")
+
+
+class Checked(NamedTuple):
+    """What a reply comes to.
+
+    rest: what `feed` has not let through yet. text: all of it, "" where there is a reason. cited: distinct
+    passages in order of first citation. unmarked: it says something, and no marker of it names a block.
+    """
+
+    rest: str
+    text: str
+    cited: tuple[int, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    reason: Reason | None = None
+    contradicted: tuple[Contradiction, ...] = ()
+    verification: Verification = Verification()
+    unmarked: bool = False
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """A sentence of the answer, by its place in the text. marked: it has a marker, or lost one that lied."""
+
+    span: Span
+    claims: bool
+    marked: bool
+
+
+class Checker:
+    """Of one reply. However it is cut into pieces, the text is the same.
+
+    question: what the reply answers. strict: only claims that were verified keep their markers.
+    """
+
+    def __init__(
+        self, context: Context, judge: ClaimJudge | None = None, *, question: str = "", strict: bool = False
+    ) -> None:
+        self._context, self._judge, self._strict = context, judge or WordJudge(), strict
+        names = {name: None for p in context.passages for name in (p.document_name, p.title)}
+        self._given = "\n".join((question, *names))
+        self._passages = " ".join(" ".join(block.content.lower().split()) for block in context.blocks)
+        self._segments, self._listing = Segmenter(), Listing(len(context.blocks))
+        self._parts: list[str] = []
+        self._length = self._shown = self._claim_start = 0
+        self._sentences: list[_Sentence] = []
+        self._leading: tuple[int, ...] = ()  # blocks that were named before anything was said
+        self._citations: list[Citation] = []
+        self._contradicted: list[Contradiction] = []
+        self._named = self._refused = self._declined = self._answers = False
+        self._turn = time.perf_counter()
+
+    async def feed(self, piece: str) -> str:
+        """What can be shown now, markers as `[n]` into `context.passages` (from 1)."""
+        for sentence in self._segments.feed(piece):
+            await self._add(sentence)
+        return self._showable(self._segments.rest)
+
+    async def close(self, sources: Sources) -> str:
+        """The end of a claim of a structured reply: what can be shown now, its markers among it."""
+        for sentence in self._segments.flush():
+            await self._add(sentence)
+        text = self._since(self._claim_start)
+        start = self._claim_start + len(text) - len(text.lstrip())
+        text = text.strip()
+        if has_letters(text) and not (self._declined or refuses(text)):
+            numbers = tuple(dict.fromkeys(source.block for source in sources.sources))
+            span = Span(start, start + len(text))
+            markers = await self._cite(text, span, self._valid(numbers), sources.sources)
+            self._append(f" {markers}" if markers else "")
+        self._append(sources.ending)
+        self._claim_start = self._length
+        return self._showable("")
+
+    async def finish(self) -> Checked:
+        for sentence in self._segments.finish():
+            await self._add(sentence)
+        if self._sentences and self._listing.numbers and not (self._citations or self._contradicted):
+            await self._cite_last(tuple(self._listing.numbers))
+        return self._checked()
+
+    async def whole(self, synthesis: Synthesis) -> Checked:
+        """What `feed`, `close` and `finish` come to."""
+        for piece in synthesis.pieces or (synthesis.text,):
+            await (self.close(piece) if isinstance(piece, Sources) else self.feed(piece))
+        return await self.finish()
+
+    def _checked(self) -> Checked:
+        text = self._since(0).rstrip()
+        if self._declined or (self._refused and not self._citations and not self._contradicted):
+            return Checked("", "", reason="model_declined")
+        if not self._citations:
+            unmarked = not self._named and has_letters(text)
+            return Checked("", "", reason="not_supported", unmarked=unmarked)
+        cited = dict.fromkeys(citation.passage for citation in self._citations)
+        return Checked(
+            text[self._shown :],
+            text,
+            tuple(cited),
+            tuple(self._citations),
+            contradicted=tuple(self._contradicted),
+            verification=self._verification(),
+        )
+
+    def _verification(self) -> Verification:
+        best: dict[Span, int] = {}
+        for one in self._citations:
+            span = Span(one.answer_start, one.answer_end)
+            best[span] = min(best.get(span, len(BEST_FIRST)), BEST_FIRST.index(one.support))
+        states = [BEST_FIRST[place] for place in best.values()]
+        return Verification(
+            exact=states.count("exact"),
+            supported=states.count("supported"),
+            unverified=states.count("unverified"),
+            contradicted=len(self._contradicted),
+            uncited=sum(one.claims and not one.marked for one in self._sentences),
+        )
+
+    async def _add(self, sentence: Sentence) -> None:
+        """Append the next whole sentence to the answer."""
+        if time.perf_counter() - self._turn > AT_ONCE_S:
+            await asyncio.sleep(0)
+            self._turn = time.perf_counter()
+        if self._declined or self._listing.takes(sentence.text):
+            return
+        text = sentence.text if self._length else sentence.text.lstrip()
+        reading = read(text, len(self._context.blocks), self._writes, leads=not sentence.continued)
+        if is_label(reading.text) and reading.markers:
+            await self._alone(reading)
+        elif reading.says:
+            await self._say(reading)
+        else:
+            self._append(reading.text)
+
+    async def _say(self, reading: Reading) -> None:
+        if refuses(reading.text) and not (reading.markers and goes_on(reading.text)):
+            self._declined = not self._sentences and reading.text.strip().startswith(NOT_FOUND)
+            self._refused = self._refused or (not self._sentences and declines(reading.text))
+            self._append("" if self._declined else reading.with_markers([""] * len(reading.markers))[0])
+            return
+        if self._leading:
+            reading, self._leading = reading.led_by(self._leading), ()
+        spans = [reading.claim(place) for place in range(len(reading.markers))]
+        judged = [
+            await self._judgement(reading.text[slice(*span)], marker.numbers, ()) if span else Judgement()
+            for marker, span in zip(reading.markers, spans, strict=True)
+        ]
+        written = [
+            f"{marker.space if marker.at else ''}{markers}"
+            if (markers := self._markers(one.findings))
+            else ""
+            for marker, one in zip(reading.markers, judged, strict=True)
+        ]
+        text, inserted = reading.with_markers(written)
+        for span, one in zip(spans, judged, strict=True):
+            if span:
+                self._record(_moved(span, inserted, self._length), one)
+        if reading.whole:
+            span, marked = _moved(reading.whole, inserted, self._length), any(map(_decides, judged))
+            self._sentences.append(_Sentence(span, _claims(reading.text), marked))
+            self._answers = True
+        self._append(text)
+
+    async def _alone(self, reading: Reading) -> None:
+        """Markers behind the full stop, or on a line of their own, stand behind the sentence before them."""
+        numbers = tuple(dict.fromkeys(n for marker in reading.markers for n in marker.numbers))
+        if not self._sentences:
+            self._leading += numbers
+        elif not await self._cite_last(numbers) and not any(marker.sure for marker in reading.markers):
+            self._append(reading.written)
+
+    async def _cite_last(self, numbers: tuple[int, ...]) -> bool:
+        """Whether the sentence before is a claim of these blocks, or was one that is contradicted."""
+        last = self._sentences[-1]
+        claim = self._since(last.span.start)[: last.span.end - last.span.start]
+        markers = await self._cite(claim, last.span, numbers, ())
+        self._append(f" {markers}" if markers else "")
+        return last.marked
+
+    async def _cite(self, text: str, span: Span, numbers: tuple[int, ...], quotes: Sequence[Source]) -> str:
+        """Judge text that stands in the answer already; return its markers."""
+        judgement = await self._judgement(text, numbers, quotes)
+        self._record(span, judgement)
+        for one in self._sentences:
+            if span.start <= one.span.start and one.span.end <= span.end:
+                one.marked = one.marked or _decides(judgement)
+        return self._markers(judgement.findings)
+
+    async def _judgement(self, text: str, numbers: tuple[int, ...], quotes: Sequence[Source]) -> Judgement:
+        if not numbers:
+            return Judgement()
+        self._named = True
+        claim = Claim(text, numbers, tuple(quotes), self._given)
+        judgement = await self._judge.judge(claim, self._context.blocks)
+        if not self._strict:
+            return judgement
+        return judgement._replace(findings=tuple(f for f in judgement.findings if f.support != "unverified"))
+
+    def _record(self, span: Span, judgement: Judgement) -> None:
+        if judgement.missing:
+            self._contradicted.append(Contradiction(span.start, span.end, judgement.missing))
+        for passage, start, end, finding in map(self._placed, judgement.findings):
+            self._citations.append(Citation(passage, start, end, span.start, span.end, finding.support))
+
+    def _markers(self, findings: Sequence[Finding]) -> str:
+        return "".join(dict.fromkeys(f"[{passage}]" for passage, *_ in map(self._placed, findings)))
+
+    def _placed(self, finding: Finding) -> tuple[int, int, int, Finding]:
+        """The passage that most of the quote stands in, from 1, and the part of the quote that does."""
+        parts = self._context.blocks[finding.block - 1].parts
+        part = max(parts, key=lambda p: min(finding.end, p.start + p.length) - max(finding.start, p.start))
+        start = min(max(finding.start, part.start), part.start + part.length - 1)
+        end = max(min(finding.end, part.start + part.length), start + 1)
+        shift = part.begin - part.start
+        return part.passage + 1, start + shift, end + shift, finding
+
+    def _valid(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        return tuple(n for n in numbers if 0 < n <= len(self._context.blocks))
+
+    def _writes(self, words: str) -> bool:
+        """Whether a passage has this very text, upper and lower case aside."""
+        return " ".join(words.lower().split()) in self._passages
+
+    def _append(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+
+    def _since(self, offset: int) -> str:
+        """The answer from this place on."""
+        taken, length = [], self._length
+        for part in reversed(self._parts):
+            if length <= offset:
+                break
+            taken.append(part)
+            length -= len(part)
+        return "".join(reversed(taken))[max(0, offset - length) :]
+
+    def _showable(self, unfinished: str) -> str:
+        """What can be shown by now and was not: all whole sentences, and as much of the unfinished one as can
+        be no marker; nothing while the reply may be a refusal.
+        """
+        begun = unfinished if self._length else unfinished.lstrip()
+        refusing = self._refused or could_refuse(self._since(0)[:80] + begun[:80])
+        if self._declined or (refusing and not self._answers):
+            return ""
+        waits = self._listing.inside or bool(self._leading)
+        text = (
+            self._since(self._shown)
+            + begun[max(0, self._shown - self._length) : 0 if waits else settled(begun)]
+        )
+        new = text.rstrip()
+        self._shown += len(new)
+        return new
+
+
+def _moved(span: Span, inserted: Sequence[tuple[int, int]], before: int) -> Span:
+    """The span in the answer, once markers stand in the reading; one at its end is left out."""
+    ahead = sum(length for at, length in inserted if at <= span.start)
+    within = sum(length for at, length in inserted if span.start < at < span.end)
+    return Span(before + span.start + ahead, before + span.end + ahead + within)
+
+
+def _decides(judgement: Judgement) -> bool:
+    return bool(judgement.findings or judgement.missing)
+
+
+def _claims(text: str) -> bool:
+    """Whether a sentence says something that can be true or false: no question, no heading, no lead-in."""
+    said = text.rstrip(" \n\"'”’»)*_")
+    return (
+        len(_WORD.findall(said)) >= CLAIM_WORDS
+        and not said.endswith(("?", ":", "：", "？"))
+        and "#" not in said[:3]
+    )

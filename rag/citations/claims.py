@@ -1,0 +1,156 @@
+"""A sentence of a reply with its markers taken out, and what each of them stands behind. Plain Python."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rag.citations.leads import lead_of
+from rag.citations.markers import Mark, marks_in, squares
+
+FEW = 2  # words; a part of a sentence with fewer is no claim of its own
+_IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
+_BULLET = re.compile(r"\s*(?:(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|#{1,6}|>)\s+)?[\"“«*_ ]*")
+_END = re.compile(r"[.!?…。！？]*[\"'”’»)*_]*\s*\Z")
+_TRIMMED = " \t\r\n,;:–—-*_#>"
+_CLOSING = f"{_TRIMMED}.!?…。！？"
+_WORD = re.compile(r"\w+")
+_LETTER = re.compile(r"[^\W\d_]")
+_HARMLESS = str.maketrans("[]【】［］〔〕⟦⟧〚〛⁅⁆", "()()()()()()()")
+
+
+class Marker(NamedTuple):
+    """Markers at one place of a reading. raw: how they were written; space: what stood before them."""
+
+    at: int
+    numbers: tuple[int, ...]
+    raw: str
+    space: str
+    sure: bool
+
+
+class Span(NamedTuple):
+    """A claim in a text."""
+
+    start: int
+    end: int
+
+
+class Reading(NamedTuple):
+    """text: of a sentence without its markers, with the white space before it. begin: of its first word."""
+
+    text: str
+    begin: int
+    markers: tuple[Marker, ...]
+
+    @property
+    def says(self) -> bool:
+        return _WORD.search(self.text) is not None
+
+    @property
+    def has_letters(self) -> bool:
+        return has_letters(self.text)
+
+    @property
+    def written(self) -> str:
+        """With its markers as they were."""
+        return self.with_markers([marker.raw for marker in self.markers])[0]
+
+    def led_by(self, numbers: tuple[int, ...]) -> "Reading":
+        """With one more marker, which stood before it: it goes to the sentence's end."""
+        return self._replace(markers=_with_lead(self.markers, numbers, self.text))
+
+    def claim(self, place: int) -> Span | None:
+        """What the markers at this place stand behind: the part before them, back to the markers before.
+
+        It is the whole sentence where the part has too few words, or where more follows the last markers.
+        None where nothing is said.
+        """
+        marker = self.markers[place]
+        part = trimmed(self.text, self._part_start(place), marker.at)
+        goes_on = place + 1 == len(self.markers) and _words(self.text, marker.at, len(self.text)) >= FEW
+        if part is None or goes_on or _words(self.text, *part) < FEW:
+            return self.whole
+        return part
+
+    @property
+    def whole(self) -> Span | None:
+        return trimmed(self.text, self.begin, len(self.text))
+
+    def with_markers(self, written: list[str]) -> tuple[str, list[tuple[int, int]]]:
+        """The text with these in the places of its markers, and (place in the reading, length) of each.
+
+        Taking a marker out of "[[1]2]" may make another: then all brackets become round ones.
+        """
+        text = self.text.translate(_HARMLESS) if next(squares(self.text), None) else self.text
+        parts, inserted, done = [], [], 0
+        for marker, new in zip(self.markers, written, strict=True):
+            if new:
+                parts += [text[done : marker.at], new]
+                inserted.append((marker.at, len(new)))
+                done = marker.at
+        return "".join((*parts, text[done:])), inserted
+
+    def _part_start(self, place: int) -> int:
+        """Behind the marker before, unless nothing is said between them."""
+        at = self.markers[place].at
+        for before in reversed(self.markers[:place]):
+            if _LETTER.search(self.text, before.at, at):
+                return before.at
+        return self.begin
+
+
+def read(sentence: str, blocks: int, written: Callable[[str], bool], *, leads: bool) -> Reading:
+    """Return the sentence without its markers, which name blocks from 1 to `blocks`.
+
+    written: whether a passage has these words literally, so that "(2)" is part of what it says. leads:
+    whether it may begin with "According to Source 1, "; its marker goes to the sentence's end.
+    """
+    sentence = _IMAGE.sub(r"\1", sentence) if "![" in sentence else sentence
+    lead = lead_of(sentence, blocks, written) if leads else None
+    if lead:
+        sentence = lead.rest
+    text, markers = _without(sentence, marks_in(sentence, blocks, written))
+    if not sentence[:1].isspace():  # none is left where a marker was taken away
+        space = len(text) - len(text.lstrip())
+        text, markers = text[space:], [one._replace(at=max(0, one.at - space)) for one in markers]
+    held = _with_lead(markers, lead.numbers, text) if lead and lead.numbers else tuple(markers)
+    bullet = _BULLET.match(text)
+    return Reading(text, bullet.end() if bullet else 0, held)
+
+
+def trimmed(text: str, start: int, end: int) -> Span | None:
+    """The span without what binds it to its neighbours, or ends it; None where no word is left."""
+    while start < end and text[start] in _TRIMMED:
+        start += 1
+    while end > start and text[end - 1] in _CLOSING:
+        end -= 1
+    return Span(start, end) if _WORD.search(text, start, end) else None
+
+
+def has_letters(text: str) -> bool:
+    return _LETTER.search(text) is not None
+
+
+def _words(text: str, start: int, end: int) -> int:
+    return sum(1 for _ in _WORD.finditer(text, start, end))
+
+
+def _without(sentence: str, marks: list[Mark]) -> tuple[str, list[Marker]]:
+    kept, markers, done, length = [], [], 0, 0
+    for mark in marks:
+        kept.append(sentence[done : mark.start])
+        length += mark.start - done
+        markers.append(Marker(length, mark.numbers, sentence[mark.start : mark.end], mark.space, mark.sure))
+        done = mark.end
+    return "".join(kept) + sentence[done:], markers
+
+
+def _with_lead(
+    markers: tuple[Marker, ...] | list[Marker], numbers: tuple[int, ...], text: str
+) -> tuple[Marker, ...]:
+    end = _END.search(text)
+    at = end.start() if end else 0
+    if markers and markers[-1].at >= at:
+        last = markers[-1]
+        return (*markers[:-1], last._replace(numbers=tuple(dict.fromkeys((*numbers, *last.numbers)))))
+    return (*markers, Marker(at, numbers, "", " ", sure=True))

@@ -1,0 +1,383 @@
+"""The facts of a text that can be compared: numbers with their units, months and names. Plain Python.
+
+A number is read as everything that it may mean in some language's way of writing: `2.018` is 2.018 or 2018,
+`5 m` is 5 metres or 5 million, `one in five` and `a fifth` are 20 %. The words that decide are in `data/`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+KEPT = 8192  # texts of a sentence's length
+Kind = Literal["number", "month", "name"]
+_DATA = Path(__file__).parent / "data"
+
+
+def table(name: str) -> dict[str, str]:
+    """Return word -> key of a data file whose lines are `key: word word ...`."""
+    lines = (_DATA / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(":", 1) for line in lines if line and not line.startswith("#"))
+    return {word: key.strip() for key, words in pairs for word in words.split()}
+
+
+def _measure(key: str) -> tuple[str, float]:
+    """`km = length 1000000` is a measure of length, 1,000,000 times its smallest unit."""
+    kind, _, worth = key.partition("=")[2].strip().partition(" ")
+    return (kind, float(worth)) if kind else ("", 1.0)
+
+
+_UNIT_KEYS = table("units")
+_UNITS: Mapping[str, str] = {word: key.partition("=")[0].strip() for word, key in _UNIT_KEYS.items()}
+_MEASURES = {_UNITS[word]: _measure(key) for word, key in _UNIT_KEYS.items()}
+_NUMBERS = {word: float(value) for word, value in table("numbers").items()}
+_ORDINALS = {word: float(value) for word, value in table("ordinals").items()}
+_SCALES = {word: 10.0 ** int(power) for word, power in table("scales").items()}
+_FRACTIONS = {word: float(percent) for word, percent in table("fractions").items()}
+_MONTHS = {word: float(month) for word, month in table("months").items()}
+_HEDGES = frozenset(table("hedges"))
+_OPENERS = frozenset(table("sentence_openers"))
+_ROMAN = {"II": 2.0, "III": 3.0, "IV": 4.0, "VI": 6.0, "VII": 7.0, "VIII": 8.0, "IX": 9.0}
+_SHORT_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}  # "5 m" may be metres, too
+_ROUNDED = 0.06  # how far "about 50" may be from what it rounds
+_NOUNS_ARE_CAPITAL = frozenset({"de", "lb"})
+
+_DIGITS = r"\d{1,40}(?:[.,'\u00a0\u202f\u2009]\d{1,40}|[ ]\d{3}(?!\d)){0,12}"
+_TOKEN = re.compile(
+    rf"""
+      (?P<date>\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}\.[ ]?\d{{1,2}}\.(?:[ ]?\d{{4}}\b)?)
+    | (?:(?P<currency>(?:US)?[$€£¥])[ ]?)?(?P<digits>(?<![^\W_]){_DIGITS})
+      (?P<suffix>[ ]?[%‰°](?:[CF]\b)?|[^\W\d_]{{1,12}}(?!\w))?
+    | (?P<word>[^\W\d_](?:[\w’'+]|[-‐‑/.&](?=\w))*|\d+[^\W\d_]\w*)
+    | (?P<dash>[-–—](?=\d))
+    | (?P<mark>[.!?:;,()\"“”„«»\n])
+    """,
+    re.VERBOSE,
+)
+_SIGNS = re.compile(r"[.,' \u00a0\u202f\u2009]")
+_PARTS = re.compile(r"[-‐‑–/.&’']+")
+_SENTENCE_ENDS = frozenset('.!?:\n"“”„«»')
+_NAME = re.compile(r"[^\W\d_](?:[\w’'+]|[-‐‑–/.&](?=\w))*|\d+[^\W\d_]\w*")
+_ODD = re.compile(r"\d|(?<=[^\W_])[A-Z]")  # within a word: COVID-19, BSkyB
+_WORDS_FOR_NUMBERS = (*_NUMBERS, *_ORDINALS, *_FRACTIONS, *_MONTHS, *(word.lower() for word in _ROMAN))
+_NO_NAMES = frozenset(_WORDS_FOR_NUMBERS)
+_COUNTS = re.compile(rf"\d|\b(?:{'|'.join(_WORDS_FOR_NUMBERS)})", re.IGNORECASE)
+
+
+class Fact(NamedTuple):
+    """One fact of a text, `text[start:end]` of it.
+
+    values: what a number may mean, without its scale; a month's number. scale: 1,000,000 for "million".
+    unit: in one spelling, "" for none. rounded: "about", or a fraction. spelled: in letters. ordinal:
+    "third". noun: the word that a number counts. name: a name's parts in lower case.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    values: tuple[float, ...] = ()
+    scale: float = 1.0
+    unit: str = ""
+    rounded: bool = False
+    spelled: bool = False
+    ordinal: bool = False
+    noun: str = ""
+    name: tuple[str, ...] = ()
+
+
+class _Item(NamedTuple):
+    """A token of a text: a number or a month with its fact, or any other word or mark."""
+
+    text: str
+    start: int
+    end: int
+    fact: Fact | None = None
+
+    @property
+    def lower(self) -> str:
+        return "" if self.fact else self.text.lower()
+
+
+def same(claimed: Fact, other: Fact) -> bool:
+    """Tell whether two numbers, or two months, are one after conversion, and rounding where it is hinted at.
+
+    An ordinal is no count, but "the second" is II.
+    """
+    if claimed.kind != other.kind:
+        return False
+    if claimed.ordinal != other.ordinal and claimed.spelled and other.spelled:
+        return False
+    factor = _conversion(claimed.unit, other.unit)
+    if factor is None:
+        return False
+    scales = [(claimed.scale, other.scale)]
+    if claimed.scale != other.scale and 1.0 in scales[0]:
+        scales.append((1.0, 1.0))  # the rows of a table leave out the scale that its head names
+    readings: Iterable[tuple[float, float]] = product(claimed.values, other.values)
+    if len(claimed.values) == len(other.values):
+        readings = zip(claimed.values, other.values, strict=True)  # both texts write numbers in the same way
+    return any(
+        _equal(one * factor * scale, two * other_scale, rounded=claimed.rounded)
+        for one, two in readings
+        for scale, other_scale in scales
+    )
+
+
+def _conversion(one: str, other: str) -> float | None:
+    """Return what a value in the unit `one` is to be multiplied by; None for units of two kinds."""
+    if one == other or not one or not other or {one, other} == {"gbp", "lb"}:
+        return 1.0
+    if "cent" in (one, other) and not {one, other}.isdisjoint(("usd", "eur")):
+        return 0.01 if one == "cent" else 100.0
+    (kind, worth), (other_kind, other_worth) = _MEASURES.get(one, ("", 1.0)), _MEASURES.get(other, ("", 1.0))
+    return worth / other_worth if kind and kind == other_kind else None
+
+
+def _equal(claimed: float, stated: float, *, rounded: bool) -> bool:
+    difference, size = abs(claimed - stated), abs(stated)
+    if difference <= 1e-6 * size or claimed == stated:
+        return True
+    if rounded and difference <= _ROUNDED * size:
+        return True
+    if claimed.is_integer() and abs(claimed) < 10_000:
+        return False  # a year or a count
+    digits = f"{abs(claimed):.12g}".partition("e")[0].replace(".", "").strip("0")
+    return len(digits) > 0 and float(f"{stated:.{len(digits)}g}") == claimed
+
+
+def facts_of(text: str, language: str = "") -> tuple[Fact, ...]:
+    """Return the numbers, months and names of a text, in order."""
+    return tuple(sorted((*numbers_of(text), *names_of(text, language)), key=lambda fact: fact.start))
+
+
+@lru_cache(maxsize=KEPT)
+def numbers_of(text: str) -> tuple[Fact, ...]:
+    """Return the numbers and months of a text, in order."""
+    found = _numbers(list(_items(text))) if _COUNTS.search(text) else ()
+    return tuple(fact._replace(text=text[fact.start : fact.end]) for fact in found)
+
+
+@lru_cache(maxsize=KEPT)
+def names_of(text: str, language: str = "") -> tuple[Fact, ...]:
+    """Return the names of a text, in order: words with capital letters that follow each other.
+
+    A word that only begins a sentence names nothing by itself, unless there is a digit or a capital letter
+    within. language: of the text; where nouns are written with a capital letter, neither does any other word.
+    """
+    runs: list[list[re.Match[str]]] = []
+    opening: set[int] = set()  # places of words that begin a sentence
+    done = 0
+    for word in _NAME.finditer(text):
+        gap, lower = text[done : word.start()], word[0].lower()
+        begins = not done or not _SENTENCE_ENDS.isdisjoint(gap)
+        done = word.end()
+        if lower == word[0] or lower in _NO_NAMES or (begins and lower in _OPENERS):
+            continue
+        if begins:
+            opening.add(word.start())
+        if runs and runs[-1][-1].end() + len(gap) == word.start() and not gap.strip():
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    found = []
+    for run in runs:
+        begin, end = run[0].start(), run[-1].end()
+        named = run[1:] if begin in opening and len(run) > 1 else run
+        least = 2 if language in _NOUNS_ARE_CAPITAL else 1
+        if _ODD.search(named[0][0], 1) or (len(named) >= least and named[0].start() not in opening):
+            found.append(Fact("name", text[begin:end], begin, end, name=_parts_of(named)))
+    return tuple(found)
+
+
+def _parts_of(run: Sequence[re.Match[str]]) -> tuple[str, ...]:
+    return tuple(part for word in run for part in name_parts(word[0]))
+
+
+def _items(text: str) -> Iterator[_Item]:
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        if match["date"]:
+            yield from _date(match[0], start, end)
+        elif match["digits"]:
+            yield _digits(match)
+        elif match["word"]:
+            yield _Item(match[0], start, end, _spelled(match[0], start, end))
+        else:
+            yield _Item(match[0], start, end)
+
+
+def _date(text: str, start: int, end: int) -> Iterator[_Item]:
+    """ "2024-03-31" and "31.03.2024" are a day, a month and a year."""
+    parts = [float(part) for part in re.findall(r"\d+", text)]
+    day, month, *year = reversed(parts) if "-" in text else parts
+    kinds: tuple[tuple[Kind, float], ...] = (
+        ("number", day),
+        ("month", month),
+        *(("number", one) for one in year),
+    )
+    for kind, value in kinds:
+        yield _Item(text, start, end, Fact(kind, text, start, end, (value,)))
+
+
+def _digits(match: re.Match[str]) -> _Item:
+    text = match[0].strip()
+    start, end = match.end() - len(match[0].lstrip()), match.end()
+    suffix = (match["suffix"] or "").strip().lower()
+    values = _readings(match["digits"])
+    unit = _UNITS.get((match["currency"] or "").removeprefix("US"), "")
+    ordinal = suffix in ("st", "nd", "rd", "th")
+    scale = 1.0
+    if suffix in _SCALES or (suffix in _SHORT_SCALES and unit):
+        scale = _SCALES.get(suffix) or _SHORT_SCALES[suffix]
+    elif suffix in _SHORT_SCALES:
+        values = (*values, *(value * _SHORT_SCALES[suffix] for value in values))
+    elif suffix in _UNITS and suffix != "s":
+        unit = _UNITS[suffix]
+    elif suffix and suffix != "s" and not ordinal:
+        return _Item(text, start, end)  # "3d", "2A": a name
+    return _Item(text, start, end, Fact("number", text, start, end, values, scale, unit, ordinal=ordinal))
+
+
+def _readings(digits: str) -> tuple[float, ...]:
+    """`1,234` is 1234 or 1.234; `1.234,5` is 1234.5; `1.2.3` is 123, as good as any."""
+    parts, signs = _SIGNS.split(digits), _SIGNS.findall(digits)
+    if not signs:
+        return (float(digits),)
+    joined = float("".join(parts))
+    if len(parts) == 2 and signs[0] in ".,":
+        decimal = float(".".join(parts))
+        return (joined, decimal) if len(parts[0]) <= 3 and len(parts[1]) == 3 else (decimal,)
+    if len(parts) > 2 and signs[-1] != signs[0] and signs[-1] in ".,":
+        return (float("".join(parts[:-1]) + "." + parts[-1]),)
+    return (joined,)
+
+
+def _spelled(word: str, start: int, end: int) -> Fact | None:
+    """A number or a month in letters: "three", "third", "twenty-five", "six-carbon", "II", "May"."""
+    lower = word.lower()
+    if lower in _MONTHS and word[0].isupper():
+        return Fact("month", word, start, end, (_MONTHS[lower],))
+    if word in _ROMAN:
+        return Fact("number", word, start, end, (_ROMAN[word],))
+    if lower in _ORDINALS:
+        return Fact("number", word, start, end, (_ORDINALS[lower],), spelled=True, ordinal=True)
+    head, _, tail = lower.partition("-")
+    if head not in _NUMBERS:
+        return None
+    value, unit = _NUMBERS[head], ""
+    if tail in _FRACTIONS:
+        percent = (value * _FRACTIONS[tail],)
+        return Fact("number", word, start, end, percent, unit="%", rounded=True, spelled=True)
+    if tail in _NUMBERS:
+        value, tail = value + _NUMBERS[tail], ""
+    elif tail.partition("-")[0] in _UNITS:
+        unit = _UNITS[tail.partition("-")[0]]
+    return Fact("number", word, start, end, (value,), unit=unit, spelled=True, noun=tail)
+
+
+def _numbers(items: Sequence[_Item]) -> Iterator[Fact]:
+    """Numbers and months, with the scales, units and hedges around them."""
+    place = 0
+    while place < len(items):
+        fact, item = items[place].fact, items[place]
+        if fact is None:
+            if (
+                item.lower in _FRACTIONS
+                and _lower(items, place + 1) in ("a", "an")
+                and (unit := _UNITS.get(_lower(items, place + 2), ""))
+            ):
+                yield Fact(
+                    "number", item.text, item.start, item.end, (_FRACTIONS[item.lower] / 100,), unit=unit
+                )
+            elif item.lower in _FRACTIONS:
+                yield Fact(
+                    "number", item.text, item.start, item.end, (_FRACTIONS[item.lower],),
+                    unit="%", rounded=True, spelled=True,
+                )  # fmt: skip
+            place += 1
+        elif fact.kind == "month":
+            yield fact
+            place += 1
+        else:
+            whole, place = _with_fraction(fact, items, place)
+            if whole is None:
+                whole, place = _with_unit(fact, items, place)
+            yield whole
+
+
+def _with_fraction(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact | None, int]:
+    """ "a third", "two thirds", "one in five"; (None, place) for any other number."""
+    behind = items[place + 1] if place + 1 < len(items) else None
+    after = behind.text.lower() if behind else ""
+    percent = {"unit": "%", "rounded": True, "ordinal": False, "spelled": True}
+    if fact.ordinal and fact.text.lower() in _FRACTIONS and _lower(items, place - 1) in ("a", "about", "ein"):
+        return fact._replace(values=(_FRACTIONS[fact.text.lower()],), **percent), place + 1
+    if not fact.spelled or fact.ordinal or behind is None:
+        return None, place
+    if after in _FRACTIONS and (fact.values[0] == 1) != after.endswith("s"):
+        values = (fact.values[0] * _FRACTIONS[after],)
+        return fact._replace(values=values, end=behind.end, **percent), place + 2
+    other = place + (3 if after == "out" else 2)
+    whole = items[other].fact if after in ("in", "out", "von") and other < len(items) else None
+    if whole and whole.spelled and not whole.ordinal and whole.values[0] > fact.values[0]:
+        values = (100 * fact.values[0] / whole.values[0],)
+        return fact._replace(values=values, end=whole.end, **percent), other + 1
+    return None, place
+
+
+def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, int]:
+    """The number with what follows it: "5 million dollars", "20 per cent", "$850-950 million"."""
+    taken, scale, values = place + 1, fact.scale, fact.values
+    ranged = _range_end(items, taken)
+    look = taken if ranged is None else ranged + 1  # "67 to 71 cents": both are of cents
+    while (word := _lower(items, look)) in _SCALES or (fact.unit and word in _SHORT_SCALES):
+        scale *= _SCALES.get(word) or _SHORT_SCALES[word]
+        look += 1
+    end = items[look - 1].end if ranged is None else fact.end
+    unit, word = fact.unit, _lower(items, look)
+    if not unit and not fact.ordinal:
+        words = 1
+        if word in ("per", "percentage"):
+            following, words = _lower(items, look + 1), 2
+            unit = "%" if following == "cent" else "pp" if following.startswith("point") else ""
+        elif word in _SHORT_SCALES and not fact.spelled:
+            values += tuple(value * _SHORT_SCALES[word] for value in fact.values)
+        elif items[look : look + 1] and ranged is not None and (upper := items[ranged].fact):
+            unit = upper.unit or _UNITS.get(word, "")
+        elif word != "in":
+            unit = _UNITS.get(word, "")
+        if unit and ranged is None:
+            look, end = look + words, items[min(look + words, len(items)) - 1].end
+    before = {_lower(items, place - 1), _lower(items, place - 2)}
+    rounded = fact.rounded or not _HEDGES.isdisjoint(before)
+    fact = fact._replace(
+        values=values, scale=scale, unit=unit, end=end, rounded=rounded, noun=fact.noun or _noun(items, look)
+    )
+    return fact, look if ranged is None else taken
+
+
+def _range_end(items: Sequence[_Item], place: int) -> int | None:
+    """The place of the upper number of a range whose sign stands at `place`; None for no range."""
+    if _lower(items, place) in ("-", "–", "—", "to", "bis", "and") and place + 1 < len(items):
+        upper = items[place + 1].fact
+        if upper and upper.kind == "number" and not upper.spelled:
+            return place + 1
+    return None
+
+
+def _noun(items: Sequence[_Item], place: int) -> str:
+    word = _lower(items, place)
+    return word if len(word) > 3 and word[0].isalpha() else ""
+
+
+def _lower(items: Sequence[_Item], place: int) -> str:
+    return items[place].lower if 0 <= place < len(items) else ""
+
+
+@lru_cache(maxsize=KEPT)
+def name_parts(word: str) -> tuple[str, ...]:
+    """The parts of a word in lower case, without "'s": COVID-19 is covid and 19."""
+    return tuple(part for part in _PARTS.split(word.lower()) if part and part != "s")

@@ -1,0 +1,253 @@
+"""What a context says of a claim: decided by facts and words, without a model. Plain Python.
+
+Words can show that a claim stands in a passage, and facts that it does not: a number, a month or a name that
+does not stand where the passages speak of what the claim speaks of. Whether a free paraphrase says the same
+cannot be told by words, so it stays unverified. See docs/citations.md.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import islice
+
+from rag.citations.agreement import (
+    agrees,
+    denials,
+    has_name,
+    has_number,
+    has_other_number,
+    has_pronoun,
+    in_one_go,
+    names_in,
+    quotations,
+    stems_of,
+)
+from rag.citations.facts import Fact, facts_of, numbers_of, table
+from rag.citations.folding import bare, occurrences
+from rag.citations.types import Claim, Finding, Judgement
+from rag.citations.windows import Windows
+from rag.types import Block
+
+OCCURRENCES = 5  # of a claim in a passage that are looked at
+NEARLY_ALL = 0.7  # of a claim's words: with fewer in a block it does not stand there word for word
+SAME_WORDS = 0.85  # of a claim's words and of a sentence's: they say the same, or the opposite
+SPEAKS_OF = 0.55  # of the rest of a claim: there a name in it must stand
+OWN_LANGUAGE = 0.34  # of a claim's words in a window: with fewer everywhere it is in another language
+STATEMENT_WORDS = 5  # of a part of a sentence that is a statement by itself
+TERSE_WORDS = 8  # fewer without a verb are an answer only together with the question
+QUESTION_WORDS = 0.6  # of a question's words in the sentence that a terse answer stands in
+QUOTE_CHARS = 12  # shorter quotes of a model prove nothing
+_FINITE = frozenset(table("finite_verbs"))
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?()\[\]—–]|(?:and|but|while|und|aber|et|mais|y|pero)\b|\Z)")
+_CONDITION = re.compile(
+    r"[\s,;—–-]*(?:if|unless|only|except|provided|when|nor|wenn|falls|sofern|außer|nur)\b", re.IGNORECASE
+)
+# What a question asks for -> the kinds of facts that answer it.
+_ASKED = (
+    (r"how (?:many|much|old|long|tall|high|far|large|big|fast|often)", ("number",)),
+    (r"wie ?viele?|wie (?:alt|lang|hoch|groß|weit|oft)|combien|cuánt[oa]s?", ("number",)),
+    (r"when|wann|quand|cuándo", ("number", "month")),
+    (r"(?:what|which|welche[mrs]?) (?:year|date|day|month|jahr|datum|tag)", ("number", "month")),
+    (r"who|whom|whose|wer|wen|wem|qui|quién", ("name",)),
+    (r"(?:which|what|welche[rs]?) (?:person|company|country|city|team|firma|land|stadt)", ("name",)),
+)
+_KINDS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), kinds) for words, kinds in _ASKED)
+
+
+class WordJudge:
+    """Role CLAIM_JUDGE, on which every other judge rests. Raises nothing, whatever the texts are."""
+
+    async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
+        return judged(claim, blocks)
+
+
+def judged(claim: Claim, blocks: Sequence[Block]) -> Judgement:
+    """Return the state of the claim for each block that it cites, or what of it contradicts the context.
+
+    Where no cited block verifies the claim and another one does, that one is found instead. A claim that
+    cites nothing is looked for in all blocks, and the best one is found.
+    """
+    reading = _Reading(claim, blocks)
+    numbers = range(1, len(blocks) + 1)
+    cited = [n for n in claim.cited if n in numbers]
+    others = [n for n in numbers if n not in cited]
+    exact = _first(reading.exact, cited, others)
+    missing = () if exact else reading.missing()
+    if missing:
+        return Judgement(missing=missing)
+    verified = exact or _first(reading.quoted, cited, ()) or _first(reading.supported, cited, others)
+    found = {finding.block: finding for finding in verified}
+    if cited and (not found or not found.keys().isdisjoint(cited)):
+        return Judgement(tuple(found.get(n) or reading.nearest(n) for n in cited))
+    best = list(found) or sorted(numbers, key=lambda n: -reading.windows.best(n).share)[:1]
+    return Judgement(tuple(found.get(n) or reading.nearest(n) for n in best))
+
+
+def _first(
+    look: Callable[[int], Finding | None], cited: Iterable[int], others: Iterable[int]
+) -> list[Finding]:
+    """All that is found in cited blocks; or else the first that is found in another one."""
+    found = [finding for n in cited if (finding := look(n))]
+    return found or list(islice((finding for n in others if (finding := look(n))), 1))
+
+
+class _Reading:
+    """The blocks, read for one claim; each only as far as it is needed."""
+
+    def __init__(self, claim: Claim, blocks: Sequence[Block]) -> None:
+        self._claim, self._blocks = claim, blocks
+        self._language = blocks[0].language if blocks else ""  # a context is mostly in one
+        words = _WORD.findall(claim.text.lower())
+        self._is_terse = len(words) <= TERSE_WORDS and _FINITE.isdisjoint(words)
+        self._bare = bare(claim.text)
+        self._stems = frozenset(stems_of(claim.text, self._language))
+        sought = f"{claim.text}\n{claim.given}" if self._is_terse else claim.text
+        self.windows = Windows(blocks, stems_of(sought, self._language))
+        shares = (self.windows.best(n).share for n in range(1, len(blocks) + 1))
+        self._overlap = max(shares, default=0.0)
+
+    def exact(self, number: int) -> Finding | None:
+        """Where the claim stands word for word, as a statement of its own."""
+        if not self._bare or self.windows.share(number) < NEARLY_ALL:
+            return None
+        content = self._blocks[number - 1].content
+        for start, end in islice(occurrences(self._bare, content), OCCURRENCES):
+            first, last = self.windows.sentences(number, start, end)
+            if _states(self._bare, content, (first, last), (start, end)):
+                return Finding(number, "exact", first, last)
+        return None
+
+    def quoted(self, number: int) -> Finding | None:
+        """Where the words stand that the model gives as its proof, if the claim's facts stand there, too."""
+        spans = self._quotes(number)
+        if not spans:
+            return None
+        around = (self.windows.around(number, *span) for span in spans)
+        text = "\n".join((*dict.fromkeys(around), self._claim.given))
+        return Finding(number, "supported", *spans[0]) if self._agrees(text) else None
+
+    def supported(self, number: int) -> Finding | None:
+        """The sentences that say the claim nearly in its own words, or that answer the question with it."""
+        if self._is_terse:
+            return self._answering(number)
+        for sentence, text in self.windows.sentences_of(number):
+            says = sentence.words >= self._stems and in_one_go(self._claim.text, text, self._language)
+            if says and self._agrees(f"{text}\n{self._claim.given}"):
+                return Finding(number, "supported", sentence.start, sentence.end)
+        return None
+
+    def nearest(self, number: int) -> Finding:
+        """The model's own quote, or the sentences that share most with the claim; nothing is proved."""
+        quotes = self._quotes(number)
+        span = quotes[0] if quotes else self.windows.span(number, self.windows.best(number))
+        return Finding(number, "unverified", *span)
+
+    def missing(self) -> tuple[str, ...]:
+        """What of the claim contradicts the context: numbers, months, names and quotations that do not stand
+        where it speaks of what the claim speaks of, or a denial that only one of the two has.
+        """
+        claim = self._claim.text
+        found = [number.text for number in numbers_of(claim) if not self._has_number(number)]
+        if self._overlap >= OWN_LANGUAGE:  # names of another language may be written otherwise
+            found += [name.text for name in names_in(claim, self._language) if not self._has_name(name)]
+            found += [quote for quote in quotations(claim) if not self._says(quote)]
+        return tuple(dict.fromkeys(found)) or self._turned_around()
+
+    def _has_number(self, number: Fact) -> bool:
+        """Whether the number stands where the context says the rest of the claim, or, if nothing else of its
+        kind stands there, near it.
+        """
+        given = self._claim.given
+        if not any(has_number(number, text) for text in (given, *self._scope)):
+            return False
+        rest = self._saying_rest(number, beside=1)
+        if rest is None or has_number(number, f"{rest}\n{given}"):
+            return True
+        return not has_other_number(number, rest, f"{self._claim.text}\n{given}")
+
+    @cached_property
+    def _scope(self) -> list[str]:
+        """Where numbers are looked for: near the claim, if the context speaks of it in its words at all."""
+        everything = [block.content for block in self._blocks]
+        return [self.windows.near] if self._overlap >= SPEAKS_OF else everything
+
+    def _has_name(self, name: Fact) -> bool:
+        """Whether the name stands where the context says the rest of the claim; or, if only pronouns or no
+        other names stand there, anywhere.
+        """
+        given = self._claim.given
+        if not any(has_name(name, text) for text in (given, *(block.content for block in self._blocks))):
+            return False
+        rest = self._saying_rest(name, beside=0)
+        if rest is None or has_name(name, f"{rest}\n{given}") or has_pronoun(rest):
+            return True
+        return all(has_name(one, f"{self._claim.text}\n{given}") for one in names_in(rest, self._language))
+
+    def _saying_rest(self, fact: Fact, *, beside: int) -> str | None:
+        stems = frozenset(stems_of(fact.text, self._language))
+        return self.windows.saying(stems, SPEAKS_OF, beside=beside)
+
+    def _turned_around(self) -> tuple[str, ...]:
+        """The denial that only one of the two has, where a sentence says all the rest in the same order."""
+        claimed = denials(self._claim.text)
+        for number in range(1, len(self._blocks) + 1):
+            for sentence, text in self.windows.sentences_of(number):
+                if not self._stems or len(sentence.words & self._stems) < SAME_WORDS * len(sentence.words):
+                    continue
+                stated = denials(text)
+                if len(claimed) % 2 != len(stated) % 2 and len(
+                    sentence.words & self._stems
+                ) >= SAME_WORDS * len(self._stems):
+                    return tuple((claimed or stated)[:1])
+        return ()
+
+    def _answering(self, number: int) -> Finding | None:
+        """The one sentence that holds a terse answer, speaks of what the question speaks of, and has nothing
+        else of the kind that is asked for.
+        """
+        question = frozenset(stems_of(self._claim.given, self._language))
+        kinds = next((kinds for words, kinds in _KINDS if words.search(self._claim.given)), ())
+        for sentence, text in self.windows.sentences_of(number) if question and kinds else ():
+            if len(sentence.words & question) >= QUESTION_WORDS * len(question):
+                facts = (fact for fact in facts_of(text, self._language) if fact.kind in kinds)
+                found = {bare(fact.text) for fact in facts}
+                answers = [one for one in found if one not in bare(self._claim.given)]
+                if len(answers) == 1 and answers[0] in self._bare:
+                    return Finding(number, "supported", sentence.start, sentence.end)
+        return None
+
+    def _agrees(self, text: str) -> bool:
+        return agrees(self._claim.text, text, self._language)
+
+    def _quotes(self, number: int) -> list[tuple[int, int]]:
+        """Where the model's quotes of this block stand in it."""
+        content = self._blocks[number - 1].content
+        sought = [bare(source.quote) for source in self._claim.quotes if source.block == number]
+        return [
+            span
+            for quote in sought
+            if len(quote) >= QUOTE_CHARS
+            for span in islice(occurrences(quote, content), 1)
+        ]
+
+    def _says(self, quote: str) -> bool:
+        return any(True for block in self._blocks for _ in occurrences(bare(quote), block.content))
+
+
+def _states(sought: str, content: str, sentence: tuple[int, int], found: tuple[int, int]) -> bool:
+    """Whether an occurrence of the claim is a statement: whole sentences; or a part with a verb that begins
+    where its sentence does, ends where a clause does, and is under no condition.
+    """
+    words = _WORD.findall(sought)
+    has_verb = not _FINITE.isdisjoint(words)
+    if bare(content[slice(*sentence)]) == sought:
+        return has_verb or len(words) >= STATEMENT_WORDS
+    rest = content[found[1] : sentence[1]]
+    return (
+        has_verb
+        and len(words) >= STATEMENT_WORDS
+        and not _WORD.search(content, sentence[0], found[0])
+        and _CLAUSE_ENDS.match(rest) is not None
+        and _CONDITION.match(rest) is None
+    )

@@ -1,0 +1,306 @@
+"""Markers, in every form in which models write them. Plain Python, linear in the text.
+
+A marker for sure is a number in square brackets or one in brackets beside a word for a source. `(1)`, `{1}`,
+`<1>`, `¹` and a bare "Source 1" mean other things, too: they are read as markers where a claim ends.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+
+def words_in(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_MOST_SPACES = 4  # before a marker, that belong to it
+_SPACE = r"[ \t\u00a0\u2009\u202f\u200b-\u200d\u2060\ufeff]"
+SOURCE_WORDS = (  # the longer one of two that begin alike comes first
+    *("chunk", "source", "passage", "context", "document", "doc", "citation", "cite", "reference", "ref"),
+    "block",
+    *(
+        "excerpt",
+        "snippet",
+        "quelle",
+        "fuente",
+        "fonte",
+        "来源",
+        "來源",
+        "资料",
+        "資料",
+        "文档",
+        "文件",
+        "出典",
+    ),
+)
+# "context block" is what the prompt calls them.
+SOURCE = rf"(?:(?:context|source|document|reference){_SPACE})?(?:{'|'.join(SOURCE_WORDS)})"
+_NAMED = rf"{SOURCE}s?\.?{_SPACE}{{0,2}}(?:[:#：]|no\.)?{_SPACE}{{0,2}}"
+_LABEL = rf"(?:\^|\#|{_NAMED})?"
+_DASH = rf"{_SPACE}{{0,2}}(?:[-–—‑~]|\bto\b){_SPACE}{{0,2}}"
+_DIGIT = r"[\d⁰¹²³⁴⁵⁶⁷⁸⁹]"
+_ITEM = rf"{_LABEL}[-+]?{_DIGIT}++\^?(?:{_DASH}{_LABEL}{_DIGIT}++)?"
+_SEPARATOR = rf"{_SPACE}{{0,2}}(?:,|;|&|/|、|，|\band\b|\bund\b|\bet\b|\by\b){_SPACE}{{0,2}}"
+_LIST = rf"{_ITEM}(?>{_SEPARATOR}{_ITEM})*+"
+_PLACE = (  # ", page 3", " p. 3-4", ": section 2", " (p. 4)"
+    rf"(?:{_SPACE}{{0,2}}[,;:]{_SPACE}{{0,2}}|{_SPACE}{{1,2}}\(?)"
+    r"(?:pages?|pp?|pg|sections?|sec|sentences?|chapters?|ch|lines?|paragraphs?|para|seite|s|página|pág)\b\.?"
+    rf"{_SPACE}{{0,2}}[\w.]{{1,12}}(?:[-–]\w{{1,6}})?\)?"
+)
+OPENING, CLOSING = r"\[【［〔⟦〚⁅", r"\]】］〕⟧〛⁆"  # in a class of characters
+_NOTE = rf"(?:(?::\d{{1,4}})?†|(?<={_DIGIT}):[ ])[^{CLOSING}\n]{{0,80}}"  # a title, say
+_INSIDE = rf"{_SPACE}{{0,2}}{_LIST}(?:{_PLACE}){{0,2}}\.?{_SPACE}{{0,2}}(?:{_NOTE})?"
+SQUARE = rf"\\?[{OPENING}]{{1,2}}{_INSIDE}\\?[{CLOSING}]{{1,2}}"
+# Possessive: a run is never tried in two ways, so that a long one before something else costs no more.
+SQUARES = rf"{SQUARE}(?>[\ \t]?+[,;]?+[\ \t]?+{SQUARE})*+"
+NAMED = rf"{_NAMED}\d++(?>(?:{_SEPARATOR}|{_DASH}){_LABEL}\d++)*+(?:{_PLACE})?"
+_SEE = r"(?:(?:see|cf\.?|from|per|siehe|vgl\.?|voir|véase|according[ ]to)[ :]{1,2}(?:also[ ])?)?"
+_VIA = (
+    r"(?:[-–—,;][ ]{1,2})?"
+    r"(?:(?:according[ ]to|as[ ](?:stated|mentioned|described|noted|shown|reported)[ ]in|per|from|see|in)[ ]"
+    r"(?:the[ ])?)?"
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_LOOSE = rf"[(（{{<]{_SPACE}?\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}}|[-–]\d{{1,3}}){{0,7}}{_SPACE}?[)）}}>]"
+_FEW = r"\d{1,3}(?:[ ]?,[ ]?\d{1,3}){0,9}"
+_TAGGED = (  # of HTML, LaTeX and Pandoc
+    rf"<cite>{_FEW}</cite>|<ref>{_FEW}</ref>|<sup>{_FEW}</sup>|\\cite\{{{_FEW}\}}|\$\^\{{?\d{{1,3}}\}}?\$|(?<![\w^])\^\d{{1,3}}\^"
+)
+_SURE = (
+    rf"\*\*{SQUARES}\*\*|<sup>{SQUARES}</sup>|\^?{SQUARES}\^?(?:\([^()\s]{{1,500}}\))?"
+    rf"|[(（]{_SPACE}?{_SEE}(?:(?:{SOURCE}s?:?{_SPACE}){{0,2}}{SQUARES}|{NAMED}){_SPACE}?[)）]|{_TAGGED}"
+)
+_SUPERSCRIPTS = "⁽?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[,˒][⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})*⁾?"
+FORMS = re.compile(
+    rf"""
+    (?P<space>{_SPACE}{{0,{_MOST_SPACES}}})
+    (?: (?P<sure>{_SURE})
+      | (?P<loose>{_LOOSE})
+      | (?P<raised>(?:(?<=[^\W\d_]{{4}})|(?<=[.!?。"”»)])|\A){_SUPERSCRIPTS})
+      | (?P<bare> {_VIA}\b{NAMED}\b )
+    )
+    (?P<tail>[\ \t]{{0,4}}(?=[.,;:!?]))?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_RUN = re.compile(
+    rf"(?P<space>[ \t]{{0,4}})(?P<run>{SQUARES})(?P<tail>[ \t]{{0,4}}(?=[.,;:!?]))?", re.IGNORECASE
+)
+_ONE = rf"(?:{_SURE}|{_LOOSE}|{_SUPERSCRIPTS})"
+_RUN_AT = re.compile(rf"{_ONE}(?>[\ \t]?+[,;]?+[\ \t]?+{_ONE})*+", re.IGNORECASE | re.VERBOSE)
+OPENERS = "[【［〔⟦〚⁅(（{<^$\\⁽⁰¹²³⁴⁵⁶⁷⁸⁹"  # what a marker begins with
+_SQUARE_OPENER = re.compile(rf"[{OPENING}]")
+_MAY_OPEN = re.compile(rf"[{re.escape(OPENERS)}*]")
+_IS_SPACE = re.compile(_SPACE)
+_BESIDE_A_WORD = re.compile(rf"{_NAMED}\d")  # of text in lower case: a bare "source 1" may stand there
+ODD_LETTERS = re.compile("[ıİſ]")  # match "i" and "s" whatever their case, and not in lower case
+LEFT_OPEN = re.compile(rf"\\?[{OPENING}]{{1,2}}[^{CLOSING}\n]{{0,160}}\Z")
+_HALF = re.compile(
+    rf"(?:\*\*|\^)?\\?[{OPENING}][^{CLOSING}\n]{{0,160}}(?:[{CLOSING}][{CLOSING}*^]?)?\Z"
+    r"|[(（{<][^)）}>\n]{0,99}\Z|\([^()\s]{0,500}\Z|</?[a-z]{0,4}>?\Z|[*^]{1,2}\Z|\^\d{1,3}\Z"
+    r"|<(?:cite|ref|sup)>[^<\n]{0,160}(?:</?[a-z]{0,4})?\Z|\\[a-z]{0,4}(?:\{[^}\n]{0,40})?\Z"
+    r"|\$(?:\^\{?\d{0,3}\}?)?\Z|⁽[⁰¹²³⁴⁵⁶⁷⁸⁹]{0,3}\Z"
+    rf"|[(（][^()\n]{{0,64}}[{OPENING}][^)）\n]{{0,160}}\Z"
+)
+_JOINT = re.compile(r"[ \t]?[,;]?[ \t]?")
+_RANGE = re.compile(rf"(?<!\d)(\d+)(?:{_DASH}{_LABEL}(\d+))?", re.IGNORECASE)
+_LEFT_OUT = re.compile(
+    rf"(?P<negative>(?:^|(?<=[\s,;&/{OPENING}]))-\d+)|{_NOTE}|{_PLACE}|(?<=[{CLOSING}^])\([^()\s]*\)\Z",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"\s*(?:[.!?。！？;；]|\Z)")
+_WORD_BEFORE = re.compile(r"\w{1,30}[ \t]?\Z")
+_IDENTIFIER = re.compile(r"(?:\b[^\W\d]{1,2}|\w*[_\d]\w*)\Z")
+_MAX_DIGITS = 4
+_LONGEST_RUN = 400  # characters; what follows is a run of its own
+
+
+_EMPTY_BRACKETS = re.compile(r"[ \t]?(?:\([ \t,;]*\)|\[[ \t,;]*\])")
+_CLAIM_END = re.compile(r"(?<=[.!?。！？])\s+|(?:\[\d{1,4}\])+|\n+")
+_UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f"
+_STOP = re.compile(rf"[{re.escape(OPENERS)}\]】］〕⟧〛⁆)）}}>⁾#|`*_~]|!\[|{_NAMED}\d", re.IGNORECASE)
+_WORD_ENDS = re.compile(rf"(?<=\S)(?=\s)|(?<=[{_UNSPACED}])")
+# What may belong to a marker that follows: ", according to the source".
+_GLUE = re.compile(
+    r"(?:[\s,;:–—-]|\b(?:according|based|to|on|as|by|per|from|see|in|the|stated|mentioned|described|noted|shown"
+    rf"|reported|explained|indicated|said|information|laut|gemäß|selon|según|references|citations|{SOURCE}s?)\b)+\Z",
+    re.IGNORECASE,
+)
+_LONGEST_GLUE = 80
+
+
+class Mark(NamedTuple):
+    """`text[start:end]`, with the white space before it (`space`) and before a full stop after it (`tail`).
+
+    numbers: of the blocks that it names, in order, once each; () if there are none. sure: it can be nothing
+    else; else it is better left as it is than taken out of the middle of a sentence.
+    """
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    space: str
+    tail: str
+    sure: bool
+
+
+def _nowhere(_: str) -> bool:
+    return False
+
+
+def squares(text: str) -> Iterator[tuple[int, int, str, str, str]]:
+    """Runs of numbers in square brackets: start, end, the space before, the run, the space after."""
+    for found in _RUN.finditer(text) if _SQUARE_OPENER.search(text) else ():
+        yield found.start(), found.end(), found["space"], found["run"], found["tail"] or ""
+
+
+def run_end(text: str, start: int, *, final: bool) -> int | None:
+    """Where a run of markers that begins at `start` ends; None if none does, 0 if more text may tell."""
+    if start < len(text) and text[start] not in OPENERS and text[start] != "*":
+        return None
+    run = _RUN_AT.match(text, start, start + _LONGEST_RUN)
+    if final or len(text) >= start + _LONGEST_RUN:
+        return run.end() if run else None
+    if run is None:
+        return 0 if _HALF.match(text, start) else None
+    joint = _JOINT.match(text, run.end())
+    after = joint.end() if joint else run.end()
+    return 0 if after == len(text) or _HALF.match(text, after) else run.end()
+
+
+def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) -> list[Mark]:
+    """All markers of one claim, in order; neighbours as one.
+
+    written: whether a passage holds these words literally, so that "(2)" is part of what it says.
+    """
+    marks: list[Mark] = []
+    for found in forms_in(text):
+        mark = _mark(found, text, blocks, written)
+        if mark is None:
+            continue
+        if marks and _JOINT.fullmatch(text, marks[-1].end, mark.start):
+            mark = _merged(marks.pop(), mark)
+        marks.append(mark)
+    return marks
+
+
+def forms_in(text: str) -> Iterator[re.Match[str]]:
+    """What `FORMS` finds, in order. All but the bare one are tried only at the signs that they begin with."""
+    if _BESIDE_A_WORD.search(text.lower()) or ODD_LETTERS.search(text):
+        yield from FORMS.finditer(text)
+        return
+    done = 0
+    for sign in _MAY_OPEN.finditer(text):
+        start = sign.start()
+        if start >= done and (found := FORMS.match(text, _before_spaces(text, start, done))):
+            done = found.end()
+            yield found
+
+
+def _before_spaces(text: str, start: int, least: int) -> int:
+    """Where the white space begins that belongs to a marker at `start`."""
+    begin, least = start, max(least, start - _MOST_SPACES)
+    while begin > least and _IS_SPACE.match(text, begin - 1):
+        begin -= 1
+    return begin
+
+
+def _mark(found: re.Match[str], text: str, blocks: int, written: Callable[[str], bool]) -> Mark | None:
+    kind = "loose" if found["loose"] else "raised" if found["raised"] else "bare" if found["bare"] else "sure"
+    said = found[kind]
+    numbers = numbers_in(said.translate(_RAISED), blocks)
+    sure = kind == "sure"
+    if sure and _is_index(found, said, written):
+        return None
+    if not sure and not (
+        numbers and _ends_claim(text, found.end()) and not _part_of_text(found, kind, written)
+    ):
+        return None
+    space = found["space"] or (" " if kind == "bare" else "")
+    return Mark(found.start(), found.end(), numbers, space, found["tail"] or "", sure)
+
+
+def _is_index(found: re.Match[str], said: str, written: Callable[[str], bool]) -> bool:
+    """ "a[1]" and "M[2,3]", where a passage writes so; "steps[1]" cites."""
+    if found["space"] or said[0] != "[":
+        return False
+    named = _IDENTIFIER.search(found.string, max(0, found.start() - 32), found.start())
+    return named is not None and written(named[0] + said)
+
+
+def _ends_claim(text: str, end: int) -> bool:
+    return _ENDS.match(text, end) is not None or FORMS.match(text, end) is not None
+
+
+def _part_of_text(found: re.Match[str], kind: str, written: Callable[[str], bool]) -> bool:
+    text, start = found.string, found.start(kind)
+    if kind == "bare":
+        return written(found[kind].lstrip(" ,;-–—"))
+    before = _WORD_BEFORE.search(text, max(0, start - 32), start)
+    return kind == "loose" and before is not None and written(text[before.start() : found.end(kind)])
+
+
+def _merged(one: Mark, other: Mark) -> Mark:
+    numbers = tuple(dict.fromkeys((*one.numbers, *other.numbers)))
+    return Mark(one.start, other.end, numbers, one.space, other.tail, one.sure or other.sure)
+
+
+@lru_cache(maxsize=512)
+def numbers_in(run: str, blocks: int) -> tuple[int, ...]:
+    """All numbers from 1 to `blocks` that a run of markers names, ranges spelled out, in order, once each."""
+    found: dict[int, None] = {}
+    for first, last in _RANGE.findall(_LEFT_OUT.sub("", run)):
+        low = _number(first)
+        high = min(_number(last) if last else low, blocks)
+        found.update(dict.fromkeys(range(max(low, 1), high + 1)))
+    return tuple(found)
+
+
+def _number(digits: str) -> int:
+    """Numbers of more digits than any block has are all alike; int() would take quadratic time on them."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS
+
+
+def settle(text: str, blocks: int) -> tuple[str, tuple[int, ...]]:
+    """The text with every marker as `[n]`, 1 <= n <= blocks, and the distinct n in order of first citation.
+
+    `[1, 2]`, `[1-2]`, `【1】` and `[Chunk 1]` become `[1][2]` and `[1]`; what names no block is removed.
+    """
+    cited: dict[int, None] = {}
+    settled, done = [], 0
+    for start, end, space, run, tail in squares(text):
+        numbers = numbers_in(run, blocks)
+        cited.update(dict.fromkeys(numbers))
+        settled += [text[done:start], f"{space}{_joined(numbers)}{tail}" if numbers else ""]
+        done = end
+    if not done:
+        return text.strip(), ()
+    settled.append(text[done:])
+    return _EMPTY_BRACKETS.sub("", "".join(settled)).strip(), tuple(cited)
+
+
+def without_markers(text: str) -> str:
+    """The text with nothing left that could be read as a marker."""
+    return settle(text, 0)[0]
+
+
+def claim(text: str, number: int) -> str:
+    """The sentence of a settled text that `[number]` first stands behind."""
+    before = text.partition(f"[{number}]")[0][-2000:]
+    sentences = [part for part in _CLAIM_END.split(before) if part.strip(" .")]
+    return sentences[-1].strip() if sentences else ""
+
+
+def _joined(numbers: Iterable[int]) -> str:
+    return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
+
+
+def settled(text: str) -> int:
+    """How much of an unfinished sentence can be shown: whole words before what is or may become a marker."""
+    stop = _STOP.search(text)
+    end = stop.start() if stop else len(text)
+    if not stop or not text[end - 1 : end].isspace():
+        end = max((found.end() for found in _WORD_ENDS.finditer(text, 0, end)), default=0)
+    glue = _GLUE.search(text, max(0, end - _LONGEST_GLUE), end)
+    return glue.start() if glue else end

@@ -1,0 +1,140 @@
+"""Where a context speaks of what a claim speaks of: the sentences that share most with it. Plain Python."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from rag.sentences import Analysis, Sentence, analysis_of
+from rag.types import Block
+
+NEAR = 3  # sentences that share most with the claim; those beside them are near it, too
+LONGEST = 3  # sentences of a window
+LESS_EACH = 0.03  # that a window is worth less with each more sentence
+UNSEEN = 0.3  # sentences that a word counts as being in which none holds
+
+
+class Window(NamedTuple):
+    """Adjoining sentences of a block: the place of the first, and of the one behind the last. share: of the
+    claim's words that stand there, [0, 1], by their rarity in the context.
+    """
+
+    first: int
+    end: int
+    share: float
+
+
+class _Mass(dict[int, float]):
+    """Stems as bits -> the sum of their weights; the same few combinations come again and again."""
+
+    def __init__(self, weights: Iterable[float]) -> None:
+        super().__init__()
+        self._weights = tuple(weights)
+
+    def __missing__(self, bits: int) -> float:
+        mass = self[bits] = sum(weight for n, weight in enumerate(self._weights) if bits >> n & 1)
+        return mass
+
+
+class Windows:
+    """Of the blocks, numbered from 1, for the stems of one claim."""
+
+    def __init__(self, blocks: Sequence[Block], stems: Iterable[str]) -> None:
+        self._blocks = blocks
+        self._analyses = [analysis_of(block.content, block.language) for block in blocks]
+        self._stems = tuple(dict.fromkeys(stems))
+        sentences = 1 + sum(len(analysis.spans) for analysis in self._analyses)
+        counts = [sum(len(a.places.get(stem, ())) for a in self._analyses) for stem in self._stems]
+        self._mass = _Mass(math.log(1 + sentences / max(count, UNSEEN)) for count in counts)
+        self._every = (1 << len(self._stems)) - 1
+        self._holding = [self._held(analysis) for analysis in self._analyses]
+        self._best: dict[int, Window] = {}
+
+    def best(self, number: int) -> Window:
+        """The one to three sentences of the block that share most with the claim."""
+        if number not in self._best:
+            window = self._window(number, self._every)
+            self._best[number] = window._replace(share=window.share / (self._mass[self._every] or 1.0))
+        return self._best[number]
+
+    def share(self, number: int) -> float:
+        """Of the claim's stems that stand in the block, [0, 1]; 1 for a claim without any."""
+        words = self._analyses[number - 1].words
+        return sum(stem in words for stem in self._stems) / len(self._stems) if self._stems else 1.0
+
+    @cached_property
+    def near(self) -> str:
+        """The sentences of all blocks that share most with the claim, each with those beside it."""
+        scored = sorted(
+            (-self._mass[bits], number, place)
+            for number, held in enumerate(self._holding, start=1)
+            for place, bits in held.items()
+        )
+        near = {(number, place + step) for _, number, place in scored[:NEAR] for step in (-1, 0, 1)}
+        return "\n".join(self._sentence(number, place) for number, place in sorted(near))
+
+    def saying(self, without: frozenset[str], least: float, *, beside: int = 0) -> str | None:
+        """The best window of each of the two best blocks for the claim without these stems, with so many
+        sentences beside it.
+
+        None where the best says less than `least` of it, [0, 1].
+        """
+        rest = sum(1 << bit for bit, stem in enumerate(self._stems) if stem not in without)
+        whole = self._mass[rest] or 1.0
+        found = [(self._window(n, rest), n) for n, held in enumerate(self._holding, start=1) if held]
+        best = sorted(found, key=lambda one: -one[0].share)[:2]
+        if not best or best[0][0].share < least * whole:
+            return None
+        wider = [(n, Window(max(0, w.first - beside), w.end + beside, w.share)) for w, n in best]
+        return "\n".join(self.text(n, window) for n, window in wider)
+
+    def span(self, number: int, window: Window) -> tuple[int, int]:
+        """Offsets into the block's content."""
+        spans = self._analyses[number - 1].spans
+        if not spans:
+            return 0, len(self._blocks[number - 1].content)
+        return spans[window.first][0], spans[min(window.end, len(spans)) - 1][1]
+
+    def text(self, number: int, window: Window) -> str:
+        return self._blocks[number - 1].content[slice(*self.span(number, window))]
+
+    def sentences(self, number: int, start: int, end: int) -> tuple[int, int]:
+        """The span of the whole sentences that a span touches."""
+        touched = [span for span in self._analyses[number - 1].spans if span[0] < end and start < span[1]]
+        return (touched[0][0], touched[-1][1]) if touched else (start, end)
+
+    def around(self, number: int, start: int, end: int) -> str:
+        """The sentences that a span touches."""
+        return self._blocks[number - 1].content[slice(*self.sentences(number, start, end))]
+
+    def sentences_of(self, number: int) -> Iterator[tuple[Sentence, str]]:
+        content = self._blocks[number - 1].content
+        return ((one, content[one.start : one.end]) for one in self._analyses[number - 1].sentences)
+
+    def _held(self, analysis: Analysis) -> dict[int, int]:
+        """Place of a sentence -> which of the stems it holds, as bits."""
+        held: dict[int, int] = {}
+        for bit, stem in enumerate(self._stems):
+            for place in analysis.places.get(stem, ()):
+                held[place] = held.get(place, 0) | 1 << bit
+        return held
+
+    def _window(self, number: int, bits: int) -> Window:
+        """The best one for the stems that these bits say; its share is their mass."""
+        held = self._holding[number - 1]
+        best, value = Window(0, min(1, len(self._analyses[number - 1].spans)), 0.0), 0.0
+        for first in held:
+            union = 0
+            for end in range(first + 1, first + LONGEST + 1):
+                more = held.get(end - 1, 0) & bits
+                if union | more == union:
+                    continue
+                union |= more
+                worth = self._mass[union] * (1 - LESS_EACH * (end - first - 1))
+                if worth > value:
+                    best, value = Window(first, end, self._mass[union]), worth
+        return best
+
+    def _sentence(self, number: int, place: int) -> str:
+        spans = self._analyses[number - 1].spans
+        return self._blocks[number - 1].content[slice(*spans[place])] if 0 <= place < len(spans) else ""
