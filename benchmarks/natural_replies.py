@@ -282,7 +282,8 @@ def _report(mode: str, tally: Tally, replay: Replay) -> None:
     wrong = sum((states for kind, states in tally.states.items() if kind), Counter[str]())
     right_verified, wrong_verified = (sum(states[one] for one in VERIFIED) for states in (faithful, wrong))
     skipped = {name: n for name, n in count.items() if name.startswith(("skipped", "failed")) and n}
-    print(f"\n{mode}: model asked {dict(replay.ways)}; skipped {sum(skipped.values())} {skipped or ''}")
+    print(f"\n{mode}: model asked {dict(replay.ways)}; skipped {sum(skipped.values())} {skipped or ''}"
+          f" and {count['variants skipped']} variants")  # fmt: skip
     for name, part, whole in (
         ("right answers shown", count["right answers shown"], count["right answers"]),
         ("faithful claims that keep a marker", count["claims with their marker"], of_faithful),
