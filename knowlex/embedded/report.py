@@ -110,7 +110,12 @@ def _provider(part: str, name: str, choices: dict[str, dict[str, Any]]) -> Findi
     if name == "openai":
         base = settings.ENV.openai_base_url or "https://api.openai.com/v1"
         key = settings.ENV.openai_api_key
-        return _asked(part, f"openai at {base}", lambda: _get(f"{base}/models", key=key), must_run=True)
+        return _asked(
+            part,
+            f"openai at {without_password(base)}",
+            lambda: _get(f"{base}/models", key=key),
+            must_run=True,
+        )
     if name == "ollama":
         options = choices[name]["options"]
         host, model = options["host"], options["model_name"]

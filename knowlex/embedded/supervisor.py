@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 
 from knowlex.embedded import asking, paths
 from knowlex.embedded.errors import StackError
@@ -27,7 +28,10 @@ class Stopped(BaseException):
 
 @dataclass
 class Stack:
-    """One `up`: host and port to serve at, and which services it runs itself."""
+    """One `up`: host and port to serve at, and which services it runs itself.
+
+    once_ready: called when all of it serves, in a thread of its own, so that it holds nothing up.
+    """
 
     data_dir: Path
     host: str
@@ -38,6 +42,7 @@ class Stack:
     embedded_valkey: bool
     prepare: Callable[[], None]
     say: Callable[[str], None]
+    once_ready: Callable[[], None]
     _parts: list[Part] = field(default_factory=list, init=False)
     _stopping: bool = field(default=False, init=False)
 
@@ -50,6 +55,7 @@ class Stack:
                 self._start(listener)
                 lock.tell(address := self._address(listener))
                 self.say(f"Knowlex is ready at {address}")
+                Thread(target=self.once_ready, name="once ready", daemon=True).start()
                 self._watch()
             except Stopped:
                 pass

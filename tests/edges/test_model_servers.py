@@ -1,8 +1,10 @@
-"""Whether Ollama has a model, as /health and doctor ask it."""
+"""Whether the servers of models are there and have them, as /health, `up` and doctor ask it."""
 
 import pytest
+from django.conf import LazySettings
 
 from knowlex.common.model_servers import ollama_state_once, takes_connections
+from knowlex.embedded import chat_model
 from tests.provider import Provider
 
 
@@ -44,3 +46,26 @@ async def test_a_server_is_asked_for_nothing_but_a_connection(provider: Provider
     assert provider.calls() == []
     with pytest.raises(OSError, match="9"):
         await takes_connections("http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("pulled", "told"),
+    [
+        ("llama3.2:1b", ""),
+        (
+            "mistral:7b",
+            ". Ollama does not have the model 'llama3.2:1b'; pull it first: `ollama pull llama3.2:1b`.",
+        ),
+    ],
+)
+async def test_a_line_tells_who_answers_and_what_is_missing(
+    settings: LazySettings, provider: Provider, pulled: str, told: str
+) -> None:
+    provider.has_pulled(pulled)
+    chosen = {"options": {"host": provider.url, "model_name": "llama3.2:1b"}}
+    settings.KNOWLEX = {**settings.KNOWLEX, "SYNTHESIZER": chosen}
+
+    line = await chat_model.answerer(within_s=2)
+
+    assert line == f"Answers: ollama llama3.2:1b at {provider.url}{told}"
+    assert not provider.calls("load")

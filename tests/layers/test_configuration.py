@@ -1,11 +1,14 @@
 """Every environment variable is documented where a newcomer looks, and an unusable one is refused by name."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+import yaml
 from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.environment import Environment, read_environment
@@ -81,6 +84,51 @@ def test_every_variable_reaches_the_containers():
     own = {"KNOWLEX_DATA_DIR", "KNOWLEX_MODELS_DIR", "KNOWLEX_PORT"}
     library = {"EMBEDDING_MODEL", "MIN_CONFIDENCE_THRESHOLD", "MAX_RETRIEVAL_RESULTS"}
     assert set(NAMES) - own - library - names_in("docker-compose.yml") == set()
+
+
+def composed(**given: str) -> dict[str, Any]:
+    """The services of docker-compose.yml in an environment: `${NAME:-without it}` and `${NAME:+with it}`."""
+
+    def put(match: re.Match[str]) -> str:
+        value, sign, other = given.get(match[1], ""), match[2], match[3]
+        return (value or other) if sign == ":-" else (value and other)
+
+    text, found = json.dumps(yaml.safe_load((PROJECT / "docker-compose.yml").read_text())), 1
+    while found:  # those inside others first
+        text, found = re.subn(r"(?<!\$)\$\{(\w+)(:[-+])([^${}]*)\}", put, text)
+    return json.loads(text)["services"]
+
+
+@pytest.mark.parametrize("part", ["web", "worker"])
+def test_containers_answer_by_ollama_only_in_its_profile(part: str):
+    alone = composed()[part]["environment"]
+    beside = composed(COMPOSE_PROFILES="ollama")[part]["environment"]
+
+    assert (alone["KNOWLEX_SYNTHESIZER"], alone["OLLAMA_HOST"]) == ("", "http://host.docker.internal:11434")
+    assert (beside["KNOWLEX_SYNTHESIZER"], beside["OLLAMA_HOST"]) == ("ollama", "http://ollama:11434")
+    changed = {name for name in alone if alone[name] != beside[name]}
+    assert changed == {"KNOWLEX_SYNTHESIZER", "OLLAMA_HOST"}
+
+
+def test_what_is_set_goes_before_the_profile():
+    given = {"KNOWLEX_SYNTHESIZER": "openai", "OLLAMA_HOST": "http://gpu:11434"}
+    chosen = composed(COMPOSE_PROFILES="ollama", **given)["web"]["environment"]
+    assert {name: chosen[name] for name in given} == given
+
+
+def test_the_profile_pulls_the_model_that_is_asked_before_the_web_server_starts():
+    services = composed(OLLAMA_MODEL="mistral:7b")
+    in_profile = {name for name, service in services.items() if service.get("profiles") == ["ollama"]}
+
+    assert in_profile == {"ollama", "pull"}
+    assert services["pull"]["environment"] == {"OLLAMA_HOST": "http://ollama:11434", "MODEL": "mistral:7b"}
+    assert services["pull"]["depends_on"] == {"ollama": {"condition": "service_healthy"}}
+    assert services["web"]["depends_on"]["pull"] == {
+        "condition": "service_completed_successfully",
+        "required": False,  # without the profile there is none
+    }
+    assert composed()["pull"]["environment"]["MODEL"] == default_of("OLLAMA_MODEL")
+    assert services["ollama"]["volumes"] == ["ollama:/root/.ollama"]
 
 
 UNUSABLE = [

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.provider import Provider
 from tests.stack.up import Up, all_gone, documents, manage
 from tests.support import processes
 from tests.support.environment import PROJECT
@@ -40,6 +41,17 @@ def test_a_request_succeeds_once_the_ready_line_is_there(up: Up) -> None:
 
     assert (health.status_code, health.json()["status"]) == (200, "healthy")
     assert "server" not in health.headers
+
+
+def test_it_says_who_answers_and_what_a_chat_model_would_take(up: Up) -> None:
+    up.ready()
+
+    line = wait_until(lambda: up.line("Answers: "), what="the line on who answers")
+
+    assert line.startswith(
+        "Answers: extractive, word for word from your documents. For answers in a chat model's "
+    )
+    assert "KNOWLEX_SYNTHESIZER=ollama (with Ollama running) or OPENAI_API_KEY" in line
 
 
 def test_a_second_up_is_refused_and_told_by_which_process(up: Up) -> None:
@@ -88,6 +100,23 @@ def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(
     family = second.family()
     assert second.end(signal.SIGINT) == 0
     assert all_gone(family)
+
+
+def test_a_chat_model_that_does_not_answer_holds_up_no_start_and_is_told(
+    used: Path, provider: Provider
+) -> None:
+    provider.rule("hang", on="models")
+    up = Up.start(used, "--workers", "1", KNOWLEX_SYNTHESIZER="ollama", OLLAMA_HOST=provider.url)
+    try:
+        up.ready()
+        assert not up.line("Answers: ")
+        line = wait_until(lambda: up.line("Answers: "), 10, "the line on who answers")
+        assert line == (
+            f"Answers: ollama llama3.2:1b at {provider.url}."
+            " It cannot be reached: start Ollama (`ollama serve`), or set OLLAMA_HOST."
+        )
+    finally:
+        assert up.end() == 0
 
 
 @pytest.mark.parametrize(

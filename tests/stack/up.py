@@ -66,6 +66,10 @@ class Up:
 
         return wait_until(line, 60, "the ready line")
 
+    def line(self, beginning: str) -> str:
+        """The first one that begins so; "" as long as there is none."""
+        return next((line for line in self.said.splitlines() if line.startswith(beginning)), "")
+
     def family(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
 

@@ -1,13 +1,16 @@
 """python manage.py up: the whole of Knowlex, until stopped."""
 
+import asyncio
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from knowlex.embedded import bootstrap
+from knowlex.embedded import bootstrap, chat_model
 from knowlex.embedded.errors import StackError
 from knowlex.embedded.supervisor import Stack
+
+MODEL_WITHIN_S = 2.0
 
 
 class Command(BaseCommand):
@@ -32,6 +35,7 @@ class Command(BaseCommand):
             embedded_valkey=not settings.ENV.redis_url,
             prepare=self._prepare,
             say=self._say,
+            once_ready=lambda: asyncio.run(self._tell_answerer()),
         )
         try:
             stack.run()
@@ -41,6 +45,9 @@ class Command(BaseCommand):
     def _prepare(self) -> None:
         bootstrap.check_broker()
         bootstrap.prepare(self._say)
+
+    async def _tell_answerer(self) -> None:
+        self._say(await chat_model.answerer(within_s=MODEL_WITHIN_S))
 
     def _say(self, line: str) -> None:
         self.stdout.write(line)
