@@ -126,7 +126,10 @@ def _is_whole(answer: Answer) -> bool:
         and all(
             0 < c.passage <= len(context)
             and 0 <= c.quote_start < c.quote_end <= len(context[c.passage - 1].content)
-            and 0 <= c.answer_start <= c.answer_end <= len(text)
             for c in answer.citations
+        )
+        and all(
+            0 <= claim.answer_start <= claim.answer_end <= len(text)
+            for claim in (*answer.citations, *answer.contradicted)
         )
     )
