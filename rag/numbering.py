@@ -4,10 +4,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Hashable
 from operator import itemgetter
+from typing import NamedTuple
 
 from rag.types import Answer
 
 _RUN = re.compile(r"(?:\[\d{1,4}\])+")
+_MARKERS = re.compile(rf"[ \t]?{_RUN.pattern}")
 _RUN_AT_END = re.compile(r"(?:\[\d{1,4}\])+\Z")
 LONGEST_RUN = 400  # characters, more than one marker for each passage
 PlaceOf = Callable[[int], int]
@@ -72,3 +74,21 @@ def numbered(answer: Answer, place_of: PlaceOf) -> tuple[str, Numbering]:
     """The whole text, and the numbering that knows what lies where in it."""
     numbering = Numbering(place_of)
     return numbering.feed(answer.text) + numbering.finish(), numbering
+
+
+class Misstatement(NamedTuple):
+    """A `Contradiction` as a client gets it: places in the text that is sent. text: without markers."""
+
+    text: str
+    answer_start: int
+    answer_end: int
+    missing: tuple[str, ...]
+
+
+def misstatements(answer: Answer, text: str, numbering: Numbering) -> list[Misstatement]:
+    """In the order of the answer. text, numbering: as `numbered` gives them."""
+    found = []
+    for one in answer.contradicted:
+        start, end = numbering.sent(one.answer_start), numbering.sent(one.answer_end)
+        found.append(Misstatement(_MARKERS.sub("", text[start:end]), start, end, one.missing))
+    return found

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from documents.sentences import sentence_spans
 from embeddings.lexical import lexemes
 
-SNIPPET_CHARS = 300
+SNIPPET_CHARS = 200
 
 
 def snippet(content: str, claim: str, limit: int = SNIPPET_CHARS) -> str:

@@ -12,6 +12,14 @@ from rag.admin.query_filters import told
 from rag.memory.records import CLIENT_LEFT
 
 NONE = "–"
+# Of each state of a claim: a sign that needs no colour, and its colour's class.
+STATES = {
+    "exact": ("=", "kx-completed"),
+    "supported": ("✓", "kx-completed"),
+    "unverified": ("?", "kx-stalled"),
+    "contradicted": ("✗", "kx-failed"),
+    "uncited": ("–", ""),
+}
 
 
 def outcome(query: Any) -> str:
@@ -30,6 +38,25 @@ def faithfulness(response: Any) -> str:
         return NONE
     kind = "kx-completed" if score == 1 else "kx-stalled" if score >= 0.5 else "kx-failed"
     return _badge(kind, f"{score:.2f}")
+
+
+def state(word: str) -> str:
+    """word: of a claim, as in rag.types.Verification, or ""."""
+    if not word:
+        return NONE
+    sign, kind = STATES.get(word, ("", ""))
+    return _badge(kind, f"{sign} {word}")
+
+
+def states(response: Any) -> str:
+    """How many claims are what. response: a Response or None."""
+    counts = response.verification if response else {}
+    shown = [
+        _badge(kind, f"{sign} {counts[word]} {word}")
+        for word, (sign, kind) in STATES.items()
+        if counts.get(word)
+    ]
+    return mark_safe(" ".join(shown)) if shown else NONE  # noqa: S308 - badges, escaped by themselves
 
 
 def rating(word: str) -> str:

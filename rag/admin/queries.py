@@ -15,6 +15,7 @@ from documents.access import FULL
 from rag.admin import cells
 from rag.admin.quality_page import quality
 from rag.admin.query_filters import (
+    ClaimsFilter,
     FaceFilter,
     FaithfulnessFilter,
     LatencyFilter,
@@ -34,12 +35,13 @@ from rag.models import Feedback, Query
 @admin.register(Query)
 class QueryAdmin(Unchangeable):
     list_display = [
-        "question", "outcome", "faithful", "said", "latency", "face", "by_model", "from_cache", "asked_at",
+        "question", "outcome", "claims", "faithful", "said", "latency", "face", "by_model", "from_cache",
+        "asked_at",
     ]  # fmt: skip
     list_display_links = ["question"]
     list_filter = [
-        WorstFilter, OutcomeFilter, FaithfulnessFilter, RatingFilter, LatencyFilter, FaceFilter, "cached",
-        QueryCollectionFilter, "created_at",
+        WorstFilter, OutcomeFilter, ClaimsFilter, FaithfulnessFilter, RatingFilter, LatencyFilter, FaceFilter,
+        "cached", QueryCollectionFilter, "created_at",
     ]  # fmt: skip
     list_select_related = ["response"]
     search_fields = ["original_query"]
@@ -56,7 +58,8 @@ class QueryAdmin(Unchangeable):
         return [page, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows = with_rated_down(Query.objects.defer("filters", "settings", "stage_ms", "response__answer"))
+        unshown = ("filters", "settings", "stage_ms", "response__answer", "response__contradicted")
+        rows = with_rated_down(Query.objects.defer(*unshown))
         of_query = Feedback.objects.filter(query=OuterRef("pk")).order_by().values("query")
         counts = {
             rating.value: Coalesce(Subquery(of_query.filter(rating=rating).values(n=Count("*"))), 0)
@@ -94,6 +97,10 @@ class QueryAdmin(Unchangeable):
     @admin.display(ordering="answered")
     def outcome(self, row: Query) -> str:
         return cells.outcome(row)
+
+    @admin.display
+    def claims(self, row: Query) -> str:
+        return cells.states(getattr(row, "response", None))
 
     @admin.display(description="faithfulness", ordering="response__faithfulness_score")
     def faithful(self, row: Query) -> str:

@@ -4,7 +4,10 @@ from typing import Any, get_args
 from uuid import UUID
 
 from django.contrib import admin
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, IntegerField, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+from django.db.models.lookups import GreaterThanOrEqual
 from django.http import HttpRequest
 
 from documents.models import Collection
@@ -58,6 +61,36 @@ class OutcomeFilter(Narrowing):
         **{one: (f"– {told(one)}", Q(answered=False, error="", reason=one)) for one in get_args(Reason)},
         "failed": ("Failed", ~Q(error__in=("", CLIENT_LEFT))),
         "left": ("Client left", Q(error=CLIENT_LEFT)),
+    }
+
+
+def _count(state: str) -> Any:
+    return Cast(KeyTextTransform(state, "response__verification"), IntegerField())
+
+
+def _some(state: str) -> Q:
+    return Q(**{f"response__verification__{state}__gt": 0})
+
+
+class ClaimsFilter(Narrowing):
+    """Answers of an earlier release, whose claims were not counted, are in none."""
+
+    title = "claims"
+    parameter_name = "claims"
+    options = {
+        "contradicted": ("Some contradicted", _some("contradicted")),
+        "unverified": ("Some unverified", _some("unverified")),
+        "half": (
+            "Half or more unverified",
+            _some("unverified")
+            & Q(GreaterThanOrEqual(_count("unverified"), _count("exact") + _count("supported"))),
+        ),
+        "uncited": ("Some without a marker", _some("uncited")),
+        "verified": (
+            "All verified",
+            (_some("exact") | _some("supported"))
+            & ~(_some("contradicted") | _some("unverified") | _some("uncited")),
+        ),
     }
 
 

@@ -29,6 +29,8 @@ def page_of(explained: Explained) -> dict[str, Any]:
         "settings": query.settings.items(),
         "filters": query.filters.items(),
         "claims": _claims(explained),
+        "contradicted": response.contradicted if response else [],
+        "states": cells.states(response),
         "candidates": explained.retrievals,
         "stages": _stages(query.stage_ms, query.latency_ms),
         "said": [(cells.rating(one.rating), one, caller(one)) for one in said],
@@ -48,6 +50,7 @@ def _facts(explained: Explained) -> Sequence[tuple[str, Any]]:
         ("Collections", names or "none that is still there"),
         ("Model", response.model if response else ""),
         ("Tokens", f"{response.input_tokens:,} in, {response.output_tokens:,} out" if response else ""),
+        ("Answers the question", _share(response.answer_relevance) if response else None),
         ("Prompt", response.prompt_version if response else ""),
         ("Embedding model", query.embedding_model),
         ("Reranker", query.reranker),
@@ -59,6 +62,10 @@ def _facts(explained: Explained) -> Sequence[tuple[str, Any]]:
     ]
 
 
+def _share(share: float | None) -> str | None:
+    return None if share is None else f"{share:.2f}"
+
+
 def _claims(explained: Explained) -> list[dict[str, Any]]:
     """The words that each citation stands for, and what it quotes."""
     answer = explained.response.answer if explained.response else ""
@@ -66,6 +73,8 @@ def _claims(explained: Explained) -> list[dict[str, Any]]:
         {
             "text": answer[one.answer_start : one.answer_end],
             "citation": one,
+            "state": cells.state(one.support),
+            "verdict": cells.state(one.verdict),
             "status": "gone" if one.gone else one.status,
         }
         for one in explained.citations

@@ -24,11 +24,11 @@ from rag.types import NO_FILTERS, Answer, Question
 log = logging.getLogger(__name__)
 
 KIND = "answer"
-_VERSION = 2  # of the key and of what is stored: what earlier releases stored is not found
+_VERSION = 3  # of the key and of what is stored: what earlier releases stored is not found
 # Of a question, what changes nothing in its answer, or is in the key in another form.
 _NOT_ASKED = {"deadline", "collection_ids", "filters"}
 _asked = attrgetter(*(one.name for one in fields(Question) if one.name not in _NOT_ASKED))
-_SETTINGS = ("CONTEXT_TOKENS", "CHAT_CONTEXT_TOKENS")
+_SETTINGS = ("CONTEXT_TOKENS", "CHAT_CONTEXT_TOKENS", "STRICT_VERIFICATION")
 
 
 def enabled() -> bool:

@@ -119,6 +119,10 @@ def _json(value: bytes) -> bytes:
 def _is_whole(answer: Answer) -> bool:
     """Whether every number that names a passage, and every place in a text, is there."""
     context, text = answer.context, answer.text
+    claims = [
+        *((one.answer_start, one.answer_end) for one in answer.citations),
+        *((one.answer_start, one.answer_end) for one in answer.contradicted),
+    ]
     return (
         answer.answered
         and bool(text and answer.cited)
@@ -126,7 +130,7 @@ def _is_whole(answer: Answer) -> bool:
         and all(
             0 < c.passage <= len(context)
             and 0 <= c.quote_start < c.quote_end <= len(context[c.passage - 1].content)
-            and 0 <= c.answer_start <= c.answer_end <= len(text)
             for c in answer.citations
         )
+        and all(0 <= start <= end <= len(text) for start, end in claims)
     )

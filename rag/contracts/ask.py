@@ -46,7 +46,7 @@ def _body(asked: Asked) -> dict[str, Any]:
         "query": question_as_asked(asked),
         "answer": text if answer.answered else NOT_ENOUGH,
         "sourceChunks": [_chunk(passage) for _, passage in chunks] if answer.answered else [],
-        "metadata": answer_metadata(asked, numbering),
+        "metadata": answer_metadata(asked, text, numbering),
     }
 
 

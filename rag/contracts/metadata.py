@@ -1,14 +1,16 @@
 """What the answers of the camelCase contracts say about themselves."""
 
+from dataclasses import asdict
 from typing import Any
 
 from rag.asking import Asked
 from rag.contracts.asked import CitedClaim, Near, cited_claims, nearest
-from rag.numbering import Numbering
+from rag.numbering import Misstatement, Numbering, misstatements
 from rag.unread import UnreadPart, unread_parts
 
 
-def answer_metadata(asked: Asked, numbering: Numbering) -> dict[str, Any]:
+def answer_metadata(asked: Asked, text: str, numbering: Numbering) -> dict[str, Any]:
+    """text, numbering: of the answer, as the face numbers it."""
     answer = asked.answer
     return {
         "queryId": asked.query_id,
@@ -17,6 +19,8 @@ def answer_metadata(asked: Asked, numbering: Numbering) -> dict[str, Any]:
         "reason": answer.reason,
         "nearest": [_near(one) for one in nearest(asked)],
         "citations": [_citation(one) for one in cited_claims(asked, numbering)],
+        "contradicted": [_contradicted(one) for one in misstatements(answer, text, numbering)],
+        "verification": asdict(answer.verification),
         "relevance": answer.confidence,
         "model": answer.usage.model,
         "cached": asked.cached,
@@ -30,6 +34,7 @@ def _citation(cited: CitedClaim) -> dict[str, Any]:
         "citationIndex": cited.index,
         "chunkId": cited.passage.chunk_id,
         "documentId": cited.passage.document_id,
+        "documentName": cited.passage.document_name,
         "title": cited.passage.title,
         "pageNumber": cited.page_number,
         "quotedText": cited.quoted_text,
@@ -38,6 +43,15 @@ def _citation(cited: CitedClaim) -> dict[str, Any]:
         "answerStart": cited.answer_start,
         "answerEnd": cited.answer_end,
         "support": cited.support,
+    }
+
+
+def _contradicted(claim: Misstatement) -> dict[str, Any]:
+    return {
+        "text": claim.text,
+        "answerStart": claim.answer_start,
+        "answerEnd": claim.answer_end,
+        "missing": claim.missing,
     }
 
 

@@ -64,7 +64,7 @@ def _query_body(asked: Asked) -> dict[str, Any]:
     return {
         "answer": text if answer.answered else NOT_ENOUGH,
         "citedDocuments": _documents(asked, numbering.place_of),
-        "metadata": {"processingTimeMs": asked.latency_ms, **answer_metadata(asked, numbering)},
+        "metadata": {"processingTimeMs": asked.latency_ms, **answer_metadata(asked, text, numbering)},
     }
 
 

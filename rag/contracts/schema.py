@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from rag.contracts.states import CONTRADICTED, MISSING, SUPPORT, VERIFICATION
+
 _STRING: dict[str, Any] = {"type": "string"}
 _ID: dict[str, Any] = {"type": "string", "format": "uuid"}
 _QUESTION: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 2000}
@@ -36,6 +38,7 @@ _CITED = _object(
     citationIndex={"type": "integer", "description": "The k of the claim's marker."},
     chunkId=_ID,
     documentId=_ID,
+    documentName=_STRING,
     title=_STRING,
     pageNumber={**_PAGE, "description": "On which the quote stands, or most of it."},
     quotedText={"type": "string", "description": "An exact part of the chunk's content."},
@@ -43,7 +46,14 @@ _CITED = _object(
     endChar={"type": "integer"},
     answerStart={"type": "integer", "description": "Of the claim in the answer."},
     answerEnd={"type": "integer"},
-    support={"type": "string", "enum": ["exact", "supported"]},
+    support=SUPPORT,
+)
+_CONTRADICTED = _object(
+    ["text", "answerStart", "answerEnd", "missing"],
+    text={"type": "string", "description": "The claim, without markers."},
+    answerStart={"type": "integer", "description": "Of the claim in the answer."},
+    answerEnd={"type": "integer"},
+    missing=MISSING,
 )
 _NEAR = _object(
     ["chunkId", "documentId", "relevance"],
@@ -68,6 +78,8 @@ _METADATA = _object(
     },
     nearest={"type": "array", "items": _NEAR, "description": "Of a question without an answer."},
     citations={"type": "array", "items": _CITED},
+    contradicted={"type": "array", "items": _CONTRADICTED, "description": CONTRADICTED},
+    verification={"$ref": "#/components/schemas/Verification"},
     cached={"type": "boolean"},
     processingTimeMs={"type": "number"},
     answerSynthesized={"type": "boolean"},
@@ -82,6 +94,7 @@ _METADATA = _object(
     warnings={"type": "array", "items": _UNREAD},
 )
 SCHEMAS: dict[str, Any] = {
+    "Verification": VERIFICATION,
     "AskRequest": _object(
         ["query"], query=_QUESTION, topK=_count(5), maxTokens=_count(None, 4096), collection=_COLLECTION
     ),
@@ -151,9 +164,10 @@ def _answered(response: tuple[str, ...]) -> dict[str, Any]:
     return {
         "description": (
             "Answered, or not enough. With `Accept: text/event-stream`: `token` events, whose texts are"
-            " the answer, `sources`, `done` with the whole body and `query_id`, whose `answer` is another"
-            " one where none of the model's claims held; a failure after the first token is an event"
-            " `error` with the error body, and the end."
+            " the answer, `sources`, `done` with the whole body and `query_id`: with `metadata.citations`"
+            " and `metadata.contradicted` a client can mark each claim of what it has shown. The `answer` of"
+            " `done` is another one where every claim is contradicted or none has a source. A failure after"
+            " the first token is an event `error` with the error body, and the end."
         ),
         "content": {**_content(*response), "text/event-stream": {"schema": {"type": "string"}}},
         "headers": _QUERY_ID,

@@ -21,7 +21,7 @@ from rag.evaluation.judging import (
 from rag.evaluation.metrics import hit, ndcg, recall, reciprocal_rank
 from rag.evaluation.types import Case
 from rag.evaluation.words import without_citations
-from rag.types import Answer, Passage
+from rag.types import Answer, Passage, Verification
 
 SHOWN = 10
 MAX_ANSWER_CHARS = 5000
@@ -44,6 +44,9 @@ ANSWERS = (
     "citation_precision",
     "page_right",
     "answer_words",
+    "claims_verified",
+    "claims_contradicted",
+    "claims_uncited",
 )
 
 
@@ -83,7 +86,7 @@ def of_answer(case: Case, answer: Answer, passages: Sequence[Passage], latency_m
     searched = of_passages(case, passages, latency_ms)
     cited = [answer.context[n - 1] for n in answer.cited]
     return Outcome(
-        values={**searched.values, **_answering(case, answer, cited)},
+        values={**searched.values, **_answering(case, answer, cited), **_claims(answer.verification)},
         judged=searched.judged,
         found=searched.found,
         answered=answer.answered,
@@ -116,6 +119,19 @@ def _answering(case: Case, answer: Answer, cited: Sequence[Passage]) -> dict[str
             values["answer_accuracy_when_answered"] = values["answer_accuracy"]
         values |= _citing(case, cited)
     return values
+
+
+def _claims(found: Verification) -> dict[str, float]:
+    """Shares of what the answer claims; verified: exact or supported."""
+    verified = found.exact + found.supported
+    claims = verified + found.unverified + found.contradicted + found.uncited
+    if not claims:
+        return {}
+    return {
+        "claims_verified": verified / claims,
+        "claims_contradicted": found.contradicted / claims,
+        "claims_uncited": found.uncited / claims,
+    }
 
 
 def _citing(case: Case, cited: Sequence[Passage]) -> dict[str, float]:

@@ -45,8 +45,8 @@ class Explained:
     """All that is known of a query. response: None if it failed.
 
     citations and retrievals carry `status`: current; replaced (the document has a newer version); gone
-    (deleted). retrievals: in the order that they were judged in, then neighbours; with `title`,
-    `document_name` and `page_number` where they are still there.
+    (deleted); and `document_name` where it is still there. retrievals: in the order that they were judged in,
+    then neighbours; with `title` and `page_number` where they are still there.
     """
 
     query: Query
@@ -153,7 +153,7 @@ _LAST_WITHOUT_RANK = Case(
 
 
 def _with_status(rows: Any) -> Any:
-    """What became of the chunk and its document."""
+    """What became of the chunk and its document, and what that is called now."""
     chunk = Chunk.objects.filter(id=OuterRef("chunk_id"))
     document = Document.objects.filter(id=OuterRef("document_id"))
     return rows.annotate(
@@ -161,7 +161,8 @@ def _with_status(rows: Any) -> Any:
             When(~Exists(document), then=Value("gone")),
             When(~Exists(chunk), then=Value("replaced")),
             default=Value("current"),
-        )
+        ),
+        document_name=Subquery(document.values("original_filename")),
     )
 
 
@@ -173,6 +174,5 @@ def _with_place(rows: Any) -> Any:
     document = Document.objects.filter(id=OuterRef("document_id"))
     return rows.annotate(
         title=Subquery(document.annotate(shown=_SHOWN_TITLE).values("shown")),
-        document_name=Subquery(document.values("original_filename")),
         page_number=Subquery(Chunk.objects.filter(id=OuterRef("chunk_id")).values("page_number")),
     )

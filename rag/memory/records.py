@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from knowlex.common.fields import storable
 from rag.memory.asked import filters_of, settings_of
-from rag.numbering import FirstCited, Numbering, numbered
+from rag.numbering import FirstCited, Numbering, misstatements, numbered
 from rag.types import Answer, Citation, Passage, Question
 
 CLIENT_LEFT = "CLIENT_LEFT"  # before its question was answered: nothing of ours failed
@@ -62,7 +62,7 @@ def row_of(record: Record) -> Row:
     return Row(
         record.query_id,
         query,
-        to_json(_response(record, answer, text)),
+        to_json(_response(record, answer, text, numbering)),
         to_json(list(_citations(record, answer, numbering)))[1:-1],
         to_json(_candidates(record.query_id, answer)),
         frozenset(answer.context[one.passage - 1].document_id for one in answer.citations),
@@ -110,10 +110,15 @@ def _found(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _response(record: Record, answer: Answer, text: str) -> dict[str, Any]:
+def _response(record: Record, answer: Answer, text: str, numbering: Numbering) -> dict[str, Any]:
     return {
         "query_id": record.query_id,
         "answer": storable(text) if answer.answered else "",
+        "verification": answer.verification,
+        "contradicted": [
+            one._asdict() | {"text": storable(one.text), "missing": [storable(part) for part in one.missing]}
+            for one in misstatements(answer, text, numbering)
+        ],
         "model": answer.usage.model,
         "prompt_version": answer.prompt_version,
         "input_tokens": answer.usage.input_tokens,

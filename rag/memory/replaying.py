@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -26,7 +26,7 @@ SAME_WITHIN = 1e-6
 # As rag.querysets.QueryQuerySet.allowed_to has it.
 _PAST = """
     SELECT q.original_query, q.rewritten_query, q.collection_ids, q.filters, q.settings, q.answered, q.error,
-        r.answer, coalesce(r.quotes_gone, false) AS quotes_gone,
+        r.answer, r.verification, coalesce(r.quotes_gone, false) AS quotes_gone,
         coalesce((
             SELECT jsonb_agg(jsonb_build_object(
                 'chunk_id', v.chunk_id, 'document_id', v.document_id, 'place', v.place,
@@ -61,11 +61,15 @@ class Place:
 class Replayed:
     """same_answer: word for word; None where there is none to compare with: it failed, or its words are gone.
 
-    added, gone, moved: passages of the results; those are moved whose place or relevance is another one.
+    verification_before: how many claims were exact, supported and so on; same_verification: as many are now;
+    both None where that is unknown. added, gone, moved: passages of the results; those are moved whose place
+    or relevance is another one.
     """
 
     asked: Asked
     same_answer: bool | None
+    same_verification: bool | None
+    verification_before: dict[str, int] | None
     added: tuple[Place, ...]
     gone: tuple[Place, ...]
     moved: tuple[Place, ...]
@@ -106,9 +110,12 @@ def _compared(past: Row, asked: Asked) -> Replayed:
     before = {UUID(one["chunk_id"]): one for one in past["results"]}
     now = {passage.chunk_id: (n, passage) for n, passage in enumerate(asked.answer.passages, start=1)}
     places = [_place(before.get(id_), now.get(id_)) for id_ in dict.fromkeys((*now, *before))]
+    verification = past["verification"] or None
     return Replayed(
         asked,
         _is_same(past, asked),
+        None if verification is None else verification == asdict(asked.answer.verification),
+        verification,
         added=tuple(one for one in places if one.place_before is None),
         gone=tuple(one for one in places if one.place_now is None),
         moved=tuple(one for one in places if _has_moved(one)),

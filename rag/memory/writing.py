@@ -32,13 +32,14 @@ _WRITE = """
             end_char int, answer_start int, answer_end int, support text)
         JOIN new ON new.id = c.query_id LEFT JOIN here ON here.id = c.document_id
     ), responses AS (
-        INSERT INTO rag_response (query_id, answer, quotes_gone, model, prompt_version, input_tokens,
-            output_tokens, created_at)
+        INSERT INTO rag_response (query_id, answer, contradicted, quotes_gone, verification, model,
+            prompt_version, input_tokens, output_tokens, created_at)
         SELECT r.query_id, CASE WHEN lost.query_id IS NULL THEN r.answer ELSE '' END,
-            lost.query_id IS NOT NULL, r.model, r.prompt_version, r.input_tokens, r.output_tokens,
-            new.created_at
-        FROM jsonb_to_recordset(%(responses)s::jsonb) AS r (query_id uuid, answer text, model text,
-            prompt_version text, input_tokens int, output_tokens int)
+            CASE WHEN lost.query_id IS NULL THEN r.contradicted ELSE '[]' END,
+            lost.query_id IS NOT NULL, r.verification, r.model, r.prompt_version, r.input_tokens,
+            r.output_tokens, new.created_at
+        FROM jsonb_to_recordset(%(responses)s::jsonb) AS r (query_id uuid, answer text, contradicted jsonb,
+            verification jsonb, model text, prompt_version text, input_tokens int, output_tokens int)
         JOIN new ON new.id = r.query_id
         LEFT JOIN (SELECT DISTINCT query_id FROM cited WHERE gone) lost ON lost.query_id = r.query_id
     ), citations AS (

@@ -1,6 +1,7 @@
 """What answering counts. A few microseconds an answer: no lock is ever waited for on the event loop."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 
 from prometheus_client import Counter, Histogram
 from prometheus_client.core import CounterMetricFamily
@@ -26,10 +27,16 @@ _stages = Histogram(
 )
 _tokens = Counter("knowlex_tokens", "Tokens of chat models.", ["model", "direction"], registry=REGISTRY)
 _citations = Counter("knowlex_citations", "Checked citations sent.", ["support"], registry=REGISTRY)
+_claims = Counter(
+    "knowlex_claims",
+    "Claims of answers: exact, supported, unverified, contradicted, uncited.",
+    ["state"],
+    registry=REGISTRY,
+)
 
 
 _answers_of, _seconds_of, _stages_of = by_labels(_answers), by_labels(_seconds), by_labels(_stages)
-_tokens_of, _citations_of = by_labels(_tokens), by_labels(_citations)
+_tokens_of, _citations_of, _claims_of = by_labels(_tokens), by_labels(_citations), by_labels(_claims)
 
 
 def count_answer(answer: Answer, *, face: str, cached: bool, latency_ms: float) -> None:
@@ -38,6 +45,8 @@ def count_answer(answer: Answer, *, face: str, cached: bool, latency_ms: float) 
     _seconds_of(face).observe(latency_ms / 1000)
     for citation in answer.citations:
         _citations_of(citation.support).inc()
+    for state, count in asdict(answer.verification).items():
+        _claims_of(state).inc(count)
     if not cached:
         _count_stages(answer.stage_ms)
         if answer.usage.input_tokens or answer.usage.output_tokens:

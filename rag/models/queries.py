@@ -137,7 +137,10 @@ class Response(models.Model):
     """What a question was answered, of the same id.
 
     answer: with `[k]` for the citations whose citation_index is k; "" if nothing was, or once a document that
-    it cites is gone (quotes_gone). faithfulness_judged_at: when the score was found out, or found to be none.
+    it cites is gone (quotes_gone), and `contradicted` with it. verification: the counts of
+    rag.types.Verification, {} where the answer is of an earlier release. contradicted: as
+    rag.numbering.Misstatement. faithfulness_judged_at: when the score was found out, or found to be none.
+    answer_relevance: how well the answer answers the question, [0, 1]; null until a worker has found out.
     judging_until: a worker has it in hand. judging_attempts: how often one took it.
     """
 
@@ -150,8 +153,11 @@ class Response(models.Model):
     prompt_version = models.CharField(max_length=64, blank=True, default="")
     input_tokens = models.IntegerField(default=0)
     output_tokens = models.IntegerField(default=0)
+    verification = models.JSONField(default=dict, db_default={})
+    contradicted = models.JSONField(default=list, db_default=[])
     faithfulness_score = models.FloatField(null=True)
     faithfulness_judged_at = models.DateTimeField(null=True)
+    answer_relevance = models.FloatField(null=True)
     judging_until = models.DateTimeField(null=True)
     judging_attempts = models.SmallIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField(default=timezone.now)
@@ -179,7 +185,9 @@ class Citation(models.Model):
 
     citation_index: the number of its marker. gone: its document was deleted, and title and quote with it.
     start_char, end_char: of the quote in the document's text as it was. answer_start, answer_end: of the
-    claim in `answer`. support: as in rag.types.
+    claim in `answer`. support: as in rag.types. verdict: what a model that read the claim and its passage
+    after the answer says of it, supported, unverified or contradicted; "" where none has. judged_by: that
+    model.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -198,6 +206,8 @@ class Citation(models.Model):
     answer_start = models.IntegerField()
     answer_end = models.IntegerField()
     support = models.CharField(max_length=16)
+    verdict = models.CharField(max_length=16, blank=True, default="", db_default="")
+    judged_by = models.TextField(blank=True, default="", db_default="")
     gone = models.BooleanField(default=False)
 
     class Meta:

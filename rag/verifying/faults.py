@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from rag.citations.types import Verdict
 from rag.citations import without_markers
+from rag.evaluation.words import squash
 
 _MARKERS = re.compile(r"[ \t]*[.,;:!?…。！？\"'”’»)\]*_]*(?:[ \t]*\[\d{1,4}\])+")
 _TRAILING = re.compile(r"(?:[ \t]*\[\d{1,4}\])+")
@@ -22,12 +23,15 @@ class Place(NamedTuple):
     ends: Sequence[int] = ()
 
 
-def claim_of(citation: Mapping[str, Any], answer: str) -> str:
-    return without_markers(answer[citation["answer_start"] : citation["answer_end"]]).strip()
+def claim_of(told: Mapping[str, Any], answer: str) -> str:
+    """told: a citation, or a claim that is contradicted."""
+    return without_markers(answer[told["answer_start"] : told["answer_end"]]).strip()
 
 
-def faults_of(citation: Mapping[str, Any], answer: str, place: Place, verdict: Verdict) -> list[str]:
-    """In words; [] where all is right. verdict: of the claim and the chunk."""
+def faults_of(
+    citation: Mapping[str, Any], answer: str, place: Place, verdict: Verdict | None = None
+) -> list[str]:
+    """In words; [] where all is right. verdict: of the claim and the chunk, if that is `supported`."""
     return [*_of_quote(citation, place), *_of_page(citation, place), *_of_claim(citation, answer, verdict)]
 
 
@@ -72,7 +76,7 @@ def _lies_on(page: int, start: int, end: int, ends: Sequence[int]) -> bool:
     return page <= len(ends) and start < ends[page - 1] and begins < end
 
 
-def _of_claim(citation: Mapping[str, Any], answer: str, verdict: Verdict) -> Iterator[str]:
+def _of_claim(citation: Mapping[str, Any], answer: str, verdict: Verdict | None) -> Iterator[str]:
     start, end = citation["answer_start"], citation["answer_end"]
     if not 0 <= start < end <= len(answer) or not claim_of(citation, answer):
         yield "answer_start and answer_end hold no claim"
@@ -81,5 +85,12 @@ def _of_claim(citation: Mapping[str, Any], answer: str, verdict: Verdict) -> Ite
     after = _MARKERS.match(answer, end) or _TRAILING.match(answer, end)
     if marker not in answer[start:end] and marker not in (after[0] if after else ""):
         yield f"the claim does not carry its marker {marker}"
-    if verdict.support is None:
+    if citation["support"] == "exact" and not _is_held(claim_of(citation, answer), citation["quoted_text"]):
+        yield "the quote does not hold the claim word for word"
+    if verdict is not None and verdict.support not in ("exact", "supported"):
         yield "the chunk does not support the claim"
+
+
+def _is_held(claim: str, quote: str) -> bool:
+    """Whatever the line breaks, hyphens and punctuation."""
+    return squash(claim) in squash(quote)

@@ -23,6 +23,8 @@ class Tally:
     citations: int = 0
     exact: int = 0
     supported: int = 0
+    unverified: int = 0
+    contradicted: int = 0
     gone: int = 0
     replaced: int = 0
     faults: int = 0
@@ -39,6 +41,11 @@ def verify(
             for fault in _checked(library, judge, tally, answer, citation):
                 tally.faults += 1
                 yield f"{answer['query_id']} [{citation['citation_index']}]: {fault}"
+        for claim in answer["contradicted"]:
+            tally.contradicted += 1
+            if claim_of(claim, answer["answer"]) != claim["text"]:
+                tally.faults += 1
+                yield f"{answer['query_id']}: a contradicted claim does not stand where it is said to"
 
 
 def _checked(
@@ -57,12 +64,12 @@ def _checked(
     if answer["answer"] is None:  # emptied, since another document that it cites is gone
         tally.gone += 1
         return []
-    if citation["support"] == "exact":
-        tally.exact += 1
-    else:
-        tally.supported += 1
-    language = library.language(citation["document_id"])
-    verdict = asyncio.run(_judged(judge, claim_of(citation, answer["answer"]), place, language))
+    support = citation["support"]
+    setattr(tally, support, getattr(tally, support) + 1)
+    verdict = None
+    if support == "supported":
+        language = library.language(citation["document_id"])
+        verdict = asyncio.run(_judged(judge, claim_of(citation, answer["answer"]), place, language))
     return faults_of(citation, answer["answer"], place, verdict)
 
 
@@ -73,4 +80,4 @@ async def _judged(judge: ClaimJudge, claim: str, place: Place, language: str) ->
         end = place.start_char + len(place.content)
         texts.append(place.text[max(0, place.start_char - AROUND) : end + AROUND])
     verdicts = await judge.judge(claim, [Block(text, (), language) for text in texts])
-    return next((verdict for verdict in verdicts if verdict.support), verdicts[0])
+    return next((one for one in verdicts if one.support in ("exact", "supported")), verdicts[0])

@@ -20,12 +20,13 @@ LIST, FEEDBACK = "/admin/rag/query/", "/admin/rag/feedback/"
 QUALITY = f"{LIST}quality/"
 EVIL = "<script>alert(1)</script>"
 SETTINGS = {"mode": "hybrid", "top_k": 5, "threshold": 0.8}
+RESPONSE = ("answer", "faithfulness_score", "verification", "contradicted", "answer_relevance")
 MakeDocument = Callable[..., Document]
 
 
 def asked(text: str = "How tall is it?", *, said: str = "", comment: str = "", **fields: Any) -> Query:
     """A question answered in 640 ms, unless told otherwise; its response unless it failed."""
-    answer = {name: fields.pop(name) for name in ("answer", "faithfulness_score") if name in fields}
+    answer = {name: fields.pop(name) for name in RESPONSE if name in fields}
     given = {
         "face": "platform",
         "collection_ids": [],
@@ -81,7 +82,7 @@ def library() -> dict[str, Query]:
         ({"cached__exact": "1"}, ["again"]),
         ({"q": "INVENT"}, ["invented"]),
         ({}, ["again", "broken", "unknown", "disliked", "invented", "half", "good"]),
-        ({"o": "-5"}, ["half"]),
+        ({"o": "-6"}, ["half"]),
     ],
 )
 def test_questions_are_chosen_and_sorted(
@@ -90,7 +91,69 @@ def test_questions_are_chosen_and_sorted(
     found = listed(admin_client.get(LIST, chosen))
 
     assert found[: len(expected)] == expected
-    assert len(found) == (7 if chosen in ({}, {"o": "-5"}) else len(expected))
+    assert len(found) == (7 if chosen in ({}, {"o": "-6"}) else len(expected))
+
+
+def counts(**states: int) -> dict[str, int]:
+    names = ("exact", "supported", "unverified", "contradicted", "uncited")
+    return dict.fromkeys(names, 0) | states
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        ("contradicted", ["wrong"]),
+        ("unverified", ["doubtful", "partly"]),
+        ("half", ["doubtful"]),
+        ("uncited", ["bare"]),
+        ("verified", ["good"]),
+        ("nonsense", ["before", "bare", "wrong", "doubtful", "partly", "good"]),
+    ],
+)
+def test_questions_are_chosen_by_what_was_found_of_their_claims(
+    admin_client: Client, chosen: str, expected: list[str]
+) -> None:
+    asked("good", verification=counts(exact=1, supported=2))
+    asked("partly", verification=counts(exact=1, supported=1, unverified=1))
+    asked("doubtful", verification=counts(supported=1, unverified=1))
+    asked("wrong", verification=counts(supported=1, contradicted=2))
+    asked("bare", verification=counts(exact=1, uncited=1))
+    asked("before")  # of a release that did not count
+
+    page = admin_client.get(LIST, {"claims": chosen})
+
+    assert listed(page) == expected
+    if chosen == "contradicted":
+        assert ">✗ 2 contradicted</span>" in page.content.decode()
+
+
+def test_each_claim_is_shown_with_its_state_in_words_and_a_sign(
+    admin_client: Client, make_document: MakeDocument
+) -> None:
+    make_document("tower.pdf", embedded=1, title="Towers")
+    chunk = Chunk.objects.get()
+    query = asked(
+        answer="It is tall [1]. It is red [1]. It is old.",
+        verification=counts(supported=1, unverified=1, contradicted=1),
+        contradicted=[
+            {"text": "It is old", "answer_start": 30, "answer_end": 39, "missing": ["old", "1874"]}
+        ],
+        answer_relevance=0.25,
+    )
+    cite(query, chunk, answer_start=0, answer_end=10, support="supported")
+    cite(
+        query, chunk, position=2, answer_start=16, answer_end=25, support="unverified",
+        verdict="contradicted", judged_by="chatty-2",
+    )  # fmt: skip
+
+    page = admin_client.get(f"{LIST}{query.pk}/change/").content.decode()
+
+    assert '<td><span class="kx-state kx-completed">✓ supported</span></td><td>–</td>' in page
+    assert '<span class="kx-state kx-stalled">? unverified</span>' in page
+    assert '<span class="kx-state kx-failed">✗ contradicted</span> by chatty-2' in page
+    assert '<td class="rq-cell">It is old</td><td class="rq-cell">old · 1874</td>' in page
+    assert "? 1 unverified" in page
+    assert "<dt>Answers the question</dt><dd>0.25</dd>" in page
 
 
 def test_questions_of_one_collection(admin_client: Client, collection: Collection) -> None:
@@ -185,10 +248,12 @@ def test_hostile_text_stays_text(admin_client: Client, make_document: MakeDocume
         "answer": f"{EVIL} is it [1].",
         "reason": EVIL[:32],
     }
+    wrong = [{"text": EVIL, "answer_start": 0, "answer_end": 9, "missing": [EVIL]}]
     query = asked(
-        EVIL, said="thumbs_down", comment=EVIL, filters={EVIL: EVIL}, faithfulness_score=0.1, **texts
-    )
-    cite(query, chunk, title=EVIL, quoted_text=EVIL, answer_end=10)
+        EVIL, said="thumbs_down", comment=EVIL, filters={EVIL: EVIL}, faithfulness_score=0.1,
+        contradicted=wrong, **texts,
+    )  # fmt: skip
+    cite(query, chunk, title=EVIL, quoted_text=EVIL, answer_end=10, judged_by=EVIL)
     found(query, chunk)
     said = Feedback.objects.get()
 

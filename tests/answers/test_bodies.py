@@ -1,5 +1,6 @@
-"""Citations as each face tells them: the same ones, numbered and placed as in the answer that it sends."""
+"""What each face tells of an answer's claims, numbered and placed as in the answer that it sends."""
 
+from dataclasses import replace
 from typing import Any
 
 from knowlex.common.ids import new_id
@@ -7,12 +8,14 @@ from rag.asking import Asked
 from rag.contracts import ask, query
 from rag.contracts.v1.answers import answer_body
 from rag.contracts.v1.questions import ReplySettings
-from rag.types import Answer, Citation, Question, Support
+from rag.types import Answer, Citation, Contradiction, Question, Support, Verification
 from tests.rag.factory import passage, question
 
 NORDERNEY = "The lighthouse of Norderney is 54 metres tall. It was lit in 1874."
 STEPS = "It has 253 steps."
-ANSWER = "It has 253 steps [3]. It is 54 metres tall and was lit in 1874 [2][3]."
+ANSWER = (
+    "It has 253 steps [3]. It is 54 metres tall and was lit in 1874 [2][3]. It is red [3], not 90 years old."
+)
 CONTEXT = (
     passage(1, distance=0.1),
     passage(2, NORDERNEY, distance=0.3, start_char=1000, page_number=4),
@@ -29,14 +32,18 @@ LIT = "It is 54 metres tall and was lit in 1874"
 CITATIONS = (
     cited(3, STEPS, "It has 253 steps.", "It has 253 steps", "exact"),
     cited(2, NORDERNEY, "It was lit in 1874.", LIT, "supported"),
-    cited(3, STEPS, "It has 253 steps.", LIT, "supported"),
+    cited(3, STEPS, "It has 253 steps.", LIT, "unverified"),
 )
+RED = "It is red [3], not 90 years old"
+CONTRADICTED = (Contradiction(ANSWER.index(RED), len(ANSWER) - 1, ("90 years", "not")),)
+COUNTS = {"exact": 1, "supported": 1, "unverified": 0, "contradicted": 1, "uncited": 0}
 
 
 def asked(asking: Question | None = None) -> Asked:
     answer = Answer(
-        asking or question("How tall?"), True, ANSWER, CONTEXT, (3, 2), 3, 0.9, citations=CITATIONS
-    )
+        asking or question("How tall?"), True, ANSWER, CONTEXT, (3, 2), 3, 0.9, citations=CITATIONS,
+        contradicted=CONTRADICTED, verification=Verification(**COUNTS),
+    )  # fmt: skip
     return Asked(answer, new_id(), "tea", cached=False, latency_ms=7, pages=(3, 4, 3))
 
 
@@ -46,10 +53,13 @@ def claims_of(answer: str, citations: list[dict[str, Any]], start: str, end: str
 
 def test_the_platform_numbers_passages_by_first_citation():
     body = answer_body(asked(), ReplySettings(response_format="json"))
-    assert body["answer"] == "It has 253 steps [1]. It is 54 metres tall and was lit in 1874 [2][1]."
+    assert body["answer"].startswith("It has 253 steps [1]. It is 54 metres tall and was lit in 1874 [2][1].")
     assert [source["chunk_id"] for source in body["sources"]] == [CONTEXT[2].chunk_id, CONTEXT[1].chunk_id]
     assert [one["citation_index"] for one in body["citations"]] == [1, 2, 1]
     assert [one["page_number"] for one in body["citations"]] == [3, 4, 3]
+    assert [one["support"] for one in body["citations"]] == ["exact", "supported", "unverified"]
+    names = [(one["document_name"], one["title"]) for one in body["citations"][:2]]
+    assert names == [("document3.pdf", "Document 3"), ("document2.pdf", "Document 2")]
     lit = body["citations"][1]
     assert lit["quoted_text"] == "It was lit in 1874."
     assert (lit["start_char"], lit["end_char"]) == (1047, 1066)
@@ -62,17 +72,45 @@ def test_the_platform_numbers_passages_by_first_citation():
     assert body["sources"][1]["content_snippet"].startswith("It was lit in 1874.")
 
 
+def test_a_contradicted_claim_is_told_with_what_is_missing_and_its_place_in_the_answer():
+    body = answer_body(asked(), ReplySettings())
+    (claim,) = body["contradicted"]
+    assert (claim["text"], claim["missing"]) == ("It is red, not 90 years old", ("90 years", "not"))
+    assert body["answer"][claim["answer_start"] : claim["answer_end"]] == "It is red [1], not 90 years old"
+    assert body["verification"] == COUNTS
+    for body, marker in ((ask._body(asked()), "[2]"), (query._query_body(asked()), "[1]")):
+        (claim,) = body["metadata"]["contradicted"]
+        assert (claim["text"], claim["missing"]) == ("It is red, not 90 years old", ("90 years", "not"))
+        shown = body["answer"][claim["answerStart"] : claim["answerEnd"]]
+        assert shown == f"It is red {marker}, not 90 years old"
+        assert body["metadata"]["verification"] == COUNTS
+
+
+def test_without_an_answer_nothing_is_counted():
+    nothing = Answer(question("How tall?"), False, "", (), (), 0, 0.0, reason="not_supported")
+    body = answer_body(replace(asked(), answer=nothing, pages=()), ReplySettings())
+    assert body["contradicted"] == []
+    assert body["verification"] == dict.fromkeys(COUNTS, 0)
+
+
+def test_the_claims_of_one_that_could_not_be_confirmed_are_unverified():
+    doubtful = replace(asked().answer, citations=(replace(CITATIONS[0], support="unverified"),))
+    body = answer_body(replace(asked(), answer=doubtful, pages=(3,)), ReplySettings(response_format="json"))
+    assert [claim["support"] for claim in body["claims"]] == ["unverified"]
+
+
 def test_claims_are_told_in_json_only():
     assert "claims" not in answer_body(asked(), ReplySettings())
 
 
 def test_ask_numbers_passages_by_distance():
     body = ask._body(asked())
-    assert body["answer"] == "It has 253 steps [2]. It is 54 metres tall and was lit in 1874 [3][2]."
+    assert body["answer"].startswith("It has 253 steps [2]. It is 54 metres tall and was lit in 1874 [3][2].")
     citations = body["metadata"]["citations"]
     assert [one["citationIndex"] for one in citations] == [2, 3, 2]
     for one in citations:
         assert body["sourceChunks"][one["citationIndex"] - 1]["chunkId"] == one["chunkId"]
+    assert [one["documentName"] for one in citations] == ["document3.pdf", "document2.pdf", "document3.pdf"]
 
 
 def test_query_numbers_documents_by_first_citation():

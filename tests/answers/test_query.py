@@ -37,7 +37,7 @@ def test_the_answer_has_every_field(library: Library):
         assert_id(source["chunk_id"])
         assert isinstance(source["score"], float)
         assert 0 <= source["relevance"] <= 1
-        assert 0 < len(source["content_snippet"]) <= 300
+        assert 0 < len(source["content_snippet"]) <= 200
     assert body["sources"][1]["title"] == "Towers"
     assert body["sources"][1]["page_number"] == 1
     assert "54 metres tall" in body["sources"][1]["content_snippet"]
@@ -52,6 +52,11 @@ def test_the_answer_has_every_field(library: Library):
         body["stage_times_ms"]
     )
     assert body["warnings"] == []
+    for one in body["citations"]:
+        assert {"document_name", "title", "quoted_text", "answer_start", "answer_end", "support"} <= set(one)
+    assert [one["document_name"] for one in body["citations"]] == ["places.md", "towers.pdf"]
+    assert body["contradicted"] == []
+    assert set(body["verification"]) == {"exact", "supported", "unverified", "contradicted", "uncited"}
 
 
 def test_not_enough_says_why_and_what_came_nearest(library: Library):

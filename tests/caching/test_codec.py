@@ -10,7 +10,7 @@ import pytest
 
 from rag.caching import codec
 from rag.sentence_scores import SentenceScore
-from rag.types import Answer, Citation, Filters, MetadataFilter, Usage
+from rag.types import Answer, Citation, Contradiction, Filters, MetadataFilter, Usage, Verification
 from tests.rag.factory import passage, question
 
 FILTERS = Filters(
@@ -43,6 +43,8 @@ def answer(**fields: Any) -> Answer:
         model_name="m",
         reranker="sentence",
         rewriting="done",
+        contradicted=(Contradiction(14, 22, ("more",)),),
+        verification=Verification(exact=1, supported=1, contradicted=1),
     )
     return replace(made, **fields)
 
@@ -94,6 +96,9 @@ def test_what_json_cannot_hold_is_not_kept():
         {"citations": (Citation(9, 0, 1, 0, 1, "exact"),)},
         {"citations": (Citation(1, 0, 10**6, 0, 1, "exact"),)},
         {"citations": (Citation(1, 0, 5, 0, 10**6, "exact"),)},
+        {"contradicted": (Contradiction(-1, 5, ()),)},
+        {"contradicted": (Contradiction(5, 10**6, ()),)},
+        {"contradicted": (Contradiction(5, 4, ()),)},
     ],
 )
 def test_an_answer_that_contradicts_itself_is_none(fields: dict[str, Any]):

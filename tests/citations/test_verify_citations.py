@@ -1,5 +1,6 @@
 """`manage.py verify_citations` against a real server: all is well, then one thing after another is not."""
 
+import json
 from io import StringIO
 
 import pytest
@@ -25,7 +26,7 @@ def verified(library: Library, *options: str) -> tuple[int, list[str]]:
 
 
 def rows(lines: list[str]) -> dict[str, int]:
-    return {name: int(count) for name, count in (line.split() for line in lines[-7:])}
+    return {name: int(count) for name, count in (line.split() for line in lines[-9:])}
 
 
 def test_what_is_stored_is_checked_again(library: Library) -> None:
@@ -35,7 +36,7 @@ def test_what_is_stored_is_checked_again(library: Library) -> None:
 
     code, lines = verified(library)
     counts = rows(lines)
-    assert (code, counts["faults"], len(lines)) == (0, 0, 7), lines
+    assert (code, counts["faults"], len(lines)) == (0, 0, 9), lines
     assert counts["answers"] == 2
     assert counts["exact"] == counts["citations"] >= 2
     assert rows(verified(library, "--limit", "1")[1])["answers"] == 1
@@ -61,13 +62,48 @@ def test_each_fault_is_named_and_ends_with_1(library: Library, change: str, faul
     assert any(line.startswith(query_id) and fault in line for line in lines), lines
 
 
-def test_an_answer_that_was_altered_is_not_supported(library: Library) -> None:
+@pytest.mark.parametrize(
+    ("support", "fault"),
+    [
+        ("exact", "the quote does not hold the claim word for word"),
+        ("supported", "the chunk does not support the claim"),
+    ],
+)
+def test_an_answer_that_was_altered_is_neither_exact_nor_supported(
+    library: Library, support: str, fault: str
+) -> None:
     library.ask()
     assert FACT[:20] in library.explained(library.listed()[0])["answer"]
     library.stack.sql("UPDATE rag_response SET answer = replace(answer, '54', '56')")
+    library.stack.sql(f"UPDATE rag_citation SET support = '{support}'")
     code, lines = verified(library)
     assert code == 1
-    assert "the chunk does not support the claim" in lines[0]
+    assert fault in lines[0]
+
+
+def test_a_claim_that_could_not_be_confirmed_is_no_fault_but_its_quote_may_be(library: Library) -> None:
+    library.ask()
+    assert library.listed()  # it is written
+    library.stack.sql("UPDATE rag_response SET answer = replace(answer, '54', '56')")
+    library.stack.sql("UPDATE rag_citation SET support = 'unverified'")
+    code, lines = verified(library)
+    assert (code, rows(lines)["faults"]) == (0, 0), lines
+    assert rows(lines)["unverified"] == rows(lines)["citations"] >= 1
+    library.stack.sql("UPDATE rag_citation SET quoted_text = 'Never said.'")
+    assert verified(library)[0] == 1
+
+
+def test_a_contradicted_claim_stands_where_it_is_said_to(library: Library) -> None:
+    answer = library.ask()["answer"]
+    assert library.listed()  # it is written
+    claim = {"text": answer[:5], "answer_start": 0, "answer_end": 5, "missing": ["54"]}
+    library.stack.sql(f"UPDATE rag_response SET contradicted = '{json.dumps([claim])}'")
+    code, lines = verified(library)
+    assert (code, rows(lines)["contradicted"]) == (0, 1), lines
+    library.stack.sql("UPDATE rag_response SET answer = 'X' || answer")
+    code, lines = verified(library)
+    assert code == 1
+    assert any("a contradicted claim does not stand where it is said to" in line for line in lines), lines
 
 
 def test_citations_of_deleted_documents_are_counted_as_gone(library: Library) -> None:

@@ -20,6 +20,7 @@ from rag.memory.recorder import Recorder, record
 from rag.memory.records import Record
 from rag.memory.retention import forget_old_queries
 from rag.models import Query
+from rag.types import Contradiction
 from tests.memory.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
 from tests.rag.factory import question
 from tests.support.waiting import wait_until
@@ -40,7 +41,8 @@ async def recorded_of(document: Document, recording: Recorder) -> Record:
 
 
 async def of(document: Document) -> Record:
-    return record_of(answer_of(*(await sync_to_async(passages_of)(document))))
+    passages = await sync_to_async(passages_of)(document)
+    return record_of(answer_of(*passages, contradicted=(Contradiction(0, 10, ("Quellenwort",)),)))
 
 
 @asynccontextmanager
@@ -70,6 +72,7 @@ def assert_gone(one: Record) -> None:
     assert (citation.title, citation.quoted_text) == ("", "")
     assert explained.response is not None
     assert (explained.response.answer, explained.response.quotes_gone) == ("", True)
+    assert explained.response.contradicted == []
     assert [(row.status, row.title) for row in explained.retrievals] == [("gone", None)]
     assert explained.query.answered
 
@@ -84,6 +87,7 @@ async def test_deleted_after_it_was_quoted(recording: Recorder):
     told = await sync_to_async(get_query)(other.query_id, access=FULL)
     assert [citation.quoted_text for citation in told.citations] == [FACT]
     assert told.response.answer
+    assert told.response.contradicted
 
 
 async def test_deleted_before_it_is_written(recording: Recorder):

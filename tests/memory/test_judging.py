@@ -30,7 +30,8 @@ def test_a_new_answer_is_judged_by_itself(library: Library):
     assert told["faithfulness_score"] == 1
     assert_now(told["faithfulness_judged_at"])
     assert told["quality"] == {
-        "faithfulness": 1.0, "relevance": answered["relevance"], "feedback": "thumbs_up",
+        "faithfulness": 1.0, "answer_relevance": None, "relevance": answered["relevance"],
+        "feedback": "thumbs_up",
     }  # fmt: skip
     assert library.listed() == [none["query_id"], answered["query_id"]]
     assert library.explained(none["query_id"])["quality"]["faithfulness"] is None

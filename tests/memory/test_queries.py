@@ -55,7 +55,7 @@ def test_it_has_the_objects_of_the_query_schema(library: Library):
         **{name: usage[name] for name in ("input_tokens", "output_tokens", "model")},
         "latency_ms": times["synthesize"],
     }
-    assert set(told["quality"]) == {"faithfulness", "relevance", "feedback"}
+    assert set(told["quality"]) == {"faithfulness", "answer_relevance", "relevance", "feedback"}
 
 
 def test_its_citations_are_those_that_were_sent(library: Library):
@@ -64,8 +64,9 @@ def test_its_citations_are_those_that_were_sent(library: Library):
 
     told = library.explained(answered["query_id"])
 
-    marked = [{**one, "status": "current", "message": None} for one in answered["citations"]]
-    assert told["citations"] == marked
+    later = {"verdict": None, "judged_by": None, "status": "current", "message": None}
+    assert told["citations"] == [{**one, **later} for one in answered["citations"]]
+    assert (told["verification"], told["contradicted"]) == (answered["verification"], [])
     text = library.client.get(f"/v1/documents/{library.towers}").json()["content"]
     for one in told["citations"]:
         assert text[one["start_char"] : one["end_char"]] == one["quoted_text"]
@@ -197,7 +198,10 @@ def test_a_replay_asks_the_same_with_the_same_settings(library: Library):
     assert replayed["replay_of"] == asked["query_id"] != replayed["query_id"]
     assert (replayed["answer"], replayed["citations"]) == (asked["answer"], asked["citations"])
     assert (replayed["sources"], replayed["cached"]) == (asked["sources"], False)
-    assert replayed["changes"] == {"same_answer": True, "added": [], "gone": [], "moved": []}
+    assert replayed["changes"] == {
+        "same_answer": True, "same_verification": True, "verification_before": asked["verification"],
+        "added": [], "gone": [], "moved": [],
+    }  # fmt: skip
     told, before = (library.explained(one["query_id"]) for one in (replayed, asked))
     assert (told["face"], told["replay_of"]) == ("replay", asked["query_id"])
     assert (told["settings"], told["filters"]) == (before["settings"], before["filters"])

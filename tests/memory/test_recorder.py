@@ -13,7 +13,7 @@ from rag.memory.recorder import Recorder, record, totals, waits
 from rag.memory.records import Record
 from rag.models import Citation, Query, Response, Retrieval
 from rag.types import Citation as Claim
-from rag.types import Filters, MetadataFilter
+from rag.types import Contradiction, Filters, MetadataFilter, Verification
 from tests.memory.making import (
     FACT,
     answer_of,
@@ -66,6 +66,38 @@ async def test_all_of_an_answer_is_written(recording: Recorder):
     assert [row.dense_score for row in found] == [1 - second.distance, 1 - first.distance]
     assert {row.rerank_score for row in found} == {0.7}
     assert {row.sparse_score for row in found} == {None}
+
+
+async def test_what_the_check_found_is_written_with_places_in_the_answer_as_it_is_sent(recording: Recorder):
+    context = await passages_in(await document_of("vault.md", *(f"Fact {n}." for n in range(12))))
+    text = "First fact [11]. It is 54 m tall [11] and red."
+    one = answer_of(
+        *context,
+        text=text,
+        citations=(Claim(11, 0, 5, 0, 10, "unverified"),),
+        contradicted=(Contradiction(17, len(text) - 1, ("54 m", "red\0")),),
+        verification=Verification(unverified=1, contradicted=1),
+    )
+
+    await written(recording, record_of(one))
+
+    response = await Response.objects.aget()
+    start, end = 16, len(response.answer) - 1
+    assert response.answer[start:end] == "It is 54 m tall [1] and red"
+    assert response.contradicted == [
+        {
+            "text": "It is 54 m tall and red",
+            "answer_start": start,
+            "answer_end": end,
+            "missing": ["54 m", "red\ufffd"],
+        }
+    ]
+    assert response.verification == {
+        "exact": 0, "supported": 0, "unverified": 1, "contradicted": 1, "uncited": 0
+    }  # fmt: skip
+    citation = await Citation.objects.aget()
+    assert (citation.support, citation.verdict, citation.judged_by) == ("unverified", "", "")
+    assert response.answer_relevance is None
 
 
 async def test_markers_are_numbered_as_v1_numbers_them_and_places_move_along(recording: Recorder):

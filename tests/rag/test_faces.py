@@ -92,7 +92,7 @@ def test_a_document_is_cited_once_in_the_order_of_first_citation(books: Books):
     assert body["citedDocuments"][1]["title"] == "Towers"
     assert body["citedDocuments"][1]["pages"] == [1, 2]
     assert body["citedDocuments"][0]["url"] is None
-    assert all(0 < len(cited["snippet"]) <= 300 for cited in body["citedDocuments"])
+    assert all(0 < len(cited["snippet"]) <= 200 for cited in body["citedDocuments"])
     assert body["metadata"]["model"] == "gpt-4o-mini"
 
 

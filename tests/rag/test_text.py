@@ -57,7 +57,7 @@ def test_a_snippet_begins_with_the_sentence_of_the_claim():
     found = snippet(CONTENT, "Paris is the capital of France")
     assert found.startswith("The capital of France is Paris.")
     assert found in CONTENT
-    assert 200 < len(found) <= 300
+    assert 100 < len(found) <= 200
 
 
 def test_a_short_chunk_is_its_own_snippet():
@@ -67,9 +67,9 @@ def test_a_short_chunk_is_its_own_snippet():
 def test_a_long_sentence_is_cut_between_words():
     content = "word " * 200
     found = snippet(content, "word")
-    assert len(found) <= 300
+    assert len(found) <= 200
     assert content.startswith(found + " ")
 
 
 def test_a_snippet_of_text_without_spaces_is_bounded():
-    assert len(snippet("漢字" * 1000, "漢字")) == 300
+    assert len(snippet("漢字" * 1000, "漢字")) == 200

@@ -1,18 +1,20 @@
 """An answer as /v1/query sends it."""
 
+from dataclasses import asdict
 from itertools import groupby
-from typing import Any
+from typing import Any, get_args
 
 from rag.asking import Asked
 from rag.citations import claim
 from rag.contracts.asked import CitedClaim, Near, cited_claims, nearest, rewritten_question
 from rag.contracts.v1.questions import ReplySettings
-from rag.numbering import FirstCited, PlaceOf, numbered
+from rag.numbering import FirstCited, PlaceOf, misstatements, numbered
 from rag.snippets import snippet, snippet_from
-from rag.types import Answer
+from rag.types import Answer, Support
 from rag.unread import UnreadPart, unread_parts
 
 NOT_ENOUGH = "I don't have enough information to answer that."
+BEST_FIRST: tuple[Support, ...] = get_args(Support)
 
 
 def by_passage() -> PlaceOf:
@@ -30,6 +32,8 @@ def answer_body(asked: Asked, reply: ReplySettings) -> dict[str, Any]:
         "answer": text if answer.answered else NOT_ENOUGH,
         "sources": answer_sources(answer, numbering.place_of) if reply.include_sources else [],
         "citations": [_citation(one) for one in cited],
+        "contradicted": [one._asdict() for one in misstatements(answer, text, numbering)],
+        "verification": asdict(answer.verification),
         "usage": {
             "input_tokens": answer.usage.input_tokens,
             "output_tokens": answer.usage.output_tokens,
@@ -84,6 +88,7 @@ def _citation(cited: CitedClaim) -> dict[str, Any]:
         "citation_index": cited.index,
         "chunk_id": cited.passage.chunk_id,
         "document_id": cited.passage.document_id,
+        "document_name": cited.passage.document_name,
         "title": cited.passage.title,
         "page_number": cited.page_number,
         "quoted_text": cited.quoted_text,
@@ -96,7 +101,7 @@ def _citation(cited: CitedClaim) -> dict[str, Any]:
 
 
 def _claims(cited: list[CitedClaim], text: str) -> list[dict[str, Any]]:
-    """Each claim once, with all that it cites; exact if one of its passages holds it word for word."""
+    """Each claim once, with all that it cites; its support is the best of its passages."""
     found = []
     for (start, end), group in groupby(cited, key=lambda one: (one.answer_start, one.answer_end)):
         ones = list(group)
@@ -104,7 +109,7 @@ def _claims(cited: list[CitedClaim], text: str) -> list[dict[str, Any]]:
             {
                 "text": text[start:end],
                 "citation_indexes": list(dict.fromkeys(one.index for one in ones)),
-                "support": "exact" if any(one.support == "exact" for one in ones) else "supported",
+                "support": min((one.support for one in ones), key=BEST_FIRST.index),
             }
         )
     return found

@@ -33,6 +33,7 @@ def summary_body(query: Any) -> dict[str, Any]:
         "answer": _answer(query, response),
         "answer_gone": response is not None and response.quotes_gone,
         "model": response.model if response else None,
+        "verification": (response.verification or None) if response else None,
         "faithfulness_score": response.faithfulness_score if response else None,
         "ratings": {"thumbs_up": query.thumbs_up, "thumbs_down": query.thumbs_down},
         "cached": query.cached,
@@ -68,6 +69,7 @@ def explained_body(explained: Explained) -> dict[str, Any]:
         },
         "response": _response(explained, citations, stage_times_ms),
         "citations": citations,
+        "contradicted": response.contradicted if response else [],
         "usage": {**_tokens(response), "stage_times_ms": stage_times_ms} if response else None,
         "prompt_version": (response.prompt_version or None) if response else None,
         "stage_times_ms": stage_times_ms,
@@ -105,6 +107,7 @@ def _quality(explained: Explained) -> dict[str, Any]:
     response, said = explained.response, explained.own_feedback
     return {
         "faithfulness": response.faithfulness_score if response else None,
+        "answer_relevance": response.answer_relevance if response else None,
         "relevance": explained.query.confidence,
         "feedback": (said.rating or None) if said else None,
     }
@@ -145,6 +148,7 @@ def _citation(one: Any) -> dict[str, Any]:
         "citation_index": one.citation_index,
         "chunk_id": one.chunk_id,
         "document_id": one.document_id,
+        "document_name": one.document_name,
         "title": None if gone else one.title,
         "page_number": one.page_number,
         "quoted_text": None if gone else one.quoted_text,
@@ -153,6 +157,8 @@ def _citation(one: Any) -> dict[str, Any]:
         "answer_start": one.answer_start,
         "answer_end": one.answer_end,
         "support": one.support,
+        "verdict": one.verdict or None,
+        "judged_by": one.judged_by or None,
         "status": status,
         "message": MESSAGES[status],
     }

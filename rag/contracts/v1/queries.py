@@ -61,6 +61,8 @@ async def ask_again(request: HttpRequest, query_id: str) -> HttpResponse:
 def _changes(replayed: Replayed) -> dict[str, Any]:
     return {
         "same_answer": replayed.same_answer,
+        "same_verification": replayed.same_verification,
+        "verification_before": replayed.verification_before,
         "added": [asdict(one) for one in replayed.added],
         "gone": [asdict(one) for one in replayed.gone],
         "moved": [asdict(one) for one in replayed.moved],

@@ -13,14 +13,17 @@ from rag.protocols import ClaimJudge
 from rag.verifying.library import Library, ServerFailed
 from rag.verifying.verifying import Tally, verify
 
-ROWS = ("answers", "citations", "exact", "supported", "gone", "replaced", "faults")
+ROWS = (
+    *("answers", "citations", "exact", "supported", "unverified", "contradicted", "gone", "replaced"),
+    "faults",
+)
 MOST = 36_500
 
 
 class Command(BaseCommand):
     help = (
         "Checks the citations of stored answers again, through the public API alone: quotes, offsets, pages, "
-        "markers, and whether the passage supports the claim. Ends with 1 if anything is wrong."
+        "markers, and whether exact and supported claims are. Ends with 1 if anything is wrong."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -44,7 +47,7 @@ class Command(BaseCommand):
         finally:
             library.close()
         for row in ROWS:
-            self.stdout.write(f"{row:<12}{getattr(tally, row):>8}")
+            self.stdout.write(f"{row:<13}{getattr(tally, row):>8}")
         if tally.faults:
             sys.exit(1)
 

@@ -1,5 +1,6 @@
 """How /v1/queries and /v1/feedback are described."""
 
+from rag.contracts.states import CONTRADICTED, SUPPORT, VERIFICATION
 from rag.contracts.v1.openapi.shared import (
     ANYTHING,
     COUNT,
@@ -51,6 +52,7 @@ _SUMMARY: dict[str, Schema] = {
     "answer": {**MAYBE_TEXT, "description": "With [k] for the citations whose citation_index is k."},
     "answer_gone": {**FLAG, "description": "A document that it cites was deleted, and its words with it."},
     "model": MAYBE_TEXT,
+    "verification": ref("PastVerification"),
     "faithfulness_score": _MAYBE_NUMBER,
     "ratings": obj(thumbs_up=COUNT, thumbs_down=COUNT),
     "cached": FLAG,
@@ -141,6 +143,7 @@ SCHEMAS: dict[str, Schema] = {
         citation_index=COUNT,
         chunk_id=ID,
         document_id=ID,
+        document_name={**MAYBE_TEXT, "description": "As it is called now; null if it was deleted."},
         title=MAYBE_TEXT,
         page_number=_MAYBE_COUNT,
         quoted_text=MAYBE_TEXT,
@@ -148,10 +151,23 @@ SCHEMAS: dict[str, Schema] = {
         end_char=COUNT,
         answer_start=COUNT,
         answer_end=COUNT,
-        support={"type": "string", "enum": ["exact", "supported"]},
+        support=SUPPORT,
+        verdict={
+            "type": "string",
+            "nullable": True,
+            "enum": ["supported", "unverified", "contradicted", None],
+            "description": "What a model that read the claim after the answer says; null if none has.",
+        },
+        judged_by={**MAYBE_TEXT, "description": "That model."},
         status=_STATUS,
         message={**MAYBE_TEXT, "description": "Why it is not as it was."},
     ),
+    "PastVerification": {
+        **VERIFICATION,
+        "nullable": True,
+        "description": "As in `Verification`; null if the question failed, or the answer is of a release"
+        " that did not count.",
+    },
     "TokenUsage": {
         **obj(input_tokens=COUNT, output_tokens=COUNT, model=TEXT, stage_times_ms=_TIMES),
         "nullable": True,
@@ -185,6 +201,10 @@ SCHEMAS: dict[str, Schema] = {
         retrieval=obj(chunks=listed("Candidate"), latency_ms=_MAYBE_NUMBER),
         response=ref("PastResponse"),
         citations=listed("PastCitation"),
+        contradicted={
+            **listed("ContradictedClaim"),
+            "description": f"{CONTRADICTED} Empty if the answer is gone.",
+        },
         usage=ref("TokenUsage"),
         prompt_version=MAYBE_TEXT,
         stage_times_ms=_TIMES,
@@ -192,6 +212,10 @@ SCHEMAS: dict[str, Schema] = {
         faithfulness_judged_at={**MAYBE_TIME, "description": "Some seconds after the answer."},
         quality=obj(
             faithfulness={**_MAYBE_NUMBER, "description": "Share of its claims that its passages support."},
+            answer_relevance={
+                **_MAYBE_NUMBER,
+                "description": "How well it answers the question, 0 to 1; null until that is known.",
+            },
             relevance=_NUMBER,
             feedback={**_FEEDBACK["rating"], "description": "The caller's own."},
         ),
@@ -215,6 +239,8 @@ SCHEMAS: dict[str, Schema] = {
             "replay_of": ID,
             "changes": obj(
                 same_answer={**_MAYBE_FLAG, "description": "null: the earlier answer failed or is gone."},
+                same_verification={**_MAYBE_FLAG, "description": "null: that of the earlier is unknown."},
+                verification_before=ref("PastVerification"),
                 added=listed("ReplayChange"),
                 gone=listed("ReplayChange"),
                 moved=listed("ReplayChange"),

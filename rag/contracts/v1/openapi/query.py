@@ -1,5 +1,6 @@
 """How /v1/query is described: the answer whole, and as it is written."""
 
+from rag.contracts.states import CONTRADICTED, MISSING, SUPPORT
 from rag.contracts.v1.openapi.shared import (
     COUNT,
     FLAG,
@@ -15,12 +16,8 @@ from rag.contracts.v1.openapi.shared import (
 )
 
 _PAGE: Schema = {"type": "integer", "nullable": True}
+_SNIPPET: Schema = {**TEXT, "maxLength": 200}
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-_SUPPORT: Schema = {
-    "type": "string",
-    "enum": ["exact", "supported"],
-    "description": "exact: the claim stands in the passage word for word.",
-}
 _REASON: Schema = {
     "type": "string",
     "nullable": True,
@@ -35,7 +32,9 @@ EVENTS: Schema = {
     "example": (
         'event: token\ndata: {"text":"It has 253 steps [1]."}\n\n'
         'event: sources\ndata: {"sources":[]}\n\n'
-        'event: done\ndata: {"query_id":"","answer":"It has 253 steps [1].","citations":[],"usage":{}}\n\n'
+        'event: done\ndata: {"query_id":"","answer":"It has 253 steps [1].","citations":[{"citation_index":1,'
+        '"answer_start":0,"answer_end":16,"support":"exact"}],"contradicted":[],"verification":{"exact":1,'
+        '"supported":0,"unverified":0,"contradicted":0,"uncited":0},"usage":{}}\n\n'
     ),
 }
 _TIMES: Schema = {"type": "object", "additionalProperties": {"type": "number"}}
@@ -45,6 +44,8 @@ _FIELDS: dict[str, Schema] = {
     "answer": {**TEXT, "description": "[k] names the source, and the citations, whose citation_index is k."},
     "sources": {**listed("QuerySource"), "description": "The cited passages, in order of first citation."},
     "citations": {**listed("QueryCitation"), "description": "One for each marked claim and its passage."},
+    "contradicted": {**listed("ContradictedClaim"), "description": CONTRADICTED},
+    "verification": ref("Verification"),
     "usage": obj(input_tokens=COUNT, output_tokens=COUNT, model=TEXT, stage_times_ms=_TIMES),
     "latency_ms": COUNT,
     "reason": _REASON,
@@ -59,15 +60,16 @@ PATHS: dict[str, Schema] = {
     "/v1/query": {
         "post": operation(
             "platformQuery",
-            "An answer in which every citation was checked, whole or as it is written",
+            "An answer that says of each claim how far it was checked, whole or as it is written",
             {
                 "200": {
                     "description": (
                         "Answered, or not enough. With `Accept: text/event-stream`, or `settings.streaming`:"
                         " `token` events whose texts joined are the answer, `sources`, then `done` with the"
-                        " rest. Where none of the model's claims held, the `answer` of `done` is another than"
-                        " what was written. A failure after the first token is an event `error` with the"
-                        " error body, and the end."
+                        " rest: with `citations` and `contradicted` a client can mark each claim of what it"
+                        " has shown. Where every claim is contradicted or none has a source, the `answer` of"
+                        " `done` is another than what was written. A failure after the first token is an"
+                        " event `error` with the error body, and the end."
                     ),
                     "content": {
                         "application/json": {"schema": ref("QueryAnswer")},
@@ -121,7 +123,7 @@ SCHEMAS: dict[str, Schema] = {
         document_id=ID,
         document_name=TEXT,
         title=TEXT,
-        content_snippet=TEXT,
+        content_snippet=_SNIPPET,
         score={"type": "number", "description": "The one that ranked it; higher is better."},
         citation_index={"type": "integer", "minimum": 1},
         page_number=_PAGE,
@@ -134,6 +136,7 @@ SCHEMAS: dict[str, Schema] = {
         citation_index={"type": "integer", "minimum": 1},
         chunk_id=ID,
         document_id=ID,
+        document_name=TEXT,
         title=TEXT,
         page_number={**_PAGE, "description": "On which the quote stands, or most of it."},
         quoted_text={**TEXT, "description": "An exact part of the chunk's content."},
@@ -141,7 +144,13 @@ SCHEMAS: dict[str, Schema] = {
         end_char=COUNT,
         answer_start={**COUNT, "description": "Of the claim in the answer."},
         answer_end=COUNT,
-        support=_SUPPORT,
+        support=SUPPORT,
+    ),
+    "ContradictedClaim": obj(
+        text={**TEXT, "description": "Without markers."},
+        answer_start={**COUNT, "description": "Of the claim in the answer."},
+        answer_end=COUNT,
+        missing=MISSING,
     ),
     "QueryNear": obj(
         chunk_id=ID,
@@ -150,7 +159,7 @@ SCHEMAS: dict[str, Schema] = {
         title=TEXT,
         page_number=_PAGE,
         relevance=_SHARE,
-        content_snippet=TEXT,
+        content_snippet=_SNIPPET,
     ),
     "QueryWarning": obj(
         document_id=ID,
@@ -161,7 +170,7 @@ SCHEMAS: dict[str, Schema] = {
     "QueryClaim": obj(
         text=TEXT,
         citation_indexes={"type": "array", "items": {"type": "integer"}},
-        support=_SUPPORT,
+        support={**SUPPORT, "description": "The best of its citations."},
     ),
     "QueryAnswer": obj(
         *_FIELDS,
