@@ -24,6 +24,7 @@ from rag.types import (
     Retrieval,
     Room,
     SearchResult,
+    Sources,
     Started,
     Trail,
     Usage,
@@ -81,12 +82,12 @@ class Pipeline:
         prepared = await self._prepared(question)
         if not prepared.context:
             return await self._unanswered(prepared)
-        checker = Checker(prepared.context, self._judge)
+        checker = Checker(prepared.context, self._judge, question=question.text)
         async with before(question.deadline, writing_too_long):
             synthesis = await prepared.took.of(
                 "synthesize", self._synthesizer.synthesize(question, prepared.context)
             )
-            checked = await prepared.took.of("check", checker.whole(synthesis.text))
+            checked = await prepared.took.of("check", checker.whole(synthesis))
         return prepared.answer(checked, synthesis.usage)
 
     async def stream(self, question: Question) -> AsyncGenerator[Event]:
@@ -96,7 +97,7 @@ class Pipeline:
             yield await self._unanswered(prepared)
             return
         yield Started(question, prepared.context.passages)
-        checker, took = Checker(prepared.context, self._judge), prepared.took
+        checker, took = Checker(prepared.context, self._judge, question=question.text), prepared.took
         usage: Usage | None = None
         async with aclosing(self._synthesizer.stream(question, prepared.context)) as pieces:
             while (told := await _next(pieces, checker, question, took)) is not None:
@@ -161,7 +162,7 @@ class Pipeline:
 
 
 async def _next(
-    pieces: AsyncGenerator[str | Usage], checker: Checker, question: Question, took: Stages
+    pieces: AsyncGenerator[str | Sources | Usage], checker: Checker, question: Question, took: Stages
 ) -> str | Usage | None:
     """What can be shown after the next piece; None at the end.
 
@@ -169,6 +170,8 @@ async def _next(
     """
     async with before(question.deadline, writing_too_long):
         piece = await took.of("synthesize", anext(pieces, None))
+        if isinstance(piece, Sources):
+            return await took.of("check", checker.close(piece))
         return await took.of("check", checker.feed(piece)) if isinstance(piece, str) else piece
 
 
@@ -203,4 +206,6 @@ class _Prepared:
             reranker=self.judged.reranker,
             rewriting=self.judged.rewriting,
             prompt_version=self.prompt_version,
+            contradicted=checked.contradicted,
+            verification=checked.verification,
         )

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from knowlex.common.components import component
 from knowlex.common.errors import KnowlexError, SynthesisTimeout
-from rag.checking.checker import Checker
 from rag.citations import settle
+from rag.citations.checker import Checker
 from rag.context import context_of
 from rag.deadlines import before, writing_too_long
 from rag.protocols import ClaimJudge, Synthesizer
-from rag.types import Context, Passage, Question, Reason, Synthesis
+from rag.types import Context, Passage, Question, Reason, Sources, Synthesis
 
 QUESTION = "When was the Aldwick lighthouse built, and how tall is it?"
 PASSAGE = (
@@ -87,10 +87,20 @@ async def trial(*, within_s: float) -> list[Step]:
 
 async def _read(question: Question, context: Context, synthesis: Synthesis) -> Reading:
     """The only place that knows the checker."""
-    checked = await Checker(context, component("CLAIM_JUDGE", ClaimJudge)).whole(synthesis.text)
+    checked = await Checker(context, component("CLAIM_JUDGE", ClaimJudge), question=question.text).whole(
+        synthesis
+    )
     _, markers = settle(synthesis.text, len(context.blocks))
-    claims = [(one.support, checked.text[one.answer_start : one.answer_end]) for one in checked.citations]
-    return Reading(markers, tuple(claims), checked.reason)
+    named = [
+        source.block for piece in synthesis.pieces if isinstance(piece, Sources) for source in piece.sources
+    ]
+    claims: list[tuple[str, str]] = [
+        (one.support, checked.text[one.answer_start : one.answer_end]) for one in checked.citations
+    ]
+    claims += [
+        ("contradicted", checked.text[one.answer_start : one.answer_end]) for one in checked.contradicted
+    ]
+    return Reading(markers or tuple(dict.fromkeys(named)), tuple(claims), checked.reason)
 
 
 def _found(reading: Reading, took_s: float) -> Iterator[Step]:

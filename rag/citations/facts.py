@@ -312,20 +312,21 @@ def _with_fraction(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact
     """ "a third", "two thirds", "one in five"; (None, place) for any other number."""
     behind = items[place + 1] if place + 1 < len(items) else None
     after = behind.text.lower() if behind else ""
-    percent = {"unit": "%", "rounded": True, "ordinal": False, "spelled": True}
     if fact.ordinal and fact.text.lower() in _FRACTIONS and _lower(items, place - 1) in ("a", "about", "ein"):
-        return fact._replace(values=(_FRACTIONS[fact.text.lower()],), **percent), place + 1
+        return _percent(fact, _FRACTIONS[fact.text.lower()], fact.end), place + 1
     if not fact.spelled or fact.ordinal or behind is None:
         return None, place
     if after in _FRACTIONS and (fact.values[0] == 1) != after.endswith("s"):
-        values = (fact.values[0] * _FRACTIONS[after],)
-        return fact._replace(values=values, end=behind.end, **percent), place + 2
+        return _percent(fact, fact.values[0] * _FRACTIONS[after], behind.end), place + 2
     other = place + (3 if after == "out" else 2)
     whole = items[other].fact if after in ("in", "out", "von") and other < len(items) else None
     if whole and whole.spelled and not whole.ordinal and whole.values[0] > fact.values[0]:
-        values = (100 * fact.values[0] / whole.values[0],)
-        return fact._replace(values=values, end=whole.end, **percent), other + 1
+        return _percent(fact, 100 * fact.values[0] / whole.values[0], whole.end), other + 1
     return None, place
+
+
+def _percent(fact: Fact, value: float, end: int) -> Fact:
+    return fact._replace(values=(value,), unit="%", rounded=True, ordinal=False, spelled=True, end=end)
 
 
 def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, int]:

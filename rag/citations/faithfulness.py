@@ -43,4 +43,3 @@ def claims_in(answer: str, language: str = "") -> Iterator[str]:
         claim = without_markers(text[start:end]).strip()
         if not _LABEL.fullmatch(claim) and stems_of(claim, language):
             yield claim
-

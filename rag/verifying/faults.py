@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rag.citations.types import Verdict
 from rag.citations import without_markers
+from rag.citations.types import Judgement
 from rag.evaluation.words import squash
 
 _MARKERS = re.compile(r"[ \t]*[.,;:!?…。！？\"'”’»)\]*_]*(?:[ \t]*\[\d{1,4}\])+")
@@ -29,10 +29,10 @@ def claim_of(told: Mapping[str, Any], answer: str) -> str:
 
 
 def faults_of(
-    citation: Mapping[str, Any], answer: str, place: Place, verdict: Verdict | None = None
+    citation: Mapping[str, Any], answer: str, place: Place, judgement: Judgement | None = None
 ) -> list[str]:
-    """In words; [] where all is right. verdict: of the claim and the chunk, if that is `supported`."""
-    return [*_of_quote(citation, place), *_of_page(citation, place), *_of_claim(citation, answer, verdict)]
+    """In words; [] where all is right. judgement: of the claim and the chunk, if that is `supported`."""
+    return [*_of_quote(citation, place), *_of_page(citation, place), *_of_claim(citation, answer, judgement)]
 
 
 def page_ends(text: str, characters: Sequence[int]) -> list[int]:
@@ -76,7 +76,7 @@ def _lies_on(page: int, start: int, end: int, ends: Sequence[int]) -> bool:
     return page <= len(ends) and start < ends[page - 1] and begins < end
 
 
-def _of_claim(citation: Mapping[str, Any], answer: str, verdict: Verdict | None) -> Iterator[str]:
+def _of_claim(citation: Mapping[str, Any], answer: str, judgement: Judgement | None) -> Iterator[str]:
     start, end = citation["answer_start"], citation["answer_end"]
     if not 0 <= start < end <= len(answer) or not claim_of(citation, answer):
         yield "answer_start and answer_end hold no claim"
@@ -87,7 +87,7 @@ def _of_claim(citation: Mapping[str, Any], answer: str, verdict: Verdict | None)
         yield f"the claim does not carry its marker {marker}"
     if citation["support"] == "exact" and not _is_held(claim_of(citation, answer), citation["quoted_text"]):
         yield "the quote does not hold the claim word for word"
-    if verdict is not None and verdict.support not in ("exact", "supported"):
+    if judgement is not None and not judgement.is_verified:
         yield "the chunk does not support the claim"
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rag.citations.types import Verdict
+from rag.citations.types import Claim, Judgement
 from rag.protocols import ClaimJudge
-from rag.types import Block
+from rag.types import Block, Source
 from rag.verifying.faults import Place, claim_of, faults_of
 from rag.verifying.library import Library
 
@@ -66,18 +66,20 @@ def _checked(
         return []
     support = citation["support"]
     setattr(tally, support, getattr(tally, support) + 1)
-    verdict = None
+    judgement = None
     if support == "supported":
         language = library.language(citation["document_id"])
-        verdict = asyncio.run(_judged(judge, claim_of(citation, answer["answer"]), place, language))
-    return faults_of(citation, answer["answer"], place, verdict)
+        judgement = asyncio.run(_judged(judge, citation, answer["answer"], place, language))
+    return faults_of(citation, answer["answer"], place, judgement)
 
 
-async def _judged(judge: ClaimJudge, claim: str, place: Place, language: str) -> Verdict:
-    """Of the chunk, or else of the chunk with what stands around it."""
-    texts = [place.content]
+async def _judged(
+    judge: ClaimJudge, citation: Mapping[str, Any], answer: str, place: Place, language: str
+) -> Judgement:
+    """Of the chunk with what stands around it, where its stored quote is taken for the model's own."""
+    text = place.content
     if place.text is not None:
         end = place.start_char + len(place.content)
-        texts.append(place.text[max(0, place.start_char - AROUND) : end + AROUND])
-    verdicts = await judge.judge(claim, [Block(text, (), language) for text in texts])
-    return next((one for one in verdicts if one.support in ("exact", "supported")), verdicts[0])
+        text = place.text[max(0, place.start_char - AROUND) : end + AROUND]
+    claim = Claim(claim_of(citation, answer), (1,), (Source(1, citation["quoted_text"] or ""),))
+    return await judge.judge(claim, [Block(text, (), language)])
