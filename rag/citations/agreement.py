@@ -13,13 +13,14 @@ SHORTEST_STEM = 4  # letters that words of one root share
 LATEST_ENDING = 4  # letters in which they may differ
 MOST_BETWEEN = 0  # words of a passage that a claim in its words leaves out
 KEPT = 8192
+_EDGES = ".,;:!?()[]\"“”„«»*_`|'’"
 _QUOTED = re.compile(r'["“„«]([^"“”„«»\n]{2,400})["”“»]|[「『《]([^「」『』《》\n]{2,400})[」』》]')
 _WORD = re.compile(r"\w+(?:['’]\w{1,2}\b)?")
 _DENIALS = frozenset(table("negations"))
 _PRONOUNS = frozenset(table("pronouns"))
 _REACH: Mapping[str, str] = table("strong_words")
 _ALIASES: Mapping[str, str] = table("aliases")
-_OPENING = re.compile(r"(?:\A|[.!?:;,\n])\W*(\w+)")  # the first word of a clause
+_OPENING = re.compile(r"(?:\A|[.!?\n])\W*(\w+)")  # the first word of a sentence
 # Polish, Japanese, Norwegian: of a country that may be called otherwise.
 _DEMONYM = re.compile(r".{2,}(?:ish|ese|ian|ean|ch)s?\Z")
 
@@ -27,7 +28,7 @@ _DEMONYM = re.compile(r".{2,}(?:ish|ese|ian|ean|ch)s?\Z")
 @lru_cache(maxsize=KEPT)
 def words_in(text: str) -> frozenset[str]:
     """All words of a text in lower case, and the parts of those with a hyphen, a point or an apostrophe."""
-    return frozenset(part for word in text.split() for part in name_parts(word.strip('.,;:!?()[]"“”„«»')))
+    return frozenset(part for word in text.split() for part in name_parts(word.strip(_EDGES)))
 
 
 def denials(text: str) -> list[str]:
@@ -46,7 +47,7 @@ def has_number(number: Fact, text: str) -> bool:
     A small count in letters may be the writer's own: it is lacking only where the text gives another number
     to the same things.
     """
-    if _stands(number, text):
+    if not number.per and _stands(number, text):
         return True
     others = numbers_of(text)
     if any(same(number, other) for other in others):
@@ -151,7 +152,15 @@ def _has_word(part: str, words: frozenset[str]) -> bool:
     if part in words or part.isdigit() or len(part) == 1:
         return True
     alias = _ALIASES.get(part)
-    return any(_akin(part, word) or (alias is not None and _ALIASES.get(word) == alias) for word in words)
+    return any(
+        _akin(part, word) or _contains(word, part) or (alias is not None and _ALIASES.get(word) == alias)
+        for word in words
+    )
+
+
+def _contains(compound: str, part: str) -> bool:
+    """Of words written together, as German has them: "Garten" of "Gartenfläche"."""
+    return len(part) > SHORTEST_STEM and (compound.startswith(part) or compound.endswith(part))
 
 
 def _akin(one: str, other: str) -> bool:

@@ -52,7 +52,7 @@ _TOKEN = re.compile(
       (?P<suffix>[ ]?[%‰°](?:[CF]\b)?|[^\W\d_]{{1,12}}(?!\w))?
     | (?P<word>[^\W\d_](?:[\w’'+]|[-‐‑/.&](?=\w))*|\d+[^\W\d_]\w*)
     | (?P<dash>[-–—](?=\d))
-    | (?P<mark>[.!?:;,()\"“”„«»\n])
+    | (?P<mark>[.!?:;,()|\"“”„«»\n])
     """,
     re.VERBOSE,
 )
@@ -70,7 +70,7 @@ class Fact(NamedTuple):
     """One fact of a text, `text[start:end]` of it.
 
     values: what a number may mean, without its scale; a month's number. scale: 1,000,000 for "million".
-    unit: in one spelling, "" for none. rounded: "about", or a fraction. spelled: in letters. ordinal:
+    unit, per: in one spelling, "" for none. rounded: "about", or a fraction. spelled: in letters. ordinal:
     "third". noun: the word that a number counts. name: a name's parts in lower case.
     """
 
@@ -81,6 +81,7 @@ class Fact(NamedTuple):
     values: tuple[float, ...] = ()
     scale: float = 1.0
     unit: str = ""
+    per: str = ""
     rounded: bool = False
     spelled: bool = False
     ordinal: bool = False
@@ -111,7 +112,7 @@ def same(claimed: Fact, other: Fact) -> bool:
     if claimed.ordinal != other.ordinal and claimed.spelled and other.spelled:
         return False
     factor = _conversion(claimed.unit, other.unit)
-    if factor is None:
+    if factor is None or (claimed.per and other.per and claimed.per != other.per):
         return False
     scales = [(claimed.scale, other.scale)]
     if claimed.scale != other.scale and 1.0 in scales[0]:
@@ -349,15 +350,29 @@ def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, in
         elif items[look : look + 1] and ranged is not None and (upper := items[ranged].fact):
             unit = upper.unit or _UNITS.get(word, "")
         elif word != "in":
-            unit = _UNITS.get(word, "")
+            unit = _UNITS.get(word.partition("/")[0], "")
         if unit and ranged is None:
             look, end = look + words, items[min(look + words, len(items)) - 1].end
     before = {_lower(items, place - 1), _lower(items, place - 2)}
     rounded = fact.rounded or not _HEDGES.isdisjoint(before)
     fact = fact._replace(
-        values=values, scale=scale, unit=unit, end=end, rounded=rounded, noun=fact.noun or _noun(items, look)
+        values=values,
+        scale=scale,
+        unit=unit,
+        per=_rate(word, items, look),
+        end=end,
+        rounded=rounded,
+        noun=fact.noun or _noun(items, look),
     )
     return fact, look if ranged is None else taken
+
+
+def _rate(word: str, items: Sequence[_Item], place: int) -> str:
+    """What a number is counted by: the year of "£180 a year", the litre of "mg/l"; "" for nothing."""
+    _, _, by = word.partition("/")
+    if not by and _lower(items, place) in ("a", "an", "per", "each", "every", "je", "pro", "par", "por"):
+        by = _lower(items, place + 1)
+    return _UNITS.get(by, "")
 
 
 def _range_end(items: Sequence[_Item], place: int) -> int | None:

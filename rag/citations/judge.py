@@ -119,13 +119,25 @@ class _Reading:
         return None
 
     def quoted(self, number: int) -> Finding | None:
-        """Where the words stand that the model gives as its proof, if the claim's facts stand there, too."""
+        """Where the words stand that the model gives as its proof, if the claim's facts agree with them: its
+        numbers stand in those sentences, its names in the block, and it denies what they deny.
+        """
         spans = self._quotes(number)
         if not spans:
             return None
-        around = (self.windows.around(number, *span) for span in spans)
-        text = "\n".join((*dict.fromkeys(around), self._claim.given))
-        return Finding(number, "supported", *spans[0]) if self._agrees(text) else None
+        content, claim = self._blocks[number - 1].content, self._claim
+        quotes = "\n".join(content[slice(*span)] for span in spans)
+        around = "\n".join(
+            (*dict.fromkeys(self.windows.around(number, *span) for span in spans), claim.given)
+        )
+        agrees = (
+            all(has_number(one, around) for one in numbers_of(claim.text))
+            and all(
+                has_name(one, f"{content}\n{claim.given}") for one in names_in(claim.text, self._language)
+            )
+            and bool(denials(claim.text)) == bool(denials(quotes))
+        )
+        return Finding(number, "supported", *spans[0]) if agrees else None
 
     def supported(self, number: int) -> Finding | None:
         """The sentences that say the claim nearly in its own words, or that answer the question with it."""
