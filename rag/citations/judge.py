@@ -29,7 +29,7 @@ from rag.citations.windows import Windows
 from rag.types import Block
 
 OCCURRENCES = 5  # of a claim in a passage that are looked at
-NEARLY_ALL = 0.7  # of a claim's words: with fewer in a block it does not stand there word for word
+NEARLY_ALL = 0.7  # of a claim's words: with fewer in a window it does not stand there word for word
 SAME_WORDS = 0.85  # of a claim's words and of a sentence's: they say the same, or the opposite
 SPEAKS_OF = 0.55  # of the rest of a claim: there a name in it must stand
 OWN_LANGUAGE = 0.34  # of a claim's words in a window: with fewer everywhere it is in another language
@@ -109,13 +109,16 @@ class _Reading:
 
     def exact(self, number: int) -> Finding | None:
         """Where the claim stands word for word, as a statement of its own."""
-        if not self._bare or self.windows.share(number) < NEARLY_ALL:
+        window = self.windows.best(number)
+        if not self._bare or window.share < NEARLY_ALL:
             return None
+        begin, _ = self.windows.span(number, window)
         content = self._blocks[number - 1].content
-        for start, end in islice(occurrences(self._bare, content), OCCURRENCES):
-            first, last = self.windows.sentences(number, start, end)
-            if _states(self._bare, content, (first, last), (start, end)):
-                return Finding(number, "exact", first, last)
+        for start, end in islice(occurrences(self._bare, self.windows.text(number, window)), OCCURRENCES):
+            found = begin + start, begin + end
+            sentence = self.windows.sentences(number, *found)
+            if _states(self._bare, content, sentence, found):
+                return Finding(number, "exact", *sentence)
         return None
 
     def quoted(self, number: int) -> Finding | None:
@@ -244,7 +247,10 @@ class _Reading:
         ]
 
     def _says(self, quote: str) -> bool:
-        return any(True for block in self._blocks for _ in occurrences(bare(quote), block.content))
+        contents = [block.content for block in self._blocks]
+        return any(quote in content for content in contents) or any(
+            True for content in contents for _ in occurrences(bare(quote), content)
+        )
 
 
 def _states(sought: str, content: str, sentence: tuple[int, int], found: tuple[int, int]) -> bool:

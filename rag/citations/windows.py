@@ -57,11 +57,6 @@ class Windows:
             self._best[number] = window._replace(share=window.share / (self._mass[self._every] or 1.0))
         return self._best[number]
 
-    def share(self, number: int) -> float:
-        """Of the claim's stems that stand in the block, [0, 1]; 1 for a claim without any."""
-        words = self._analyses[number - 1].words
-        return sum(stem in words for stem in self._stems) / len(self._stems) if self._stems else 1.0
-
     @cached_property
     def near(self) -> str:
         """The sentences of all blocks that share most with the claim, each with those beside it."""
