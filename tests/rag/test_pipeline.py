@@ -1,15 +1,18 @@
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from knowlex.common.errors import SynthesisTimeout
+from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
 from rag.checking import breaths
 from rag.checking.types import Verdict
 from rag.pipeline import Pipeline
-from rag.types import Block, Usage
+from rag.prompts import NOT_FOUND
+from rag.types import Answer, Block, Context, Question, Source, Sources, Synthesis, Usage
 from tests.rag.factory import (
     CannedRetriever,
     CannedSynthesizer,
@@ -128,3 +131,88 @@ async def test_others_have_their_turn_while_a_long_reply_is_checked(monkeypatch:
     assert (await answering.answer(question())).answered
     waiting.cancel()
     assert turns >= 50
+
+
+class Forgetful(CannedSynthesizer):
+    """Says `text`; asked for markers, `again`. replies: those that it was asked to mark."""
+
+    def __init__(self, text: str, again: str | SynthesisFailed) -> None:
+        super().__init__(text)
+        self.again, self.replies = again, list[str]()
+
+    async def synthesize(self, question: Question, context: Context) -> Synthesis:
+        return replace(await super().synthesize(question, context), usage=Usage(10, 5, "canned"))
+
+    async def cite_again(self, question: Question, context: Context, reply: str) -> Synthesis:
+        self.replies.append(reply)
+        if isinstance(self.again, SynthesisFailed):
+            raise self.again
+        return Synthesis(self.again, Usage(20, 6, "canned"))
+
+
+async def both_ways(model: CannedSynthesizer, **fields: Any) -> tuple[Answer, Answer, str]:
+    """The answer whole; streamed; and the text that was shown of the stream."""
+    answering = Pipeline(CannedRetriever(passage(1)), KeepOrder(), as_given, model)
+    events = [event async for event in answering.stream(question(**fields))]
+    last = events[-1]
+    assert isinstance(last, Answer)
+    shown = "".join(event for event in events if isinstance(event, str))
+    return await answering.answer(question(**fields)), last, shown
+
+
+async def test_a_reply_without_markers_is_asked_for_them_once():
+    model = Forgetful("Fact number 1 is true.", "Fact number 1 is true [1].")
+    for answer in (await both_ways(model))[:2]:
+        assert (answer.reason, answer.text, answer.cited) == (None, "Fact number 1 is true [1].", (1,))
+    assert model.replies == ["Fact number 1 is true."] * 2
+    answer, _, _ = await both_ways(model)
+    assert answer.usage == Usage(30, 11, "canned")
+
+
+@pytest.mark.parametrize(
+    ("again", "reason"),
+    [
+        ("Fact number 1 is true.", "not_supported"),
+        ("Answer not found in provided content", "model_declined"),
+        (SynthesisFailed("gone"), "not_supported"),
+        (SynthesisTimeout("late"), "not_supported"),
+    ],
+)
+async def test_what_comes_of_it_holds(again: str | SynthesisFailed, reason: str):
+    model = Forgetful("Fact number 1 is true.", again)
+    for answer in (await both_ways(model))[:2]:
+        assert (answer.reason, answer.text) == (reason, "")
+    assert len(model.replies) == 2
+
+
+@pytest.mark.parametrize("said", ["Fact number 1 is true [1].", NOT_FOUND, "", "?!"])
+async def test_no_other_reply_is_asked_for_markers(said: str):
+    model = Forgetful(said, "Fact number 1 is true [1].")
+    await both_ways(model)
+    assert model.replies == []
+
+
+async def test_nothing_is_asked_again_shortly_before_the_deadline():
+    model = Forgetful("Fact number 1 is true.", "Fact number 1 is true [1].")
+    await both_ways(model, deadline=time.monotonic() + 0.9)
+    assert model.replies == []
+
+
+class Structured(CannedSynthesizer):
+    """Claims with their sources."""
+
+    pieces = ("Fact number 1 ", "is true", Sources((Source(1, "Fact number 1"),), "."))
+
+    async def synthesize(self, question: Question, context: Context) -> Synthesis:
+        return Synthesis("", Usage(), self.pieces)
+
+    async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Sources | Usage]:
+        for piece in self.pieces:
+            yield piece
+        yield Usage()
+
+
+async def test_claims_and_their_sources_are_read_as_text_with_markers():
+    whole, streamed, shown = await both_ways(Structured(""))
+    assert whole.text == streamed.text == shown == "Fact number 1 is true [1]."
+    assert whole.cited == streamed.cited == (1,)
