@@ -165,8 +165,8 @@ class Pipeline:
         """All that comes before the model."""
         took = Stages()
         async with before(question.deadline, searching_too_long):
-            found = await self._found(question, took)
             room, version = self._prompting(question)
+            found = await self._found(question, took, halves=self._contexts.looks_further(question, room))
             making = self._contexts.context(
                 question, found.judged, found.trail.passages, room, enough=found.enough
             )
@@ -190,16 +190,19 @@ class Pipeline:
         async with before(prepared.question.deadline, searching_too_long):
             return await self._retriever.why_nothing(prepared.question)
 
-    async def _found(self, question: Question, took: Stages) -> "_Found":
-        """All that is known of the passages: of a question that compares two things, those of each, too."""
-        comparison = comparison_in(question.text) if question.mode != "exact" else None
+    async def _found(self, question: Question, took: Stages, *, halves: bool = True) -> "_Found":
+        """All that is known of the passages.
+
+        halves: where two things are compared, those of each as well, if enough is found of both.
+        """
+        comparison = comparison_in(question.text) if halves and question.mode != "exact" else None
         if comparison is None:
             found, judged = await self._judged(question, took)
             return _Found.of(question, found, judged)
-        halves = [
+        searches = [
             self._judged(replace(question, text=half, rewrite=False), Stages()) for half in comparison.halves
         ]
-        (found, judged), *others = await asyncio.gather(self._judged(question, took), *halves)
+        (found, judged), *others = await asyncio.gather(self._judged(question, took), *searches)
         least, parts = question.min_relevance, [half for _, half in others]
         if not all(half.passages and together(half.passages) >= least for half in parts):
             return _Found.of(question, found, judged)

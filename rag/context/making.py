@@ -33,6 +33,12 @@ class ContextMaker:
         self._budget, self._window, self._floor = budget, window, floor
         self._beside, self._sampling = beside, sampling
 
+    def looks_further(self, question: Question, room: Room | None) -> bool:
+        """Whether passages may be shown that do not reach the threshold by themselves: who writes from them
+        can tell what they are worth.
+        """
+        return room is not None and self._floor is not None and not question.strict_context
+
     async def context(
         self,
         question: Question,
@@ -49,7 +55,7 @@ class ContextMaker:
         none is asked. enough: whether they are worth asking it.
         """
         limit = room_for_blocks(room, self._ruler, self._budget, self._window)
-        if room is None or self._floor is None or question.strict_context:
+        if self._floor is None or not self.looks_further(question, room):
             shown = [passage for passage in best if passage.relevance >= question.min_relevance]
             return assemble(await self._completed(question, found, shown), limit, self._ruler)
         floor = min(self._floor, question.min_relevance)

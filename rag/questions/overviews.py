@@ -21,7 +21,7 @@ NEARLY_ALL = 0.8  # of them
 _MAIN = r"(?:main|key|major|principal|central|essential|most\s+important)"
 _ASKING = re.compile(
     r"\b(?:summari[sz]e|summary|overview|outline|sum\s+up|tl;?dr|gist)\b"
-    rf"|\bwhat\s+(?:are|were|is|was)\s+the\s+{_MAIN}\b|\b{_MAIN}\s+(?:points?|findings?|ideas?|topics?|messages?|takeaways?)\b"
+    rf"|\bwhat\s+(?:are|were)\s+the\s+{_MAIN}\b|\b{_MAIN}\s+(?:points?|findings?|ideas?|topics?|messages?|takeaways?)\b"
     r"|^\W*what(?:['’]s|\s+is|\s+are|\s+does|\s+do)\b.*\babout\W*$"
     r"|\bfass(?:e|en\s+Sie|t)?\b.*\bzusammen|\bzusammenfass\w+|\büberblick\b|\bworum\s+geht|\bwovon\s+handel\w+"
     r"|\bwas\s+sind\s+die\s+(?:wichtigsten|zentralen|wesentlichen|haupt\w+)"

@@ -17,6 +17,7 @@ from rag.types import Context, Question, Room, Sources, Synthesis, Usage
 
 log = logging.getLogger(__name__)
 MAX_TOKENS = 1024  # of a reply, where nobody asks for another number
+REPLY_CHARS = 4000  # of a reply that is shown to its model again; some 1000 tokens
 REFUSAL_KEPT_S = 600.0  # how long a server that knows no schema is not asked by one
 
 Structured = Literal["auto", "on", "off"]
@@ -81,7 +82,8 @@ class ChatSynthesizer:
                 yield piece
 
     async def cite_again(self, question: Question, context: Context, reply: str) -> Synthesis:
-        messages = (*_messages(question, context, SYSTEM), assistant(reply), user(CITE_AGAIN))
+        said = assistant(reply[:REPLY_CHARS])
+        messages = (*_messages(question, context, SYSTEM), said, user(CITE_AGAIN))
         return await self._complete(messages, question)
 
     async def aclose(self) -> None:

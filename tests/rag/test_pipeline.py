@@ -10,9 +10,10 @@ import pytest
 from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
 from rag.checking import breaths
 from rag.checking.types import Verdict
+from rag.context.making import ContextMaker
 from rag.pipeline import Pipeline
 from rag.prompts import NOT_FOUND
-from rag.types import Answer, Block, Context, Question, Source, Sources, Synthesis, Usage
+from rag.types import Answer, Block, Context, Question, Retrieval, Room, Source, Sources, Synthesis, Usage
 from tests.rag.factory import (
     CannedRetriever,
     CannedSynthesizer,
@@ -216,3 +217,68 @@ async def test_claims_and_their_sources_are_read_as_text_with_markers():
     whole, streamed, shown = await both_ways(Structured(""))
     assert whole.text == streamed.text == shown == "Fact number 1 is true [1]."
     assert whole.cited == streamed.cited == (1,)
+
+
+class Answering:
+    """A retriever with a passage for each word, as relevant to a question as is said of the word."""
+
+    def __init__(self, **relevance: float) -> None:
+        self.relevance = relevance
+        self.asked: list[str] = []
+
+    async def retrieve(self, question: Question) -> Retrieval:
+        self.asked.append(question.text)
+        named = [word for word in self.relevance if word in question.text]
+        alone = len(named) == 1
+        found = [
+            passage(n, f"{word} is true.", relevance=relevance if alone and word in named else 0.01)
+            for n, (word, relevance) in enumerate(self.relevance.items(), start=1)
+        ]
+        return Retrieval(tuple(sorted(found, key=lambda one: -one.relevance)))
+
+
+class Reading(CannedSynthesizer):
+    """A model with a prompt."""
+
+    prompt_version = "1"
+
+    def room(self, question: Question) -> Room:
+        return Room(question.text, 100)
+
+
+async def compared(retriever: Answering, model: CannedSynthesizer | None = None, **fields: Any) -> Answer:
+    model = model or Reading("Alpha is true [1].")
+    asked = question("Which is older, Alpha or Beta?", **fields)
+    made = Pipeline(retriever, KeepOrder(), as_given, model, contexts=ContextMaker(floor=0.05))
+    return await made.answer(asked)
+
+
+async def test_of_two_things_compared_each_is_searched_for():
+    retriever = Answering(Other=0.9, Beta=0.85, Alpha=0.9)
+    answer = await compared(retriever, top_k=2)
+    assert sorted(retriever.asked) == [
+        "Which is older Alpha",
+        "Which is older Beta",
+        "Which is older, Alpha or Beta?",
+    ]
+    assert {one.content for one in answer.context} == {"Alpha is true.", "Beta is true."}
+    assert (answer.retrieved, answer.confidence) == (2, 0.9)
+
+
+async def test_a_thing_of_which_nothing_is_found_leaves_the_question_as_it_is():
+    answer = await compared(Answering(Alpha=0.9, Beta=0.1))
+    assert (answer.reason, answer.confidence) == ("below_threshold", 0.01)
+
+
+@pytest.mark.parametrize(
+    ("model", "fields"),
+    [
+        (Reading("Alpha [1]."), {"mode": "exact"}),
+        (Reading("Alpha [1]."), {"strict_context": True}),
+        (CannedSynthesizer("Alpha [1]."), {}),  # who only quotes cannot compare
+    ],
+)
+async def test_elsewhere_nothing_else_is_searched_for(model: CannedSynthesizer, fields: dict[str, Any]):
+    retriever = Answering(Alpha=0.9, Beta=0.9)
+    assert (await compared(retriever, model, **fields)).reason == "below_threshold"
+    assert len(retriever.asked) == 1

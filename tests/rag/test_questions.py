@@ -113,7 +113,13 @@ def test_who_asks_for_an_overview_is_known(question: str):
 
 
 @pytest.mark.parametrize(
-    "question", ["How tall is the main tower?", "What is mitosis?", "Who was it about to meet?"]
+    "question",
+    [
+        "How tall is the main tower?",
+        "What is mitosis?",
+        "What was the key agenda of the filing?",
+        "Who was it about to meet?",
+    ],
 )
 def test_other_questions_ask_for_none(question: str):
     assert not asks_for_overview(question)
