@@ -86,7 +86,7 @@ class Pipeline:
         """The same with what was there at its stages."""
         took = Stages()
         async with before(question.deadline, searching_too_long):
-            judged, trail, _ = await self._found(question, took)
+            judged, trail, _ = await self._found(question, took, halves=self._looks_further(question))
         result = SearchResult(
             question, trail.passages, judged.model_name, took.milliseconds, judged.reranker, judged.rewriting
         )
@@ -94,15 +94,15 @@ class Pipeline:
 
     async def judged(self, question: Question) -> Retrieval:
         """All that reranking handed on, in its order, and what is known of the search. Raises as `search`."""
-        return (await self._found(question, Stages())).judged
+        return (await self._found(question, Stages(), halves=False)).judged
 
     async def answer(self, question: Question) -> Answer:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
         prepared = await self._prepared(question)
         if not prepared.context:
             return await self._unanswered(prepared)
-        writing = self._synthesizer.synthesize(question, prepared.context)
         async with before(question.deadline, writing_too_long):
+            writing = self._synthesizer.synthesize(question, prepared.context)
             synthesis = await prepared.took.of("synthesize", writing)
             checked = await self._checked(prepared, synthesis)
         usage = synthesis.usage
@@ -165,8 +165,8 @@ class Pipeline:
         """All that comes before the model."""
         took = Stages()
         async with before(question.deadline, searching_too_long):
+            found = await self._found(question, took, halves=self._looks_further(question))
             room, version = self._prompting(question)
-            found = await self._found(question, took, halves=self._contexts.looks_further(question, room))
             making = self._contexts.context(
                 question, found.judged, found.trail.passages, room, enough=found.enough
             )
@@ -179,6 +179,9 @@ class Pipeline:
             return self._synthesizer.room(question), self._synthesizer.prompt_version
         return None, ""
 
+    def _looks_further(self, question: Question) -> bool:
+        return self._contexts.looks_further(question, self._prompting(question)[0])
+
     async def _unanswered(self, prepared: "_Prepared") -> Answer:
         usage = Usage(model=self._synthesizer.model_name)
         return prepared.answer(Checked("", "", reason=await self._why(prepared)), usage)
@@ -190,7 +193,7 @@ class Pipeline:
         async with before(prepared.question.deadline, searching_too_long):
             return await self._retriever.why_nothing(prepared.question)
 
-    async def _found(self, question: Question, took: Stages, *, halves: bool = True) -> "_Found":
+    async def _found(self, question: Question, took: Stages, *, halves: bool) -> "_Found":
         """All that is known of the passages.
 
         halves: where two things are compared, those of each as well, if enough is found of both.
