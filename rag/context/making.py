@@ -70,11 +70,13 @@ class ContextMaker:
     async def _completed(
         self, question: Question, found: Retrieval, shown: Sequence[Passage]
     ) -> list[Passage]:
-        """With the chunks beside those that reach the threshold, in place of the last of the others."""
-        hits = [place for place, one in enumerate(shown, start=1) if one.relevance >= question.min_relevance]
-        first = shown[: hits[-1]] if hits else []
-        neighbours = await self._neighbours(question, found, first)
-        return [*first, *neighbours, *shown[len(first) :]][: question.top_k]
+        """Those that reach the threshold, the chunks that complete them, then the others: a budget that is
+        small is theirs last.
+        """
+        hits = [passage for passage in shown if passage.relevance >= question.min_relevance]
+        others = [passage for passage in shown if passage.relevance < question.min_relevance]
+        neighbours = await self._neighbours(question, found, hits)
+        return [*hits, *neighbours, *others][: question.top_k]
 
     async def _over_the_document(
         self, question: Question, found: Retrieval, shown: Sequence[Passage], overview: Overview

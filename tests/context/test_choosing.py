@@ -42,6 +42,13 @@ async def test_a_chat_model_is_shown_the_best_down_to_the_floor():
     assert await shown(passages, asked=question(top_k=1)) == [1]
 
 
+async def test_what_reaches_the_threshold_has_the_room_first():
+    passages = found(0.9, 0.3, 0.85, 0.2)
+    assert await shown(passages) == [1, 3, 2, 4]
+    crowded = [replace(one, token_count=1690) for one in passages]
+    assert await shown(crowded) == [1, 3]
+
+
 async def test_elsewhere_each_passage_reaches_the_threshold():
     passages = found(0.9, 0.3, 0.8)
     assert await shown(passages, room=None) == [1, 3]  # no chat model
