@@ -80,7 +80,7 @@ def _content_length(head: bytes) -> int:
 
 
 def _answer(prompt: str) -> str:
-    block = prompt.partition("[1] ")[2]
+    block = prompt.partition("[1] ")[2].partition("\n")[2]  # below the line that tells its place
     return f"{block.partition('. ')[0].strip().rstrip('.')} [1]."
 
 

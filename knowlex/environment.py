@@ -49,12 +49,13 @@ class Environment(BaseSettings):
     ollama_keep_alive: Annotated[str, AfterValidator(values.duration)] = "30m"
     knowlex_llm_timeout_seconds: Seconds = 10.0
     knowlex_relevance_threshold: Probability = 0.8
+    knowlex_context_floor: Probability = 0.05
     knowlex_verification: Literal["inform", "strict"] = "inform"
     knowlex_answer_timeout_seconds: Seconds | None = None
     knowlex_context_tokens: Annotated[int, Field(ge=500, le=100_000)] = 4000
     knowlex_chat_context_tokens: Annotated[int, Field(ge=1000, le=10_000_000)] | None = None
     knowlex_chat_temperature: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)] = 0.0
-    knowlex_structured_claims: Literal["on", "off"] = "off"
+    knowlex_structured_claims: Literal["auto", "on", "off"] = "auto"
     knowlex_claim_judge: Literal["words", "nli"] = "words"
     knowlex_claim_judge_model: str = ""
     knowlex_history_tokens: Annotated[int, Field(ge=0, le=100_000)] = 1000

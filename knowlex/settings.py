@@ -177,6 +177,7 @@ READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
 RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
+CONTEXT_FLOOR = ENV.knowlex_context_floor  # relevance; what a chat model is shown at the least
 STRICT_VERIFICATION = ENV.knowlex_verification == "strict"  # only verified claims keep their markers
 ANSWER_TIMEOUT_S = ENV.answer_timeout  # of a whole question, retrieval and synthesis together
 CONTEXT_TOKENS = ENV.knowlex_context_tokens
@@ -237,7 +238,7 @@ CHAT: dict[str, dict[str, Any]] = {
         "keep_alive": ENV.ollama_keep_alive,
     },
 }
-STRUCTURED = {"structured": ENV.knowlex_structured_claims == "on"}
+STRUCTURED = {"structured": ENV.knowlex_structured_claims}
 SYNTHESIZERS: dict[str, dict[str, Any]] = {
     "extractive": {"class": "rag.synthesizers.extractive.ExtractiveSynthesizer"},
     "openai": {"class": "rag.synthesizers.openai.OpenAISynthesizer", "options": CHAT["openai"] | STRUCTURED},

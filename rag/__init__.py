@@ -18,6 +18,7 @@ Finding and ranking, plain Python
     `sentences`, `sentence_scores`, `named`   what a passage says of a question, sentence by sentence
     `ordering`              the default order of passages
     `relevance`             how probable it is that a passage helps
+    `questions`             which questions compare two things, or ask about a document as a whole
     `context`               what of the passages the synthesizer is shown
     `extracting`            which sentences are the answer, without a chat model
 

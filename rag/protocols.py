@@ -69,6 +69,19 @@ class Completing(Protocol):
 
 
 @runtime_checkable
+class Sampling(Protocol):
+    """Role RETRIEVER, of one that can fetch chunks spread over a document."""
+
+    async def sample(
+        self, question: Question, found: Retrieval, document_id: UUID, count: int
+    ) -> tuple[Passage, ...]:
+        """So many of those that the question may read, at most, at even distances, the first one included, in
+        the document's order, in one statement. They are as `Completing.neighbours` are; nothing is raised.
+        """
+        ...
+
+
+@runtime_checkable
 class Accounting(Protocol):
     """Role RETRIEVER, of one that can say why it found nothing."""
 
@@ -77,7 +90,7 @@ class Accounting(Protocol):
         ...
 
 
-class Widening(Retriever, Examiner, Completing, Accounting, Protocol):
+class Widening(Retriever, Examiner, Completing, Sampling, Accounting, Protocol):
     """Role PLAIN_RETRIEVER: a Retriever that can search for variants of the question, too."""
 
     async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:
@@ -147,6 +160,17 @@ class Prompting(Protocol):
 
     def room(self, question: Question) -> Room:
         """What the model's window has to hold besides the blocks of the context."""
+        ...
+
+
+@runtime_checkable
+class CitingAgain(Protocol):
+    """A Synthesizer that can be asked once more for the markers that its reply lacks."""
+
+    async def cite_again(self, question: Question, context: Context, reply: str) -> Synthesis:
+        """The same answer with `[n]`, or a refusal. reply: the text without any marker. Raises as
+        `synthesize`.
+        """
         ...
 
 

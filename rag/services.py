@@ -25,7 +25,17 @@ from rag.deadlines import before, searching_too_long
 from rag.explaining import explained
 from rag.memory.recorder import recorder
 from rag.pipeline import Pipeline
-from rag.protocols import ClaimJudge, Completing, Examiner, ModelBacked, Reranker, Retriever, Synthesizer, can
+from rag.protocols import (
+    ClaimJudge,
+    Completing,
+    Examiner,
+    ModelBacked,
+    Reranker,
+    Retriever,
+    Sampling,
+    Synthesizer,
+    can,
+)
 from rag.query_counts import query_counts
 from rag.relevance import assess
 from rag.types import NO_FILTERS, Explanation, Filters, Mode, Question, SearchResult
@@ -63,6 +73,7 @@ async def make_question(
     collections: Sequence[str] = (),
     top_k: int,
     max_tokens: int | None = None,
+    strict_context: bool = False,
 ) -> Question:
     """A question to these collections (names or ids; none means `default`), with the configured threshold.
 
@@ -79,6 +90,7 @@ async def make_question(
         top_k=top_k,
         max_tokens=max_tokens,
         min_relevance=settings.RELEVANCE_THRESHOLD,
+        strict_context=strict_context,
         deadline=deadline,
     )
 
@@ -184,16 +196,19 @@ def pipeline(**retriever: Any) -> Pipeline:
         component("SYNTHESIZER", Synthesizer),
         component("CLAIM_JUDGE", ClaimJudge),
         contexts=contexts(finding),
+        verified_only=settings.STRICT_VERIFICATION,
     )
 
 
 def contexts(retriever: Retriever) -> ContextMaker:
-    """As configured; what stands beside a hit is fetched by this retriever."""
+    """As configured; other chunks of a hit's document are fetched by this retriever."""
     return ContextMaker(
         ruler=Ruler(tokens),
         budget=settings.CONTEXT_TOKENS,
         window=settings.CHAT_CONTEXT_TOKENS,
+        floor=settings.CONTEXT_FLOOR,
         beside=retriever if can(retriever, Completing) else None,
+        sampling=retriever if can(retriever, Sampling) else None,
     )
 
 

@@ -69,7 +69,8 @@ class Question:
 
     collection_ids: which collections are read; with none, nothing is found.
     top_k: how many passages to retrieve, 1 to 50. max_tokens: of the answer, None = provider's default.
-    min_relevance: passages below it never reach the synthesizer.
+    min_relevance: what the best passage must reach for an answer to be written at all.
+    strict_context: every passage of the context must reach it, also where a chat model is asked.
     mode: which rankings are used; in `sparse` and `exact` no model is called. rerank: None reranks in
     `hybrid` only, whose order it is part of. rewrite: None leaves it to the settings.
     original: what the user wrote, where `text` is a follow-up question made to stand alone; else "".
@@ -82,6 +83,7 @@ class Question:
     top_k: int
     max_tokens: int | None = None
     min_relevance: float = 0.8
+    strict_context: bool = False
     mode: Mode = "hybrid"
     filters: Filters = NO_FILTERS
     rerank: bool | None = None

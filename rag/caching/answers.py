@@ -28,7 +28,7 @@ _VERSION = 3  # of the key and of what is stored: what earlier releases stored i
 # Of a question, what changes nothing in its answer, or is in the key in another form.
 _NOT_ASKED = {"deadline", "collection_ids", "filters"}
 _asked = attrgetter(*(one.name for one in fields(Question) if one.name not in _NOT_ASKED))
-_SETTINGS = ("CONTEXT_TOKENS", "CHAT_CONTEXT_TOKENS", "STRICT_VERIFICATION")
+_SETTINGS = ("CONTEXT_TOKENS", "CHAT_CONTEXT_TOKENS", "CONTEXT_FLOOR", "STRICT_VERIFICATION")
 
 
 def enabled() -> bool:
@@ -96,7 +96,7 @@ class _Configuration:
     def digest(self) -> str:
         if self._of is not settings.KNOWLEX:
             self._of = settings.KNOWLEX
-            names = [*sorted(one.name for one in fields(Answer)), prompts.SYSTEM]
+            names = [*sorted(one.name for one in fields(Answer)), prompts.PROMPT_VERSION]
             more = {name: getattr(settings, name) for name in _SETTINGS}
             text = json.dumps([self._of, more, names], sort_keys=True, default=repr)
             self._digest = hashlib.sha256(text.encode()).hexdigest()

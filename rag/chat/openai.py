@@ -119,9 +119,9 @@ def _whole(reply: dict[str, Any]) -> Told:
     if choice is None or not isinstance(message, dict):
         raise Again(NO_ANSWER)
     text = _text(choice, message)
-    if text is None:
+    if text is None and not ("content" in message and message["content"] is None):  # null: it says nothing
         raise Again(NO_ANSWER)
-    return Told(text, _usage(reply), last=True)
+    return Told(text or "", _usage(reply), last=True)
 
 
 def _choice(reply: dict[str, Any]) -> dict[str, Any] | None:

@@ -22,6 +22,10 @@ def user(content: str) -> Message:
     return Message("user", content)
 
 
+def assistant(content: str) -> Message:
+    return Message("assistant", content)
+
+
 class ChatModel(Protocol):
     """Role CHAT_MODEL.
 

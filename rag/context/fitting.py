@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from documents.sentences import sentence_spans
 from rag.context.stretches import Stretch
-from rag.context.tokens import BLOCK_TOKENS, Ruler
+from rag.context.tokens import Ruler
 from rag.context.wording import overlapping
 from rag.sentence_scores import SentenceScore
 from rag.sentences import worth
@@ -26,7 +26,7 @@ def fitted(passages: Iterable[Passage], limit: int, ruler: Ruler) -> list[Stretc
         if price > left:
             cut = None
             if left > LEAST_CUT or not chosen:
-                cut = _cut(fresh, left - BLOCK_TOKENS, ruler, hard=not chosen)
+                cut = _cut(fresh, left - ruler.of_frame(passage), ruler, hard=not chosen)
             if cut is None:
                 continue
             chosen.append(cut)
@@ -54,8 +54,8 @@ def _price(stretch: Stretch, ruler: Ruler) -> int:
     if stretch.begin == stretch.end:
         return 0  # it stands in another block already
     if stretch == Stretch.whole(stretch.passage):
-        return ruler.of_passage(stretch.passage) + BLOCK_TOKENS
-    return ruler.tokens(stretch.text) + BLOCK_TOKENS
+        return ruler.of_passage(stretch.passage) + ruler.of_frame(stretch.passage)
+    return ruler.tokens(stretch.text) + ruler.of_frame(stretch.passage)
 
 
 def _cut(stretch: Stretch, room: int, ruler: Ruler, *, hard: bool) -> Stretch | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from rag.prompts import place_of
 from rag.types import Passage, Room
 
 Count = Callable[[str], int]
@@ -13,7 +14,7 @@ CONTEXT_TOKENS = 4000
 # and Llama's tokenizers do, which take some 4 ASCII characters and 3 bytes of other scripts.
 ASCII_PER_TOKEN, OTHER_BYTES_PER_TOKEN = 5.0, 2.5
 SAFE_SHARE = 0.9  # of a model's window: the rest is for what its tokenizer makes more of than ours
-BLOCK_TOKENS = 5  # "[12] " and the blank line
+BLOCK_TOKENS = 5  # "[12] " and the blank line, besides the line that tells the place
 FRAME_TOKENS = 24  # "Context: <context> </context> Question:", and what a chat's messages are wrapped in
 LEAST_SHARE = 0.25  # of the budget, for the blocks, whatever question and reply would take
 
@@ -36,6 +37,10 @@ class Ruler(NamedTuple):
     def of_passage(self, passage: Passage) -> int:
         """Without counting again what was counted when it was stored."""
         return max(passage.token_count, estimated(passage.content))
+
+    def of_frame(self, passage: Passage) -> int:
+        """Of what a block of this passage has around its text."""
+        return BLOCK_TOKENS + estimated(place_of((passage,)))
 
 
 def room_for_blocks(room: Room | None, ruler: Ruler, budget: int, window: int | None) -> int:

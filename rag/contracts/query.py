@@ -40,7 +40,12 @@ async def query(request: HttpRequest) -> HttpResponseBase:
     collection = text_field(body, "collection", max_chars=255, required=False)
     collections = [collection] if collection is not None else []
     question = await services.make_question(
-        text, access=asker.access, collections=collections, top_k=max_sources, max_tokens=max_tokens
+        text,
+        access=asker.access,
+        collections=collections,
+        top_k=max_sources,
+        max_tokens=max_tokens,
+        strict_context=field == "query",  # its document: each passage is held to the threshold
     )
     asker, telling = (asker, QUERY) if field == "query" else (replace(asker, face="book"), BOOK)
     if wants_events(request):

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 # A string that no whole word helps to find is looked for in every chunk: 4 us of CPU each for a single word.
 LITERAL_SETUP = (SQL("SET LOCAL statement_timeout = 4000"),)
-NEIGHBOURS_S = 1.0  # an answer can do without them
+OTHERS_S = 1.0  # for chunks that an answer can do without
 TOO_MANY_TO_READ = (
     "The string could not be looked for in all texts within 4 seconds. Name a collection or filters, or take"
     " in the words around it."
@@ -83,14 +83,12 @@ class HybridRetriever:
     async def neighbours(
         self, question: Question, found: Retrieval, places: Sequence[Place]
     ) -> tuple[Passage, ...]:
-        try:
-            async with asyncio.timeout(question.within(NEIGHBOURS_S)):
-                rows = await beside.rows(question, found, places)
-        except (KnowlexError, psycopg.Error, TimeoutError) as exc:
-            log.warning("neighbours not fetched", extra={"error": type(exc).__name__})
-            return ()
-        there = replace(found, passages=tuple(map(passage_of, rows)))
-        return with_sentences(question.text, there).passages
+        return await _others(question, found, beside.neighbours(question, found, places))
+
+    async def sample(
+        self, question: Question, found: Retrieval, document_id: UUID, count: int
+    ) -> tuple[Passage, ...]:
+        return await _others(question, found, beside.sample(question, found, document_id, count))
 
     async def why_nothing(self, question: Question) -> Reason:
         with _failures():
@@ -178,6 +176,19 @@ class HybridRetriever:
             "dense_weight": self._dense_weight,
             "sparse_weight": 1 - self._dense_weight,
         }
+
+
+async def _others(
+    question: Question, found: Retrieval, reading: Awaitable[Sequence[Row]]
+) -> tuple[Passage, ...]:
+    """Passages that an answer can do without: none where they cannot be read in time."""
+    try:
+        async with asyncio.timeout(question.within(OTHERS_S)):
+            rows = await reading
+    except (KnowlexError, psycopg.Error, TimeoutError) as exc:
+        log.warning("other chunks not fetched", extra={"error": type(exc).__name__})
+        return ()
+    return with_sentences(question.text, replace(found, passages=tuple(map(passage_of, rows)))).passages
 
 
 @contextmanager

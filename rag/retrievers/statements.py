@@ -157,6 +157,20 @@ _BESIDE = SQL("""
     {join_vector}
     WHERE d.collection_id = ANY(%(collections)s) AND d.replaces_id IS NULL{conditions}
 """)
+# Chunks of a document at even distances: the first of each of `count` equal stretches.
+_SAMPLE = SQL("""
+    SELECT chunk_id, distance, NULL::bigint AS dense_rank, NULL::bigint AS sparse_rank,
+        NULL::float8 AS sparse_score, 0::float8 AS score, 0 AS tie
+    FROM (
+        SELECT c.id AS chunk_id, {distance} AS distance, count(*) OVER () AS chunks,
+            row_number() OVER (ORDER BY c.chunk_index) - 1 AS place
+        FROM documents_chunk AS c JOIN documents_document AS d ON d.id = c.document_id
+        {join_vector}
+        WHERE c.document_id = %(document)s
+            AND d.collection_id = ANY(%(collections)s) AND d.replaces_id IS NULL{conditions}
+    ) AS numbered
+    WHERE place = 0 OR place * %(count)s / chunks > (place - 1) * %(count)s / chunks
+""")
 _DISTANCE = SQL("e.vector <=> %(vector)s::vector")
 _JOIN_VECTOR = SQL("JOIN embeddings_embedding AS e ON e.chunk_id = c.id AND e.model_id = {model}")
 # Which of the chunks that a store named are there, and pass the filters.
@@ -254,11 +268,21 @@ def beside(model_id: int | None, conditions: str) -> bytes:
     """Passages by their places. Parameters: documents, indexes, collections, those of the conditions, and
     vector where there is a model; then only what has a vector of it is found, as in any search.
     """
+    return _of_places(_BESIDE, model_id, conditions)
+
+
+@lru_cache(maxsize=256)
+def sample(model_id: int | None, conditions: str) -> bytes:
+    """Passages spread over a document. Parameters: document, count, and else those of `beside`."""
+    return _of_places(_SAMPLE, model_id, conditions)
+
+
+def _of_places(found: SQL, model_id: int | None, conditions: str) -> bytes:
     distance, join = SQL("NULL::float8").format(), SQL("").format()
     if model_id is not None:
         distance, join = _DISTANCE.format(), _JOIN_VECTOR.format(model=Literal(model_id))
-    found = _BESIDE.format(distance=distance, join_vector=join, conditions=SQL(conditions))
-    return _statement({}, found, "", False, model_id)
+    chosen = found.format(distance=distance, join_vector=join, conditions=SQL(conditions))
+    return _statement({}, chosen, "", False, model_id)
 
 
 def _where(conditions: str, narrow: bool, chunk: str) -> Composable:

@@ -50,6 +50,12 @@ class RewritingRetriever:
         """By the plain search."""
         return await self._plain().neighbours(question, found, places)
 
+    async def sample(
+        self, question: Question, found: Retrieval, document_id: UUID, count: int
+    ) -> tuple[Passage, ...]:
+        """By the plain search."""
+        return await self._plain().sample(question, found, document_id, count)
+
     async def why_nothing(self, question: Question) -> Reason:
         """By the plain search."""
         return await self._plain().why_nothing(question)

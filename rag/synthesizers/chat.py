@@ -2,27 +2,37 @@
 
 import logging
 import math
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Literal
 
 from knowlex.common.errors import SynthesisFailed
-from rag.chat.protocol import ChatModel, system, user
-from rag.chat.replies import SchemaRefused
-from rag.prompts import PROMPT_VERSION, REPLY_TOKENS, SYSTEM, user_message
+from rag.chat.protocol import ChatModel, Message, assistant, system, user
+from rag.chat.replies import EMPTY, SchemaRefused
+from rag.prompts import CITE_AGAIN, NOT_FOUND, PROMPT_VERSION, REPLY_TOKENS, SYSTEM, user_message
 from rag.synthesizers import claims
-from rag.synthesizers.claims import ClaimReader, NotClaims
-from rag.types import Context, Question, Room, Synthesis, Usage
+from rag.synthesizers.claim_reader import ClaimReader, NotClaims, Pieces
+from rag.types import Context, Question, Room, Sources, Synthesis, Usage
 
 log = logging.getLogger(__name__)
 MAX_TOKENS = 1024  # of a reply, where nobody asks for another number
+REPLY_CHARS = 4000  # of a reply that is shown to its model again; some 1000 tokens
+REFUSAL_KEPT_S = 600.0  # how long a server that knows no schema is not asked by one
+
+Structured = Literal["auto", "on", "off"]
 
 
 class ChatSynthesizer:
-    """structured: asks for claims by a JSON schema, as long as the server knows how to."""
+    """structured: whether claims are asked for by a JSON schema. A server that refuses or ignores it is asked
+    plainly for the same question, and with `auto` for those of the next ten minutes, too.
 
-    def __init__(self, model: ChatModel, *, structured: bool = False) -> None:
-        self._model, self._structured = model, structured
+    A model that says nothing at all, after its tries, has found nothing.
+    """
+
+    def __init__(self, model: ChatModel, *, structured: Structured = "off") -> None:
+        self._model, self._mode = model, structured
+        self._plain_until = -math.inf  # by time.monotonic()
 
     @property
     def model_name(self) -> str:
@@ -37,67 +47,114 @@ class ChatSynthesizer:
         return Room(f"{system_text}\n{question.text}", min(REPLY_TOKENS, question.max_tokens or REPLY_TOKENS))
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
+        """Where no claim of a structured reply came to its end, the model is asked plainly."""
         if self._structured:
-            return await self._joined(question, context)
-        return await self._model.complete(**_asking(question, context))
+            reader, pieces, usage = ClaimReader(), Pieces(), Usage(model=self.model_name)
+            try:
+                async with aclosing(self._claims(question, context, reader)) as read:
+                    async for piece in read:
+                        if isinstance(piece, Usage):
+                            usage = piece
+                        else:
+                            pieces.append(piece)
+            except (SchemaRefused, NotClaims) as exc:
+                self._note_refusal(exc)
+            else:
+                if reader.count or not reader.cut:
+                    return _synthesis(pieces, usage)
+        return await self._complete(_messages(question, context, SYSTEM), question)
 
-    async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
+    async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Sources | Usage]:
         if self._structured:
             shown = False
             try:
-                async with aclosing(self._claims(question, context)) as pieces:
+                async with aclosing(self._claims(question, context, ClaimReader())) as pieces:
                     async for piece in pieces:
-                        shown = True
-                        yield piece
-                return
+                        if shown or not isinstance(piece, Usage):
+                            shown = True
+                            yield piece
             except (SchemaRefused, NotClaims) as exc:
-                if shown and isinstance(exc, NotClaims) and exc.cut:
-                    yield Usage(model=self.model_name)  # left while it went on and on, so nobody has counted
-                    return
-                if shown:
-                    raise SynthesisFailed("The chat model's reply is garbled.") from exc
-                self._ask_plainly(exc)
-        async with aclosing(self._model.stream(**_asking(question, context))) as pieces:
+                self._note_refusal(exc)
+            if shown:
+                return
+        async with aclosing(self._plain(question, context)) as pieces:
             async for piece in pieces:
                 yield piece
 
-    async def _joined(self, question: Question, context: Context) -> Synthesis:
-        """Of a stream, which can be left when a model does not come to an end."""
-        text, usage = "", Usage(model=self.model_name)
-        async with aclosing(self.stream(question, context)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Usage):
-                    usage = piece
-                else:
-                    text += piece
-        return Synthesis(text, usage)
-
-    async def _claims(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
-        """Claim by claim. Raises NotClaims."""
-        reader = ClaimReader()
-        async with aclosing(self._model.stream(**_asking(question, context, structured=True))) as pieces:
-            async for piece in pieces:
-                text = reader.finish() if isinstance(piece, Usage) else reader.feed(piece)
-                if text:
-                    yield text
-                if isinstance(piece, Usage) or reader.full:
-                    yield piece if isinstance(piece, Usage) else Usage(model=self.model_name)
-                    return
-
-    def _ask_plainly(self, why: SchemaRefused | NotClaims) -> None:
-        """This question, and all to come unless the reply was only too long."""
-        self._structured = isinstance(why, NotClaims) and why.cut
-        log.warning("the chat model gives no structured claims", extra={"error": type(why).__name__})
+    async def cite_again(self, question: Question, context: Context, reply: str) -> Synthesis:
+        said = assistant(reply[:REPLY_CHARS])
+        messages = (*_messages(question, context, SYSTEM), said, user(CITE_AGAIN))
+        return await self._complete(messages, question)
 
     async def aclose(self) -> None:
         """Close this event loop's connections; the next question opens new ones."""
         await self._model.aclose()
 
+    @property
+    def _structured(self) -> bool:
+        return self._mode != "off" and time.monotonic() >= self._plain_until
 
-def _asking(question: Question, context: Context, *, structured: bool = False) -> dict[str, Any]:
-    return {
-        "messages": (system(claims.SYSTEM if structured else SYSTEM), user(user_message(question, context))),
-        "max_tokens": question.max_tokens or MAX_TOKENS,
-        "timeout_s": question.within(math.inf),
-        "schema": claims.SCHEMA if structured else None,
-    }
+    def _note_refusal(self, why: SchemaRefused | NotClaims) -> None:
+        if self._mode == "auto":
+            self._plain_until = time.monotonic() + REFUSAL_KEPT_S
+        log.warning("the chat model gives no structured claims", extra={"error": type(why).__name__})
+
+    async def _complete(self, messages: Sequence[Message], question: Question) -> Synthesis:
+        try:
+            return await self._model.complete(messages, **_limits(question))
+        except SynthesisFailed as exc:
+            return Synthesis(NOT_FOUND, self._nothing_said(exc))
+
+    async def _plain(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
+        try:
+            asked = self._model.stream(_messages(question, context, SYSTEM), **_limits(question))
+            async with aclosing(asked) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except SynthesisFailed as exc:
+            usage = self._nothing_said(exc)
+            yield NOT_FOUND
+            yield usage
+
+    async def _claims(
+        self, question: Question, context: Context, reader: ClaimReader
+    ) -> AsyncGenerator[str | Sources | Usage]:
+        """A stream even for a whole reply: it can be left when a model does not come to an end.
+
+        Raises SchemaRefused and NotClaims before any text.
+        """
+        messages = _messages(question, context, claims.SYSTEM)
+        asked = self._model.stream(messages, **_limits(question), schema=claims.SCHEMA)
+        try:
+            async with aclosing(asked) as pieces:
+                async for piece in pieces:
+                    for claim in reader.finish() if isinstance(piece, Usage) else reader.feed(piece):
+                        yield claim
+                    if isinstance(piece, Usage) or reader.full:
+                        # of a reply that was left nobody has counted the tokens
+                        yield piece if isinstance(piece, Usage) else Usage(model=self.model_name)
+                        return
+        except SynthesisFailed as exc:
+            usage = self._nothing_said(exc)
+            yield NOT_FOUND
+            yield usage
+
+    def _nothing_said(self, failure: SynthesisFailed) -> Usage:
+        """The usage of an empty reply; any other failure is raised again."""
+        if failure.message != EMPTY:
+            raise failure
+        return Usage(model=self.model_name)
+
+
+def _synthesis(pieces: Pieces, usage: Usage) -> Synthesis:
+    if any(isinstance(piece, Sources) for piece in pieces):
+        return Synthesis("", usage, tuple(pieces))
+    return Synthesis("".join(piece for piece in pieces if isinstance(piece, str)), usage)
+
+
+def _messages(question: Question, context: Context, instructions: str) -> tuple[Message, ...]:
+    return system(instructions), user(user_message(question, context))
+
+
+def _limits(question: Question) -> Mapping[str, Any]:
+    return {"max_tokens": question.max_tokens or MAX_TOKENS, "timeout_s": question.within(math.inf)}

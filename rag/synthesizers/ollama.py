@@ -3,13 +3,13 @@
 from typing import Any
 
 from rag.chat.ollama import OllamaChat
-from rag.synthesizers.chat import ChatSynthesizer
+from rag.synthesizers.chat import ChatSynthesizer, Structured
 
 
 class OllamaSynthesizer(ChatSynthesizer):
     """structured: as ChatSynthesizer's. The other options are OllamaChat's."""
 
-    def __init__(self, *, structured: bool = False, **options: Any) -> None:
+    def __init__(self, *, structured: Structured = "off", **options: Any) -> None:
         self._chat = OllamaChat(**options)
         super().__init__(self._chat, structured=structured)
 

@@ -106,6 +106,40 @@ def test_an_answer_can_do_without_them(document: Document, monkeypatch: pytest.M
     assert fetched(document, 1)[1] == ()
 
 
+def sampled(document: Document, count: int, **fields: Any) -> list[Passage]:
+    async def fetch() -> list[Passage]:
+        ids = await services.resolve_collections(("default",), access=FULL)
+        question = Question("What does it hold?", ids, top_k=5)
+        retriever = HybridRetriever()
+        found = await retriever.retrieve(question)
+        return list(await retriever.sample(replace(question, **fields), found, document.id, count))
+
+    return run(fetch())
+
+
+@pytest.mark.parametrize(
+    ("count", "indexes"),
+    [(1, [0]), (2, [0, 4]), (3, [0, 3, 5]), (7, [0, 1, 2, 3, 4, 5, 6]), (50, [0, 1, 2, 3, 4, 5, 6])],
+)
+def test_a_sample_is_spread_over_its_document(
+    add_document: AddDocument, count: int, indexes: list[int]
+) -> None:
+    add_document("Another document.")
+    document = add_document(*(f"Chapter {n} of it." for n in range(7)))
+    found = sampled(document, count)
+    assert [passage.chunk_index for passage in found] == indexes
+    assert all(passage.distance is not None and passage.sentences for passage in found)
+
+
+def test_a_sample_is_of_what_the_question_may_read(add_document: AddDocument) -> None:
+    document = add_document(*(f"Chapter {n} of it." for n in range(7)))
+    Chunk.objects.filter(document=document, chunk_index__lt=3).update(page_number=1, last_page=1)
+    Chunk.objects.filter(document=document, chunk_index__gte=3).update(page_number=2, last_page=2)
+    found = sampled(document, 2, filters=Filters(page_from=2))
+    assert [passage.chunk_index for passage in found] == [3, 5]
+    assert sampled(add_document("Elsewhere.", collection="other"), 2) == []
+
+
 def test_an_answer_is_made_of_a_hit_and_what_completes_it(add_document: AddDocument) -> None:
     rope = "- a rope\n- a lamp"
     document = add_document(ONE, rope, "The kit is red.", "Rain.")

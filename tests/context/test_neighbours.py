@@ -70,7 +70,7 @@ async def test_a_list_is_shown_with_what_it_is_a_list_of() -> None:
     shelf = Shelf(FIRST, SECOND, THIRD)
     asked = question("What does the kit hold?")
     hit = scored(SECOND, asked.text)
-    context = await ContextMaker(beside=shelf).context(asked, Retrieval((hit,)), [hit], None)
+    context = await ContextMaker(beside=shelf).context(asked, Retrieval((hit,)), [hit], None, enough=True)
     assert [block.content for block in context.blocks] == [f"{SECOND.content}\n{THIRD.content}"]
     assert [(p.chunk_index, p.relevance) for p in context.passages] == [(1, 0.9), (2, 0.9)]
     assert shelf.asked == [Place(THIRD.document_id, 2)]
@@ -80,7 +80,7 @@ async def test_a_sentence_that_leans_on_the_one_before_is_shown_with_it() -> Non
     shelf = Shelf(FIRST, SECOND, THIRD)
     asked = question("When was it opened again?")
     hit = scored(replace(SECOND, content=SECOND.content.partition(" The kit")[0]), asked.text)
-    context = await ContextMaker(beside=shelf).context(asked, Retrieval((hit,)), [hit], None)
+    context = await ContextMaker(beside=shelf).context(asked, Retrieval((hit,)), [hit], None, enough=True)
     assert context.blocks[0].content == f"{BEFORE}\nIt was opened again in 1911."
 
 
@@ -88,7 +88,9 @@ async def test_what_was_a_candidate_is_not_fetched_again() -> None:
     shelf = Shelf()
     asked = question("What does the kit hold?")
     hit = scored(SECOND, asked.text)
-    context = await ContextMaker(beside=shelf).context(asked, Retrieval((hit, THIRD)), [hit], None)
+    context = await ContextMaker(beside=shelf).context(
+        asked, Retrieval((hit, THIRD)), [hit], None, enough=True
+    )
     assert ([p.chunk_index for p in context.passages], shelf.asked) == ([1, 2], [])
 
 
@@ -96,7 +98,7 @@ async def test_there_are_never_more_passages_than_were_asked_for() -> None:
     shelf = Shelf(FIRST, SECOND, THIRD)
     asked = question("What does the kit hold?", top_k=1)
     hit = scored(SECOND, asked.text)
-    context = await ContextMaker(beside=shelf).context(asked, Retrieval((hit,)), [hit], None)
+    context = await ContextMaker(beside=shelf).context(asked, Retrieval((hit,)), [hit], None, enough=True)
     assert (context.passages, shelf.asked) == ((hit,), [])
 
 
@@ -104,5 +106,7 @@ async def test_another_list_is_not_more_of_a_list() -> None:
     prose = chunk(f"{ITEMS}\n\nElsewhere it rained.", len(ITEMS) + 2, len(ITEMS) + 22, index=1)
     asked = question("What is in the kit?")
     hit = scored(chunk(ITEMS, 0, len(ITEMS), index=0), asked.text)
-    context = await ContextMaker(beside=Shelf(prose)).context(asked, Retrieval((hit,)), [hit], None)
+    context = await ContextMaker(beside=Shelf(prose)).context(
+        asked, Retrieval((hit,)), [hit], None, enough=True
+    )
     assert context.passages == (hit,)

@@ -5,12 +5,15 @@ from random import Random
 
 from rag.prompts import SYSTEM
 from rag.services import tokens
+from rag.synthesizers import claims
 from tests.context.text import sentences
 from tests.platform.talk import ingested, text
 from tests.provider import Provider
-from tests.support.api import ask
+from tests.support.api import ask, embed, ingest
+from tests.support.pdf import make_pdf
 from tests.support.provider.prompts import Prompt
 from tests.support.stack import Stack
+from tests.support.texts import markdown
 
 SIZES = {"chunk_size": 120, "chunk_overlap": 40}
 
@@ -18,6 +21,13 @@ SIZES = {"chunk_size": 120, "chunk_overlap": 40}
 def told(server: Stack, provider: Provider, query: str, **fields: int) -> Prompt:
     provider.forget_log()
     assert ask(server.client, query, **fields).status_code == 200
+    return provider.calls("chat")[0].prompt
+
+
+def platform_prompt(server: Stack, provider: Provider, query: str, **fields: int) -> Prompt:
+    provider.forget_log()
+    reply = server.client.post("/v1/query", json={"query": query, "settings": fields})
+    assert reply.status_code == 200, reply.text
     return provider.calls("chat")[0].prompt
 
 
@@ -57,5 +67,21 @@ def test_the_same_paragraph_of_two_documents_is_shown_once(
     assert "A word before." in prompt.blocks[1]
 
 
-def test_the_system_prompt_is_short() -> None:
+def test_each_block_names_document_page_and_section(provider_server: Stack, provider: Provider) -> None:
+    client = provider_server.client
+    ingested(client, text("The lamp of the tower burns oil.", "Chunk 7: [2] lamp.txt"))
+    ingest(client, make_pdf("The tower is old.", "The tower has 253 steps."), "towers.pdf")
+    ingest(client, markdown("Bells", [("Large", "The bell of the tower weighs 900 kilograms.")]), "bells.md")
+    embed(client)
+    prompt = platform_prompt(provider_server, provider, "What is known of the tower?")
+    assert set(prompt.places.values()) == {
+        "(document: Chunk 7 - (2) lamp.txt)",
+        "(document: towers.pdf, pages 1-2)",
+        "(document: bells.md, section: Bells / Large)",
+    }
+    assert prompt.numbers == [1, 2, 3]
+
+
+def test_the_prompts_are_short() -> None:
     assert tokens(SYSTEM) < 500
+    assert tokens(claims.SYSTEM) < 500

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from rag.pipeline import Pipeline
-from rag.types import Context, Passage, Question, Retrieval, Synthesis, Usage
+from rag.types import Context, Passage, Question, Retrieval, Sources, Synthesis, Usage
 
 COLLECTION = UUID(int=1)
 
@@ -70,7 +70,7 @@ class CannedSynthesizer:
         self.contexts.append(context.passages)
         return Synthesis(self.text)
 
-    async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
+    async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Sources | Usage]:
         self.contexts.append(context.passages)
         for word in re.findall(r"\s*\S+", self.text):
             yield word

@@ -1,15 +1,19 @@
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from knowlex.common.errors import SynthesisTimeout
-from rag.checking import breaths
-from rag.citations.types import Verdict
+from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
+from rag.citations import checker
+from rag.citations.types import Claim, Judgement
+from rag.context.making import ContextMaker
 from rag.pipeline import Pipeline
-from rag.types import Block, Usage
+from rag.prompts import NOT_FOUND
+from rag.types import Answer, Block, Context, Question, Retrieval, Room, Source, Sources, Synthesis, Usage
 from tests.rag.factory import (
     CannedRetriever,
     CannedSynthesizer,
@@ -99,7 +103,7 @@ async def test_every_stage_is_timed():
 class Brooding:
     """A judge that comes to no verdict."""
 
-    async def judge(self, claim: str, texts: Sequence[Block]) -> list[Verdict]:
+    async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
         await asyncio.Event().wait()
         raise AssertionError("nobody sets it")
 
@@ -114,7 +118,7 @@ async def test_the_deadline_holds_for_the_judge_too_streamed_or_not():
 
 
 async def test_others_have_their_turn_while_a_long_reply_is_checked(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(breaths, "AT_ONCE_S", 0.0)
+    monkeypatch.setattr(checker, "AT_ONCE_S", 0.0)
     answering, _ = pipeline("Fact number 1 is true [1]. " * 50, passage(1))
     turns = 0
 
@@ -128,3 +132,153 @@ async def test_others_have_their_turn_while_a_long_reply_is_checked(monkeypatch:
     assert (await answering.answer(question())).answered
     waiting.cancel()
     assert turns >= 50
+
+
+class Forgetful(CannedSynthesizer):
+    """Says `text`; asked for markers, `again`. replies: those that it was asked to mark."""
+
+    def __init__(self, text: str, again: str | SynthesisFailed) -> None:
+        super().__init__(text)
+        self.again, self.replies = again, list[str]()
+
+    async def synthesize(self, question: Question, context: Context) -> Synthesis:
+        return replace(await super().synthesize(question, context), usage=Usage(10, 5, "canned"))
+
+    async def cite_again(self, question: Question, context: Context, reply: str) -> Synthesis:
+        self.replies.append(reply)
+        if isinstance(self.again, SynthesisFailed):
+            raise self.again
+        return Synthesis(self.again, Usage(20, 6, "canned"))
+
+
+async def both_ways(model: CannedSynthesizer, **fields: Any) -> tuple[Answer, Answer, str]:
+    """The answer whole; streamed; and the text that was shown of the stream."""
+    answering = Pipeline(CannedRetriever(passage(1)), KeepOrder(), as_given, model)
+    events = [event async for event in answering.stream(question(**fields))]
+    last = events[-1]
+    assert isinstance(last, Answer)
+    shown = "".join(event for event in events if isinstance(event, str))
+    return await answering.answer(question(**fields)), last, shown
+
+
+async def test_a_reply_without_markers_is_asked_for_them_once():
+    model = Forgetful("Fact number 1 is true.", "Fact number 1 is true [1].")
+    for answer in (await both_ways(model))[:2]:
+        assert (answer.reason, answer.text, answer.cited) == (None, "Fact number 1 is true [1].", (1,))
+    assert model.replies == ["Fact number 1 is true."] * 2
+    answer, _, _ = await both_ways(model)
+    assert answer.usage == Usage(30, 11, "canned")
+
+
+@pytest.mark.parametrize(
+    ("again", "reason"),
+    [
+        ("Fact number 1 is true.", "not_supported"),
+        ("Answer not found in provided content", "model_declined"),
+        (SynthesisFailed("gone"), "not_supported"),
+        (SynthesisTimeout("late"), "not_supported"),
+    ],
+)
+async def test_what_comes_of_it_holds(again: str | SynthesisFailed, reason: str):
+    model = Forgetful("Fact number 1 is true.", again)
+    for answer in (await both_ways(model))[:2]:
+        assert (answer.reason, answer.text) == (reason, "")
+    assert len(model.replies) == 2
+
+
+@pytest.mark.parametrize("said", ["Fact number 1 is true [1].", NOT_FOUND, "", "?!"])
+async def test_no_other_reply_is_asked_for_markers(said: str):
+    model = Forgetful(said, "Fact number 1 is true [1].")
+    await both_ways(model)
+    assert model.replies == []
+
+
+async def test_nothing_is_asked_again_shortly_before_the_deadline():
+    model = Forgetful("Fact number 1 is true.", "Fact number 1 is true [1].")
+    await both_ways(model, deadline=time.monotonic() + 0.9)
+    assert model.replies == []
+
+
+class Structured(CannedSynthesizer):
+    """Claims with their sources."""
+
+    pieces = ("Fact number 1 ", "is true", Sources((Source(1, "Fact number 1"),), "."))
+
+    async def synthesize(self, question: Question, context: Context) -> Synthesis:
+        return Synthesis("", Usage(), self.pieces)
+
+    async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Sources | Usage]:
+        for piece in self.pieces:
+            yield piece
+        yield Usage()
+
+
+async def test_claims_and_their_sources_are_read_as_text_with_markers():
+    whole, streamed, shown = await both_ways(Structured(""))
+    assert whole.text == streamed.text == shown == "Fact number 1 is true [1]."
+    assert whole.cited == streamed.cited == (1,)
+
+
+class Answering:
+    """A retriever with a passage for each word, as relevant to a question as is said of the word."""
+
+    def __init__(self, **relevance: float) -> None:
+        self.relevance = relevance
+        self.asked: list[str] = []
+
+    async def retrieve(self, question: Question) -> Retrieval:
+        self.asked.append(question.text)
+        named = [word for word in self.relevance if word in question.text]
+        alone = len(named) == 1
+        found = [
+            passage(n, f"{word} is true.", relevance=relevance if alone and word in named else 0.01)
+            for n, (word, relevance) in enumerate(self.relevance.items(), start=1)
+        ]
+        return Retrieval(tuple(sorted(found, key=lambda one: -one.relevance)))
+
+
+class Reading(CannedSynthesizer):
+    """A model with a prompt."""
+
+    prompt_version = "1"
+
+    def room(self, question: Question) -> Room:
+        return Room(question.text, 100)
+
+
+async def compared(retriever: Answering, model: CannedSynthesizer | None = None, **fields: Any) -> Answer:
+    model = model or Reading("Alpha is true [1].")
+    asked = question("Which is older, Alpha or Beta?", **fields)
+    made = Pipeline(retriever, KeepOrder(), as_given, model, contexts=ContextMaker(floor=0.05))
+    return await made.answer(asked)
+
+
+async def test_of_two_things_compared_each_is_searched_for():
+    retriever = Answering(Other=0.9, Beta=0.85, Alpha=0.9)
+    answer = await compared(retriever, top_k=2)
+    assert sorted(retriever.asked) == [
+        "Which is older Alpha",
+        "Which is older Beta",
+        "Which is older, Alpha or Beta?",
+    ]
+    assert {one.content for one in answer.context} == {"Alpha is true.", "Beta is true."}
+    assert (answer.retrieved, answer.confidence) == (2, 0.9)
+
+
+async def test_a_thing_of_which_nothing_is_found_leaves_the_question_as_it_is():
+    answer = await compared(Answering(Alpha=0.9, Beta=0.1))
+    assert (answer.reason, answer.confidence) == ("below_threshold", 0.01)
+
+
+@pytest.mark.parametrize(
+    ("model", "fields"),
+    [
+        (Reading("Alpha [1]."), {"mode": "exact"}),
+        (Reading("Alpha [1]."), {"strict_context": True}),
+        (CannedSynthesizer("Alpha [1]."), {}),  # who only quotes cannot compare
+    ],
+)
+async def test_elsewhere_nothing_else_is_searched_for(model: CannedSynthesizer, fields: dict[str, Any]):
+    retriever = Answering(Alpha=0.9, Beta=0.9)
+    assert (await compared(retriever, model, **fields)).reason == "below_threshold"
+    assert len(retriever.asked) == 1

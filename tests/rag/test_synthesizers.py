@@ -9,6 +9,7 @@ import pytest
 from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
 from knowlex.common.retry import Retry
 from rag.context import context_of
+from rag.prompts import CITE_AGAIN, NOT_FOUND, SYSTEM, user_message
 from rag.synthesizers.ollama import OllamaSynthesizer
 from rag.synthesizers.openai import OpenAISynthesizer
 from rag.types import Synthesis
@@ -21,6 +22,7 @@ KEY = "sk-test-3f1d9c"
 
 class ChatClient(Protocol):
     async def synthesize(self, question: Any, context: Any) -> Synthesis: ...
+    async def cite_again(self, question: Any, context: Any, reply: str) -> Synthesis: ...
     async def aclose(self) -> None: ...
 
 
@@ -147,10 +149,22 @@ async def test_a_server_that_is_not_there_is_a_failure(provider: Provider):
 
 
 @pytest.mark.parametrize("said", [None, "", " \n ", "<think>Only thoughts", "<think>a</think>  "])
-async def test_a_reply_without_an_answer_is_a_failure(connect: Connect, provider: Provider, said: str | None):
+async def test_a_model_that_says_nothing_has_found_nothing(
+    connect: Connect, provider: Provider, said: str | None
+):
     provider.says(said)
-    with pytest.raises(SynthesisFailed):
-        await asked(connect())
+    assert (await asked(connect())).text == NOT_FOUND
+    assert len(provider.calls("chat")) == 3
+
+
+async def test_a_reply_without_markers_can_be_asked_for_them(connect: Connect, provider: Provider):
+    provider.says("Fact number 1 is true [1].")
+    context = context_of([passage(1)])
+    synthesis = await connect().cite_again(question(), context, "Fact number 1 is true.")
+    assert synthesis.text == "Fact number 1 is true [1]."
+    prompt = provider.calls("chat")[0].prompt
+    assert (prompt.system, prompt.user) == (SYSTEM, user_message(question(), context))
+    assert prompt.later == ("Fact number 1 is true.", CITE_AGAIN)
 
 
 @pytest.mark.parametrize(

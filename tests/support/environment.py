@@ -46,6 +46,7 @@ def set_environment() -> None:
         "DATABASE_URL": database_url("knowlex"),
         "REDIS_URL": paths.redis_url(DATA_DIR),
         "KNOWLEX_CACHE": "off",  # in the tests' own process: no test is to find what another one has kept
+        "KNOWLEX_STRUCTURED_CLAIMS": "off",  # replies are to arrive as a test words them
         "NO_PROXY": "127.0.0.1,localhost",
         "no_proxy": "127.0.0.1,localhost",
     }

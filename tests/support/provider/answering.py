@@ -35,7 +35,7 @@ class Answering:
             fault = rule.fault if rule else ""
             text = self._state.answer(prompt)
             if (body.get("response_format") or body.get("format")) and fault != "schema_ignored":
-                text = answers.as_claims(text)
+                text = answers.as_claims(text, prompt)
             if fault in WHOLE or not (body.get("stream", stream_default) or fault == "streamed"):
                 return await reply(request, rule, body_of(body, text))
             self._state.log.streams_now(request[CALL])

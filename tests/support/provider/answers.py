@@ -55,11 +55,21 @@ NAMED: dict[str, Answer] = {
 }
 
 
-def as_claims(text: str | None) -> str:
-    """What a model says that is held to a JSON schema: `{"claims": [{"text", "sources"}]}`."""
+def as_claims(text: str | None, prompt: Prompt) -> str:
+    """What a model says that is held to a JSON schema; it quotes the first sentence of each block it cites.
+
+    A text that is JSON already is said as it stands.
+    """
+    if (text or "").startswith("{"):
+        return str(text)
     said = re.findall(r"[^.!?]*(?:[.!?]+|$)", text or "")
     claims = [(_MARKER.sub("", part).strip(), [int(n) for n in _MARKER.findall(part)]) for part in said]
-    return json.dumps({"claims": [{"text": text, "sources": numbers} for text, numbers in claims if text]})
+    return json.dumps({"claims": [_claim(text, numbers, prompt) for text, numbers in claims if text]})
+
+
+def _claim(text: str, numbers: Sequence[int], prompt: Prompt) -> dict[str, object]:
+    quotes = {n: _first_sentence(prompt.blocks.get(n, "")) for n in numbers}
+    return {"text": text, "sources": [{"block": n, "quote": quotes[n]} for n in numbers]}
 
 
 def _first_sentence(text: str) -> str:

@@ -7,13 +7,17 @@ from typing import Any
 _FENCE = re.compile(r"<context>\n?(.*)</context>", re.DOTALL)
 _MARKER = re.compile(r"^\[(\d+)\][ \t]*", re.MULTILINE)
 _LABEL = re.compile(r"^\[([^\[\]\n]+, (?:p\.|page |section )[^\[\]\n]+)\]:?[ \t]*", re.MULTILINE)
+_PLACE = re.compile(r"\((?:document|page|section)s?[: ][^\n]*\)\n")
 _QUESTION = re.compile(r"^Question:[ \t]*(.*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
+    """later: what was said after the user's first message, by either side in turn."""
+
     system: str
     user: str
+    later: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -26,10 +30,18 @@ class Prompt:
 
     @property
     def blocks(self) -> dict[int, str]:
-        """Context blocks by number: what stands between one `[n]` at a line's start and the next."""
-        marks = list(_MARKER.finditer(self._context))
-        ends = [mark.start() for mark in marks[1:]] + [len(self._context)]
-        return {int(m[1]): self._context[m.end() : end].strip() for m, end in zip(marks, ends, strict=False)}
+        """Context blocks by number: what stands between one `[n]` at a line's start and the next, without the
+        line that tells its place.
+        """
+        return {
+            n: _PLACE.sub("", text, count=1) if _PLACE.match(text) else text for n, text in self._numbered
+        }
+
+    @property
+    def places(self) -> dict[int, str]:
+        """`(document: a.pdf, page 1)` of each block, "" where it has none."""
+        found = {n: _PLACE.match(text) for n, text in self._numbered}
+        return {n: place[0].strip() if place else "" for n, place in found.items()}
 
     @property
     def labels(self) -> list[str]:
@@ -49,6 +61,14 @@ class Prompt:
         return [found[1].strip() for found in _QUESTION.finditer(self.user)]
 
     @property
+    def _numbered(self) -> list[tuple[int, str]]:
+        marks = list(_MARKER.finditer(self._context))
+        ends = [mark.start() for mark in marks[1:]] + [len(self._context)]
+        return [
+            (int(m[1]), self._context[m.end() : end].strip()) for m, end in zip(marks, ends, strict=False)
+        ]
+
+    @property
     def _context(self) -> str:
         fenced = _FENCE.search(self.user)
         return fenced[1] if fenced else self.user.rpartition("\nQuestion:")[0]
@@ -58,8 +78,7 @@ def prompt_of(body: dict[str, Any]) -> Prompt:
     """From a chat body (`messages`) or from Ollama's generate (`prompt`, `system`)."""
     if "messages" not in body:
         return Prompt(str(body.get("system", "")), str(body.get("prompt", "")))
-    by_role = {"system": "", "user": ""}
-    for message in body["messages"]:
-        role = "system" if message["role"] in ("system", "developer") else "user"
-        by_role[role] += str(message["content"])
-    return Prompt(by_role["system"], by_role["user"])
+    said = [(str(message["role"]), str(message["content"])) for message in body["messages"]]
+    system = "".join(content for role, content in said if role in ("system", "developer"))
+    user, *later = [content for role, content in said if role not in ("system", "developer")] or [""]
+    return Prompt(system, user, tuple(later))

@@ -1,0 +1,155 @@
+"""Which passages a chat model is shown: as many as `top_k`, down to the floor."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from rag.context.choosing import both, by_halves, together
+from rag.context.making import ContextMaker
+from rag.types import Passage, Place, Question, Retrieval, Room
+from tests.rag.factory import passage, question
+
+ROOM = Room("rules\nquestion", 500)
+
+
+def found(*relevances: float) -> list[Passage]:
+    """Passages 1, 2, …, each of a document of its own."""
+    return [passage(n, relevance=relevance) for n, relevance in enumerate(relevances, start=1)]
+
+
+async def shown(
+    passages: Sequence[Passage],
+    *,
+    floor: float | None = 0.05,
+    room: Room | None = ROOM,
+    enough: bool = True,
+    maker: ContextMaker | None = None,
+    asked: Question | None = None,
+) -> list[int]:
+    """The numbers of the passages."""
+    asked, maker = asked or question(), maker or ContextMaker(floor=floor)
+    best = passages[: asked.top_k]
+    context = await maker.context(asked, Retrieval(tuple(passages)), best, room, enough=enough)
+    return [one.chunk_id.int for one in context.passages]
+
+
+async def test_a_chat_model_is_shown_the_best_down_to_the_floor():
+    passages = found(0.9, 0.3, 0.04, 0.05, 0.01)
+    assert await shown(passages) == [1, 2, 4]
+    assert await shown(passages, enough=False) == []
+    assert await shown(passages, asked=question(top_k=1)) == [1]
+
+
+async def test_what_reaches_the_threshold_has_the_room_first():
+    passages = found(0.9, 0.3, 0.85, 0.2)
+    assert await shown(passages) == [1, 3, 2, 4]
+    crowded = [replace(one, token_count=1690) for one in passages]
+    assert await shown(crowded) == [1, 3]
+
+
+async def test_elsewhere_each_passage_reaches_the_threshold():
+    passages = found(0.9, 0.3, 0.8)
+    assert await shown(passages, room=None) == [1, 3]  # no chat model
+    assert await shown(passages, floor=None) == [1, 3]  # nobody has set a floor
+    assert await shown(passages, asked=question(strict_context=True)) == [1, 3]
+
+
+async def test_a_threshold_below_the_floor_holds():
+    assert await shown(found(0.9, 0.03, 0.01), asked=question(min_relevance=0.02)) == [1, 2]
+
+
+class Shelf:
+    """A retriever that has fetched `held`."""
+
+    def __init__(self, *held: Passage) -> None:
+        self.held = held
+
+    async def neighbours(
+        self, question: Question, found: Retrieval, places: Sequence[Place]
+    ) -> tuple[Passage, ...]:
+        return tuple(one for one in self.held if Place(one.document_id, one.chunk_index) in places)
+
+    async def sample(
+        self, question: Question, found: Retrieval, document_id: UUID, count: int
+    ) -> tuple[Passage, ...]:
+        return tuple(one for one in self.held if one.document_id == document_id)[:count]
+
+
+async def test_what_completes_a_hit_goes_before_what_is_hardly_relevant():
+    hit = passage(1, "The kit holds:", chunk_index=0)
+    more = replace(passage(9, "A rope."), document_id=hit.document_id, chunk_index=1)
+    others = found(0.9, 0.2, 0.2, 0.2)[1:]
+    maker = ContextMaker(floor=0.05, beside=Shelf(more))
+    assert await shown([hit, *others], maker=maker, asked=question(top_k=3)) == [1, 9, 2]
+    assert await shown([hit, *others], maker=maker, asked=question(top_k=9)) == [1, 9, 2, 3, 4]
+
+
+def chapters(count: int) -> list[Passage]:
+    """Chunks of one document that adjoin no other; 101, 102, …"""
+    return [
+        replace(
+            passage(101 + n, f"Chapter {n} is long."),
+            document_id=UUID(int=7),
+            chunk_index=2 * n,
+            relevance=0.0,
+        )
+        for n in range(count)
+    ]
+
+
+def over(document: list[Passage]) -> ContextMaker:
+    return ContextMaker(floor=0.05, sampling=Shelf(*document))
+
+
+async def test_an_overview_is_made_of_passages_spread_over_the_document():
+    book = chapters(9)
+    best = [replace(book[0], relevance=0.1), replace(book[3], relevance=0.01)]
+    asked = question("Summarize document107.pdf", top_k=4)
+    best = [replace(one, document_name="document107.pdf") for one in best]
+    assert await shown(best, maker=over(book), asked=asked, enough=False) == [101, 104, 102, 103]
+    assert await shown(best, asked=asked, enough=False) == []  # nobody can fetch them
+
+
+async def test_of_a_question_that_asks_for_more_most_are_hits():
+    book = chapters(9)
+    hits = [replace(one, relevance=0.9) for one in book[4:]]
+    asked = question("What are the main risks?", top_k=4)
+    assert await shown(hits, maker=over(book), asked=asked) == [105, 106, 107, 101]
+
+
+@pytest.mark.parametrize(("relevance", "numbers"), [(0.5, [101, 102, 103, 104]), (0.2, [])])
+async def test_hits_that_reach_the_threshold_together_are_enough_for_an_overview(
+    relevance: float, numbers: list[int]
+):
+    hits = [replace(one, relevance=relevance) for one in chapters(3)]
+    asked = question("What are the main risks?", top_k=4)
+    assert await shown(hits, maker=over(chapters(9)[3:]), asked=asked, enough=False) == numbers
+
+
+def test_several_passages_say_more_than_one():
+    assert together(found(0.5, 0.6)) == pytest.approx(0.8)
+    assert together(found(0.9)) == pytest.approx(0.9)
+    assert together([]) == 0
+
+
+def test_what_was_found_for_two_things_takes_turns():
+    whole = Retrieval(tuple(found(0.1, 0.1, 0.95, 0.0)))
+    halves = [
+        Retrieval((passage(5, relevance=0.9), passage(1, relevance=0.8))),
+        Retrieval((passage(6, relevance=0.85), passage(3, relevance=0.2), passage(7, relevance=0.1))),
+    ]
+    made = both(whole, halves, 0.8).passages
+    assert [(one.chunk_id.int, one.relevance) for one in made] == [
+        (3, 0.95), (5, 0.9), (6, 0.85), (1, 0.8), (7, 0.1), (2, 0.1), (4, 0.0),
+    ]  # fmt: skip
+    scores = [one.score for one in made]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("count", "order"), [(0, []), (1, [1]), (2, [1, 2]), (3, [1, 3, 2]), (6, [1, 6, 3, 2, 4, 5])]
+)
+def test_however_few_are_taken_they_are_spread(count: int, order: list[int]):
+    assert [one.chunk_id.int for one in by_halves([passage(n) for n in range(1, count + 1)])] == order

@@ -1,0 +1,168 @@
+"""Which questions compare two things, and which ask about a document as a whole."""
+
+import time
+
+import pytest
+
+from rag.questions.comparing import Comparison, comparison_in, subjects_of_comparison
+from rag.questions.overviews import asks_for_overview, overview_of
+from rag.types import Passage
+from tests.rag.factory import passage
+
+
+@pytest.mark.parametrize(
+    ("question", "subjects"),
+    [
+        (
+            "Which is older, the Belfry of Ghent or the Rialto Bridge?",
+            ("the Belfry of Ghent", "the Rialto Bridge"),
+        ),
+        ("Which tower is taller: Borkum or Norderney?", ("Borkum", "Norderney")),
+        ("Who earned more in 2017, Amazon or Adobe?", ("Amazon", "Adobe")),
+        ("compare Rust and Go", ("Rust", "Go")),
+        ("Please compare the tower with the bridge.", ("the tower", "the bridge")),
+        ("What is the difference between mitosis and meiosis?", ("mitosis", "meiosis")),
+        ("How does Rust differ from Go?", ("Rust", "Go")),
+        ("How do plants and animals differ?", ("plants", "animals")),
+        ("Is the tower taller than the bridge?", ("the tower", "the bridge")),
+        ("Tesla vs. Edison", ("Tesla", "Edison")),
+        ("Vergleiche Warschau und Krakau", ("Warschau", "Krakau")),
+        ("Was ist älter, der Turm oder die Brücke?", ("der Turm", "die Brücke")),
+        ("Was ist der Unterschied zwischen Mitose und Meiose?", ("Mitose", "Meiose")),
+        ("Worin unterscheiden sich Rust und Go?", ("Rust", "Go")),
+        ("Quelle est la différence entre la tour et le pont ?", ("la tour", "le pont")),
+    ],
+)
+def test_the_two_things_are_found(question: str, subjects: tuple[str, str]):
+    assert subjects_of_comparison(question) == subjects
+
+
+@pytest.mark.parametrize(
+    ("question", "halves"),
+    [
+        (
+            "Compare the revenue of Amazon and Adobe in 2017.",
+            ("the revenue of Amazon in 2017", "the revenue of Adobe in 2017"),
+        ),
+        (
+            "Compare the revenue of Amazon in 2017 and 2019",
+            ("the revenue of Amazon in 2017", "the revenue of Amazon in 2019"),
+        ),
+        (
+            "Compare Amcor's Flexibles and Rigid Packaging segments in fiscal 2023.",
+            ("Amcor's Flexibles in fiscal 2023", "Amcor's Rigid Packaging segments in fiscal 2023"),
+        ),
+        ("Compare the Belfry of Ghent and the Rialto Bridge", ("the Belfry of Ghent", "the Rialto Bridge")),
+        ("Compare the Tower of London and Big Ben", ("the Tower of London", "Big Ben")),
+        ("Vergleiche den Umsatz von Amazon und Adobe", ("den Umsatz von Amazon", "den Umsatz von Adobe")),
+        (
+            "Which has more inhabitants, Warsaw or Kenya?",
+            ("Which has more inhabitants Warsaw", "Which has more inhabitants Kenya"),
+        ),
+    ],
+)
+def test_what_is_asked_of_both_is_searched_for_of_each(question: str, halves: tuple[str, str]):
+    found = comparison_in(question)
+    assert isinstance(found, Comparison)
+    assert found.halves == halves
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Why was the tower built?",
+        "What is the tower, and when was it built or destroyed?",
+        "In 1901, what percentage was Protestant or Catholic?",
+        "Who designed the tower and the bridge?",
+        "Which is older, the tower or the tower?",
+        "",
+        "compare and",
+    ],
+)
+def test_other_questions_compare_nothing(question: str):
+    assert comparison_in(question) is None
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["which is older older, or or ", "compare and and with ", "is more than ", "a vs b ", "of in 2017 "],
+)
+def test_looking_at_a_question_takes_no_time(part: str):
+    started = time.process_time()
+    comparison_in((part * 200)[:500])
+    comparison_in(part * 200)
+    asks_for_overview(part * 200)
+    assert time.process_time() - started < 0.2
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Summarize the report.",
+        "Give me a short summary of towers.pdf",
+        "What are the main findings?",
+        "What is the report about?",
+        "Fasse den Bericht kurz zusammen.",
+        "Worum geht es in towers.pdf?",
+        "Was sind die wichtigsten Punkte?",
+        "Résume le document",
+    ],
+)
+def test_who_asks_for_an_overview_is_known(question: str):
+    assert asks_for_overview(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How tall is the main tower?",
+        "What is mitosis?",
+        "What was the key agenda of the filing?",
+        "Who was it about to meet?",
+    ],
+)
+def test_other_questions_ask_for_none(question: str):
+    assert not asks_for_overview(question)
+
+
+def of(document: int, name: str, title: str = "", language: str = "en") -> Passage:
+    made = passage(document, document_name=name, title=title or name, language=language)
+    return made
+
+
+TOWERS, BRIDGES = of(1, "towers_2023.pdf", "Towers of the Coast"), of(2, "bridges.pdf")
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "whole"),
+    [
+        ("Summarize towers_2023.pdf", TOWERS, True),
+        ("Give me an overview of the towers of the coast.", TOWERS, True),
+        ("What is the bridges report about?", BRIDGES, True),
+        ("What are the main risks of bridges?", BRIDGES, False),
+    ],
+)
+def test_a_document_is_meant_by_its_name_or_title(question: str, document: Passage, whole: bool):
+    found = overview_of(question, [TOWERS, BRIDGES] * 3)
+    assert found == (document.document_id, whole)
+
+
+@pytest.mark.parametrize(
+    "question", ["Summarize the document", "Summarize what happened in 2023", "How tall is it?"]
+)
+def test_no_document_is_meant_where_several_are_found_and_none_is_named(question: str):
+    assert overview_of(question, [TOWERS, BRIDGES] * 3) is None
+    assert overview_of(question, []) is None
+
+
+def test_a_document_is_meant_where_nearly_all_that_is_found_is_of_it():
+    found = [TOWERS] * 9 + [BRIDGES] * 2
+    assert overview_of("What are the main points?", found) == (TOWERS.document_id, True)
+    assert overview_of("What are the main risks?", found) == (TOWERS.document_id, False)
+    assert overview_of("What are the main risks?", found[2:]) is None
+
+
+def test_german_names_are_found_by_german_words():
+    report = of(3, "geschaeftsbericht.pdf", "Die Türme an der Küste", language="de")
+    found = overview_of("Fasse „Die Türme an der Küste“ bitte kurz zusammen", [report, TOWERS, BRIDGES])
+    assert found == (report.document_id, True)
