@@ -23,12 +23,14 @@ def together(passages: Sequence[Passage]) -> float:
 def both(whole: Retrieval, halves: Sequence[Retrieval], least: float) -> Retrieval:
     """What was found for a comparison and for each of the things compared, in turn.
 
-    least: the relevance from which on a passage is found for the comparison itself; such come first. A
-    passage is as relevant as to that which it fits best, and judged by that.
+    least: the relevance from which on a passage is found for the comparison itself; of such come two for each
+    that is found for one of the things. A passage is as relevant as to that which it fits best, and judged
+    by that.
     """
     leading = [passage for passage in whole.passages if passage.relevance >= least]
+    lists = [leading[::2], leading[1::2], *(half.passages for half in halves)]
     best: dict[UUID, Passage] = {}
-    for passage in chain(_in_turn([leading, *(half.passages for half in halves)]), whole.passages):
+    for passage in chain(_in_turn(lists), whole.passages):
         known = best.get(passage.chunk_id)
         if known is None or passage.relevance > known.relevance:
             best[passage.chunk_id] = passage  # an id keeps the place at which it came first

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from documents.sentences import sentence_spans
 from rag.context.stretches import Stretch
-from rag.context.tokens import Ruler
+from rag.context.tokens import BLOCK_TOKENS, Ruler
 from rag.context.wording import overlapping
 from rag.sentence_scores import SentenceScore
 from rag.sentences import worth
@@ -22,7 +22,7 @@ def fitted(passages: Iterable[Passage], limit: int, ruler: Ruler) -> list[Stretc
     left = limit
     for passage in passages:
         fresh = _fresh(passage, chosen)
-        price = _price(fresh, ruler)
+        price = _price(fresh, ruler, _frame(passage, chosen, ruler))
         if price > left:
             cut = None
             if left > LEAST_CUT or not chosen:
@@ -30,7 +30,7 @@ def fitted(passages: Iterable[Passage], limit: int, ruler: Ruler) -> list[Stretc
             if cut is None:
                 continue
             chosen.append(cut)
-            left -= _price(cut, ruler)
+            left -= _price(cut, ruler, ruler.of_frame(passage))
         else:
             chosen.append(Stretch.whole(passage))
             left -= price
@@ -50,12 +50,20 @@ def _fresh(passage: Passage, chosen: Sequence[Stretch]) -> Stretch:
     return Stretch(passage, begin, end)
 
 
-def _price(stretch: Stretch, ruler: Ruler) -> int:
+def _frame(passage: Passage, chosen: Sequence[Stretch], ruler: Ruler) -> int:
+    """Tokens around its text; chunks that follow each other become one block, which names its place once."""
+    beside = {(other.passage.document_id, other.passage.chunk_index) for other in chosen}
+    places = ((passage.document_id, passage.chunk_index + step) for step in (-1, 1))
+    return BLOCK_TOKENS if beside.intersection(places) else ruler.of_frame(passage)
+
+
+def _price(stretch: Stretch, ruler: Ruler, frame: int) -> int:
+    """frame: tokens around its text."""
     if stretch.begin == stretch.end:
         return 0  # it stands in another block already
     if stretch == Stretch.whole(stretch.passage):
-        return ruler.of_passage(stretch.passage) + ruler.of_frame(stretch.passage)
-    return ruler.tokens(stretch.text) + ruler.of_frame(stretch.passage)
+        return ruler.of_passage(stretch.passage) + frame
+    return ruler.tokens(stretch.text) + frame
 
 
 def _cut(stretch: Stretch, room: int, ruler: Ruler, *, hard: bool) -> Stretch | None:

@@ -148,6 +148,12 @@ def test_what_was_found_for_two_things_takes_turns():
     assert scores == sorted(scores, reverse=True)
 
 
+def test_what_speaks_of_both_things_has_half_of_the_places():
+    halves = [Retrieval((passage(8),)), Retrieval((passage(9),))]
+    made = both(Retrieval(tuple(found(0.9, 0.9, 0.9))), halves, 0.8).passages
+    assert [one.chunk_id.int for one in made] == [1, 2, 8, 9, 3]
+
+
 @pytest.mark.parametrize(
     ("count", "order"), [(0, []), (1, [1]), (2, [1, 2]), (3, [1, 3, 2]), (6, [1, 6, 3, 2, 4, 5])]
 )
