@@ -23,7 +23,7 @@ from rag.citations.agreement import (
     stems_of,
 )
 from rag.citations.facts import Fact, facts_of, numbers_of, table
-from rag.citations.folding import bare, occurrences
+from rag.citations.folding import UNSPACED, bare, occurrences
 from rag.citations.types import Claim, Finding, Judgement
 from rag.citations.windows import Windows
 from rag.types import Block
@@ -38,8 +38,11 @@ TERSE_WORDS = 8  # fewer without a verb are an answer only together with the que
 QUESTION_WORDS = 0.6  # of a question's words in the sentence that a terse answer stands in
 QUOTE_CHARS = 12  # shorter quotes of a model prove nothing
 _FINITE = frozenset(table("finite_verbs"))
-_WORD = re.compile(r"\w+(?:['’]\w+)?")
-_CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?()\[\]—–]|(?:and|but|while|und|aber|et|mais|y|pero)\b|\Z)")
+_WORD = re.compile(rf"[{UNSPACED}]|\w+(?:['’]\w+)?")
+_FULL_STOP = re.compile(r"[.!…。！｡।۔](?:[\"'”’»)]|\[[\d, –-]*\])*\Z")
+_JOINED = r"(?:and|but|while|und|aber|et|mais|y|pero)\b"
+_NO_SUBJECT = re.compile(rf"\W*(?:{_JOINED}\W*)?(?:{'|'.join(_FINITE)})\b", re.IGNORECASE)
+_CLAUSE_ENDS = re.compile(rf"\s*(?:[.,;:!?()\[\]—–]|{_JOINED}|\Z)")
 _CONDITION = re.compile(
     r"[\s,;—–-]*(?:if|unless|only|except|provided|when|nor|wenn|falls|sofern|außer|nur)\b", re.IGNORECASE
 )
@@ -109,7 +112,7 @@ class _Reading:
 
     def exact(self, number: int) -> Finding | None:
         """Where the claim stands word for word, as a statement of its own."""
-        if not self._bare or self.windows.share(number) < NEARLY_ALL:
+        if not self._bare or self.windows.share(number, self._stems) < NEARLY_ALL:
             return None
         content = self._blocks[number - 1].content
         for start, end in islice(occurrences(self._bare, content), OCCURRENCES):
@@ -128,9 +131,14 @@ class _Reading:
         return Finding(number, "supported", *spans[0]) if self._agrees(text) else None
 
     def supported(self, number: int) -> Finding | None:
-        """The sentences that say the claim nearly in its own words, or that answer the question with it."""
+        """The sentences that say the claim nearly in its own words, or that answer the question with it.
+
+        What has no subject, as the part of a sentence behind its first marker, is said of who knows whom.
+        """
         if self._is_terse:
             return self._answering(number)
+        if _NO_SUBJECT.match(self._claim.text):
+            return None
         for sentence, text in self.windows.sentences_of(number):
             says = sentence.words >= self._stems and in_one_go(self._claim.text, text, self._language)
             if says and self._agrees(f"{text}\n{self._claim.given}"):
@@ -236,13 +244,15 @@ class _Reading:
 
 
 def _states(sought: str, content: str, sentence: tuple[int, int], found: tuple[int, int]) -> bool:
-    """Whether an occurrence of the claim is a statement: whole sentences; or a part with a verb that begins
-    where its sentence does, ends where a clause does, and is under no condition.
+    """Whether an occurrence of the claim is a statement: whole sentences, and no heading; or a part with a
+    verb that begins where its sentence does, ends where a clause does, and is under no condition.
     """
     words = _WORD.findall(sought)
     has_verb = not _FINITE.isdisjoint(words)
     if bare(content[slice(*sentence)]) == sought:
-        return has_verb or len(words) >= STATEMENT_WORDS
+        return has_verb or (
+            len(words) >= STATEMENT_WORDS and _FULL_STOP.search(content, *sentence) is not None
+        )
     rest = content[found[1] : sentence[1]]
     return (
         has_verb
