@@ -11,6 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from rag.citations.folding import UNSPACED
+
 KEPT = 8192  # texts of a sentence's length
 Kind = Literal["number", "month", "name"]
 _DATA = Path(__file__).parent / "data"
@@ -56,6 +58,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_UNSPACED = re.compile(rf"(?!\d)[{UNSPACED}]")
 _SIGNS = re.compile(r"[.,' \u00a0\u202f\u2009]")
 _PARTS = re.compile(r"[-‐‑–/.&’']+")
 _SENTENCE_ENDS = frozenset('.!?:\n"“”„«»')
@@ -156,7 +159,8 @@ def facts_of(text: str, language: str = "") -> tuple[Fact, ...]:
 @lru_cache(maxsize=KEPT)
 def numbers_of(text: str) -> tuple[Fact, ...]:
     """Return the numbers and months of a text, in order."""
-    found = _numbers(list(_items(text))) if _COUNTS.search(text) else ()
+    spaced = _UNSPACED.sub(" ", text)  # else "由129名" would be a word
+    found = _numbers(list(_items(spaced))) if _COUNTS.search(text) else ()
     return tuple(fact._replace(text=text[fact.start : fact.end]) for fact in found)
 
 
