@@ -42,7 +42,7 @@ _MONTHS = {word: float(month) for word, month in table("months").items()}
 _HEDGES = frozenset(table("hedges"))
 _OPENERS = frozenset(table("sentence_openers"))
 _ROMAN = {"II": 2.0, "III": 3.0, "IV": 4.0, "VI": 6.0, "VII": 7.0, "VIII": 8.0, "IX": 9.0}
-_SHORT_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}  # "5 m" may be metres, too
+_SHORT_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
 _ROUNDED = 0.06  # how far "about 50" may be from what it rounds
 _NOUNS_ARE_CAPITAL = frozenset({"de", "lb"})
 
@@ -73,8 +73,9 @@ class Fact(NamedTuple):
     """One fact of a text, `text[start:end]` of it.
 
     values: what a number may mean, without its scale; a month's number. scale: 1,000,000 for "million".
-    unit: in one spelling, "" for none. rounded: "about", or a fraction. spelled: in letters. ordinal:
-    "third". noun: the word that a number counts. name: a name's parts in lower case.
+    unit: in one spelling, "" for none. may_be_metres: of "5 m", which may be 5 million, too. rounded:
+    "about", or a fraction. spelled: in letters. ordinal: "third". noun: the word that a number counts.
+    name: a name's parts in lower case.
     """
 
     kind: Kind
@@ -84,6 +85,7 @@ class Fact(NamedTuple):
     values: tuple[float, ...] = ()
     scale: float = 1.0
     unit: str = ""
+    may_be_metres: bool = False
     rounded: bool = False
     spelled: bool = False
     ordinal: bool = False
@@ -113,6 +115,18 @@ def same(claimed: Fact, other: Fact) -> bool:
         return False
     if claimed.ordinal != other.ordinal and claimed.spelled and other.spelled:
         return False
+    if claimed.may_be_metres == other.may_be_metres:
+        return _same(claimed, other)
+    return any(_same(*pair) for pair in product(_meanings(claimed), _meanings(other)))
+
+
+def _meanings(fact: Fact) -> tuple[Fact, ...]:
+    if not fact.may_be_metres:
+        return (fact,)
+    return fact._replace(unit="m"), fact._replace(values=tuple(value * 1e6 for value in fact.values))
+
+
+def _same(claimed: Fact, other: Fact) -> bool:
     factor = _conversion(claimed.unit, other.unit)
     if factor is None:
         return False
@@ -236,13 +250,15 @@ def _digits(match: re.Match[str]) -> _Item:
     scale = 1.0
     if suffix in _SCALES or (suffix in _SHORT_SCALES and unit):
         scale = _SCALES.get(suffix) or _SHORT_SCALES[suffix]
-    elif suffix in _SHORT_SCALES:
+    elif suffix in _SHORT_SCALES and suffix != "m":
         values = (*values, *(value * _SHORT_SCALES[suffix] for value in values))
-    elif suffix in _UNITS and suffix != "s":
+    elif suffix in _UNITS and suffix not in ("m", "s"):
         unit = _UNITS[suffix]
-    elif suffix and suffix != "s" and not ordinal:
+    elif suffix and suffix not in ("m", "s") and not ordinal:
         return _Item(text, start, end)  # "3d", "2A": a name
-    return _Item(text, start, end, Fact("number", text, start, end, values, scale, unit, ordinal=ordinal))
+    metres = suffix == "m" and not unit
+    fact = Fact("number", text, start, end, values, scale, unit, may_be_metres=metres, ordinal=ordinal)
+    return _Item(text, start, end, fact)
 
 
 def _readings(digits: str) -> tuple[float, ...]:
@@ -342,12 +358,14 @@ def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, in
         scale *= _SCALES.get(word) or _SHORT_SCALES[word]
         look += 1
     end = items[look - 1].end if ranged is None else fact.end
-    unit, word = fact.unit, _lower(items, look)
+    unit, word, metres = fact.unit, _lower(items, look), fact.may_be_metres
     if not unit and not fact.ordinal:
         words = 1
         if word in ("per", "percentage"):
             following, words = _lower(items, look + 1), 2
             unit = "%" if following == "cent" else "pp" if following.startswith("point") else ""
+        elif word == "m":
+            metres = True
         elif word in _SHORT_SCALES and not fact.spelled:
             values += tuple(value * _SHORT_SCALES[word] for value in fact.values)
         elif items[look : look + 1] and ranged is not None and (upper := items[ranged].fact):
@@ -359,7 +377,13 @@ def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, in
     before = {_lower(items, place - 1), _lower(items, place - 2)}
     rounded = fact.rounded or not _HEDGES.isdisjoint(before)
     fact = fact._replace(
-        values=values, scale=scale, unit=unit, end=end, rounded=rounded, noun=fact.noun or _noun(items, look)
+        values=values,
+        scale=scale,
+        unit=unit,
+        may_be_metres=metres,
+        end=end,
+        rounded=rounded,
+        noun=fact.noun or _noun(items, look),
     )
     return fact, look if ranged is None else taken
 
