@@ -39,7 +39,7 @@ QUESTION_WORDS = 0.6  # of a question's words in the sentence that a terse answe
 QUOTE_CHARS = 12  # shorter quotes of a model prove nothing
 _FINITE = frozenset(table("finite_verbs"))
 _WORD = re.compile(rf"[{UNSPACED}]|\w+(?:['’]\w+)?")
-_FULL_STOP = re.compile(r"[.!…。！｡।۔](?:[\"'”’»)]|\[[\d, –-]*\])*\Z")
+_NO_HEADING = re.compile(r"[.!…。！｡।۔](?:[\"'”’»)]|\[[\d, –-]*\])*\Z|[:：]\s")  # its full stop, or an entry
 _JOINED = r"(?:and|but|while|und|aber|et|mais|y|pero)\b"
 _NO_SUBJECT = re.compile(rf"\W*(?:{_JOINED}\W*)?(?:{'|'.join(_FINITE)})\b", re.IGNORECASE)
 _CLAUSE_ENDS = re.compile(rf"\s*(?:[.,;:!?()\[\]—–]|{_JOINED}|\Z)")
@@ -251,7 +251,7 @@ def _states(sought: str, content: str, sentence: tuple[int, int], found: tuple[i
     has_verb = not _FINITE.isdisjoint(words)
     if bare(content[slice(*sentence)]) == sought:
         return has_verb or (
-            len(words) >= STATEMENT_WORDS and _FULL_STOP.search(content, *sentence) is not None
+            len(words) >= STATEMENT_WORDS and _NO_HEADING.search(content, *sentence) is not None
         )
     rest = content[found[1] : sentence[1]]
     return (
