@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 
 from knowlex.common.errors import SynthesisTimeout
-from rag.checking import breaths
-from rag.citations.types import Verdict
+from rag.citations import checker
+from rag.citations.types import Claim, Judgement
 from rag.pipeline import Pipeline
 from rag.types import Block, Usage
 from tests.rag.factory import (
@@ -99,7 +99,7 @@ async def test_every_stage_is_timed():
 class Brooding:
     """A judge that comes to no verdict."""
 
-    async def judge(self, claim: str, texts: Sequence[Block]) -> list[Verdict]:
+    async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
         await asyncio.Event().wait()
         raise AssertionError("nobody sets it")
 
@@ -114,7 +114,7 @@ async def test_the_deadline_holds_for_the_judge_too_streamed_or_not():
 
 
 async def test_others_have_their_turn_while_a_long_reply_is_checked(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(breaths, "AT_ONCE_S", 0.0)
+    monkeypatch.setattr(checker, "AT_ONCE_S", 0.0)
     answering, _ = pipeline("Fact number 1 is true [1]. " * 50, passage(1))
     turns = 0
 
