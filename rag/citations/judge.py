@@ -197,18 +197,20 @@ class _Reading:
         return self.windows.saying(stems, SPEAKS_OF, beside=beside)
 
     def _turned_around(self) -> tuple[str, ...]:
-        """The denial that only one of the two has, where a sentence says all the rest in the same order."""
+        """The denial that only one of the two has, where a sentence says all the rest, and none the claim."""
         claimed = denials(self._claim.text)
+        turned: tuple[str, ...] = ()
         for number in range(1, len(self._blocks) + 1):
             for sentence, text in self.windows.sentences_of(number):
-                if not self._stems or len(sentence.words & self._stems) < SAME_WORDS * len(sentence.words):
+                shared = len(sentence.words & self._stems)
+                if not shared or shared < SAME_WORDS * len(self._stems):
                     continue
                 stated = denials(text)
-                if len(claimed) % 2 != len(stated) % 2 and len(
-                    sentence.words & self._stems
-                ) >= SAME_WORDS * len(self._stems):
-                    return tuple((claimed or stated)[:1])
-        return ()
+                if len(claimed) % 2 == len(stated) % 2:
+                    return ()
+                if shared >= SAME_WORDS * len(sentence.words):
+                    turned = turned or tuple((claimed or stated)[:1])
+        return turned
 
     def _answering(self, number: int) -> Finding | None:
         """The one sentence that holds a terse answer, speaks of what the question speaks of, and has nothing
