@@ -23,8 +23,8 @@ Finding and ranking, plain Python
     `extracting`            which sentences are the answer, without a chat model
 
 Citing, plain Python
-    `checking`              which claims of a reply their passages support
-    `citations`, `numbering`        markers, as the pipeline writes and as each face numbers them
+    `citations`             a reply read, and its claims judged by the passages
+    `numbering`             markers, as each face numbers them
     `snippets`, `quoted_pages`, `unread`, `plain_text`   what else a face tells of an answer
 
 After the answer
@@ -35,6 +35,7 @@ After the answer
     `explaining`            where a chunk was lost
 
     `querysets`             the queries of the models by name
+    `trial`                 one question asked of the synthesizer, to see whether it cites
     `health`, `warming`     whether all of it can work, and what is loaded before it is needed
     `service`               `RAGService`, for programs without Django
 """

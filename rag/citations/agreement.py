@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 from embeddings.lexical import lexemes
 from rag.citations.facts import Fact, name_parts, names_of, numbers_of, same, table
@@ -33,12 +34,7 @@ def words_in(text: str) -> frozenset[str]:
 
 def denials(text: str) -> list[str]:
     """The words that deny, in order; "not only" denies nothing."""
-    found = _WORD.findall(text.lower().replace("’", "'"))
-    return [
-        word
-        for place, word in enumerate(found)
-        if (word in _DENIALS or word.endswith("n't")) and found[place + 1 : place + 2] != ["only"]
-    ]
+    return [found[0].lower() for found in _denying(text)]
 
 
 def has_number(number: Fact, text: str) -> bool:
@@ -107,8 +103,10 @@ def reach(text: str) -> frozenset[str]:
 
 
 def in_one_go(claim: str, text: str, language: str) -> bool:
-    """Tell whether the stems of the claim follow each other in the text, with nothing between them."""
-    sought, stems = stems_of(claim, language), stems_of(text, language)
+    """Tell whether the stems of the claim follow each other in the text, with the same denials and nothing
+    else between them.
+    """
+    sought, stems = _sequence(claim, language), _sequence(text, language)
     starts = [place for place, stem in enumerate(stems) if stem in sought[:1]]
     return any(_follows(sought, stems[start:]) for start in starts)
 
@@ -116,6 +114,28 @@ def in_one_go(claim: str, text: str, language: str) -> bool:
 @lru_cache(maxsize=KEPT)
 def stems_of(text: str, language: str) -> tuple[str, ...]:
     return tuple(lexemes(text, language))
+
+
+def _sequence(text: str, language: str) -> list[str]:
+    """The stems of a text in order, and a sign for each word that denies."""
+    sequence, done = [], 0
+    for found in _denying(text):
+        sequence += [*stems_of(text[done : found.start()], language), "¬"]
+        done = found.end()
+    return [*sequence, *stems_of(text[done:], language)]
+
+
+def _denying(text: str) -> list[re.Match[str]]:
+    found = list(_WORD.finditer(text))
+    return [
+        word
+        for word, behind in zip_longest(found, found[1:])
+        if _denies(word[0].lower()) and not (behind and behind[0].lower() == "only")
+    ]
+
+
+def _denies(word: str) -> bool:
+    return word in _DENIALS or word.endswith(("n't", "n’t"))
 
 
 def _follows(sought: Sequence[str], stems: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.citations.claims import Reading, Span, has_letters, read
+from rag.citations.claims import Reading, Span, read
 from rag.citations.judge import WordJudge
 from rag.citations.listing import Listing, is_label
 from rag.citations.markers import settled
@@ -23,6 +23,7 @@ from rag.protocols import ClaimJudge
 from rag.types import Citation, Context, Contradiction, Reason, Source, Sources, Synthesis, Verification
 
 AT_ONCE_S = 0.02  # of work on the event loop, until others have a turn
+REFUSAL_CHARS = 80  # of a reply's beginning tell whether it may be a refusal
 CLAIM_WORDS = 3  # a sentence with fewer, or without letters, claims nothing
 _WORD = re.compile(r"\w+")
 
@@ -46,9 +47,10 @@ class Checked(NamedTuple):
 
 @dataclass(slots=True)
 class _Sentence:
-    """A sentence of the answer, by its place in the text. marked: it has a marker, or lost one that lied."""
+    """A sentence of the answer, by its place in it. marked: it has a marker, or lost one that lied."""
 
     span: Span
+    text: str
     claims: bool
     marked: bool
 
@@ -68,12 +70,14 @@ class Checker:
         self._passages = " ".join(" ".join(block.content.lower().split()) for block in context.blocks)
         self._segments, self._listing = Segmenter(), Listing(len(context.blocks))
         self._parts: list[str] = []
+        self._beginning = ""  # of the answer, as far as it tells a refusal
         self._length = self._shown = self._claim_start = 0
         self._sentences: list[_Sentence] = []
         self._leading: tuple[int, ...] = ()  # blocks that were named before anything was said
-        self._citations: list[Citation] = []
-        self._contradicted: list[Contradiction] = []
-        self._named = self._refused = self._declined = self._answers = False
+        self._citations: dict[Citation, None] = {}  # in their order, each once
+        self._contradicted: dict[Contradiction, None] = {}
+        self._named = self._answers = False
+        self._refused = self._refuses = self._declined = False
         self._turn = time.perf_counter()
 
     async def feed(self, piece: str) -> str:
@@ -89,7 +93,7 @@ class Checker:
         text = self._since(self._claim_start)
         start = self._claim_start + len(text) - len(text.lstrip())
         text = text.strip()
-        if has_letters(text) and not (self._declined or refuses(text)):
+        if _WORD.search(text) and not (self._declined or refuses(text)):
             numbers = tuple(dict.fromkeys(source.block for source in sources.sources))
             span = Span(start, start + len(text))
             markers = await self._cite(text, span, self._valid(numbers), sources.sources)
@@ -113,10 +117,11 @@ class Checker:
 
     def _checked(self) -> Checked:
         text = self._since(0).rstrip()
-        if self._declined or (self._refused and not self._citations and not self._contradicted):
+        refused = self._refused or (self._refuses and not self._sentences)  # and nothing else
+        if self._declined or (refused and not self._citations and not self._contradicted):
             return Checked("", "", reason="model_declined")
         if not self._citations:
-            unmarked = not self._named and has_letters(text)
+            unmarked = not self._named and _WORD.search(text) is not None
             return Checked("", "", reason="not_supported", unmarked=unmarked)
         cited = dict.fromkeys(citation.passage for citation in self._citations)
         return Checked(
@@ -162,6 +167,7 @@ class Checker:
         if refuses(reading.text) and not (reading.markers and goes_on(reading.text)):
             self._declined = not self._sentences and reading.text.strip().startswith(NOT_FOUND)
             self._refused = self._refused or (not self._sentences and declines(reading.text))
+            self._refuses = self._refuses or not goes_on(reading.text)
             self._append("" if self._declined else reading.with_markers([""] * len(reading.markers))[0])
             return
         if self._leading:
@@ -183,7 +189,8 @@ class Checker:
                 self._record(_moved(span, inserted, self._length), one)
         if reading.whole:
             span, marked = _moved(reading.whole, inserted, self._length), any(map(_decides, judged))
-            self._sentences.append(_Sentence(span, _claims(reading.text), marked))
+            said = text[span.start - self._length : span.end - self._length]
+            self._sentences.append(_Sentence(span, said, _claims(reading.text), marked))
             self._answers = True
         self._append(text)
 
@@ -198,19 +205,19 @@ class Checker:
     async def _cite_last(self, numbers: tuple[int, ...]) -> bool:
         """Whether the sentence before is a claim of these blocks, or was one that is contradicted."""
         last = self._sentences[-1]
-        claim = self._since(last.span.start)[: last.span.end - last.span.start]
-        markers = await self._cite(claim, last.span, numbers, ())
+        markers = await self._cite(last.text, last.span, numbers, ())
         self._append(f" {markers}" if markers else "")
         return last.marked
 
     async def _cite(self, text: str, span: Span, numbers: tuple[int, ...], quotes: Sequence[Source]) -> str:
         """Judge text that stands in the answer already; return its markers."""
         judgement = await self._judgement(text, numbers, quotes)
+        new = [one for one in judgement.findings if self._citation(span, one) not in self._citations]
         self._record(span, judgement)
         for one in self._sentences:
             if span.start <= one.span.start and one.span.end <= span.end:
                 one.marked = one.marked or _decides(judgement)
-        return self._markers(judgement.findings)
+        return self._markers(new)
 
     async def _judgement(self, text: str, numbers: tuple[int, ...], quotes: Sequence[Source]) -> Judgement:
         if not numbers:
@@ -224,21 +231,25 @@ class Checker:
 
     def _record(self, span: Span, judgement: Judgement) -> None:
         if judgement.missing:
-            self._contradicted.append(Contradiction(span.start, span.end, judgement.missing))
-        for passage, start, end, finding in map(self._placed, judgement.findings):
-            self._citations.append(Citation(passage, start, end, span.start, span.end, finding.support))
+            self._contradicted[Contradiction(span.start, span.end, judgement.missing)] = None
+        for finding in judgement.findings:
+            self._citations[self._citation(span, finding)] = None
+
+    def _citation(self, span: Span, finding: Finding) -> Citation:
+        passage, start, end = self._placed(finding)
+        return Citation(passage, start, end, span.start, span.end, finding.support)
 
     def _markers(self, findings: Sequence[Finding]) -> str:
         return "".join(dict.fromkeys(f"[{passage}]" for passage, *_ in map(self._placed, findings)))
 
-    def _placed(self, finding: Finding) -> tuple[int, int, int, Finding]:
+    def _placed(self, finding: Finding) -> tuple[int, int, int]:
         """The passage that most of the quote stands in, from 1, and the part of the quote that does."""
         parts = self._context.blocks[finding.block - 1].parts
         part = max(parts, key=lambda p: min(finding.end, p.start + p.length) - max(finding.start, p.start))
         start = min(max(finding.start, part.start), part.start + part.length - 1)
         end = max(min(finding.end, part.start + part.length), start + 1)
         shift = part.begin - part.start
-        return part.passage + 1, start + shift, end + shift, finding
+        return part.passage + 1, start + shift, end + shift
 
     def _valid(self, numbers: Sequence[int]) -> tuple[int, ...]:
         return tuple(n for n in numbers if 0 < n <= len(self._context.blocks))
@@ -248,6 +259,7 @@ class Checker:
         return " ".join(words.lower().split()) in self._passages
 
     def _append(self, text: str) -> None:
+        self._beginning = (self._beginning + text[:REFUSAL_CHARS])[:REFUSAL_CHARS]
         self._parts.append(text)
         self._length += len(text)
 
@@ -266,7 +278,7 @@ class Checker:
         be no marker; nothing while the reply may be a refusal.
         """
         begun = unfinished if self._length else unfinished.lstrip()
-        refusing = self._refused or could_refuse(self._since(0)[:80] + begun[:80])
+        refusing = self._refused or could_refuse(self._beginning + begun[:REFUSAL_CHARS])
         if self._declined or (refusing and not self._answers):
             return ""
         waits = self._listing.inside or bool(self._leading)

@@ -11,6 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from rag.citations.folding import UNSPACED
+
 KEPT = 8192  # texts of a sentence's length
 Kind = Literal["number", "month", "name"]
 _DATA = Path(__file__).parent / "data"
@@ -40,7 +42,7 @@ _MONTHS = {word: float(month) for word, month in table("months").items()}
 _HEDGES = frozenset(table("hedges"))
 _OPENERS = frozenset(table("sentence_openers"))
 _ROMAN = {"II": 2.0, "III": 3.0, "IV": 4.0, "VI": 6.0, "VII": 7.0, "VIII": 8.0, "IX": 9.0}
-_SHORT_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}  # "5 m" may be metres, too
+_SHORT_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
 _ROUNDED = 0.06  # how far "about 50" may be from what it rounds
 _NOUNS_ARE_CAPITAL = frozenset({"de", "lb"})
 
@@ -56,6 +58,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_UNSPACED = re.compile(rf"(?!\d)[{UNSPACED}]")
 _SIGNS = re.compile(r"[.,' \u00a0\u202f\u2009]")
 _PARTS = re.compile(r"[-‐‑–/.&’']+")
 _SENTENCE_ENDS = frozenset('.!?:\n"“”„«»')
@@ -70,8 +73,9 @@ class Fact(NamedTuple):
     """One fact of a text, `text[start:end]` of it.
 
     values: what a number may mean, without its scale; a month's number. scale: 1,000,000 for "million".
-    unit, per: in one spelling, "" for none. rounded: "about", or a fraction. spelled: in letters. ordinal:
-    "third". noun: the word that a number counts. name: a name's parts in lower case.
+    unit, per: in one spelling, "" for none. may_be_metres: of "5 m", which may be 5 million, too. rounded:
+    "about", or a fraction. spelled: in letters. ordinal: "third". noun: the word that a number counts.
+    name: a name's parts in lower case.
     """
 
     kind: Kind
@@ -82,6 +86,7 @@ class Fact(NamedTuple):
     scale: float = 1.0
     unit: str = ""
     per: str = ""
+    may_be_metres: bool = False
     rounded: bool = False
     spelled: bool = False
     ordinal: bool = False
@@ -111,6 +116,18 @@ def same(claimed: Fact, other: Fact) -> bool:
         return False
     if claimed.ordinal != other.ordinal and claimed.spelled and other.spelled:
         return False
+    if claimed.may_be_metres == other.may_be_metres:
+        return _same(claimed, other)
+    return any(_same(*pair) for pair in product(_meanings(claimed), _meanings(other)))
+
+
+def _meanings(fact: Fact) -> tuple[Fact, ...]:
+    if not fact.may_be_metres:
+        return (fact,)
+    return fact._replace(unit="m"), fact._replace(values=tuple(value * 1e6 for value in fact.values))
+
+
+def _same(claimed: Fact, other: Fact) -> bool:
     factor = _conversion(claimed.unit, other.unit)
     if factor is None or (claimed.per and other.per and claimed.per != other.per):
         return False
@@ -157,7 +174,8 @@ def facts_of(text: str, language: str = "") -> tuple[Fact, ...]:
 @lru_cache(maxsize=KEPT)
 def numbers_of(text: str) -> tuple[Fact, ...]:
     """Return the numbers and months of a text, in order."""
-    found = _numbers(list(_items(text))) if _COUNTS.search(text) else ()
+    spaced = _UNSPACED.sub(" ", text)  # else "由129名" would be a word
+    found = _numbers(list(_items(spaced))) if _COUNTS.search(text) else ()
     return tuple(fact._replace(text=text[fact.start : fact.end]) for fact in found)
 
 
@@ -233,13 +251,15 @@ def _digits(match: re.Match[str]) -> _Item:
     scale = 1.0
     if suffix in _SCALES or (suffix in _SHORT_SCALES and unit):
         scale = _SCALES.get(suffix) or _SHORT_SCALES[suffix]
-    elif suffix in _SHORT_SCALES:
+    elif suffix in _SHORT_SCALES and suffix != "m":
         values = (*values, *(value * _SHORT_SCALES[suffix] for value in values))
-    elif suffix in _UNITS and suffix != "s":
+    elif suffix in _UNITS and suffix not in ("m", "s"):
         unit = _UNITS[suffix]
-    elif suffix and suffix != "s" and not ordinal:
+    elif suffix and suffix not in ("m", "s") and not ordinal:
         return _Item(text, start, end)  # "3d", "2A": a name
-    return _Item(text, start, end, Fact("number", text, start, end, values, scale, unit, ordinal=ordinal))
+    metres = suffix == "m" and not unit
+    fact = Fact("number", text, start, end, values, scale, unit, may_be_metres=metres, ordinal=ordinal)
+    return _Item(text, start, end, fact)
 
 
 def _readings(digits: str) -> tuple[float, ...]:
@@ -339,12 +359,14 @@ def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, in
         scale *= _SCALES.get(word) or _SHORT_SCALES[word]
         look += 1
     end = items[look - 1].end if ranged is None else fact.end
-    unit, word = fact.unit, _lower(items, look)
+    unit, word, metres = fact.unit, _lower(items, look), fact.may_be_metres
     if not unit and not fact.ordinal:
         words = 1
         if word in ("per", "percentage"):
             following, words = _lower(items, look + 1), 2
             unit = "%" if following == "cent" else "pp" if following.startswith("point") else ""
+        elif word == "m":
+            metres = True
         elif word in _SHORT_SCALES and not fact.spelled:
             values += tuple(value * _SHORT_SCALES[word] for value in fact.values)
         elif items[look : look + 1] and ranged is not None and (upper := items[ranged].fact):
@@ -360,6 +382,7 @@ def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, in
         scale=scale,
         unit=unit,
         per=_rate(word, items, look),
+        may_be_metres=metres,
         end=end,
         rounded=rounded,
         noun=fact.noun or _noun(items, look),

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 KEPT_TEXTS = 512
-_CJK = (
+UNSPACED = (  # in a class of characters: of scripts that put no space between words
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
 )
 _LETTER = r"[^\W\d_]"
@@ -27,7 +27,7 @@ _PIECE = re.compile(
 )
 # Letters, digits and signs that stay as they are, one space between words.
 _PLAIN = re.compile(r"(?: ?[a-zA-Z0-9.,;:!?()/%$&+=@]++)*+")  # possessive: in linear time
-_IS_CJK = re.compile(f"[{_CJK}]")
+_IS_CJK = re.compile(f"[{UNSPACED}]")
 _LIST_SIGN = re.compile(r"(?:[-+•‣▪●◦○■□►>]|\(?(?:\d{1,2}|[a-z])[.)])\s+")
 _SIGNS = {"double": '"', "single": "'", "dash": "-"}
 _ENDS = " .,;:!?…。、，；：！？"

@@ -23,7 +23,7 @@ from rag.citations.agreement import (
     stems_of,
 )
 from rag.citations.facts import Fact, facts_of, numbers_of, table
-from rag.citations.folding import bare, occurrences
+from rag.citations.folding import UNSPACED, bare, occurrences
 from rag.citations.types import Claim, Finding, Judgement
 from rag.citations.windows import Windows
 from rag.types import Block
@@ -38,8 +38,11 @@ TERSE_WORDS = 8  # fewer without a verb are an answer only together with the que
 QUESTION_WORDS = 0.6  # of a question's words in the sentence that a terse answer stands in
 QUOTE_CHARS = 12  # shorter quotes of a model prove nothing
 _FINITE = frozenset(table("finite_verbs"))
-_WORD = re.compile(r"\w+(?:['’]\w+)?")
-_CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?()\[\]—–]|(?:and|but|while|und|aber|et|mais|y|pero)\b|\Z)")
+_WORD = re.compile(rf"[{UNSPACED}]|\w+(?:['’]\w+)?")
+_NO_HEADING = re.compile(r"[.!…。！｡।۔](?:[\"'”’»)]|\[[\d, –-]*\])*\Z|[:：]\s")  # its full stop, or an entry
+_JOINED = r"(?:and|but|while|und|aber|et|mais|y|pero)\b"
+_NO_SUBJECT = re.compile(rf"\W*(?:{_JOINED}\W*)?(?:{'|'.join(_FINITE)})\b", re.IGNORECASE)
+_CLAUSE_ENDS = re.compile(rf"\s*(?:[.,;:!?()\[\]—–]|{_JOINED}|\Z)")
 _CONDITION = re.compile(
     r"[\s,;—–-]*(?:if|unless|only|except|provided|when|nor|wenn|falls|sofern|außer|nur)\b", re.IGNORECASE
 )
@@ -110,12 +113,12 @@ class _Reading:
     def exact(self, number: int) -> Finding | None:
         """Where the claim stands word for word, as a statement of its own."""
         window = self.windows.best(number)
-        if not self._bare or window.share < NEARLY_ALL:
+        if not self._bare or (window.share < NEARLY_ALL and not self._is_terse):
             return None
-        begin, _ = self.windows.span(number, window)
         content = self._blocks[number - 1].content
-        for start, end in islice(occurrences(self._bare, self.windows.text(number, window)), OCCURRENCES):
-            found = begin + start, begin + end
+        begin, end = (0, len(content)) if self._is_terse else self.windows.span(number, window)
+        for first, last in islice(occurrences(self._bare, content[begin:end]), OCCURRENCES):
+            found = begin + first, begin + last
             sentence = self.windows.sentences(number, *found)
             if _states(self._bare, content, sentence, found):
                 return Finding(number, "exact", *sentence)
@@ -143,9 +146,14 @@ class _Reading:
         return Finding(number, "supported", *spans[0]) if agrees else None
 
     def supported(self, number: int) -> Finding | None:
-        """The sentences that say the claim nearly in its own words, or that answer the question with it."""
+        """The sentences that say the claim nearly in its own words, or that answer the question with it.
+
+        What has no subject, as the part of a sentence behind its first marker, is said of who knows whom.
+        """
         if self._is_terse:
             return self._answering(number)
+        if _NO_SUBJECT.match(self._claim.text):
+            return None
         for sentence, text in self.windows.sentences_of(number):
             says = sentence.words >= self._stems and in_one_go(self._claim.text, text, self._language)
             if says and self._agrees(f"{text}\n{self._claim.given}"):
@@ -204,18 +212,20 @@ class _Reading:
         return self.windows.saying(stems, SPEAKS_OF, beside=beside)
 
     def _turned_around(self) -> tuple[str, ...]:
-        """The denial that only one of the two has, where a sentence says all the rest in the same order."""
+        """The denial that only one of the two has, where a sentence says all the rest, and none the claim."""
         claimed = denials(self._claim.text)
+        turned: tuple[str, ...] = ()
         for number in range(1, len(self._blocks) + 1):
             for sentence, text in self.windows.sentences_of(number):
-                if not self._stems or len(sentence.words & self._stems) < SAME_WORDS * len(sentence.words):
+                shared = len(sentence.words & self._stems)
+                if not shared or shared < SAME_WORDS * len(self._stems):
                     continue
                 stated = denials(text)
-                if len(claimed) % 2 != len(stated) % 2 and len(
-                    sentence.words & self._stems
-                ) >= SAME_WORDS * len(self._stems):
-                    return tuple((claimed or stated)[:1])
-        return ()
+                if len(claimed) % 2 == len(stated) % 2:
+                    return ()
+                if shared >= SAME_WORDS * len(sentence.words):
+                    turned = turned or tuple((claimed or stated)[:1])
+        return turned
 
     def _answering(self, number: int) -> Finding | None:
         """The one sentence that holds a terse answer, speaks of what the question speaks of, and has nothing
@@ -254,13 +264,15 @@ class _Reading:
 
 
 def _states(sought: str, content: str, sentence: tuple[int, int], found: tuple[int, int]) -> bool:
-    """Whether an occurrence of the claim is a statement: whole sentences; or a part with a verb that begins
-    where its sentence does, ends where a clause does, and is under no condition.
+    """Whether an occurrence of the claim is a statement: whole sentences, and no heading; or a part with a
+    verb that begins where its sentence does, ends where a clause does, and is under no condition.
     """
     words = _WORD.findall(sought)
     has_verb = not _FINITE.isdisjoint(words)
     if bare(content[slice(*sentence)]) == sought:
-        return has_verb or len(words) >= STATEMENT_WORDS
+        return has_verb or (
+            len(words) >= STATEMENT_WORDS and _NO_HEADING.search(content, *sentence) is not None
+        )
     rest = content[found[1] : sentence[1]]
     return (
         has_verb

@@ -96,7 +96,9 @@ def declines(refusal: str) -> bool:
 
 def goes_on(refusal: str) -> bool:
     """Whether more than a refusal is said: "The passages do not say how, but the tower has 120 steps"."""
-    return _BUT.search(refusal) is not None
+    said = _said(refusal)
+    lead_in = _LEAD_IN.match(said)
+    return _BUT.search(said, lead_in.end() if lead_in else 0) is not None
 
 
 def could_refuse(beginning: str) -> bool:

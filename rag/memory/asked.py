@@ -9,7 +9,7 @@ from rag.types import NO_FILTERS, Filters, MetadataFilter, Question
 
 
 def settings_of(question: Question) -> dict[str, Any]:
-    """With `threshold` besides, which is the server's and not the caller's."""
+    """With `threshold` and `strict_context` besides, which are not the caller's to choose."""
     return {
         "mode": question.mode,
         "top_k": question.top_k,
@@ -17,6 +17,7 @@ def settings_of(question: Question) -> dict[str, Any]:
         "rewrite": question.rewrite,
         "max_tokens": question.max_tokens,
         "threshold": question.min_relevance,
+        "strict_context": question.strict_context,
     }
 
 
@@ -53,6 +54,7 @@ def question_again(
         top_k=settings["top_k"],
         max_tokens=settings["max_tokens"],
         min_relevance=settings["threshold"],
+        strict_context=settings.get("strict_context", False),
         mode=settings["mode"],
         filters=filters_again(filters),
         rerank=settings["rerank"],

@@ -9,14 +9,15 @@ from django.core.exceptions import ImproperlyConfigured
 from knowlex.environment import read_environment
 from rag import services
 from rag.citations.judge import WordJudge
+from rag.citations.types import Claim
 from rag.judges.nli import NliJudge
 from rag.local_models.errors import ModelFailed
-from rag.protocols import ModelBacked
+from rag.protocols import ClaimJudge, ModelBacked
 from rag.types import Block
 from tests.citations.nli_model import make_nli_model
 
 TOWER = Block("The tower in Paris stands 330 metres tall and is painted brown every seven years.", (), "en")
-PARAPHRASE = "Every seven years the tower is recoloured brown."  # no word judge knows "recoloured"
+PARAPHRASE = "Every seven years the tower is recoloured brown."  # words do not know "recoloured"
 
 
 @pytest.fixture(scope="module")
@@ -29,51 +30,51 @@ def judge(folder: Path) -> NliJudge:
     return NliJudge(model=str(folder), timeout_s=30)
 
 
-async def test_the_model_accepts_what_the_words_alone_do_not(judge: NliJudge) -> None:
-    plain = await WordJudge().judge(PARAPHRASE, [TOWER])
-    (verdict,) = await judge.judge(PARAPHRASE, [TOWER])
-    assert [plain[0].support, verdict.support] == [None, "supported"]
-    assert TOWER.content[verdict.start : verdict.end] == TOWER.content
+async def state(judge: ClaimJudge, claim: str, *blocks: Block) -> str | None:
+    return (await judge.judge(Claim(claim, (1,)), blocks or (TOWER,))).support
+
+
+async def test_the_model_supports_what_the_words_leave_unverified(judge: NliJudge) -> None:
+    plain, told = await state(WordJudge(), PARAPHRASE), await judge.judge(Claim(PARAPHRASE, (1,)), [TOWER])
+    (finding,) = told.findings
+    assert [plain, finding.support] == ["unverified", "supported"]
+    assert TOWER.content[finding.start : finding.end] == TOWER.content
 
 
 @pytest.mark.parametrize(
     "claim",
     [
-        "Every eight years the tower is recoloured brown.",
-        "Every seven years the tower in London is recoloured brown.",
-        "Every seven years the tower is not recoloured brown.",
-        'Every seven years the tower is recoloured "dark brown".',
+        "Every eight years the tower is painted brown.",
+        "The tower in London stands 330 metres tall.",
+        "The tower in Paris does not stand 330 metres tall and is painted brown every seven years.",
+        'Every seven years the tower is painted "dark brown".',
     ],
 )
-async def test_no_model_lets_an_altered_fact_through(judge: NliJudge, claim: str) -> None:
-    (verdict,) = await judge.judge(claim, [TOWER])
-    assert verdict.support is None
+async def test_no_model_saves_an_altered_fact(judge: NliJudge, claim: str) -> None:
+    judgement = await judge.judge(Claim(claim, (1,)), [TOWER])
+    assert judgement.missing
+    assert judgement.support is None
 
 
-async def test_what_the_model_sees_contradicted_is_refused_unless_it_stands_word_for_word(
-    tmp_path: Path,
-) -> None:
+async def test_what_the_model_sees_contradicted_is_so_unless_it_stands_word_for_word(tmp_path: Path) -> None:
     judge = NliJudge(model=str(make_nli_model(tmp_path, biases=(50, 0, 0))), timeout_s=30)
-    (said,) = await judge.judge("The tower stands 330 metres tall in Paris.", [TOWER])
-    (literal,) = await judge.judge("stands 330 metres tall", [TOWER])
-    assert [said.support, literal.support] == [None, "exact"]
+    assert (await judge.judge(Claim(PARAPHRASE, (1,)), [TOWER])).missing == (PARAPHRASE,)
+    assert await state(judge, TOWER.content) == "exact"
 
 
-async def test_a_model_that_fails_or_is_slow_leaves_the_verdict_of_the_words(
+async def test_a_model_that_fails_or_is_slow_leaves_the_state_of_the_words(
     judge: NliJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "The tower stands 330 metres tall in Paris."
-
     def fails(*_: object) -> None:
         raise ModelFailed("no memory")
 
     monkeypatch.setattr(judge, "_chances", fails)
-    assert [one.support for one in await judge.judge(said, [TOWER])] == ["supported"]
+    assert await state(judge, PARAPHRASE) == "unverified"
 
     never = Event()
     slow = NliJudge(model=str(judge._folder), timeout_s=0.05)
     monkeypatch.setattr(slow, "_chances", lambda pairs, stop: stop.wait(20) or never.is_set())
-    assert [one.support for one in await slow.judge(said, [TOWER])] == ["supported"]
+    assert await state(slow, PARAPHRASE) == "unverified"
 
 
 async def test_it_is_backed_by_a_model_that_is_checked_at_the_start(judge: NliJudge) -> None:

@@ -125,7 +125,8 @@ async def test_a_caller_who_leaves_cancels_the_generation(service: RAGService, o
     [
         "All personnel must wear protective eyewear and gloves.",
         "All personnel must wear protective eyewear and gloves [other.pdf, page 5].",
-        "All personnel must wear blue helmets in the canteen [safety_manual.pdf, page 5].",
+        "All personnel must not wear protective eyewear and gloves when handling Class A chemicals"
+        " [safety_manual.pdf, page 5].",
     ],
 )
 def test_an_answer_without_true_citations_is_none(
@@ -145,6 +146,13 @@ def test_a_model_that_does_not_know_is_believed(service: RAGService, ollama: Pro
     ollama.says("I don't know.")
     answer = service.query(QUESTION)
     assert (answer.answer, answer.confidence) == (None, 0.0)
+
+
+def test_words_of_the_models_own_keep_their_marker(service: RAGService, ollama: Provider):
+    ollama.says("Class A chemicals call for goggles [safety_manual.pdf, page 5].")
+    answer = service.query(QUESTION)
+    assert answer.answer == "Class A chemicals call for goggles [safety_manual.pdf, page 5]."
+    assert [citation.page for citation in answer.citations] == [5]
 
 
 def test_a_marker_that_is_not_true_is_taken_out(service: RAGService, ollama: Provider):
