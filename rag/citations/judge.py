@@ -178,16 +178,16 @@ class _Reading:
         return tuple(dict.fromkeys(found)) or self._turned_around()
 
     def _has_number(self, number: Fact) -> bool:
-        """Whether the number stands where the context says the rest of the claim, or, if nothing else of its
-        kind stands there, near it.
+        """Whether the number stands where the context says the rest of the claim; or, if the best such place
+        has no other of its kind, near it.
         """
         given = self._claim.given
         if not any(has_number(number, text) for text in (given, *self._scope)):
             return False
         rest = self._saying_rest(number, beside=1)
-        if rest is None or has_number(number, f"{rest}\n{given}"):
+        if not rest or any(has_number(number, text) for text in (given, *rest)):
             return True
-        return not has_other_number(number, rest, f"{self._claim.text}\n{given}")
+        return not has_other_number(number, rest[0], f"{self._claim.text}\n{given}")
 
     @cached_property
     def _scope(self) -> list[str]:
@@ -196,18 +196,18 @@ class _Reading:
         return [self.windows.near] if self._overlap >= SPEAKS_OF else everything
 
     def _has_name(self, name: Fact) -> bool:
-        """Whether the name stands where the context says the rest of the claim; or, if only pronouns or no
-        other names stand there, anywhere.
+        """Whether the name stands where the context says the rest of the claim; or, if the best such place
+        has a pronoun or no other name, anywhere.
         """
         given = self._claim.given
         if not any(has_name(name, text) for text in (given, *(block.content for block in self._blocks))):
             return False
         rest = self._saying_rest(name, beside=0)
-        if rest is None or has_name(name, f"{rest}\n{given}") or has_pronoun(rest):
+        if not rest or any(has_name(name, text) for text in (given, *rest)) or has_pronoun(rest[0]):
             return True
-        return all(has_name(one, f"{self._claim.text}\n{given}") for one in names_in(rest, self._language))
+        return all(has_name(one, f"{self._claim.text}\n{given}") for one in names_in(rest[0], self._language))
 
-    def _saying_rest(self, fact: Fact, *, beside: int) -> str | None:
+    def _saying_rest(self, fact: Fact, *, beside: int) -> list[str]:
         stems = frozenset(stems_of(fact.text, self._language))
         return self.windows.saying(stems, SPEAKS_OF, beside=beside)
 
