@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rag.sentences import Analysis, Sentence, analysis_of
 from rag.types import Block
 
-NEAR = 3  # sentences that share most with the claim; those beside them are near it, too
+NEAR = 4  # sentences that share most with the claim; those beside them are near it, too
 LONGEST = 3  # sentences of a window
 LESS_EACH = 0.03  # that a window is worth less with each more sentence
 UNSEEN = 0.3  # sentences that a word counts as being in which none holds
