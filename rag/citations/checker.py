@@ -93,7 +93,8 @@ class Checker:
         text = self._since(self._claim_start)
         start = self._claim_start + len(text) - len(text.lstrip())
         text = text.strip()
-        if _WORD.search(text) and not (self._declined or refuses(text)):
+        marked = any(one.marked for one in self._sentences if one.span.start >= start)  # by the model itself
+        if _WORD.search(text) and not (marked or self._declined or refuses(text)):
             numbers = tuple(dict.fromkeys(source.block for source in sources.sources))
             span = Span(start, start + len(text))
             markers = await self._cite(text, span, self._valid(numbers), sources.sources)
@@ -281,7 +282,7 @@ class Checker:
         refusing = self._refused or could_refuse(self._beginning + begun[:REFUSAL_CHARS])
         if self._declined or (refusing and not self._answers):
             return ""
-        waits = self._listing.inside or bool(self._leading)
+        waits = self._listing.inside or bool(self._leading) or self._listing.may_take(unfinished)
         text = (
             self._since(self._shown)
             + begun[max(0, self._shown - self._length) : 0 if waits else settled(begun)]

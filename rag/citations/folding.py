@@ -88,6 +88,26 @@ def occurrences(sought: str, content: str) -> Iterator[tuple[int, int]]:
         place = normal.text.find(sought, place + 1)
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
+def _squeezed(text: str) -> Normal:
+    normal = normalised(text)
+    kept = [place for place, letter in enumerate(normal.text) if letter.isalnum() or letter == "%"]
+    starts, ends = (array("I", (offsets[place] for place in kept)) for offsets in normal[1:])
+    return Normal("".join(normal.text[place] for place in kept), starts, ends)
+
+
+def quoted(quote: str, content: str) -> tuple[int, int] | None:
+    """Where a quote stands first, white space, hyphens and all other marks aside; None within a word."""
+    sought, normal = _squeezed(quote).text, _squeezed(content)
+    place = normal.text.find(sought) if sought else -1
+    while place >= 0:
+        start, end = normal.starts[place], normal.ends[place + len(sought) - 1]
+        if not _within(content, start) and not _within(content, end):
+            return start, end
+        place = normal.text.find(sought, place + 1)
+    return None
+
+
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     done = 0
     for found in _PIECE.finditer(text):

@@ -23,7 +23,7 @@ from rag.citations.agreement import (
     stems_of,
 )
 from rag.citations.facts import Fact, facts_of, numbers_of, table
-from rag.citations.folding import UNSPACED, bare, occurrences
+from rag.citations.folding import UNSPACED, bare, occurrences, quoted
 from rag.citations.types import Claim, Finding, Judgement
 from rag.citations.windows import Windows
 from rag.types import Block
@@ -248,19 +248,12 @@ class _Reading:
     def _quotes(self, number: int) -> list[tuple[int, int]]:
         """Where the model's quotes of this block stand in it."""
         content = self._blocks[number - 1].content
-        sought = [bare(source.quote) for source in self._claim.quotes if source.block == number]
-        return [
-            span
-            for quote in sought
-            if len(quote) >= QUOTE_CHARS
-            for span in islice(occurrences(quote, content), 1)
-        ]
+        quotes = (one.quote for one in self._claim.quotes if one.block == number)
+        found = (quoted(quote, content) for quote in quotes if len(quote) >= QUOTE_CHARS)
+        return [span for span in found if span]
 
     def _says(self, quote: str) -> bool:
-        contents = [block.content for block in self._blocks]
-        return any(quote in content for content in contents) or any(
-            True for content in contents for _ in occurrences(bare(quote), content)
-        )
+        return any(quote in block.content or quoted(quote, block.content) for block in self._blocks)
 
 
 def _states(sought: str, content: str, sentence: tuple[int, int], found: tuple[int, int]) -> bool:

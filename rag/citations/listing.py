@@ -10,6 +10,7 @@ LIST_NAMES = (
 )
 NAMES = rf"(?:{'|'.join(LIST_NAMES)})"
 _HEADING = re.compile(rf"[#*_\s]*{NAMES}(?: used| cited)?[*_\s]*[:：]?[*_\s]*", re.IGNORECASE)
+_HEADINGS = tuple(f"{name}{more}:" for name in LIST_NAMES for more in ("", " used", " cited"))
 _ENTRY = re.compile(rf"\s*(?:[-*•+]\s*)?(?:[\[【［(（^]|\*{{0,2}}(?:\d+[.):]|{NAMED}\b))", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\s*\[\^\d{1,3}\]:")  # of Markdown, where it stands
 _LABEL = re.compile(
@@ -26,7 +27,7 @@ class Listing:
 
     def takes(self, sentence: str) -> bool:
         """Whether this sentence, with the white space before it, is the heading of such a list or in one."""
-        starts_line = "\n" in sentence[: len(sentence) - len(sentence.lstrip())]
+        starts_line = _starts_line(sentence)
         if self.inside and starts_line:
             self.inside = _ENTRY.match(sentence) is not None
         elif starts_line:
@@ -35,6 +36,18 @@ class Listing:
             for _, _, _, run, _ in squares(sentence):
                 self.numbers.update(dict.fromkeys(numbers_in(run, self._blocks)))
         return self.inside
+
+    @staticmethod
+    def may_take(unfinished: str) -> bool:
+        """Whether the beginning of a sentence may become such a heading."""
+        line = unfinished.lstrip().partition("\n")[0]
+        begun = line.strip("#*_ \t").lower()
+        heading = _HEADING.fullmatch(line) or any(one.startswith(begun) for one in _HEADINGS)
+        return bool(heading) and _starts_line(unfinished)
+
+
+def _starts_line(sentence: str) -> bool:
+    return "\n" in sentence[: len(sentence) - len(sentence.lstrip())]
 
 
 def is_label(text: str) -> bool:

@@ -128,6 +128,7 @@ _GLUE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_GLUE = 80
+_LETTERS = re.compile(r"\w")
 
 
 class Mark(NamedTuple):
@@ -297,10 +298,13 @@ def _joined(numbers: Iterable[int]) -> str:
 
 
 def settled(text: str) -> int:
-    """How much of an unfinished sentence can be shown: whole words before what is or may become a marker."""
+    """How much of an unfinished sentence can be shown: whole words before what is or may become a marker;
+    none without a letter, for marks by themselves may belong to one.
+    """
     stop = _STOP.search(text)
     end = stop.start() if stop else len(text)
     if not stop or not text[end - 1 : end].isspace():
         end = max((found.end() for found in _WORD_ENDS.finditer(text, 0, end)), default=0)
     glue = _GLUE.search(text, max(0, end - _LONGEST_GLUE), end)
-    return glue.start() if glue else end
+    end = glue.start() if glue else end
+    return end if _LETTERS.search(text, 0, end) else 0

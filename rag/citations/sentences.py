@@ -10,11 +10,12 @@ from rag.citations.markers import LEFT_OPEN, run_end
 
 LONGEST = 2000  # characters of a sentence; longer ones are cut at white space
 _READ = 4096  # characters at a time, so that a long reply in one piece is not copied for each sentence
+_RUN = "{0,40}"  # of marks at a sentence's end
 _FULL, _MARK = "。！？｡؟۔।॥።։", ".!?…"
 # First the class of all signs that one begins with: so not every kind is tried at every letter.
 _BREAK = re.compile(
-    rf"[\n{_FULL}{_MARK}](?:(?<=\n)(?P<line>)|(?<=[{_FULL}])(?P<full>[{_FULL}]*[\"'”’»)」』）】》]*)"
-    rf"|(?P<mark>[{_MARK}]*[\"'”’»)*_]*))"
+    rf"[\n{_FULL}{_MARK}](?:(?<=\n)(?P<line>)|(?<=[{_FULL}])(?P<full>[{_FULL}]{_RUN}[\"'”’»)」』）】》]{_RUN})"
+    rf"|(?P<mark>[{_MARK}]{_RUN}[\"'”’»)*_]{_RUN}))"
 )
 _WORD = re.compile(r"[a-z]{1,12}")
 _BLANK = re.compile(r"\s*")

@@ -1,10 +1,13 @@
-"""Feeding a checker, whole or in pieces."""
+"""Feeding a checker, whole or in pieces, and judging one claim."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rag.citations.checker import Checked, Checker
+from rag.citations.judge import judged
+from rag.citations.types import Claim, Judgement
 from rag.context import context_of
-from rag.types import Context
+from rag.types import Block, Context, Source, Sources, Synthesis
 from tests.rag.factory import passage
 
 NORTH = (
@@ -19,17 +22,44 @@ def context(*contents: str) -> Context:
     return context_of([passage(n, content) for n, content in enumerate(contents or TOWERS, start=1)])
 
 
-async def checked(reply: str, given: Context | None = None) -> Checked:
-    return (await streamed(reply, (), given))[1]
+async def checked(reply: str, given: Context | None = None, **options: Any) -> Checked:
+    return (await streamed(reply, (), given, **options))[1]
 
 
 async def streamed(
-    reply: str, cuts: Iterable[int], given: Context | None = None
+    reply: str, cuts: Iterable[int], given: Context | None = None, **options: Any
 ) -> tuple[Sequence[str], Checked]:
     """What was let through after each piece, and the end of it. cuts: where the reply is cut, ascending."""
-    checker = Checker(given or context())
+    checker = Checker(given or context(), **options)
     shown, done = [], 0
     for cut in (*cuts, len(reply)):
         shown.append(await checker.feed(reply[done:cut]))
         done = cut
     return shown, await checker.finish()
+
+
+async def structured(
+    *claims: tuple[str, Sequence[Source]], given: Context | None = None, **options: Any
+) -> Checked:
+    """Of a reply in claims, each with its sources; its full stop stands behind them."""
+    pieces: list[str | Sources] = []
+    for text, sources in claims:
+        pieces += [f"{' ' if pieces else ''}{text.rstrip('.')}", Sources(tuple(sources), ".")]
+    return await Checker(given or context(), **options).whole(Synthesis("", pieces=tuple(pieces)))
+
+
+def judgement_of(
+    claim: str,
+    *texts: str,
+    cited: tuple[int, ...] = (1,),
+    quotes: tuple[Source, ...] = (),
+    given: str = "",
+    language: str = "en",
+) -> Judgement:
+    blocks = [Block(text, (), language) for text in texts]
+    return judged(Claim(claim, cited, quotes, given), blocks)
+
+
+def state(claim: str, *texts: str, **fields: Any) -> str:
+    """exact, supported, unverified or contradicted."""
+    return judgement_of(claim, *texts, **fields).support or "contradicted"
