@@ -12,7 +12,7 @@ from documents.access import Access
 if TYPE_CHECKING:
     from rag.models import Evaluation, Query, QuestionSet  # noqa: F401
 
-DOUBTFUL = 0.5  # an answer of less relevance hardly answers its question
+DOUBTFUL = 0.4  # an answer of less relevance hardly answers its question: see rag.relevance.answers
 
 
 class QuestionSetQuerySet(models.QuerySet["QuestionSet"]):

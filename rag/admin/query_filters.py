@@ -113,8 +113,8 @@ class RelevanceFilter(Narrowing):
     title = "answers the question"
     parameter_name = "answers"
     options = {
-        "hardly": ("Hardly, below 0.5", Q(response__answer_relevance__lt=DOUBTFUL)),
-        "well": ("0.5 and more", Q(response__answer_relevance__gte=DOUBTFUL)),
+        "hardly": (f"Hardly, below {DOUBTFUL}", Q(response__answer_relevance__lt=DOUBTFUL)),
+        "well": (f"{DOUBTFUL} and more", Q(response__answer_relevance__gte=DOUBTFUL)),
     }
 
 

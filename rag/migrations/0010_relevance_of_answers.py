@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="response",
             index=models.Index(
-                condition=models.Q(("answer_relevance__lt", 0.5)),
+                condition=models.Q(("answer_relevance__lt", 0.4)),
                 fields=["answer_relevance", "query"],
                 name="responses_by_relevance",
             ),

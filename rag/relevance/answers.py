@@ -11,10 +11,11 @@ w, c and f are means over the claims of the answer, each in [0, 1]
 
 The weights are those of a logistic regression, rounded, on extractive answers to 169 questions about
 Wikipedia articles, papers and reports: 111 that the answer answers, 28 that it misses, and 30 whose document
-is there but silent, both kinds with the same weight. Of pairs of a right and another answer the right one has
-more in .88 (document silent), .85 (missed) and .99 (77 questions about other documents) of the cases. A
-question in another language than its document shares few words with the answer, and counts as less answered
-than it is.
+is there but silent, right ones and others with the same weight. On these, AUC is .87 (document silent) and
+.86 (missed), .98 on 77 questions about other documents, and .83 (14 of the silent ones) where passages reach
+the usual threshold. Below 0.4 are 14 % of the right answers, 83 % of the silent and 71 % of the missed ones;
+of 24 right answers that a chat model worded, 25 %. A question in another language than its document shares
+few words with the answer, and counts as less answered than it is.
 """
 
 import math
