@@ -10,7 +10,7 @@ from rag.citations.markers import without_markers
 from rag.citations.types import Unproved
 from rag.relevance.answers import Said
 from rag.sentences import sentences_around
-from rag.types import Support
+from rag.types import Answer, Support
 
 BESIDE_RELEVANT, BESIDE_READ = 1, 3  # sentences before and after a quote that are looked at, and read
 READ_CHARS = 1500  # of a passage
@@ -79,6 +79,24 @@ def cited_of(query_ids: Sequence[UUID]) -> dict[UUID, list[Cited]]:
     for query_id, *columns in execute(_CITED, [list(query_ids)]):
         found[query_id].append(Cited(*columns))
     return found
+
+
+def cited_by(answer: Answer) -> list[Cited]:
+    """The citations of an answer that is not stored."""
+    return [
+        Cited(
+            position,
+            one.support,
+            one.answer_start,
+            one.answer_end,
+            passage.content[one.quote_start : one.quote_end],
+            passage.content,
+            one.quote_start,
+            passage.language,
+        )
+        for position, one in enumerate(answer.citations)
+        for passage in (answer.context[one.passage - 1],)
+    ]
 
 
 def claims_in(answer: str, cited: Sequence[Cited]) -> list[Claimed]:
