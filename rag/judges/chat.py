@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
@@ -20,6 +21,7 @@ from rag.sentences import sentences_around
 MOST_CLAIMS = 10  # of an answer; the rest stay unread
 PASSAGE_CHARS = 6000  # of all passages together
 ANSWER_CHARS = 4000
+KEPT = 200  # replies, with what was asked some 15 kB each
 TOKENS_EACH, TOKENS_BESIDES = 150, 100  # of the reply, a claim
 log = logging.getLogger(__name__)
 
@@ -76,6 +78,7 @@ class ChatJudge:
 
     def __init__(self, model: ChatModel) -> None:
         self._model, self._structured = model, True
+        self._kept: OrderedDict[str, str] = OrderedDict()  # an answer out of the cache is read once
 
     @property
     def model_name(self) -> str:
@@ -83,7 +86,11 @@ class ChatJudge:
 
     async def read(self, question: str, answer: str, claims: Sequence[Unproved]) -> Opinion:
         shown = _shown(claims)
-        text = await self._reply(_message(question, answer, shown), TOKENS_BESIDES + TOKENS_EACH * len(shown))
+        message = _message(question, answer, shown)
+        text = self._kept.get(message)
+        if text is None:
+            text = await self._reply(message, TOKENS_BESIDES + TOKENS_EACH * len(shown))
+            self._keep(message, text)
         verdicts, relevance = _read(text)
         proved = [
             _proved(claim, verdicts[n], question) if n in verdicts else None
@@ -104,6 +111,11 @@ class ChatJudge:
                 log.info("the chat model knows no JSON schema: verdicts are asked for in plain words")
         asked = (system(_TASK + _AS_LINES), user(message))
         return (await self._model.complete(asked, max_tokens=max_tokens)).text
+
+    def _keep(self, message: str, text: str) -> None:
+        self._kept[message] = text
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
 
 
 def openai_judge(**options: Any) -> ChatJudge:

@@ -75,6 +75,14 @@ async def test_it_is_asked_once_about_several_claims_by_a_schema(judge: ChatJudg
     assert (QUESTION in call.prompt.user, PASSAGE in call.prompt.user) == (True, True)
 
 
+async def test_the_same_answer_is_read_once(judge: ChatJudge, provider: Provider):
+    provider.says(reply((1, "supported", QUOTE)))
+
+    assert await read(judge) == await read(judge)
+
+    assert len(provider.calls("chat")) == 1
+
+
 async def test_a_server_without_schemas_is_asked_in_plain_words(judge: ChatJudge, provider: Provider):
     provider.forget_rules()
     for holding in ("response_format", "format"):
