@@ -25,8 +25,8 @@ from documents.extractors.sandbox import SandboxedExtractor  # noqa: E402
 from documents.languages import language_of  # noqa: E402
 from documents.tokens import WordPieceCounter  # noqa: E402
 from documents.types import ChunkingSettings  # noqa: E402
-from rag.citations.judge import judged  # noqa: E402
 from rag.citations.folding import bare, normalised  # noqa: E402
+from rag.citations.judge import judged  # noqa: E402
 from rag.sentences import analysis_of  # noqa: E402
 
 WORDS_A_SENTENCE = range(6, 45)

@@ -56,7 +56,7 @@ class Environment(BaseSettings):
     knowlex_chat_context_tokens: Annotated[int, Field(ge=1000, le=10_000_000)] | None = None
     knowlex_chat_temperature: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)] = 0.0
     knowlex_structured_claims: Literal["auto", "on", "off"] = "auto"
-    knowlex_claim_judge: Literal["words", "nli"] = "words"
+    knowlex_claim_judge: Literal["words", "nli", "chat"] = "words"
     knowlex_claim_judge_model: str = ""
     knowlex_history_tokens: Annotated[int, Field(ge=0, le=100_000)] = 1000
     knowlex_query_log: Literal["on", "off"] = "on"
@@ -158,6 +158,11 @@ class Environment(BaseSettings):
                 self.knowlex_claim_judge_model = values.onnx_folder(self.knowlex_claim_judge_model)
             except ValueError as exc:
                 raise ValueError(f"KNOWLEX_CLAIM_JUDGE_MODEL: {exc}") from None
+        if self.knowlex_claim_judge == "chat" and not self.chat_model:
+            raise ValueError(
+                "KNOWLEX_CLAIM_JUDGE: chat needs a chat model; set KNOWLEX_SYNTHESIZER to openai or ollama, "
+                "or KNOWLEX_CHAT_MODEL"
+            )
 
     def _check_vector_store(self) -> None:
         chosen = self.knowlex_vector_store
@@ -223,7 +228,9 @@ class Environment(BaseSettings):
 
     @property
     def chat_model(self) -> str:
-        """Who rewrites questions: the synthesizer, or what KNOWLEX_CHAT_MODEL is of; "" for nobody."""
+        """Who rewrites questions and reads claims: the synthesizer, or what KNOWLEX_CHAT_MODEL is of; "" for
+        nobody.
+        """
         if self.synthesizer != "extractive":
             return self.synthesizer
         if not self.knowlex_chat_model:

@@ -266,6 +266,9 @@ RERANKERS: dict[str, dict[str, Any]] = {
 }
 CLAIM_JUDGES: dict[str, dict[str, Any]] = {
     "words": {"class": "rag.citations.judge.WordJudge"},
+    "chat": {
+        "class": "rag.citations.judge.WordJudge"
+    },  # no answer waits for a second call: see ANSWER_READER
     "nli": {"class": "rag.judges.nli.NliJudge", "options": {"model": ENV.knowlex_claim_judge_model}},
 }
 # Where KNOWLEX has no part VECTOR_STORE, PostgreSQL itself is searched, by pgvector.
@@ -326,6 +329,14 @@ if ENV.chat_model:
     KNOWLEX["CHAT_MODEL"] = {
         "class": CHAT_CLASSES[ENV.chat_model],
         "options": CHAT[ENV.chat_model] | {"retry": Retry(retries=0, base_s=1.0)},
+    }
+# Who reads unverified claims after the answer, if anybody does: in a worker, so it may take its time.
+ANSWER_READERS = {"openai": "rag.judges.chat.openai_judge", "ollama": "rag.judges.chat.ollama_judge"}
+READING_TIMEOUT_S = 45.0  # of a call, retries included; within the worker's lease of 60 s
+if ENV.knowlex_claim_judge == "chat":
+    KNOWLEX["ANSWER_READER"] = {
+        "class": ANSWER_READERS[ENV.chat_model],
+        "options": CHAT[ENV.chat_model] | {"timeout_s": READING_TIMEOUT_S},
     }
 
 EMBEDDING_BATCH = 20

@@ -28,7 +28,8 @@ Citing, plain Python
     `snippets`, `quoted_pages`, `unread`, `plain_text`   what else a face tells of an answer
 
 After the answer
-    `memory`                past questions, written and read; feedback; faithfulness
+    `memory`                past questions, written and read; feedback; how good answers are
+    `answer_relevance`      whether an answer answers its question
     `query_counts`, `statistics`, `metrics`   what is counted
     `verifying`             stored citations, checked again through the public API
     `evaluation`            question sets, and what configurations make of them

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Sequence
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 from uuid import UUID
 
-from rag.citations.types import Claim, Judgement
+from rag.citations.types import Claim, Judgement, Opinion, Unproved
 from rag.rewriting.types import Variant
 from rag.types import (
     Block,
@@ -179,4 +179,22 @@ class ClaimJudge(Protocol):
 
     async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
         """The claim's state for each block that is to be cited for it, or what contradicts the blocks."""
+        ...
+
+
+class AnswerReader(Protocol):
+    """Role ANSWER_READER: a model that reads answers after they were sent; no part where there is none."""
+
+    @property
+    def model_name(self) -> str: ...
+
+    async def read(self, question: str, answer: str, claims: Sequence[Unproved]) -> Opinion:
+        """What it says of the first claims, as many as it reads at once, and of the answer.
+
+        Raises SynthesisFailed where the model cannot be asked now.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections; the next call opens new ones."""
         ...

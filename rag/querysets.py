@@ -12,6 +12,8 @@ from documents.access import Access
 if TYPE_CHECKING:
     from rag.models import Evaluation, Query, QuestionSet  # noqa: F401
 
+DOUBTFUL = 0.4  # an answer of less relevance hardly answers its question: see rag.relevance.answers
+
 
 class QuestionSetQuerySet(models.QuerySet["QuestionSet"]):
     def named(self, name_or_id: str) -> Self:
@@ -63,8 +65,11 @@ class QueryQuerySet(models.QuerySet["Query"]):
         return self.filter(created_at__gte=timezone.now() - timedelta(days=days))
 
     def rated_or_doubtful(self) -> Self:
-        """Those that somebody rated down, and those of whose claims one is not supported; by two indexes."""
+        """Those that somebody rated down, whose claims are not all supported, or that hardly answer the
+        question; by three indexes.
+        """
         models_of = self.model._meta.apps.get_model
         rated = models_of("rag", "Feedback").objects.filter(rating="thumbs_down").values("query_id")
-        doubtful = models_of("rag", "Response").objects.filter(faithfulness_score__lt=1).values("query_id")
-        return self.filter(id__in=doubtful.union(rated))
+        responses = models_of("rag", "Response").objects.values("query_id")
+        unfaithful = responses.filter(faithfulness_score__lt=1)
+        return self.filter(id__in=unfaithful.union(responses.filter(answer_relevance__lt=DOUBTFUL), rated))

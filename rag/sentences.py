@@ -157,6 +157,16 @@ def analysis_of(content: str, language: str = "") -> Analysis:
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
+def sentences_around(content: str, start: int, end: int, beside: int = 0) -> str:
+    """The sentences that `content[start:end]` touches, and so many before and after them."""
+    spans = sentence_spans(content)
+    touched = [n for n, (first, last) in enumerate(spans) if first < end and last > start]
+    if not touched:
+        return content[start:end]
+    first, last = max(0, touched[0] - beside), min(len(spans) - 1, touched[-1] + beside)
+    return content[spans[first][0] : spans[last][1]]
+
+
 def words_of(text: str, language: str = "") -> frozenset[str]:
     """Of a short text, such as a question or a title."""
     return frozenset(lexemes(text, language))

@@ -332,6 +332,9 @@ class Place(NamedTuple):
     chunk_index: int
 
 
+EXTRACTIVE = "extractive"  # the model of answers that quote their passages word for word
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of the model call, as the provider counts them; zero for the extractive synthesizer.

@@ -10,6 +10,7 @@ from django.utils.timezone import localtime
 
 from rag.admin.query_filters import told
 from rag.memory.records import CLIENT_LEFT
+from rag.querysets import DOUBTFUL
 
 NONE = "–"
 # Of each state of a claim: a sign that needs no colour, and its colour's class.
@@ -33,11 +34,19 @@ def outcome(query: Any) -> str:
 
 def faithfulness(response: Any) -> str:
     """response: a Response or None."""
-    score = response.faithfulness_score if response else None
-    if score is None:
+    return _figure(response.faithfulness_score if response else None, good=1.0, poor=0.5)
+
+
+def relevance(response: Any) -> str:
+    """Of the answer to the question. response: a Response or None."""
+    return _figure(response.answer_relevance if response else None, good=DOUBTFUL, poor=DOUBTFUL / 2)
+
+
+def _figure(number: float | None, *, good: float, poor: float) -> str:
+    if number is None:
         return NONE
-    kind = "kx-completed" if score == 1 else "kx-stalled" if score >= 0.5 else "kx-failed"
-    return _badge(kind, f"{score:.2f}")
+    kind = "kx-completed" if number >= good else "kx-stalled" if number >= poor else "kx-failed"
+    return _badge(kind, f"{number:.2f}")
 
 
 def state(word: str) -> str:

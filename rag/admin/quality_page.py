@@ -7,12 +7,15 @@ from documents.models import Collection
 from rag.admin.charts import Chart, Series, lines, stacked
 from rag.admin.query_filters import MOST_COLLECTIONS, as_id, told
 from rag.admin.worst import worst_answers
+from rag.citations import faithfulness
 from rag.memory.statistics import Day, by_day, outcomes_by_day
+from rag.relevance import answers
 from rag.types import Reason
 
 PERIODS = (7, 30, 90, 365)
 USUAL = 30
 OUTCOMES = ("answered", "cached", *get_args(Reason), "left", "failed")
+HOW = (("Faithfulness", faithfulness.HOW), ("Answer relevance", answers.HOW))
 NAMES = {"cached": "answered from the cache", "left": "client left"}
 
 
@@ -33,6 +36,7 @@ def quality(asked: Mapping[str, str]) -> dict[str, Any]:
         "rows": list(reversed(told_days)),
         "reasons": _reasons(outcomes),
         "worst": worst_answers(days, chosen),
+        "how": HOW,
     }
 
 
@@ -49,6 +53,7 @@ def _charts(days: Sequence[Day], outcomes: Mapping[Any, Mapping[str, int]]) -> l
         Series("95 %", "rq-failed", [_seconds(one.p95_ms) for one in days]),
     ]
     faithful = [Series("mean", "rq-answered", [one.faithfulness for one in days])]
+    relevant = [Series("mean", "rq-answered", [one.answer_relevance for one in days])]
     thumbs = [
         Series("thumbs up", "rq-answered", [one.thumbs_up for one in days]),
         Series("thumbs down", "rq-failed", [one.thumbs_down for one in days]),
@@ -56,7 +61,8 @@ def _charts(days: Sequence[Day], outcomes: Mapping[Any, Mapping[str, int]]) -> l
     return [
         stacked("Questions per day", dates, of_outcome),
         lines("Latency, without what failed or came from the cache", dates, latency, " s"),
-        lines("Faithfulness: share of claims that the passages support", dates, faithful, top=1),
+        lines("Faithfulness: do the passages support what is claimed?", dates, faithful, top=1),
+        lines("Answer relevance: does the answer answer the question?", dates, relevant, top=1),
         stacked("Feedback per day", dates, thumbs),
     ]
 
@@ -68,19 +74,26 @@ def _seconds(ms: float | None) -> float | None:
 def _sums(days: Sequence[Day]) -> list[tuple[str, Any]]:
     questions = sum(one.questions for one in days)
     answered = sum(one.answered for one in days)
-    judged = sum(one.judged for one in days)
-    faithful = sum((one.faithfulness or 0) * one.judged for one in days)
+    faithful = _mean([(one.faithfulness, one.judged) for one in days])
+    relevant = _mean([(one.answer_relevance, one.relevance_judged) for one in days])
     return [
         ("Questions", f"{questions:,}"),
         ("Answered", f"{answered / questions:.0%}" if questions else "–"),
         ("From the cache", f"{sum(one.cached for one in days):,}"),
         ("Failed", f"{sum(one.failed for one in days):,}"),
-        ("Mean faithfulness", f"{faithful / judged:.2f}" if judged else "–"),
+        ("Mean faithfulness", faithful),
+        ("Mean answer relevance", relevant),
         ("Thumbs up", f"{sum(one.thumbs_up for one in days):,}"),
         ("Thumbs down", f"{sum(one.thumbs_down for one in days):,}"),
         ("Tokens in", f"{sum(one.input_tokens for one in days):,}"),
         ("Tokens out", f"{sum(one.output_tokens for one in days):,}"),
     ]
+
+
+def _mean(of_days: Sequence[tuple[float | None, int]]) -> str:
+    """of_days: the mean of each day, and of how many answers it is."""
+    judged = sum(count for _, count in of_days)
+    return f"{sum((mean or 0) * count for mean, count in of_days) / judged:.2f}" if judged else "–"
 
 
 def _reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str, int]]:

@@ -22,6 +22,7 @@ from rag.admin.query_filters import (
     OutcomeFilter,
     QueryCollectionFilter,
     RatingFilter,
+    RelevanceFilter,
     WorstFilter,
     as_id,
 )
@@ -35,13 +36,13 @@ from rag.models import Feedback, Query
 @admin.register(Query)
 class QueryAdmin(Unchangeable):
     list_display = [
-        "question", "outcome", "claims", "faithful", "said", "latency", "face", "by_model", "from_cache",
-        "asked_at",
+        "question", "outcome", "claims", "faithful", "relevant", "said", "latency", "face", "by_model",
+        "from_cache", "asked_at",
     ]  # fmt: skip
     list_display_links = ["question"]
     list_filter = [
-        WorstFilter, OutcomeFilter, ClaimsFilter, FaithfulnessFilter, RatingFilter, LatencyFilter, FaceFilter,
-        "cached", QueryCollectionFilter, "created_at",
+        WorstFilter, OutcomeFilter, ClaimsFilter, FaithfulnessFilter, RelevanceFilter, RatingFilter,
+        LatencyFilter, FaceFilter, "cached", QueryCollectionFilter, "created_at",
     ]  # fmt: skip
     list_select_related = ["response"]
     search_fields = ["original_query"]
@@ -105,6 +106,10 @@ class QueryAdmin(Unchangeable):
     @admin.display(description="faithfulness", ordering="response__faithfulness_score")
     def faithful(self, row: Query) -> str:
         return cells.faithfulness(getattr(row, "response", None))
+
+    @admin.display(description="answers the question", ordering="response__answer_relevance")
+    def relevant(self, row: Query) -> str:
+        return cells.relevance(getattr(row, "response", None))
 
     @admin.display(description="feedback")
     def said(self, row: Any) -> str:

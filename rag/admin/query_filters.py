@@ -13,6 +13,7 @@ from django.http import HttpRequest
 from documents.models import Collection
 from rag.memory.records import CLIENT_LEFT
 from rag.models import Feedback
+from rag.querysets import DOUBTFUL
 from rag.types import Reason
 
 Choices = list[tuple[str, str]]
@@ -45,7 +46,7 @@ class WorstFilter(admin.SimpleListFilter):
     parameter_name = "worst"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("first", "Rated down or not all supported, worst first")]
+        return [("first", "Rated down, not all supported, or beside the question; worst first")]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet[Any]:
         chosen: QuerySet[Any] = queryset.rated_or_doubtful() if self.value() == "first" else queryset
@@ -105,6 +106,15 @@ class FaithfulnessFilter(Narrowing):
         ),
         "full": ("All supported", Q(response__faithfulness_score=1)),
         "none": ("Answered, without a score", Q(answered=True, response__faithfulness_score=None)),
+    }
+
+
+class RelevanceFilter(Narrowing):
+    title = "answers the question"
+    parameter_name = "answers"
+    options = {
+        "hardly": (f"Hardly, below {DOUBTFUL}", Q(response__answer_relevance__lt=DOUBTFUL)),
+        "well": (f"{DOUBTFUL} and more", Q(response__answer_relevance__gte=DOUBTFUL)),
     }
 
 

@@ -1,19 +1,20 @@
 """All that explains one answer, as its page in the admin shows it."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag.admin import cells
 from rag.admin.feedback import caller
 from rag.admin.query_filters import told
-from rag.memory import judging
+from rag.citations import faithfulness
+from rag.memory.cited import uncited_in
 from rag.memory.reading import Explained
 from rag.models import Feedback
+from rag.relevance import answers
 from rag.stages import in_order
 
 MOST_FEEDBACK = 200
-log = logging.getLogger(__name__)
+HOW = {"faithfulness": faithfulness.HOW, "relevance": answers.HOW}
 
 
 def page_of(explained: Explained) -> dict[str, Any]:
@@ -35,7 +36,9 @@ def page_of(explained: Explained) -> dict[str, Any]:
         "stages": _stages(query.stage_ms, query.latency_ms),
         "said": [(cells.rating(one.rating), one, caller(one)) for one in said],
         "score": cells.faithfulness(response),
-        "judged": _judged(response),
+        "relevance": cells.relevance(response),
+        "uncited": _uncited(explained),
+        "how": HOW,
     }
 
 
@@ -50,7 +53,6 @@ def _facts(explained: Explained) -> Sequence[tuple[str, Any]]:
         ("Collections", names or "none that is still there"),
         ("Model", response.model if response else ""),
         ("Tokens", f"{response.input_tokens:,} in, {response.output_tokens:,} out" if response else ""),
-        ("Answers the question", _share(response.answer_relevance) if response else None),
         ("Prompt", response.prompt_version if response else ""),
         ("Embedding model", query.embedding_model),
         ("Reranker", query.reranker),
@@ -60,10 +62,6 @@ def _facts(explained: Explained) -> Sequence[tuple[str, Any]]:
         ("Repeats", query.replay_of),
         ("Found", f"{query.retrieved} before the threshold"),
     ]
-
-
-def _share(share: float | None) -> str | None:
-    return None if share is None else f"{share:.2f}"
 
 
 def _claims(explained: Explained) -> list[dict[str, Any]]:
@@ -90,13 +88,11 @@ def _stages(took: Mapping[str, float], latency_ms: int) -> list[dict[str, Any]]:
     ]
 
 
-def _judged(response: Any) -> dict[str, Any]:
-    """Judged anew, since what was not supported is not stored: it may be a deleted document's."""
-    if response is None or not response.answer:
-        return {}
-    try:
-        found = judging.explained(response.query_id, response.answer)
-    except Exception:  # the rest of the page is worth showing
-        log.exception("an answer could not be judged", extra={"query_id": str(response.query_id)})
-        return {"failed": True}
-    return {"gone": True} if found is None else {"claims": found.claims, "unsupported": found.unsupported}
+def _uncited(explained: Explained) -> list[str]:
+    """The sentences without a marker, if some of the answer claim something."""
+    response = explained.response
+    if response is None or not response.verification.get("uncited"):
+        return []
+    wrong = [(one["answer_start"], one["answer_end"]) for one in response.contradicted]
+    cited = [(one.answer_start, one.answer_end) for one in explained.citations]
+    return uncited_in(response.answer, [*cited, *wrong])

@@ -1,45 +1,32 @@
-"""How much of an answer its passages support. Plain Python, pure."""
+"""How faithful an answer is to its passages, as one number. Plain Python, pure."""
 
-import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
-from documents.sentences import sentence_spans
-from rag.citations.agreement import stems_of
-from rag.citations.markers import without_markers
-from rag.citations.types import Claim
-from rag.protocols import ClaimJudge
-from rag.types import Block
+from rag.citations.types import Verdict
 
-MOST_CHARS = 20_000  # of an answer that are read
-_MARKER_AFTER = re.compile(r"([.!?。！？])((?:[ \t]*\[\d{1,4}\])+)")
-_LABEL = re.compile(r"[^:]{0,60}:\s*")  # "The reasons are:" claims nothing by itself
+HOW = (
+    "Mean over the answer's claims: 1 for a claim that is exact or supported, or that a model found "
+    "supported afterwards; 0.5 for one that is unverified and that no model has read; 0 for one that is "
+    "contradicted, that a model did not find in its passage, or that has no marker. Null for an extractive "
+    "answer, which quotes its passages word for word, and as long as no worker has found out."
+)
+UNREAD = 0.5  # what an unverified claim counts as long as no model has read it: nobody knows
 
 
-class Faithfulness(NamedTuple):
-    """share: [0, 1], of the claims that a block supports; None for an answer that claims nothing."""
+def faithfulness(counts: Mapping[str, int], verdicts: Sequence[Verdict] = ()) -> float | None:
+    """The mean over all claims of an answer, [0, 1]; None for an answer that claims nothing.
 
-    share: float | None
-    claims: int
-    unsupported: tuple[str, ...] = ()
+    An exact or supported claim counts 1. An unverified one counts 1 if a model that read it afterwards found
+    it supported, 0 if that model found it contradicted or not told by its passage, and `UNREAD` as long as no
+    model has read it. A contradicted claim counts 0, and so does a sentence that claims something without a
+    marker.
 
-
-async def faithfulness(answer: str, blocks: Sequence[Block], judge: ClaimJudge) -> Faithfulness:
-    """answer: with or without markers. A claim is a sentence that names, counts or says something.
-
-    Whatever its marker names, a claim counts as supported if one of the blocks supports it. Raises what the
-    judge does.
+    counts: by the names of rag.types.Verification; {} of an answer whose claims were never counted.
+    verdicts: one for each unverified claim that a model has read.
     """
-    claims = list(claims_in(answer, blocks[0].language if blocks else ""))
-    unsupported = [claim for claim in claims if not (await judge.judge(Claim(claim), blocks)).is_verified]
-    share = 1 - len(unsupported) / len(claims) if claims else None
-    return Faithfulness(share, len(claims), tuple(unsupported))
-
-
-def claims_in(answer: str, language: str = "") -> Iterator[str]:
-    """Sentences and list items with content, without markers."""
-    text = _MARKER_AFTER.sub(r"\2\1", answer[:MOST_CHARS])  # "so it is. [1]" is one sentence
-    for start, end in sentence_spans(text):
-        claim = without_markers(text[start:end]).strip()
-        if not _LABEL.fullmatch(claim) and stems_of(claim, language):
-            yield claim
+    claims = sum(counts.values())
+    if not claims:
+        return None
+    verified = counts.get("exact", 0) + counts.get("supported", 0) + verdicts.count("supported")
+    unread = max(0, counts.get("unverified", 0) - len(verdicts))
+    return (verified + UNREAD * unread) / claims

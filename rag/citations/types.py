@@ -1,8 +1,10 @@
 """What a judge of claims is asked, and what it finds. Plain Python."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from rag.types import Source, Support
+
+Verdict = Literal["supported", "contradicted", "unverified"]  # of a model that read a claim and its passage
 
 BEST_FIRST: tuple[Support, ...] = ("exact", "supported", "unverified")
 
@@ -53,3 +55,22 @@ class Judgement(NamedTuple):
     @property
     def is_verified(self) -> bool:
         return self.support in ("exact", "supported")
+
+
+class Unproved(NamedTuple):
+    """A claim that the check could not verify, and the sentences of a passage that it is cited for."""
+
+    text: str
+    passage: str
+    language: str = ""
+
+
+class Opinion(NamedTuple):
+    """What a model says of an answer that it read.
+
+    verdicts: one for each claim that it was asked about, None where it says nothing of it. relevance: how
+    well the answer answers its question, [0, 1]; None where it says nothing of that.
+    """
+
+    verdicts: tuple[Verdict | None, ...] = ()
+    relevance: float | None = None

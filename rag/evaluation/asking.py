@@ -1,5 +1,6 @@
 """Puts a set's questions to the pipeline, through the same parts as every face. Async."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Sequence
@@ -9,12 +10,16 @@ from uuid import UUID
 from django.conf import settings
 
 from embeddings import model_rows
+from knowlex.common.database import release_connection
 from knowlex.common.errors import DatabaseUnavailable, KnowlexError
 from rag import services
+from rag.answer_relevance import answer_relevances
 from rag.evaluation.configurations import Configuration
 from rag.evaluation.outcomes import Outcome, of_answer, of_passages
 from rag.evaluation.types import Case
+from rag.memory.cited import cited_by, claims_in
 from rag.pipeline import Pipeline
+from rag.types import Answer
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
@@ -53,7 +58,9 @@ class Asker:
         try:
             if answers:
                 answer = await pipeline.answer(question)
-                return of_answer(case, answer, answer.passages, _ms_since(started))
+                took_ms = _ms_since(started)
+                relevance = await asyncio.to_thread(_relevance, case.question, answer)
+                return of_answer(case, answer, answer.passages, took_ms, relevance)
             found = await pipeline.search(question)
             return of_passages(case, found.passages, _ms_since(started))
         except DatabaseUnavailable:
@@ -61,6 +68,15 @@ class Asker:
         except KnowlexError as exc:
             log.info("a question failed", extra={"key": case.key, "error": type(exc).__name__})
             return Outcome(error=exc.message[:MAX_ERROR_CHARS])
+
+
+def _relevance(question: str, answer: Answer) -> float | None:
+    """Whether the answer answers the question, as for every stored one."""
+    said = [claim.said() for claim in claims_in(answer.text, cited_by(answer))]
+    try:
+        return answer_relevances([(question, said)])[0]
+    finally:
+        release_connection()
 
 
 def _options(configuration: Configuration) -> dict[str, Any]:

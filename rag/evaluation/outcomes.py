@@ -5,10 +5,11 @@ is left out. So a metric of a set is the mean of the values that there are.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import UUID
 
+from rag.citations.faithfulness import faithfulness
 from rag.evaluation.judging import (
     cited_documents,
     document_rank,
@@ -21,7 +22,7 @@ from rag.evaluation.judging import (
 from rag.evaluation.metrics import hit, ndcg, recall, reciprocal_rank
 from rag.evaluation.types import Case
 from rag.evaluation.words import without_citations
-from rag.types import Answer, Passage, Verification
+from rag.types import EXTRACTIVE, Answer, Passage
 
 SHOWN = 10
 MAX_ANSWER_CHARS = 5000
@@ -44,6 +45,8 @@ ANSWERS = (
     "citation_precision",
     "page_right",
     "answer_words",
+    "faithfulness",
+    "answer_relevance",
     "claims_verified",
     "claims_contradicted",
     "claims_uncited",
@@ -81,12 +84,23 @@ def of_passages(case: Case, passages: Sequence[Passage], latency_ms: float) -> O
     )
 
 
-def of_answer(case: Case, answer: Answer, passages: Sequence[Passage], latency_ms: float) -> Outcome:
-    """Of a search and what was answered from it."""
+def of_answer(
+    case: Case,
+    answer: Answer,
+    passages: Sequence[Passage],
+    latency_ms: float,
+    relevance: float | None = None,
+) -> Outcome:
+    """Of a search and what was answered from it. relevance: of the answer, see rag.relevance.answers."""
     searched = of_passages(case, passages, latency_ms)
     cited = [answer.context[n - 1] for n in answer.cited]
     return Outcome(
-        values={**searched.values, **_answering(case, answer, cited), **_claims(answer.verification)},
+        values={
+            **searched.values,
+            **_answering(case, answer, cited),
+            **_claims(answer),
+            **({} if relevance is None else {"answer_relevance": relevance}),
+        },
         judged=searched.judged,
         found=searched.found,
         answered=answer.answered,
@@ -121,13 +135,18 @@ def _answering(case: Case, answer: Answer, cited: Sequence[Passage]) -> dict[str
     return values
 
 
-def _claims(found: Verification) -> dict[str, float]:
-    """Shares of what the answer claims; verified: exact or supported."""
+def _claims(answer: Answer) -> dict[str, float]:
+    """Shares of what the answer claims; verified: exact or supported. Of an answer in a model's words only:
+    one that quotes its passages is verified by construction.
+    """
+    found = answer.verification
+    score = faithfulness(asdict(found))
+    if score is None or answer.usage.model == EXTRACTIVE:
+        return {}
     verified = found.exact + found.supported
     claims = verified + found.unverified + found.contradicted + found.uncited
-    if not claims:
-        return {}
     return {
+        "faithfulness": score,
         "claims_verified": verified / claims,
         "claims_contradicted": found.contradicted / claims,
         "claims_uncited": found.uncited / claims,

@@ -1,26 +1,40 @@
-"""How much of each answer its passages support, found out by workers after it was sent.
+"""How good each answer is, found out by workers after it was sent: is it faithful, does it answer?
 
-Nothing is locked while a model judges: a worker takes some answers for a time that ends by the database's
-clock. What ended its worker is taken by itself the next time, and the third time it is left unjudged.
+    faithfulness_score   `rag.citations.faithfulness`; null of an extractive answer, which quotes its passages
+                         word for word and so is faithful by construction
+    answer_relevance     `rag.relevance.answers`; where a model read the answer, the mean of that and of what
+                         the model says
+    verdict, judged_by   of a citation: what the model says of a claim that the check could not verify
+
+Nothing is locked while a model works: a worker takes some answers for a time that ends by the database's
+clock. What ended its worker is taken by itself the next time, and after `MAX_ATTEMPTS` it is left as it is.
+Where a model is away, the figures are stored without it, and it is asked again after 1, 4, 16, 64 and 256
+minutes.
 """
 
 import asyncio
+import json
 import logging
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.conf import settings
 
 from knowlex.common.components import component
 from knowlex.common.database import execute, release_connection, with_retries
-from knowlex.common.errors import KnowlexError
-from rag.citations.faithfulness import Faithfulness, faithfulness
-from rag.memory.contexts import contexts_of
-from rag.protocols import ClaimJudge, ModelBacked
-from rag.types import Block
+from knowlex.common.errors import EmbedderError, EmbedderUnavailable, SynthesisFailed
+from rag.answer_relevance import answer_relevances
+from rag.citations.faithfulness import faithfulness
+from rag.citations.types import Opinion, Verdict
+from rag.memory.cited import Claimed, cited_of, claims_in
+from rag.protocols import AnswerReader
+from rag.types import EXTRACTIVE
 
 BATCH, TURN_S = 32, 3.0
-LEASE_S, MAX_ATTEMPTS = 60, 3
+READ_BATCH = 4  # answers, where a model reads them
+LEASE_S, MAX_ATTEMPTS = 60, 6
 MOST_TURNS = 2  # at once: answering comes first
 log = logging.getLogger(__name__)
 
@@ -34,7 +48,9 @@ _CLAIM = f"""
     )
     UPDATE rag_response r SET judging_attempts = judging_attempts + 1,
         judging_until = clock_timestamp() + make_interval(secs => {LEASE_S})
-    FROM due WHERE r.query_id = due.query_id RETURNING r.query_id, r.answer
+    FROM due JOIN rag_query q ON q.id = due.query_id WHERE r.query_id = due.query_id
+    RETURNING r.query_id, coalesce(nullif(q.rewritten_query, ''), q.original_query), r.answer, r.model,
+        r.verification, r.judging_attempts
 """  # noqa: S608 - of constants, as all of these
 _GIVE_UP = f"""
     UPDATE rag_response SET faithfulness_judged_at = statement_timestamp(), judging_until = NULL
@@ -47,11 +63,19 @@ _STORE = """
         SELECT query_id FROM rag_response
         WHERE query_id = ANY(%(ids)s) AND faithfulness_judged_at IS NULL AND NOT quotes_gone
         FOR UPDATE SKIP LOCKED
+    ), read AS (
+        UPDATE rag_citation c SET verdict = v.verdict, judged_by = %(model)s
+        FROM unnest(%(read)s::uuid[], %(positions)s::int[], %(verdicts)s::text[]) AS v (id, position, verdict)
+        JOIN still ON still.query_id = v.id
+        WHERE c.response_id = v.id AND c.position = v.position
     )
-    UPDATE rag_response r SET faithfulness_score = judged.score, judging_until = NULL,
-        faithfulness_judged_at = statement_timestamp()
-    FROM still JOIN unnest(%(ids)s::uuid[], %(scores)s::float[]) AS judged (id, score)
-        ON judged.id = still.query_id
+    UPDATE rag_response r SET faithfulness_score = f.score, answer_relevance = f.relevance,
+        faithfulness_judged_at = CASE WHEN f.done THEN statement_timestamp() END,
+        judging_until = CASE WHEN NOT f.done
+            THEN clock_timestamp() + make_interval(mins => power(4, r.judging_attempts - 1)::int) END
+    FROM still
+    JOIN unnest(%(ids)s::uuid[], %(scores)s::float[], %(relevances)s::float[], %(done)s::bool[])
+        AS f (id, score, relevance, done) ON f.id = still.query_id
     WHERE r.query_id = still.query_id
 """
 _GIVE_BACK = f"""
@@ -59,7 +83,26 @@ _GIVE_BACK = f"""
     WHERE query_id IN (
         SELECT query_id FROM rag_response WHERE query_id = ANY(%s) AND {_WAITS} FOR UPDATE SKIP LOCKED)
 """  # noqa: S608
-Answers = Sequence[tuple[UUID, str]]
+
+
+class Answer(NamedTuple):
+    """One that waits. counts: of its claims, by state. attempts: how often it was taken, now included."""
+
+    query_id: UUID
+    question: str
+    text: str
+    model: str
+    counts: Mapping[str, int]
+    attempts: int
+
+
+class Figures(NamedTuple):
+    """verdicts: by the positions of citations. done: nobody need look at the answer again."""
+
+    faithfulness: float | None
+    relevance: float | None
+    verdicts: Mapping[int, Verdict]
+    done: bool
 
 
 def turns_due() -> int:
@@ -79,71 +122,121 @@ def judge_some() -> int:
     return count
 
 
-async def judge_one(answer: str, blocks: Sequence[Block]) -> Faithfulness:
-    """By the configured judge. Raises what it does."""
-    return await faithfulness(answer, blocks, component("CLAIM_JUDGE", ClaimJudge))
+def _claimed() -> list[Answer]:
+    """Some that nobody took yet, the oldest first; else one that ended its worker or its model was away."""
+    limit = BATCH if _reader() is None else READ_BATCH
+    fresh = execute(_CLAIM, {"least": 0, "most": 0, "limit": limit})
+    if not fresh:
+        execute(_GIVE_UP)
+        fresh = execute(_CLAIM, {"least": 1, "most": MAX_ATTEMPTS - 1, "limit": 1})
+    return [
+        Answer(id_, question, text, model, json.loads(counts), attempts)
+        for id_, question, text, model, counts, attempts in fresh
+    ]
 
 
-def explained(query_id: UUID, answer: str) -> Faithfulness | None:
-    """Judged anew, for telling which claims are not supported; nothing is stored. Not for an event loop.
-
-    None: its passages are not there any more. Raises DatabaseUnavailable and what the judge does.
-    """
-    blocks = with_retries(lambda: contexts_of([query_id])).get(query_id)
-    return asyncio.run(judge_one(answer, blocks)) if blocks else None
-
-
-def _claimed() -> Answers:
-    """Some that nobody took yet, the oldest first; else one that ended its worker."""
-    fresh = execute(_CLAIM, {"least": 0, "most": 0, "limit": BATCH})
-    if fresh:
-        return fresh
-    execute(_GIVE_UP)
-    return execute(_CLAIM, {"least": 1, "most": MAX_ATTEMPTS - 1, "limit": 1})
-
-
-def _judge(answers: Answers, until: float) -> int:
+def _judge(answers: Sequence[Answer], until: float) -> int:
     """What there is time for, one at least; the others are given back."""
-    contexts = with_retries(lambda: contexts_of([id_ for id_, _ in answers]))
+    cited = with_retries(lambda: cited_of([one.query_id for one in answers]))
+    claims = [claims_in(one.text, cited[one.query_id]) for one in answers]
+    relevances, is_away = _relevances(answers, claims)
     release_connection()
-    scores = asyncio.run(_scores(answers, contexts, until))
-    judged, left = [id_ for id_, _ in answers[: len(scores)]], [id_ for id_, _ in answers[len(scores) :]]
-    with_retries(lambda: execute(_STORE, {"ids": judged, "scores": scores}))
-    if left:
+    opinions = asyncio.run(_opinions(answers, claims, until))
+    found = [
+        _figures(*each, is_away=is_away) for each in zip(answers, claims, relevances, opinions, strict=False)
+    ]
+    with_retries(lambda: execute(_STORE, _stored(answers, found)))
+    if left := [one.query_id for one in answers[len(found) :]]:
         with_retries(lambda: execute(_GIVE_BACK, [left]))
-    return len(judged)
+    return len(found)
 
 
-async def _scores(
-    answers: Answers, contexts: dict[UUID, tuple[Block, ...]], until: float
-) -> list[float | None]:
-    """Of as many as there was time for. None: its passages are gone, it claims nothing, or it failed."""
-    await _warmed()
-    known: dict[tuple[str, tuple[Block, ...]], float | None] = {}  # what came from the cache is there twice
-    scores: list[float | None] = []
-    for id_, answer in answers:
-        key = answer, contexts.get(id_, ())
-        if key not in known:
-            known[key] = await _score(id_, *key)
-        scores.append(known[key])
-        if time.monotonic() > until:
-            break
-    return scores
-
-
-async def _score(id_: UUID, answer: str, blocks: tuple[Block, ...]) -> float | None:
-    if not blocks:
-        return None
+def _relevances(
+    answers: Sequence[Answer], claims: Sequence[Sequence[Claimed]]
+) -> tuple[list[float | None], bool]:
+    """Without a model, and whether that is because the embedding model is away."""
     try:
-        return (await judge_one(answer, blocks)).share
-    except Exception:  # whatever is wrong with this one, the next one is another
-        log.exception("an answer could not be judged", extra={"query_id": str(id_)})
+        said = [[one.said() for one in those] for those in claims]
+        questions = [one.question for one in answers]
+        return answer_relevances(list(zip(questions, said, strict=True))), False
+    except EmbedderError as exc:
+        log.warning("answers are judged without vectors", extra={"reason": exc.message})
+        return [None] * len(answers), isinstance(exc, EmbedderUnavailable)
+
+
+async def _opinions(
+    answers: Sequence[Answer], claims: Sequence[Sequence[Claimed]], until: float
+) -> list[Opinion | None]:
+    """Of as many answers as there was time for. None: the model is away, and the others go without it."""
+    reader, found = _reader(), list[Opinion | None]()
+    try:
+        for answer, those in zip(answers, claims, strict=True):
+            found.append(await _opinion(reader, answer, those) if None not in found else None)
+            if time.monotonic() > until:
+                break
+    finally:
+        if reader is not None:
+            await reader.aclose()
+    return found
+
+
+async def _opinion(reader: AnswerReader | None, answer: Answer, claims: Sequence[Claimed]) -> Opinion | None:
+    unproved = [each for one in claims if one.is_unverified for each in one.unproved()]
+    if reader is None or not unproved:
+        return Opinion()
+    try:
+        return await reader.read(answer.question, answer.text, unproved)
+    except SynthesisFailed as exc:
+        log.warning("the model cannot read answers now", extra={"reason": exc.message})
         return None
 
 
-async def _warmed() -> None:
-    """A model is loaded before its time counts; one that cannot be is done without, as in answers."""
-    judge = component("CLAIM_JUDGE", ClaimJudge)
-    if isinstance(judge, ModelBacked):
-        with suppress(OSError, ValueError, KnowlexError):
-            await judge.state()
+def _figures(
+    answer: Answer,
+    claims: Sequence[Claimed],
+    relevance: float | None,
+    opinion: Opinion | None,
+    *,
+    is_away: bool,
+) -> Figures:
+    is_away = is_away or opinion is None
+    said = iter(opinion.verdicts if opinion else ())
+    verdicts: dict[int, Verdict] = {}
+    of_claims: list[Verdict] = []
+    for claim in claims:
+        if claim.is_unverified:
+            own = {one.position: verdict for one in claim.cited if (verdict := next(said, None))}
+            verdicts |= own
+            of_claims += [best for best in _BEST_FIRST if best in own.values()][:1]
+    if opinion is not None and opinion.relevance is not None:
+        relevance = opinion.relevance if relevance is None else (relevance + opinion.relevance) / 2
+    score = None if answer.model == EXTRACTIVE else faithfulness(answer.counts, of_claims)
+    return Figures(score, relevance, verdicts, done=not is_away or answer.attempts >= MAX_ATTEMPTS)
+
+
+_BEST_FIRST: tuple[Verdict, ...] = ("supported", "contradicted", "unverified")
+
+
+def _stored(answers: Sequence[Answer], found: Sequence[Figures]) -> dict[str, Any]:
+    ids = [one.query_id for one in answers[: len(found)]]
+    read = [
+        (id_, position, verdict)
+        for id_, one in zip(ids, found, strict=True)
+        for position, verdict in one.verdicts.items()
+    ]
+    reader = _reader()
+    return {
+        "ids": ids,
+        "scores": [one.faithfulness for one in found],
+        "relevances": [one.relevance for one in found],
+        "done": [one.done for one in found],
+        "model": reader.model_name if reader else "",
+        "read": [id_ for id_, _, _ in read],
+        "positions": [position for _, position, _ in read],
+        "verdicts": [verdict for _, _, verdict in read],
+    }
+
+
+def _reader() -> AnswerReader | None:
+    """The configured one, if there is one."""
+    return component("ANSWER_READER", AnswerReader) if "ANSWER_READER" in settings.KNOWLEX else None

@@ -28,6 +28,7 @@ _BY_DAY = """
             percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY q.latency_ms)
                 FILTER (WHERE q.error = '' AND NOT q.cached) AS latencies,
             avg(r.faithfulness_score) AS faithfulness, count(r.faithfulness_score) AS judged,
+            avg(r.answer_relevance) AS answer_relevance, count(r.answer_relevance) AS relevance_judged,
             coalesce(sum(r.input_tokens), 0) AS input_tokens,
             coalesce(sum(r.output_tokens), 0) AS output_tokens
         FROM rag_query q LEFT JOIN rag_response r ON r.query_id = q.id
@@ -41,7 +42,7 @@ _BY_DAY = """
     )
     SELECT day, coalesce(questions, 0), coalesce(answered, 0), coalesce(failed, 0), coalesce(cached, 0),
         latencies[1], latencies[2], coalesce(up, 0), coalesce(down, 0), faithfulness, coalesce(judged, 0),
-        coalesce(input_tokens, 0), coalesce(output_tokens, 0)
+        answer_relevance, coalesce(relevance_judged, 0), coalesce(input_tokens, 0), coalesce(output_tokens, 0)
     FROM days LEFT JOIN asked USING (day) LEFT JOIN said USING (day) ORDER BY day
 """
 _OUTCOMES = """
@@ -64,7 +65,8 @@ class Day:
     left before it.
 
     median_ms, p95_ms: latency of those that did not fail and did not come from the cache, None without any.
-    faithfulness: mean [0, 1] of those that were judged, None without any.
+    faithfulness, answer_relevance: means [0, 1] of those that were judged, as many as judged and
+    relevance_judged say; None without any.
     """
 
     day: date
@@ -78,6 +80,8 @@ class Day:
     thumbs_down: int
     faithfulness: float | None
     judged: int
+    answer_relevance: float | None
+    relevance_judged: int
     input_tokens: int
     output_tokens: int
 

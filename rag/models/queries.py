@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from knowlex.common.ids import new_id
 from rag.memory.asked import question_again
-from rag.querysets import QueryQuerySet
+from rag.querysets import DOUBTFUL, QueryQuerySet
 from rag.types import Question
 
 
@@ -139,9 +139,9 @@ class Response(models.Model):
     answer: with `[k]` for the citations whose citation_index is k; "" if nothing was, or once a document that
     it cites is gone (quotes_gone), and `contradicted` with it. verification: the counts of
     rag.types.Verification, {} where the answer is of an earlier release. contradicted: as
-    rag.numbering.Misstatement. faithfulness_judged_at: when the score was found out, or found to be none.
-    answer_relevance: how well the answer answers the question, [0, 1]; null until a worker has found out.
-    judging_until: a worker has it in hand. judging_attempts: how often one took it.
+    rag.numbering.Misstatement. faithfulness_score, answer_relevance: [0, 1], see rag.memory.judging.
+    faithfulness_judged_at: when both were found out, or found to be none. judging_until: a worker has it in
+    hand, or the model that is to read it is away. judging_attempts: how often a worker took it.
     """
 
     query = models.OneToOneField(
@@ -173,6 +173,11 @@ class Response(models.Model):
                 fields=["faithfulness_score", "query"],
                 condition=Q(faithfulness_score__lt=1),
                 name="responses_by_faithfulness",
+            ),
+            models.Index(
+                fields=["answer_relevance", "query"],
+                condition=Q(answer_relevance__lt=DOUBTFUL),
+                name="responses_by_relevance",
             ),
         ]
 

@@ -2,8 +2,8 @@
 
 `features` are the numbers, `calibration` their weights, and `assessing` gives a search's passages their
 relevance. The rest is for `manage.py calibrate` and the benchmarks: `labelled_pairs` and `judged_pairs` make
-pairs to learn from, `fitting` fits weights to them, `calibrating` makes of these what a model stores. Plain
-Python.
+pairs to learn from, `fitting` fits weights to them, `calibrating` makes of these what a model stores.
+`answers` tells of an answer whether it answers its question. Plain Python.
 """
 
 from rag.relevance.assessing import assess, is_foreign

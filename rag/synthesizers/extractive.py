@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator
 from rag.citations import without_markers
 from rag.extracting.candidates import Candidate
 from rag.extracting.choosing import choose
-from rag.types import Context, Question, Synthesis, Usage
+from rag.types import EXTRACTIVE, Context, Question, Synthesis, Usage
 
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
 MAX_CHARS = 900  # of one in a script without spaces
@@ -18,7 +18,7 @@ _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # o
 class ExtractiveSynthesizer:
     """At most three sentences (rag/extracting/choosing.py), each with the `[n]` of its block."""
 
-    model_name = "extractive"
+    model_name = EXTRACTIVE
 
     async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
         for piece in _pieces(question, context):

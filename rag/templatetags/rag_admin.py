@@ -17,5 +17,17 @@ def faithfulness(query: Any) -> str:
 
 
 @register.filter
+def relevance(query: Any) -> str:
+    """Of its answer. query: with its response."""
+    return cells.relevance(getattr(query, "response", None))
+
+
+@register.filter
+def states(query: Any) -> str:
+    """Of its claims. query: with its response."""
+    return cells.states(getattr(query, "response", None))
+
+
+@register.filter
 def score(number: float | None) -> str:
     return cells.NONE if number is None else f"{number:.3f}"

@@ -1,41 +1,36 @@
-"""How much of an answer its passages support."""
+"""How faithful an answer is: one number of what was found of its claims."""
 
 import pytest
 
-from rag.citations.faithfulness import Faithfulness, claims_in, faithfulness
-from rag.citations.judge import WordJudge
-from rag.types import Block
+from rag.citations.faithfulness import faithfulness
+from rag.citations.types import Verdict
 
-BLOCKS = (
-    Block("The tower is 330 metres tall. It was finished in 1889.", (), "en"),
-    Block("Its painters use 60 tonnes of paint every seven years.", (), "en"),
+HALF = {"supported": 1, "unverified": 2, "contradicted": 1}
+
+
+def test_verified_claims_count_and_contradicted_and_uncited_ones_do_not() -> None:
+    assert faithfulness({"exact": 1, "supported": 1}) == 1
+    assert faithfulness({"exact": 1, "contradicted": 1}) == 0.5
+    assert faithfulness({"supported": 1, "uncited": 3}) == 0.25
+    assert faithfulness({"contradicted": 2}) == 0
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "share"),
+    [
+        ((), 0.5),  # nobody has read them: half each
+        (("supported",), 0.625),
+        (("supported", "supported"), 0.75),
+        (("supported", "contradicted"), 0.5),
+        (("unverified", "unverified"), 0.25),
+    ],
 )
+def test_an_unverified_claim_counts_by_the_model_that_read_it(
+    verdicts: tuple[Verdict, ...], share: float
+) -> None:
+    assert faithfulness(HALF, verdicts) == share
 
 
-async def judged(answer: str, blocks: tuple[Block, ...] = BLOCKS) -> Faithfulness:
-    return await faithfulness(answer, blocks, WordJudge())
-
-
-async def test_the_share_of_the_claims_that_any_passage_supports() -> None:
-    answer = (
-        "The tower is 330 metres tall [1]. It was finished in 1890. [1] Painters use 60 tonnes of paint [2]."
-    )
-    found = await judged(answer)
-    assert found.claims == 3
-    assert found.share == pytest.approx(2 / 3)
-    assert found.unsupported == ("It was finished in 1890.",)
-
-
-async def test_an_answer_that_claims_nothing_has_no_share() -> None:
-    assert (await judged("Yes. Here it is:")).share is None
-    assert (await judged("", ())).share is None
-
-
-async def test_without_passages_nothing_is_supported() -> None:
-    assert (await judged("The tower is 330 metres tall.", ())).share == 0
-
-
-async def test_items_of_a_list_are_claims_of_their_own() -> None:
-    answer = "The tower:\n- is 330 metres tall [1]\n- was finished in 1889 [1]"
-    assert list(claims_in(answer)) == ["- is 330 metres tall", "- was finished in 1889"]
-    assert (await judged(answer)).share == 1
+def test_an_answer_that_claims_nothing_or_was_never_counted_has_none() -> None:
+    assert faithfulness({"exact": 0, "uncited": 0}) is None
+    assert faithfulness({}) is None

@@ -3,7 +3,7 @@
 from rag.evaluation.outcomes import Outcome, of_answer
 from rag.evaluation.summary import differences, summarise
 from rag.evaluation.types import Case
-from rag.types import Verification
+from rag.types import Usage, Verification
 from tests.memory.making import answer_of, unanswered
 from tests.rag.factory import passage
 
@@ -26,6 +26,17 @@ def test_the_shares_of_a_run_are_the_means_of_its_answers_with_claims() -> None:
         "claims_contradicted": (0.125, 2),
         "claims_uncited": (0.125, 2),
     }
+
+
+def test_faithfulness_is_that_of_stored_answers_and_an_extractive_one_has_none() -> None:
+    quoting = answer_of(passage(1), verification=Verification(exact=1), usage=Usage(0, 0, "extractive"))
+    run = [outcome(exact=1, unverified=1), outcome(contradicted=1), of_answer(CASE, quoting, (), 5.0, 0.25)]
+
+    metrics = summarise(run)["metrics"]
+
+    assert (metrics["faithfulness"]["value"], metrics["faithfulness"]["n"]) == (0.375, 2)
+    assert (metrics["answer_relevance"]["value"], metrics["answer_relevance"]["n"]) == (0.25, 1)
+    assert metrics["claims_verified"]["n"] == 2
 
 
 def test_fewer_contradicted_claims_are_better() -> None:

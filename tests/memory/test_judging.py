@@ -1,5 +1,6 @@
-"""Faithfulness: found out by workers after the answer, once each, whatever happens to them meanwhile."""
+"""How good answers are: found out by workers afterwards, once each, whatever happens to them meanwhile."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -12,13 +13,42 @@ from django.test.utils import CaptureQueriesContext
 from documents.models import Chunk, Document
 from rag.memory import judging
 from rag.memory.recorder import Recorder, record
-from rag.models import Response
+from rag.models import Citation, Response
+from rag.types import Citation as Claim
+from rag.types import Usage, Verification
 from tests.memory.asking import UNKNOWN, Library
 from tests.memory.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
+from tests.provider import Provider
+from tests.rag.factory import question
 from tests.support.api import assert_now
 from tests.support.waiting import wait_until
 
-HALF_TRUE = f"{FACT[:-1]} [1]. It was chosen by Napoleon in Paris."
+KNOWS = "Quellenwort opens the vault."
+TEXT = f"{FACT[:-1]} [1]. {KNOWS[:-1]} [1]. It is old."
+AFTER_FACT = len(FACT) + len(" [1] ")
+STATES = Verification(exact=1, unverified=1, uncited=1)
+CLAIMS = (
+    Claim(1, 0, len(FACT), 0, len(FACT) - 1, "exact"),
+    Claim(1, 0, len(FACT), AFTER_FACT, AFTER_FACT + len(KNOWS) - 1, "unverified"),
+)
+PROOF = "the secret word of the vault is Quellenwort"
+
+
+@pytest.fixture
+def reading(provider: Provider, settings: Any) -> Provider:
+    """A chat model reads what the check could not verify."""
+    part = {
+        "class": "rag.judges.chat.openai_judge",
+        "options": {"api_key": "k", "base_url": provider.openai_url, "model_name": "reader-1"},
+    }
+    settings.KNOWLEX = settings.KNOWLEX | {"ANSWER_READER": part}
+    provider.rule("schema_ignored", on="chat")  # else the provider makes claims of what it says
+    return provider
+
+
+def verdicts(*said: tuple[int, str, str], relevance: float = 0.9) -> str:
+    claims = [{"claim": n, "verdict": verdict, "quote": quote} for n, verdict, quote in said]
+    return json.dumps({"claims": claims, "relevance": relevance})
 
 
 def test_a_new_answer_is_judged_by_itself(library: Library):
@@ -27,14 +57,13 @@ def test_a_new_answer_is_judged_by_itself(library: Library):
 
     told = wait_until(lambda: _judged(library, answered["query_id"]), what="a judged answer")
 
-    assert told["faithfulness_score"] == 1
+    assert told["faithfulness_score"] is None  # an extractive answer quotes its passages
     assert_now(told["faithfulness_judged_at"])
-    assert told["quality"] == {
-        "faithfulness": 1.0, "answer_relevance": None, "relevance": answered["relevance"],
-        "feedback": "thumbs_up",
-    }  # fmt: skip
+    quality = told["quality"]
+    assert (quality["faithfulness"], quality["feedback"]) == (None, "thumbs_up")
+    assert quality["answer_relevance"] > 0.9
     assert library.listed() == [none["query_id"], answered["query_id"]]
-    assert library.explained(none["query_id"])["quality"]["faithfulness"] is None
+    assert library.explained(none["query_id"])["quality"]["answer_relevance"] is None
 
 
 def _judged(library: Library, query_id: str) -> dict[str, Any] | None:
@@ -42,27 +71,105 @@ def _judged(library: Library, query_id: str) -> dict[str, Any] | None:
     return told if told["faithfulness_judged_at"] else None
 
 
-async def test_the_score_is_the_share_of_claims_that_the_passages_support(recording: Recorder):
-    good, half = await _recorded(recording, f"{FACT[:-1]} [1].", HALF_TRUE)
+async def test_faithfulness_is_told_by_the_states_of_the_claims(recording: Recorder):
+    good, half, old = await _recorded(
+        recording, Verification(exact=2), Verification(supported=1, contradicted=1), Verification()
+    )
     record(record_of(unanswered()))
     await recording.flush()
 
-    assert await _judge() == 2
+    assert await _judge() == 3
 
-    assert await _scores(good, half) == [1.0, 0.5]
+    assert await _scores(good, half, old) == [1.0, 0.5, None]
     assert await _judge() == 0
 
 
+async def test_an_extractive_answer_has_no_faithfulness(recording: Recorder):
+    one, *_ = await _recorded(recording, Verification(exact=1), usage=Usage(0, 0, "extractive"))
+
+    assert await _judge() == 1
+
+    assert await _scores(one) == [None]
+
+
+async def test_an_answer_to_another_question_is_less_relevant(recording: Recorder):
+    right, *_ = await _recorded(recording, STATES)
+    wrong, *_ = await _recorded(recording, STATES, question=question("How tall is the lighthouse of Juist?"))
+
+    await _judge()
+
+    found = {r.query_id: r.answer_relevance async for r in Response.objects.all()}
+    assert found[right] > 0.7
+    assert found[wrong] < 0.1
+
+
+async def test_a_model_reads_what_could_not_be_verified(recording: Recorder, reading: Provider):
+    reading.says(verdicts((1, "supported", PROOF), relevance=0.0))
+    one, *_ = await _recorded(recording, STATES)
+
+    assert await _judge() == 1
+
+    first, second = [c async for c in Citation.objects.order_by("position")]
+    assert (first.verdict, first.judged_by) == ("", "")
+    assert (second.support, second.verdict, second.judged_by) == ("unverified", "supported", "reader-1")
+    assert await _scores(one) == [pytest.approx(2 / 3)]
+    assert (await Response.objects.aget()).answer_relevance < 0.5  # the mean of its 0 and our figure
+    (call,) = reading.calls("chat")
+    assert KNOWS[:-1] in call.prompt.user
+    assert FACT in call.prompt.user
+
+
+async def test_what_needs_no_model_is_not_sent_to_it(recording: Recorder, reading: Provider):
+    await _recorded(recording, Verification(exact=1), citations=CLAIMS[:1])
+
+    assert await _judge() == 1
+
+    assert reading.calls("chat") == []
+
+
+async def test_while_the_model_is_away_the_figures_stand_without_it_and_it_is_asked_again(
+    recording: Recorder, reading: Provider
+):
+    _is_away(reading)
+    one, *_ = await _recorded(recording, STATES)
+
+    assert await _judge() == 1
+    before = await Response.objects.aget(query=one)
+    assert (before.faithfulness_score, before.faithfulness_judged_at) == (0.5, None)
+    assert before.judging_until is not None
+    assert before.judging_until > datetime.now(UTC) + timedelta(seconds=50)
+    reading.forget_rules()
+    reading.rule("schema_ignored", on="chat")
+    reading.says(verdicts((1, "supported", PROOF)))
+    assert await _judge() == 0
+    await _time_passes()
+    assert await _judge() == 1
+
+    assert await _scores(one) == [pytest.approx(2 / 3)]
+
+
+async def test_a_model_that_stays_away_is_given_up(recording: Recorder, reading: Provider):
+    _is_away(reading)
+    one, *_ = await _recorded(recording, STATES)
+
+    for _ in range(judging.MAX_ATTEMPTS):
+        assert await _judge() == 1
+        await _time_passes()
+
+    assert await _judge() == 0
+    assert await _scores(one) == [0.5]
+
+
 async def test_two_workers_do_not_judge_the_same_answers(recording: Recorder):
-    ids = await _recorded(recording, *(f"{FACT[:-1]} [1]. Copy {n}." for n in range(5)))
+    ids = await _recorded(recording, *[STATES] * 5)
 
     first, second = await sync_to_async(judging._claimed)(), await sync_to_async(judging._claimed)()
 
-    assert ({id_ for id_, _ in first}, second) == (set(ids), [])
+    assert ({one.query_id for one in first}, second) == (set(ids), [])
 
 
 async def test_what_a_dead_worker_held_is_judged_when_its_time_is_over(recording: Recorder):
-    held = await _recorded(recording, HALF_TRUE, f"{FACT[:-1]} [1].")
+    held = await _recorded(recording, STATES, Verification(exact=1))
     await sync_to_async(judging._claimed)()
     assert await sync_to_async(judging.turns_due)() == 0
     await _time_passes()
@@ -74,36 +181,19 @@ async def test_what_a_dead_worker_held_is_judged_when_its_time_is_over(recording
 
 
 async def test_what_ends_its_worker_each_time_is_left_unjudged_and_holds_up_nobody(recording: Recorder):
-    poison, *_ = await _recorded(recording, HALF_TRUE)
+    poison, *_ = await _recorded(recording, STATES)
     for _ in range(judging.MAX_ATTEMPTS):
-        assert [id_ for id_, _ in await sync_to_async(judging._claimed)()] == [poison]
+        assert [one.query_id for one in await sync_to_async(judging._claimed)()] == [poison]
         await _time_passes()
-    other, *_ = await _recorded(recording, f"{FACT[:-1]} [1].")
+    other, *_ = await _recorded(recording, Verification(exact=1))
 
     assert await _judge() == 1
 
     assert await _scores(poison, other) == [None, 1.0]
 
 
-async def test_one_that_cannot_be_judged_is_none_and_the_others_are(
-    recording: Recorder, monkeypatch: pytest.MonkeyPatch
-):
-    bad, good = await _recorded(recording, HALF_TRUE, f"{FACT[:-1]} [1].")
-    honest = judging.judge_one
-
-    async def judge_one(answer: str, blocks: Any) -> Any:
-        if answer == HALF_TRUE:
-            raise RuntimeError("no judge for this")
-        return await honest(answer, blocks)
-
-    monkeypatch.setattr(judging, "judge_one", judge_one)
-    assert await _judge() == 2
-
-    assert await _scores(bad, good) == [None, 1.0]
-
-
 async def test_what_there_is_no_time_for_is_given_back(recording: Recorder):
-    first, second = await _recorded(recording, f"{FACT[:-1]} [1].", HALF_TRUE)
+    first, second = await _recorded(recording, Verification(exact=1), STATES)
     answers = await sync_to_async(judging._claimed)()
 
     assert await sync_to_async(judging._judge)(answers, 0.0) == 1
@@ -113,19 +203,20 @@ async def test_what_there_is_no_time_for_is_given_back(recording: Recorder):
     assert await _scores(first, second) == [1.0, 0.5]
 
 
-async def test_an_answer_whose_document_was_replaced_has_no_score(recording: Recorder):
+async def test_an_answer_whose_document_was_replaced_is_judged_by_its_quotes(recording: Recorder):
     document = await sync_to_async(stored_document)()
-    replaced, *_ = await _recorded(recording, HALF_TRUE, document=document)
+    replaced, *_ = await _recorded(recording, STATES, document=document)
     await Chunk.objects.filter(document=document).adelete()
 
     assert await _judge() == 1
 
-    assert await _scores(replaced) == [None]
+    assert await _scores(replaced) == [0.5]
+    assert (await Response.objects.aget()).answer_relevance is not None
 
 
 async def test_a_document_deleted_while_its_answer_is_judged_leaves_nothing(recording: Recorder):
     document = await sync_to_async(stored_document)()
-    gone, *_ = await _recorded(recording, HALF_TRUE, document=document)
+    gone, *_ = await _recorded(recording, STATES, document=document)
     answers = await sync_to_async(judging._claimed)()
     await Document.objects.filter(id=document.id).adelete()
 
@@ -138,11 +229,18 @@ async def test_a_document_deleted_while_its_answer_is_judged_leaves_nothing(reco
 
 
 async def test_a_batch_is_as_many_statements_however_many_answers(recording: Recorder):
-    await _recorded(recording, HALF_TRUE)
+    await _recorded(recording, STATES)
+    await _statements()  # the first one finds the embedding model
+    await _recorded(recording, STATES)
     one = await _statements()
-    await _recorded(recording, *(f"{FACT[:-1]} [1]. Copy {n}." for n in range(20)))
+    await _recorded(recording, *[STATES] * 20)
 
     assert await _statements() == one
+
+
+def _is_away(provider: Provider) -> None:
+    provider.forget_rules()
+    provider.rule("status", status=401, on="chat")
 
 
 @sync_to_async
@@ -152,10 +250,13 @@ def _statements() -> int:
     return len(seen)
 
 
-async def _recorded(recording: Recorder, *texts: str, document: Document | None = None) -> list[UUID]:
-    """Answers with these texts, in their order, of one document."""
+async def _recorded(
+    recording: Recorder, *counts: Verification, document: Document | None = None, **fields: Any
+) -> list[UUID]:
+    """Answers whose claims have these states, in their order, of one document."""
     passages = await sync_to_async(passages_of)(document or await sync_to_async(stored_document)())
-    records = [record_of(answer_of(*passages, text=text)) for text in texts]
+    given = {"text": TEXT, "citations": CLAIMS} | fields
+    records = [record_of(answer_of(*passages, verification=found, **given)) for found in counts]
     for one in records:
         record(one)
     await recording.flush()

@@ -1,5 +1,6 @@
 """How /v1/queries and /v1/feedback are described."""
 
+from rag.citations import faithfulness
 from rag.contracts.states import CONTRADICTED, SUPPORT, VERIFICATION
 from rag.contracts.v1.openapi.shared import (
     ANYTHING,
@@ -24,6 +25,7 @@ from rag.contracts.v1.openapi.shared import (
     query,
     ref,
 )
+from rag.relevance import answers
 
 _QUERY = path("query_id")
 _NUMBER: Schema = {"type": "number"}
@@ -53,7 +55,7 @@ _SUMMARY: dict[str, Schema] = {
     "answer_gone": {**FLAG, "description": "A document that it cites was deleted, and its words with it."},
     "model": MAYBE_TEXT,
     "verification": ref("PastVerification"),
-    "faithfulness_score": _MAYBE_NUMBER,
+    "faithfulness_score": {**_MAYBE_NUMBER, "description": faithfulness.HOW},
     "ratings": obj(thumbs_up=COUNT, thumbs_down=COUNT),
     "cached": FLAG,
     "replay_of": MAYBE_ID,
@@ -209,13 +211,13 @@ SCHEMAS: dict[str, Schema] = {
         prompt_version=MAYBE_TEXT,
         stage_times_ms=_TIMES,
         total_latency_ms=COUNT,
-        faithfulness_judged_at={**MAYBE_TIME, "description": "Some seconds after the answer."},
+        faithfulness_judged_at={
+            **MAYBE_TIME,
+            "description": "Some seconds after the answer; later where a model that reads it was away.",
+        },
         quality=obj(
-            faithfulness={**_MAYBE_NUMBER, "description": "Share of its claims that its passages support."},
-            answer_relevance={
-                **_MAYBE_NUMBER,
-                "description": "How well it answers the question, 0 to 1; null until that is known.",
-            },
+            faithfulness={**_MAYBE_NUMBER, "description": faithfulness.HOW},
+            answer_relevance={**_MAYBE_NUMBER, "description": answers.HOW},
             relevance=_NUMBER,
             feedback={**_FEEDBACK["rating"], "description": "The caller's own."},
         ),
