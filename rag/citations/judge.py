@@ -15,7 +15,6 @@ from rag.citations.agreement import (
     denials,
     has_name,
     has_number,
-    has_other_number,
     has_pronoun,
     in_one_go,
     names_in,
@@ -178,16 +177,7 @@ class _Reading:
         return tuple(dict.fromkeys(found)) or self._turned_around()
 
     def _has_number(self, number: Fact) -> bool:
-        """Whether the number stands where the context says the rest of the claim; or, if the best such place
-        has no other of its kind, near it.
-        """
-        given = self._claim.given
-        if not any(has_number(number, text) for text in (given, *self._scope)):
-            return False
-        rest = self._saying_rest(number, beside=1)
-        if not rest or any(has_number(number, text) for text in (given, *rest)):
-            return True
-        return not has_other_number(number, rest[0], f"{self._claim.text}\n{given}")
+        return any(has_number(number, text) for text in (self._claim.given, *self._scope))
 
     @cached_property
     def _scope(self) -> list[str]:
@@ -202,14 +192,11 @@ class _Reading:
         given = self._claim.given
         if not any(has_name(name, text) for text in (given, *(block.content for block in self._blocks))):
             return False
-        rest = self._saying_rest(name, beside=0)
+        stems = frozenset(stems_of(name.text, self._language))
+        rest = self.windows.saying(stems, SPEAKS_OF)
         if not rest or any(has_name(name, text) for text in (given, *rest)) or has_pronoun(rest[0]):
             return True
         return all(has_name(one, f"{self._claim.text}\n{given}") for one in names_in(rest[0], self._language))
-
-    def _saying_rest(self, fact: Fact, *, beside: int) -> list[str]:
-        stems = frozenset(stems_of(fact.text, self._language))
-        return self.windows.saying(stems, SPEAKS_OF, beside=beside)
 
     def _turned_around(self) -> tuple[str, ...]:
         """The denial that only one of the two has, where a sentence says all the rest, and none the claim."""
