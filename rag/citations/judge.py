@@ -29,7 +29,6 @@ from rag.citations.windows import Windows
 from rag.types import Block
 
 OCCURRENCES = 5  # of a claim in a passage that are looked at
-NEARLY_ALL = 0.7  # of a claim's words: with fewer in a block it does not stand there word for word
 SAME_WORDS = 0.85  # of a claim's words and of a sentence's: they say the same, or the opposite
 SPEAKS_OF = 0.55  # of the rest of a claim: there a name in it must stand
 OWN_LANGUAGE = 0.34  # of a claim's words in a window: with fewer everywhere it is in another language
@@ -112,8 +111,6 @@ class _Reading:
 
     def exact(self, number: int) -> Finding | None:
         """Where the claim stands word for word, as a statement of its own."""
-        if not self._bare or self.windows.share(number, self._stems) < NEARLY_ALL:
-            return None
         content = self._blocks[number - 1].content
         for start, end in islice(occurrences(self._bare, content), OCCURRENCES):
             first, last = self.windows.sentences(number, start, end)

@@ -1,7 +1,7 @@
 """Where a context speaks of what a claim speaks of: the sentences that share most with it. Plain Python."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -56,11 +56,6 @@ class Windows:
             window = self._window(number, self._every)
             self._best[number] = window._replace(share=window.share / (self._mass[self._every] or 1.0))
         return self._best[number]
-
-    def share(self, number: int, stems: Collection[str]) -> float:
-        """Of these stems that stand in the block, [0, 1]; 1 for none."""
-        words = self._analyses[number - 1].words
-        return sum(stem in words for stem in stems) / len(stems) if stems else 1.0
 
     @cached_property
     def near(self) -> str:
