@@ -1,4 +1,4 @@
-"""One suite for the Protocol ClaimJudge, over all that there are; what each does of its own: tests/citations."""
+"""One suite for the Protocol ClaimJudge, over all that there are; the rest of each: tests/citations."""
 
 from pathlib import Path
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from rag.citations.checker import Checked, Checker
 from rag.citations import without_markers
+from rag.citations.checker import Checked, Checker
 from rag.context import assemble, context_of
 from rag.extracting.asked import asks_meaning, expected, kind_asked
 from rag.extracting.candidates import with_forms
