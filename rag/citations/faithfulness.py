@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from documents.sentences import sentence_spans
-from rag.citations.agreement import stems_of
+from rag.citations.agreement import stems_of, words_in
+from rag.citations.facts import table
 from rag.citations.markers import without_markers
 from rag.citations.types import Claim
 from rag.protocols import ClaimJudge
@@ -13,6 +14,7 @@ from rag.types import Block
 
 MOST_CHARS = 20_000  # of an answer that are read
 _MARKER_AFTER = re.compile(r"([.!?。！？])((?:[ \t]*\[\d{1,4}\])+)")
+_SAYS_NOTHING = frozenset(table("sentence_openers"))  # by themselves: "Yes."
 _LABEL = re.compile(r"[^:]{0,60}:\s*")  # "The reasons are:" claims nothing by itself
 
 
@@ -41,5 +43,6 @@ def claims_in(answer: str, language: str = "") -> Iterator[str]:
     text = _MARKER_AFTER.sub(r"\2\1", answer[:MOST_CHARS])  # "so it is. [1]" is one sentence
     for start, end in sentence_spans(text):
         claim = without_markers(text[start:end]).strip()
-        if not _LABEL.fullmatch(claim) and stems_of(claim, language):
+        says = stems_of(claim, language) and not words_in(claim) <= _SAYS_NOTHING
+        if says and not _LABEL.fullmatch(claim):
             yield claim
