@@ -1,10 +1,10 @@
-"""What reaches a user of a lying model's citations, and of the extractive answerer's, question by question.
+"""What becomes of the claims of a lying model, and of the extractive answerer's, over any documents.
 
     python -m benchmarks.citations FOLDER QUESTIONS.jsonl [--replies 10] [--seed 7] [--show]
 
 FOLDER holds PDF or Markdown files, QUESTIONS.jsonl lines with a `question`. The documents are read and split
 as in an upload; each question's context are the chunks that share most of its words. Lies are made of those
-chunks by tests/checking/hostile.py, which knows what is true of each. In one process; answers that a server
+chunks by tests/citations/hostile.py, which knows what is true of each. In one process; answers that a server
 has stored are checked by `manage.py verify_citations`.
 """
 
@@ -14,24 +14,44 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.support import environment
 
 environment.set_environment()
 
-from benchmarks.claims import Chunk, chunks_of  # noqa: E402
+from documents.chunkers.sentence import SentenceChunker  # noqa: E402
+from documents.extractors.sandbox import SandboxedExtractor  # noqa: E402
+from documents.languages import language_of  # noqa: E402
+from documents.tokens import WordPieceCounter  # noqa: E402
+from documents.types import ChunkingSettings  # noqa: E402
 from rag.citations.checker import Checked, Checker  # noqa: E402
 from rag.context import context_of  # noqa: E402
 from rag.sentences import analysis_of, words_of  # noqa: E402
 from rag.synthesizers.extractive import ExtractiveSynthesizer  # noqa: E402
-from rag.types import Context  # noqa: E402
+from rag.types import Context, Synthesis  # noqa: E402
 from tests.citations.hostile import Claim, Reply, plain, replies  # noqa: E402
-from tests.citations.judging import Faults, added, faults, no_faults  # noqa: E402
+from tests.citations.judging import NOTHING, Tally, tally  # noqa: E402
 from tests.rag.factory import passage, question  # noqa: E402
 
 BLOCKS = 5
+STATES = ("exact", "supported", "unverified", "contradicted", "withheld", "uncited")
+
+
+class Chunk(NamedTuple):
+    language: str
+    content: str
+
+
+def chunks_of(path: Path) -> Iterator[Chunk]:
+    if path.suffix not in (".pdf", ".md"):
+        return
+    extraction = SandboxedExtractor().extract(path, filename=path.name)
+    language = language_of(extraction.text)
+    for draft in SentenceChunker(tokenizer=WordPieceCounter()).split(extraction, ChunkingSettings()):
+        yield Chunk(language, draft.content)
 
 
 def main() -> None:
@@ -42,7 +62,7 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--replies", type=int, default=10, help="of the lying model, for each question")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--show", action="store_true", help="print the false markers")
+    parser.add_argument("--show", action="store_true", help="print what is called exact and is not")
     options = parser.parse_args()
     chunks = [chunk for path in sorted(options.folder.iterdir()) for chunk in chunks_of(path)]
     asked = [json.loads(line)["question"] for line in options.questions.read_text().splitlines() if line]
@@ -52,21 +72,20 @@ def main() -> None:
 async def measured(chunks: Sequence[Chunk], asked: Sequence[str], options: argparse.Namespace) -> None:
     ranking = Ranking(chunks)
     contexts = [ranking.context(text) for text in asked]
-    started, lies, count = time.process_time(), no_faults(), 0
+    started, lies = time.process_time(), NOTHING
     for n, context in enumerate(contexts):
         contents = [one.content for one in context.passages]
         for reply in replies(contents, options.replies, options.seed + n) if contents else ():
-            lies = added(lies, faults(reply, await checked(context, reply.text), context.passages))
-            count += 1
-    report("hostile", count, lies, time.process_time() - started, options.show)
-    started, honest, count = time.process_time(), no_faults(), 0
+            found = await Checker(context).whole(Synthesis(reply.text))
+            lies = lies.plus(tally(reply, found, context.passages))
+    report("hostile", lies, time.process_time() - started, options.show)
+    started, honest = time.process_time(), NOTHING
     for text, context in zip(asked, contexts, strict=True):
         if context:
-            said = (await ExtractiveSynthesizer().synthesize(question(text), context)).text
-            found = await checked(context, said)
-            honest = added(honest, faults(as_true(found, context), found, context.passages))
-            count += 1
-    report("extractive", count, honest, time.process_time() - started, options.show)
+            said = await ExtractiveSynthesizer().synthesize(question(text), context)
+            found = await Checker(context, question=text).whole(said)
+            honest = honest.plus(tally(as_true(found, context), found, context.passages))
+    report("extractive", honest, time.process_time() - started, options.show)
 
 
 def as_true(found: Checked, context: Context) -> Reply:
@@ -77,12 +96,6 @@ def as_true(found: Checked, context: Context) -> Reply:
         holding = [n for n, p in enumerate(context.passages, start=1) if text in plain(p.content)]
         claims.append(Claim(text, frozenset(holding), "extracted"))
     return Reply(found.text, tuple(claims))
-
-
-async def checked(context: Context, reply: str) -> Checked:
-    checker = Checker(context)
-    await checker.feed(reply)
-    return await checker.finish()
 
 
 class Ranking:
@@ -102,13 +115,16 @@ class Ranking:
         return context_of([passage(n, c.content, language=c.language) for n, c in enumerate(chosen, start=1)])
 
 
-def report(name: str, count: int, found: Faults, cpu_s: float, show: bool) -> None:
-    kept, made = found.kept.total(), found.made.total()
-    print(f"{name}: {count} replies, {made} claims, {kept} true markers kept, {len(found.false)} false,")
-    print(f"  {found.inexact} inexact quotes, {1000 * cpu_s / max(1, count):.1f} ms of CPU a reply")
-    for kind in sorted(found.made):
-        print(f"  {kind:16} {found.made[kind]:6} made {found.kept[kind]:6} kept")
-    for one in found.false if show else ():
+def report(name: str, found: Tally, cpu_s: float, show: bool) -> None:
+    made = found.states.total()
+    print(f"{name}: {made} claims, {1000 * cpu_s / max(1, made):.2f} ms of CPU a claim")
+    print(
+        f"  {len(found.untrue)} exact that are not, {found.inexact} inexact quotes, {found.nameless} nameless"
+    )
+    print(f"  {'':16} {' '.join(f'{state:>12}' for state in STATES)}")
+    for kind in sorted({kind for kind, _ in found.states}):
+        print(f"  {kind:16} {' '.join(f'{found.states[kind, state]:12}' for state in STATES)}")
+    for one in found.untrue if show else ():
         print("  ", *one, sep=" | ")
 
 

@@ -1,8 +1,9 @@
-"""Claims written by hand as chat models put them, about twenty short texts: refused and accepted.
+"""Claims written by hand as chat models put them, about twenty short texts, and the state of each.
 
     python -m benchmarks.written_claims [--show]
 
-The rules of the judge were made with the half `in_view`; of the other half only the counts were looked at.
+A claim that says something else is to be contradicted, or at least to stay unverified; one that says the
+same must keep its marker. Of the half that is not `in_view` only the counts are to be looked at.
 """
 
 import argparse
@@ -19,11 +20,14 @@ from tests.support import environment
 environment.set_environment()
 
 from rag.citations.checker import Checker  # noqa: E402
+from rag.citations.types import BEST_FIRST  # noqa: E402
 from rag.context import context_of  # noqa: E402
-from rag.types import Context  # noqa: E402
+from rag.types import Context, Synthesis  # noqa: E402
 from tests.rag.factory import passage  # noqa: E402
 
 TEXTS = Path(__file__).with_name("written_claims.json")
+KINDS = {"same": "the same", "other": "something else"}
+STATES = (*BEST_FIRST, "contradicted")
 
 
 def main() -> None:
@@ -34,30 +38,28 @@ def main() -> None:
         "--show", action="store_true", help="print the claims in view that are judged wrongly"
     )
     options = parser.parse_args()
-    made, wrong = Counter[tuple[bool, str]](), Counter[tuple[bool, str]]()
+    states: Counter[tuple[bool, str, str]] = Counter()
     for text in json.loads(TEXTS.read_text()):
-        for kind in ("same", "other"):
+        for kind in KINDS:
             for claim in text[kind]:
-                key = text["in_view"], kind
-                made[key] += 1
-                if asyncio.run(_is_wrong(claim, kind, _context(text))):
-                    wrong[key] += 1
-                    if options.show and text["in_view"]:
-                        print(f"{kind}: {claim}")
-    for in_view, kind in made:
-        judged = f"{wrong[in_view, kind]:>4} of {made[in_view, kind]}"
-        print(
-            f"in view: {in_view!s:<6} says the same, refused: {judged}"
-            if kind == "same"
-            else f"in view: {in_view!s:<6} says something else, accepted: {judged}"
-        )
+                state = asyncio.run(_state(claim, _context(text)))
+                states[text["in_view"], kind, state] += 1
+                wrong = ("contradicted",) if kind == "same" else ("exact", "supported")
+                if options.show and text["in_view"] and state in wrong:
+                    print(f"{kind}, {state}: {claim}")
+    for in_view in (True, False):
+        for kind, says in KINDS.items():
+            counted = ", ".join(f"{states[in_view, kind, state]} {state}" for state in STATES)
+            print(f"in view: {in_view!s:<5}  says {says}: {counted}")
 
 
-async def _is_wrong(claim: str, kind: str, context: Context) -> bool:
-    """Whether a marker of what is true is lost, or one of what is not is kept."""
+async def _state(claim: str, context: Context) -> str:
+    """The worst of its markers."""
     reply = claim if "[1]" in claim else re.sub(r"[.]?\Z", " [1].", claim, count=1)
-    kept = (await Checker(context).whole(reply)).text.count("[1]")
-    return kept < reply.count("[1]") if kind == "same" else kept > 0
+    found = await Checker(context).whole(Synthesis(reply))
+    if found.contradicted or not found.citations:
+        return "contradicted"
+    return max((one.support for one in found.citations), key=STATES.index)
 
 
 def _context(text: dict[str, Any]) -> Context:

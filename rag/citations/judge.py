@@ -111,11 +111,12 @@ class _Reading:
 
     def exact(self, number: int) -> Finding | None:
         """Where the claim stands word for word, as a statement of its own."""
-        window = self.windows.best(number)
-        if not self._bare or (window.share < NEARLY_ALL and not self._is_terse):
+        block, window = self._blocks[number - 1], self.windows.best(number)
+        everywhere = self._is_terse or block.language != self._language  # its words tell no place
+        if not self._bare or (window.share < NEARLY_ALL and not everywhere):
             return None
-        content = self._blocks[number - 1].content
-        begin, end = (0, len(content)) if self._is_terse else self.windows.span(number, window)
+        content = block.content
+        begin, end = (0, len(content)) if everywhere else self.windows.span(number, window)
         for first, last in islice(occurrences(self._bare, content[begin:end]), OCCURRENCES):
             found = begin + first, begin + last
             sentence = self.windows.sentences(number, *found)

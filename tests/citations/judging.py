@@ -1,49 +1,83 @@
-"""What a checked reply got wrong, seen by one who knows which of its claims are true."""
+"""What became of the claims of a lying reply, seen by one who knows which of them are true."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rag.citations.checker import Checked
+from rag.citations.types import BEST_FIRST
 from rag.types import Passage
-from tests.citations.hostile import Reply, plain
+from tests.citations.hostile import Claim, Reply, plain
 
+CAUGHT = ("contradicted", "withheld")
+_ORDER = (*BEST_FIRST[:2], "contradicted", "unverified")
 _MARKER = re.compile(r"[\[【［]\s*\d+\s*[\]】］]")
+_LOOSE_END = re.compile(r"[\s.([]*(?:[\[(]\s*\d*)?\Z")
 
 
-class Faults(NamedTuple):
-    """false: (kind, claim, quote) of markers at a lie, or at the wrong passage's. inexact: quotes."""
+class Tally(NamedTuple):
+    """states: by kind of claim and what became of it. untrue: what is called exact and does not stand in the
+    passage that it cites. nameless: markers of passages that do not exist. inexact: quotes that are none.
+    """
 
-    false: list[tuple[str, str, str]]
+    states: Counter[tuple[str, str]]
+    untrue: tuple[tuple[str, str], ...]
+    nameless: int
     inexact: int
-    kept: Counter[str]
-    made: Counter[str]
+
+    def share(self, kinds: Sequence[str], *states: str) -> float:
+        made = sum(count for (kind, _), count in self.states.items() if kind in kinds)
+        return sum(self.states[kind, state] for kind in kinds for state in states) / max(1, made)
+
+    def plus(self, other: "Tally") -> "Tally":
+        return Tally(
+            self.states + other.states,
+            self.untrue + other.untrue,
+            self.nameless + other.nameless,
+            self.inexact + other.inexact,
+        )
 
 
-def no_faults() -> Faults:
-    return Faults([], 0, Counter(), Counter())
+NOTHING = Tally(Counter(), (), 0, 0)
 
 
-def faults(reply: Reply, checked: Checked, passages: Sequence[Passage]) -> Faults:
-    """A marker is false if its claim is a lie, or its passage is not one of those that say so."""
-    found, inexact, kept = [], 0, Counter[str]()
-    made = Counter(claim.kind for claim in reply.claims)
-    for citation in checked.citations:
-        passage = passages[citation.passage - 1]
-        quote = passage.content[citation.quote_start : citation.quote_end]
-        inexact += not quote or citation.quote_end > len(passage.content)
-        said = plain(_MARKER.sub("", checked.text[citation.answer_start : citation.answer_end])).rstrip(" .")
-        claims = [claim for claim in reply.claims if said and said.lower() in claim.text.lower()]
-        true = [claim for claim in claims if citation.passage in claim.true_in]
-        if true:
-            kept.update({true[0].kind: 1})
-        else:
-            found.append((claims[0].kind if claims else "unknown", said, quote))
-    return Faults(found, inexact, kept, made)
+def tally(reply: Reply, checked: Checked, passages: Sequence[Passage]) -> Tally:
+    untrue, inexact = [], 0
+    for one in checked.citations:
+        content = passages[one.passage - 1].content
+        inexact += not 0 <= one.quote_start < one.quote_end <= len(content)
+        said = _said(checked, one.answer_start, one.answer_end)
+        if one.support == "exact" and said.lower() not in plain(content).lower():
+            untrue.append((said, content[one.quote_start : one.quote_end]))
+    nameless = sum(not 1 <= int(n) <= len(passages) for n in re.findall(r"\[(\d+)\]", checked.text))
+    judged = list(_judged(checked))
+    states = Counter((claim.kind, _state(claim, reply, checked, judged)) for claim in reply.claims)
+    return Tally(states, tuple(untrue), nameless, inexact)
 
 
-def added(one: Faults, other: Faults) -> Faults:
-    return Faults(
-        one.false + other.false, one.inexact + other.inexact, one.kept + other.kept, one.made + other.made
-    )
+def _judged(checked: Checked) -> Iterator[tuple[str, str]]:
+    """Each claim that was judged, and its state."""
+    for one in checked.citations:
+        yield _said(checked, one.answer_start, one.answer_end), one.support
+    for lost in checked.contradicted:
+        yield _said(checked, lost.answer_start, lost.answer_end), "contradicted"
+
+
+def _state(claim: Claim, reply: Reply, checked: Checked, judged: Sequence[tuple[str, str]]) -> str:
+    """The best that was found of these very words, or, where nothing was, of some or more of them."""
+    if not checked.text:
+        return "withheld"
+    others = {other.text for other in reply.claims} - {claim.text}
+    same = [state for said, state in judged if said == claim.text]
+    states = same or [
+        state
+        for said, state in judged
+        if said and said not in others and (said.lower() in claim.text.lower() or claim.text in said)
+    ]
+    return min(states, key=_ORDER.index, default="uncited")
+
+
+def _said(checked: Checked, start: int, end: int) -> str:
+    """A claim without markers and what half a marker leaves."""
+    return _LOOSE_END.sub("", plain(_MARKER.sub("", checked.text[start:end])))

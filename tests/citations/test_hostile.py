@@ -1,31 +1,58 @@
-"""Against a model that lies in every way that we know of, no marker is false and every quote is exact."""
+"""A model that lies in every way that we know of: what of it is caught, and what is never said of it."""
 
-from rag.citations.checker import Checked, Checker
-from rag.context import context_of
-from rag.types import Context
+import asyncio
+
+import pytest
+
 from tests.citations.hostile import replies
-from tests.citations.judging import added, faults, no_faults
+from tests.citations.judging import CAUGHT, NOTHING, Tally, tally
 from tests.citations.passages import CONTEXTS
-from tests.rag.factory import passage
+from tests.citations.replies import checked, context
 
 REPLIES = 410  # of each context
+NUMBERS = ("number", "early", "named", "half marker", "second half")
 
 
-async def checked(context: Context, reply: str) -> Checked:
-    checker = Checker(context)
-    await checker.feed(reply)
-    return await checker.finish()
+@pytest.fixture(scope="module")
+def told() -> Tally:
+    return asyncio.run(_told())
 
 
-async def test_no_marker_of_a_lying_model_is_false():
-    total, count = no_faults(), 0
+async def _told() -> Tally:
+    total, count = NOTHING, 0
     for seed, contents in enumerate(CONTEXTS):
-        context = context_of([passage(n, content) for n, content in enumerate(contents, start=1)])
+        given = context(*contents)
         for reply in replies(contents, REPLIES, seed):
-            total = added(total, faults(reply, await checked(context, reply.text), context.passages))
+            total = total.plus(tally(reply, await checked(reply.text, given), given.passages))
             count += 1
     assert count >= 2000
-    assert total.false == []
-    assert total.inexact == 0
-    assert total.kept["true"] >= 0.95 * total.made["true"]
-    assert total.kept["swapped source"] >= 0.95 * total.made["swapped source"]
+    return total
+
+
+def test_no_marker_names_what_is_not_there_and_every_quote_is_one(told: Tally) -> None:
+    assert (told.nameless, told.inexact) == (0, 0)
+
+
+def test_nothing_is_called_exact_that_does_not_stand_there(told: Tally) -> None:
+    assert told.untrue == ()
+    assert told.share(["true", "stuffed", "swapped source"], "exact") == 1
+
+
+@pytest.mark.parametrize(
+    ("kinds", "least"),
+    [
+        (NUMBERS, 0.93),
+        (["unit"], 0.9),
+        (["name"], 0.58),
+        (["negation"], 0.98),
+        (["quote"], 0.98),
+    ],
+)
+def test_what_is_altered_is_contradicted(told: Tally, kinds: list[str], least: float) -> None:
+    assert told.share(kinds, *CAUGHT) > least
+
+
+@pytest.mark.parametrize("kind", ["invented", "order", "tail", "opposite", "grafted"])
+def test_what_facts_do_not_tell_is_left_unverified(told: Tally, kind: str) -> None:
+    assert told.share([kind], "exact", "supported") < 0.01
+    assert told.share([kind], "unverified") > 0.8

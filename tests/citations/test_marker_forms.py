@@ -59,7 +59,6 @@ def test_every_form_of_a_marker_is_found_where_it_stands():
         *(
             "(Source: 1)",
             "(see [1])",
-            "[1–3]",
             "[Doc 1, p. 4]",
             "[Doc. 1 p.4]",
             "[1 (p. 4)]",
@@ -78,6 +77,12 @@ async def test_a_marker_is_read_for_what_it_means_whole_and_in_pieces(marker: st
 
     assert whole.replace(" [", "[") == "The north tower has 120 steps[1]. Its lamp burns whale oil."
     assert "".join(shown) + end.rest == whole
+
+
+@pytest.mark.parametrize("markers", ["[1–3]", "[1, 2, 3]", "[1; 2; 3]", "[1][2][3]", "(Sources 1, 2 and 3)"])
+async def test_markers_of_several_sources_are_written_one_by_one(markers: str) -> None:
+    reply = f"The north tower has 120 steps {markers}."
+    assert (await checked(reply)).text == "The north tower has 120 steps [1][2][3]."
 
 
 async def test_a_footnote_behind_the_full_stop_and_its_definition_are_one_marker() -> None:

@@ -1,4 +1,4 @@
-"""One suite for the Protocol ClaimJudge, over all that there are; tests/citations has what each does."""
+"""One suite for the Protocol ClaimJudge, over all that there are; the rest of each: tests/citations."""
 
 from pathlib import Path
 
