@@ -52,6 +52,14 @@ def has_number(number: Fact, text: str) -> bool:
     return small and not (number.noun and any(_counts(other, number) for other in others))
 
 
+def has_other_number(number: Fact, text: str, given: str) -> bool:
+    """Tell whether the text has a number of the same unit that is not given."""
+    known = numbers_of(given)
+    return any(
+        other.unit == number.unit and not any(same(one, other) for one in known) for other in numbers_of(text)
+    )
+
+
 def names_in(claim: str, language: str) -> list[Fact]:
     """Return the names whose lack contradicts a claim; a nation may be called in many ways."""
     return [name for name in names_of(claim, language) if not _DEMONYM.match(name.name[-1])]

@@ -15,6 +15,7 @@ from rag.citations.agreement import (
     denials,
     has_name,
     has_number,
+    has_other_number,
     has_pronoun,
     in_one_go,
     names_in,
@@ -178,7 +179,16 @@ class _Reading:
         return tuple(dict.fromkeys(found)) or self._turned_around()
 
     def _has_number(self, number: Fact) -> bool:
-        return any(has_number(number, text) for text in (self._claim.given, *self._scope))
+        """Whether the number stands near the claim; and if it measures something, where the context says the
+        rest of the claim, unless nothing else is measured so there.
+        """
+        given = self._claim.given
+        if not has_number(number, "\n".join((*self._scope, given))):
+            return False
+        rest = self._saying_rest(number, beside=1) if number.unit else []
+        if not rest or any(has_number(number, text) for text in (given, *rest)):
+            return True
+        return not has_other_number(number, rest[0], f"{self._claim.text}\n{given}")
 
     @cached_property
     def _scope(self) -> list[str]:
@@ -193,11 +203,14 @@ class _Reading:
         given = self._claim.given
         if not any(has_name(name, text) for text in (given, *(block.content for block in self._blocks))):
             return False
-        stems = frozenset(stems_of(name.text, self._language))
-        rest = self.windows.saying(stems, SPEAKS_OF)
+        rest = self._saying_rest(name, beside=0)
         if not rest or any(has_name(name, text) for text in (given, *rest)) or has_pronoun(rest[0]):
             return True
         return all(has_name(one, f"{self._claim.text}\n{given}") for one in names_in(rest[0], self._language))
+
+    def _saying_rest(self, fact: Fact, *, beside: int) -> list[str]:
+        stems = frozenset(stems_of(fact.text, self._language))
+        return self.windows.saying(stems, SPEAKS_OF, beside=beside)
 
     def _turned_around(self) -> tuple[str, ...]:
         """The denial that only one of the two has, where a sentence says all the rest, and none the claim."""

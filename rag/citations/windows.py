@@ -68,9 +68,9 @@ class Windows:
         near = {(number, place + step) for _, number, place in scored[:NEAR] for step in (-1, 0, 1)}
         return "\n".join(self._sentence(number, place) for number, place in sorted(near))
 
-    def saying(self, without: frozenset[str], least: float) -> list[str]:
-        """The best windows of the two best blocks for the claim without these stems; [] where the best says
-        less than `least` of it, [0, 1].
+    def saying(self, without: frozenset[str], least: float, *, beside: int) -> list[str]:
+        """The best windows of the two best blocks for the claim without these stems, with so many sentences
+        beside each; [] where the best says less than `least` of it, [0, 1].
         """
         rest = sum(1 << bit for bit, stem in enumerate(self._stems) if stem not in without)
         whole = self._mass[rest] or 1.0
@@ -78,7 +78,8 @@ class Windows:
         best = sorted(found, key=lambda one: -one[0].share)[:2]
         if not best or best[0][0].share < least * whole:
             return []
-        return [self.text(n, window) for window, n in best]
+        wider = [(n, Window(max(0, w.first - beside), w.end + beside, w.share)) for w, n in best]
+        return [self.text(n, window) for n, window in wider]
 
     def span(self, number: int, window: Window) -> tuple[int, int]:
         """Offsets into the block's content."""
