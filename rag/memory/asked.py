@@ -9,15 +9,15 @@ from rag.types import NO_FILTERS, Filters, MetadataFilter, Question
 
 
 def settings_of(question: Question) -> dict[str, Any]:
-    """With `threshold` and `strict_context` besides, which are not the caller's to choose."""
-    return {
+    """With `threshold`, and `strict_context` where it holds, which are not the caller's to choose."""
+    strict = {"strict_context": True} if question.strict_context else {}
+    return strict | {
         "mode": question.mode,
         "top_k": question.top_k,
         "rerank": question.reranked,
         "rewrite": question.rewrite,
         "max_tokens": question.max_tokens,
         "threshold": question.min_relevance,
-        "strict_context": question.strict_context,
     }
 
 

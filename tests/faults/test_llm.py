@@ -118,7 +118,8 @@ def test_f30_a_model_that_says_nothing_is_not_an_answer(towers: Stack, provider:
     assert refusal.json()["answer"] == NO_ANSWER
     assert refusal.json()["metadata"]["answerSynthesized"] is False
     for reply in replies:
-        assert_problem(reply, 503, "SYNTHESIS_FAILED")
+        assert (reply.status_code, reply.json()["answer"]) == (200, NO_ANSWER)
+        assert reply.json()["metadata"]["reason"] == "model_declined"
 
 
 @pytest.mark.parametrize(
