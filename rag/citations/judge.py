@@ -34,6 +34,7 @@ SAME_WORDS = 0.85  # of a claim's words and of a sentence's: they say the same, 
 SPEAKS_OF = 0.55  # of the rest of a claim: there a name in it must stand
 OWN_LANGUAGE = 0.34  # of a claim's words in a window: with fewer everywhere it is in another language
 STATEMENT_WORDS = 5  # of a part of a sentence that is a statement by itself
+NAME_WORDS = 4  # a terse answer of no more is a mere name or number
 TERSE_WORDS = 8  # fewer without a verb are an answer only together with the question
 QUESTION_WORDS = 0.6  # of a question's words in the sentence that a terse answer stands in
 QUOTE_CHARS = 12  # shorter quotes of a model prove nothing
@@ -103,6 +104,7 @@ class _Reading:
         self._language = blocks[0].language if blocks else ""  # a context is mostly in one
         words = _WORD.findall(claim.text.lower())
         self._is_terse = len(words) <= TERSE_WORDS and _FINITE.isdisjoint(words)
+        self._is_bare = self._is_terse and len(words) <= NAME_WORDS
         self._bare = bare(claim.text)
         self._stems = frozenset(stems_of(claim.text, self._language))
         sought = f"{claim.text}\n{claim.given}" if self._is_terse else claim.text
@@ -127,22 +129,21 @@ class _Reading:
 
     def quoted(self, number: int) -> Finding | None:
         """Where the words stand that the model gives as its proof, if the claim's facts agree with them: its
-        numbers stand in those sentences, its names in the block, and it denies what they deny.
+        numbers and names stand in those sentences, and it denies what they deny. A mere name or
+        number is among the words itself.
         """
         spans = self._quotes(number)
         if not spans:
             return None
         content, claim = self._blocks[number - 1].content, self._claim
         quotes = "\n".join(content[slice(*span)] for span in spans)
-        around = "\n".join(
-            (*dict.fromkeys(self.windows.around(number, *span) for span in spans), claim.given)
-        )
+        around = (self.windows.around(number, *span) for span in spans)
+        text = "\n".join((*dict.fromkeys(around), claim.given))
         agrees = (
-            all(has_number(one, around) for one in numbers_of(claim.text))
-            and all(
-                has_name(one, f"{content}\n{claim.given}") for one in names_in(claim.text, self._language)
-            )
+            all(has_number(one, text) for one in numbers_of(claim.text))
+            and all(has_name(one, text) for one in names_in(claim.text, self._language))
             and bool(denials(claim.text)) == bool(denials(quotes))
+            and (not self._is_bare or self._bare in bare(quotes))
         )
         return Finding(number, "supported", *spans[0]) if agrees else None
 
