@@ -43,6 +43,7 @@ _HEDGES = frozenset(table("hedges"))
 _OPENERS = frozenset(table("sentence_openers"))
 _ROMAN = {"II": 2.0, "III": 3.0, "IV": 4.0, "VI": 6.0, "VII": 7.0, "VIII": 8.0, "IX": 9.0}
 _SHORT_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
+_PERIODS = frozenset(["quarter", "quarters"])  # of a year, but for "a quarter"
 _ROUNDED = 0.06  # how far "about 50" may be from what it rounds
 _NOUNS_ARE_CAPITAL = frozenset({"de", "lb"})
 
@@ -313,7 +314,9 @@ def _numbers(items: Sequence[_Item]) -> Iterator[Fact]:
                 yield Fact(
                     "number", item.text, item.start, item.end, (_FRACTIONS[item.lower] / 100,), unit=unit
                 )
-            elif item.lower in _FRACTIONS:
+            elif item.lower in _FRACTIONS and (
+                item.lower not in _PERIODS or _lower(items, place - 1) in ("a", "ein", "un", "about", "over")
+            ):
                 yield Fact(
                     "number", item.text, item.start, item.end, (_FRACTIONS[item.lower],),
                     unit="%", rounded=True, spelled=True,
