@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from rag.citations.claims import Reading, Span, read
@@ -67,7 +68,6 @@ class Checker:
         self._context, self._judge, self._strict = context, judge or WordJudge(), strict
         names = {name: None for p in context.passages for name in (p.document_name, p.title)}
         self._given = "\n".join((question, *names))
-        self._passages = " ".join(" ".join(block.content.lower().split()) for block in context.blocks)
         self._segments, self._listing = Segmenter(), Listing(len(context.blocks))
         self._parts: list[str] = []
         self._beginning = ""  # of the answer, as far as it tells a refusal
@@ -254,6 +254,10 @@ class Checker:
 
     def _valid(self, numbers: Sequence[int]) -> tuple[int, ...]:
         return tuple(n for n in numbers if 0 < n <= len(self._context.blocks))
+
+    @cached_property
+    def _passages(self) -> str:
+        return " ".join(" ".join(block.content.lower().split()) for block in self._context.blocks)
 
     def _writes(self, words: str) -> bool:
         """Whether a passage has this very text, upper and lower case aside."""

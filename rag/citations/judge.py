@@ -109,17 +109,27 @@ class _Reading:
         self._stems = frozenset(stems_of(claim.text, self._language))
         sought = f"{claim.text}\n{claim.given}" if self._is_terse else claim.text
         self.windows = Windows(blocks, stems_of(sought, self._language))
-        shares = (self.windows.best(n).share for n in range(1, len(blocks) + 1))
-        self._overlap = max(shares, default=0.0)
+
+    @cached_property
+    def _overlap(self) -> float:
+        """The largest share of the claim's words that stand in one place."""
+        shares = (self.windows.best(n).share for n in range(1, len(self._blocks) + 1))
+        return max(shares, default=0.0)
 
     def exact(self, number: int) -> Finding | None:
         """Where the claim stands word for word, as a statement of its own."""
-        block, window = self._blocks[number - 1], self.windows.best(number)
-        everywhere = self._is_terse or block.language != self._language  # its words tell no place
-        if not self._bare or (window.share < NEARLY_ALL and not everywhere):
-            return None
+        block, text = self._blocks[number - 1], self._claim.text
         content = block.content
-        begin, end = (0, len(content)) if everywhere else self.windows.span(number, window)
+        if not self._bare:
+            return None
+        if (at := content.find(text)) >= 0:  # as most do that are: then no other block is looked at
+            begin, end = self.windows.sentences(number, at, at + len(text))
+        elif self._is_terse or block.language != self._language:  # its words tell no place
+            begin, end = 0, len(content)
+        elif (window := self.windows.best(number)).share >= NEARLY_ALL:
+            begin, end = self.windows.span(number, window)
+        else:
+            return None
         for first, last in islice(occurrences(self._bare, content[begin:end]), OCCURRENCES):
             found = begin + first, begin + last
             sentence = self.windows.sentences(number, *found)

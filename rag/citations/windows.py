@@ -41,13 +41,8 @@ class Windows:
 
     def __init__(self, blocks: Sequence[Block], stems: Iterable[str]) -> None:
         self._blocks = blocks
-        self._analyses = [analysis_of(block.content, block.language) for block in blocks]
         self._stems = tuple(dict.fromkeys(stems))
-        sentences = 1 + sum(len(analysis.spans) for analysis in self._analyses)
-        counts = [sum(len(a.places.get(stem, ())) for a in self._analyses) for stem in self._stems]
-        self._mass = _Mass(math.log(1 + sentences / max(count, UNSEEN)) for count in counts)
         self._every = (1 << len(self._stems)) - 1
-        self._holding = [self._held(analysis) for analysis in self._analyses]
         self._best: dict[int, Window] = {}
 
     def best(self, number: int) -> Window:
@@ -83,7 +78,7 @@ class Windows:
 
     def span(self, number: int, window: Window) -> tuple[int, int]:
         """Offsets into the block's content."""
-        spans = self._analyses[number - 1].spans
+        spans = self._analysis(number).spans
         if not spans:
             return 0, len(self._blocks[number - 1].content)
         return spans[window.first][0], spans[min(window.end, len(spans)) - 1][1]
@@ -93,7 +88,7 @@ class Windows:
 
     def sentences(self, number: int, start: int, end: int) -> tuple[int, int]:
         """The span of the whole sentences that a span touches."""
-        touched = [span for span in self._analyses[number - 1].spans if span[0] < end and start < span[1]]
+        touched = [span for span in self._analysis(number).spans if span[0] < end and start < span[1]]
         return (touched[0][0], touched[-1][1]) if touched else (start, end)
 
     def around(self, number: int, start: int, end: int) -> str:
@@ -102,7 +97,25 @@ class Windows:
 
     def sentences_of(self, number: int) -> Iterator[tuple[Sentence, str]]:
         content = self._blocks[number - 1].content
-        return ((one, content[one.start : one.end]) for one in self._analyses[number - 1].sentences)
+        return ((one, content[one.start : one.end]) for one in self._analysis(number).sentences)
+
+    @cached_property
+    def _analyses(self) -> list[Analysis]:
+        return [self._analysis(number) for number in range(1, len(self._blocks) + 1)]
+
+    @cached_property
+    def _mass(self) -> _Mass:
+        sentences = 1 + sum(len(analysis.spans) for analysis in self._analyses)
+        counts = [sum(len(a.places.get(stem, ())) for a in self._analyses) for stem in self._stems]
+        return _Mass(math.log(1 + sentences / max(count, UNSEEN)) for count in counts)
+
+    @cached_property
+    def _holding(self) -> list[dict[int, int]]:
+        return [self._held(analysis) for analysis in self._analyses]
+
+    def _analysis(self, number: int) -> Analysis:
+        block = self._blocks[number - 1]
+        return analysis_of(block.content, block.language)
 
     def _held(self, analysis: Analysis) -> dict[int, int]:
         """Place of a sentence -> which of the stems it holds, as bits."""
@@ -115,7 +128,7 @@ class Windows:
     def _window(self, number: int, bits: int) -> Window:
         """The best one for the stems that these bits say; its share is their mass."""
         held = self._holding[number - 1]
-        best, value = Window(0, min(1, len(self._analyses[number - 1].spans)), 0.0), 0.0
+        best, value = Window(0, min(1, len(self._analysis(number).spans)), 0.0), 0.0
         for first in held:
             union = 0
             for end in range(first + 1, first + LONGEST + 1):
@@ -129,5 +142,5 @@ class Windows:
         return best
 
     def _sentence(self, number: int, place: int) -> str:
-        spans = self._analyses[number - 1].spans
+        spans = self._analysis(number).spans
         return self._blocks[number - 1].content[slice(*spans[place])] if 0 <= place < len(spans) else ""
