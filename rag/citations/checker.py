@@ -283,14 +283,14 @@ class Checker:
         be no marker; nothing while the reply may be a refusal.
         """
         begun = unfinished if self._length else unfinished.lstrip()
-        refusing = self._refused or could_refuse(self._beginning + begun[:REFUSAL_CHARS])
-        if self._declined or (refusing and not self._answers):
+        refusing = not self._answers and (
+            self._refused or could_refuse(self._beginning + begun[:REFUSAL_CHARS])
+        )
+        if self._declined or refusing:
             return ""
         waits = self._listing.inside or bool(self._leading) or self._listing.may_take(unfinished)
-        text = (
-            self._since(self._shown)
-            + begun[max(0, self._shown - self._length) : 0 if waits else settled(begun)]
-        )
+        shown = max(0, self._shown - self._length)
+        text = self._since(self._shown) + begun[shown : 0 if waits else settled(begun, shown)]
         new = text.rstrip()
         self._shown += len(new)
         return new

@@ -40,10 +40,11 @@ class Listing:
     @staticmethod
     def may_take(unfinished: str) -> bool:
         """Whether the beginning of a sentence may become such a heading."""
+        if not _starts_line(unfinished):
+            return False
         line = unfinished.lstrip().partition("\n")[0]
         begun = line.strip("#*_ \t").lower()
-        heading = _HEADING.fullmatch(line) or any(one.startswith(begun) for one in _HEADINGS)
-        return bool(heading) and _starts_line(unfinished)
+        return _HEADING.fullmatch(line) is not None or any(one.startswith(begun) for one in _HEADINGS)
 
 
 def _starts_line(sentence: str) -> bool:

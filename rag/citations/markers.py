@@ -120,7 +120,7 @@ _EMPTY_BRACKETS = re.compile(r"[ \t]?(?:\([ \t,;]*\)|\[[ \t,;]*\])")
 _CLAIM_END = re.compile(r"(?<=[.!?。！？])\s+|(?:\[\d{1,4}\])+|\n+")
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f"
 _STOP = re.compile(rf"[{re.escape(OPENERS)}\]】］〕⟧〛⁆)）}}>⁾#|`*_~]|!\[|{_NAMED}\d", re.IGNORECASE)
-_WORD_ENDS = re.compile(rf"(?<=\S)(?=\s)|(?<=[{_UNSPACED}])")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 # What may belong to a marker that follows: ", according to the source".
 _GLUE = re.compile(
     r"(?:[\s,;:–—-]|\b(?:according|based|to|on|as|by|per|from|see|in|the|stated|mentioned|described|noted|shown"
@@ -297,14 +297,23 @@ def _joined(numbers: Iterable[int]) -> str:
     return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
 
 
-def settled(text: str) -> int:
+def settled(text: str, start: int = 0) -> int:
     """How much of an unfinished sentence can be shown: whole words before what is or may become a marker;
     none without a letter, for marks by themselves may belong to one.
+
+    start: so much of it has been shown already.
     """
-    stop = _STOP.search(text)
+    stop = _STOP.search(text, start)
     end = stop.start() if stop else len(text)
     if not stop or not text[end - 1 : end].isspace():
-        end = max((found.end() for found in _WORD_ENDS.finditer(text, 0, end)), default=0)
-    glue = _GLUE.search(text, max(0, end - _LONGEST_GLUE), end)
+        while end > start and not _ends_word(text, end):
+            end -= 1
+    glue = _GLUE.search(text, max(start, end - _LONGEST_GLUE), end)
     end = glue.start() if glue else end
-    return end if _LETTERS.search(text, 0, end) else 0
+    return end if start or _LETTERS.search(text, 0, end) else 0
+
+
+def _ends_word(text: str, place: int) -> bool:
+    """Whether a word ends there, followed by white space, or by anything in scripts without it."""
+    before, after = text[place - 1], text[place : place + 1]
+    return (after.isspace() and not before.isspace()) or _IS_UNSPACED.match(before) is not None
