@@ -52,12 +52,6 @@ class Comparison(NamedTuple):
     halves: tuple[str, str]
 
 
-def subjects_of_comparison(text: str) -> tuple[str, str] | None:
-    """ "the tower" and "the bridge" of "Which is older, the tower or the bridge?"; else None."""
-    found = comparison_in(text)
-    return found.subjects if found else None
-
-
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def comparison_in(text: str) -> Comparison | None:
     """What two things a question compares; None where it does not, or where that is not recognised."""

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rag.questions.comparing import Comparison, comparison_in, subjects_of_comparison
+from rag.questions.comparing import Comparison, comparison_in
 from rag.questions.overviews import asks_for_overview, overview_of
 from rag.types import Passage
 from tests.rag.factory import passage
@@ -34,7 +34,8 @@ from tests.rag.factory import passage
     ],
 )
 def test_the_two_things_are_found(question: str, subjects: tuple[str, str]):
-    assert subjects_of_comparison(question) == subjects
+    found = comparison_in(question)
+    assert (found.subjects if found else None) == subjects
 
 
 @pytest.mark.parametrize(
