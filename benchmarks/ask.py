@@ -22,29 +22,31 @@ from tests.support import environment
 environment.set_environment()
 os.environ["LOG_LEVEL"] = "WARNING"
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-import numpy as np  # noqa: E402
-import uvloop  # noqa: E402
-from django.conf import settings  # noqa: E402
-from django.core.management import call_command  # noqa: E402
-from django.db import connection  # noqa: E402
+import numpy as np
+import uvloop
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
 
-from documents.access import FULL  # noqa: E402
-from documents.models import Chunk, Collection, Document  # noqa: E402
-from embeddings import services as embedding  # noqa: E402
-from embeddings.protocols import Embedder, Span  # noqa: E402
-from embeddings.types import Embedded, Vector  # noqa: E402
-from embeddings.words import index_pending  # noqa: E402
-from knowlex.common.async_db import close_pool  # noqa: E402
-from knowlex.common.components import component  # noqa: E402
-from rag import services  # noqa: E402
-from rag.asking import Asker, ask  # noqa: E402
-from rag.prompts import user_message  # noqa: E402
-from rag.types import Answer, Context, Question, Synthesis  # noqa: E402
-from tests.support.postgres import Postgres  # noqa: E402
+from documents.access.scopes import FULL
+from documents.models import Chunk, Collection, Document
+from embeddings import services as embedding
+from embeddings.lexical.chunk_words import index_pending
+from embeddings.protocols import Embedder, Span
+from embeddings.types import Embedded, Vector
+from knowlex.db.pool import close_pool
+from knowlex.runtime.components import component
+from rag import services
+from rag.answering.ask import Asker, ask
+from rag.prompts import user_message
+from rag.types.answer import Answer, Synthesis
+from rag.types.context import Context
+from rag.types.question import Question
+from tests.support.postgres import Postgres
 
 WORDS, SENTENCE_WORDS, CHUNK_SENTENCES = 20_000, 18, 11
 COMMONEST = (

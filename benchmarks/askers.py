@@ -26,20 +26,20 @@ from tests.support import environment
 
 environment.set_environment()
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-import psutil  # noqa: E402
+import psutil
 
-from benchmarks import bare  # noqa: E402
-from benchmarks.asking import Crowd, Tally, ask  # noqa: E402
-from benchmarks.usage import CpuMeter  # noqa: E402
-from tests.support import texts  # noqa: E402
-from tests.support.api import embed, ingest  # noqa: E402
-from tests.support.postgres import Postgres  # noqa: E402
-from tests.support.stack import Stack  # noqa: E402
-from tests.support.waiting import wait_until  # noqa: E402
+from benchmarks import bare
+from benchmarks.asking import Crowd, Tally, ask
+from benchmarks.usage import CpuMeter
+from tests.support import texts
+from tests.support.api import embed, ingest
+from tests.support.postgres import Postgres
+from tests.support.stack import Stack
+from tests.support.waiting import wait_until
 
 FACTS_PER_DOCUMENT = 100
 MOST_QUESTIONS = 400  # a web process remembers the vectors of 1,000

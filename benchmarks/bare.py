@@ -10,16 +10,16 @@ import psutil
 import uvloop
 from django.db import connections
 
-from documents.access import FULL
-from embeddings.search import embed_question
-from embeddings.vector_rows import vector_text
-from knowlex.common.async_db import close_pool
+from documents.access.scopes import FULL
+from embeddings.search.dense import embed_question
+from embeddings.vectors.rows import vector_text
+from knowlex.db.pool import close_pool
 from knowlex.serve import bound_socket
 from rag import services
 from rag.retrievers import statements
 from rag.retrievers.hybrid import HybridRetriever, model_of, words_of
 from rag.retrievers.scope import Scopes
-from rag.types import Question
+from rag.types.question import Question
 
 APP = Path(__file__).with_name("bare_app.py")
 

@@ -21,9 +21,9 @@ from tests.support import environment
 
 environment.set_environment()
 
-from rag.evaluation.metrics import Ranked, ndcg  # noqa: E402
-from tests.support.postgres import Postgres  # noqa: E402
-from tests.support.stack import Stack  # noqa: E402
+from rag.evaluation.metrics import Ranked, ndcg
+from tests.support.postgres import Postgres
+from tests.support.stack import Stack
 
 A_REQUEST = 50
 DEPTH = 50

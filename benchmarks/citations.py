@@ -22,19 +22,20 @@ from tests.support import environment
 
 environment.set_environment()
 
-from documents.chunkers.sentence import SentenceChunker  # noqa: E402
-from documents.extractors.sandbox import SandboxedExtractor  # noqa: E402
-from documents.languages import language_of  # noqa: E402
-from documents.tokens import WordPieceCounter  # noqa: E402
-from documents.types import ChunkingSettings  # noqa: E402
-from rag.citations.checker import Checked, Checker  # noqa: E402
-from rag.context import context_of  # noqa: E402
-from rag.sentences import analysis_of, words_of  # noqa: E402
-from rag.synthesizers.extractive import ExtractiveSynthesizer  # noqa: E402
-from rag.types import Context, Synthesis  # noqa: E402
-from tests.citations.hostile import Claim, Reply, plain, replies  # noqa: E402
-from tests.citations.judging import NOTHING, Tally, tally  # noqa: E402
-from tests.rag.factory import passage, question  # noqa: E402
+from documents.chunkers.sentence import SentenceChunker
+from documents.extractors.sandbox.extractor import SandboxedExtractor
+from documents.text.languages import language_of
+from documents.text.tokens import WordPieceCounter
+from documents.types import ChunkingSettings
+from rag.citations.checker import Checked, Checker
+from rag.context import context_of
+from rag.ranking.sentences import analysis_of, words_of
+from rag.synthesizers.extractive import ExtractiveSynthesizer
+from rag.types.answer import Synthesis
+from rag.types.context import Context
+from tests.citations.hostile import Claim, Reply, plain, replies
+from tests.citations.judging import NOTHING, Tally, tally
+from tests.rag.factory import passage, question
 
 BLOCKS = 5
 STATES = ("exact", "supported", "unverified", "contradicted", "withheld", "uncited")

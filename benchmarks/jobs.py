@@ -24,16 +24,16 @@ from tests.support import environment
 
 environment.set_environment()
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-import psutil  # noqa: E402
+import psutil
 
-from embeddings.protocols import Embedder  # noqa: E402
-from knowlex.common.components import component  # noqa: E402
-from tests.support.postgres import Postgres  # noqa: E402
-from tests.support.stack import Stack  # noqa: E402
+from embeddings.protocols import Embedder
+from knowlex.runtime.components import component
+from tests.support.postgres import Postgres
+from tests.support.stack import Stack
 
 SAMPLED_EVERY_S = 0.5
 BATCH = 20

@@ -24,10 +24,10 @@ from tests.support import environment
 
 environment.set_environment()
 
-import httpx  # noqa: E402
+import httpx
 
-from benchmarks.replay_chat import Replay, SchemaWay, Told, served  # noqa: E402
-from benchmarks.reply_set import (  # noqa: E402
+from benchmarks.replay_chat import Replay, SchemaWay, Told, served
+from benchmarks.reply_set import (
     REPLIES,
     Claim,
     Record,
@@ -36,8 +36,8 @@ from benchmarks.reply_set import (  # noqa: E402
     reply_of,
     words_in,
 )
-from benchmarks.reply_states import STATES, VERIFIED, Seen, Shown  # noqa: E402
-from tests.stack.up import Up  # noqa: E402
+from benchmarks.reply_states import STATES, VERIFIED, Seen, Shown
+from tests.stack.up import Up
 
 COLLECTION = "natural replies"
 MODES = ("plain-whole", "plain-streamed", "structured-whole", "structured-streamed")

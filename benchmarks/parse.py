@@ -26,8 +26,8 @@ def knowlex() -> tuple[Reader, Callable[[], float]]:
     import psutil
 
     from documents.chunkers.sentence import SentenceChunker
-    from documents.extractors.sandbox import SandboxedExtractor
-    from documents.tokens import WordPieceCounter
+    from documents.extractors.sandbox.extractor import SandboxedExtractor
+    from documents.text.tokens import WordPieceCounter
     from documents.types import ChunkingSettings
 
     extractor, chunker = SandboxedExtractor(), SentenceChunker(tokenizer=WordPieceCounter())

@@ -19,17 +19,17 @@ from tests.support import environment
 
 environment.set_environment()
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-import httpx  # noqa: E402
-import psutil  # noqa: E402
+import httpx
+import psutil
 
-from benchmarks.asking import Crowd, ask  # noqa: E402
-from tests.scaling.replication import PRIMARY, replica_of  # noqa: E402
-from tests.support.postgres import Postgres  # noqa: E402
-from tests.support.stack import Stack  # noqa: E402
+from benchmarks.asking import Crowd, ask
+from tests.scaling.replication import PRIMARY, replica_of
+from tests.support.postgres import Postgres
+from tests.support.stack import Stack
 
 OWNERS = """
     SELECT CASE application_name WHEN 'knowlex' THEN 'event loops' ELSE 'threads and workers' END AS owner,

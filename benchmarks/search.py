@@ -25,11 +25,11 @@ from tests.support import environment
 
 environment.set_environment()
 
-from embeddings.lexical import lexemes, term_weights  # noqa: E402
-from embeddings.words import sparse_text  # noqa: E402
-from knowlex.common.ids import new_id  # noqa: E402
-from tests.support.postgres import Postgres  # noqa: E402
-from tests.support.stack import Stack  # noqa: E402
+from embeddings.lexical.chunk_words import sparse_text
+from embeddings.lexical.terms import lexemes, term_weights
+from knowlex.base.ids import new_id
+from tests.support.postgres import Postgres
+from tests.support.stack import Stack
 
 A_DOCUMENT = 100
 RARE = {"tags": ["rare"]}

@@ -28,28 +28,29 @@ from tests.support import environment
 environment.set_environment()
 os.environ["LOG_LEVEL"] = "WARNING"
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-import numpy as np  # noqa: E402
-import psutil  # noqa: E402
-import psycopg  # noqa: E402
-from django.conf import settings  # noqa: E402
-from django.core.management import call_command  # noqa: E402
-from django.db import connection  # noqa: E402
+import numpy as np
+import psutil
+import psycopg
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
 
-from benchmarks.vector_data import Matrix, prepared  # noqa: E402
-from benchmarks.vector_engines import MARKED_ONE_IN, K  # noqa: E402
-from embeddings import indexing, search  # noqa: E402
-from embeddings.models import EmbeddingModel, VectorIndex  # noqa: E402
-from embeddings.vector_rows import vector_text  # noqa: E402
-from knowlex.common import async_db  # noqa: E402
-from knowlex.common.database import execute  # noqa: E402
-from rag.retrievers import statements  # noqa: E402
-from rag.retrievers.filtering import NARROW, Condition, condition_of  # noqa: E402
-from rag.types import Filters  # noqa: E402
-from tests.support.postgres import Postgres  # noqa: E402
+from benchmarks.vector_data import Matrix, prepared
+from benchmarks.vector_engines import MARKED_ONE_IN, K
+from embeddings import indexing
+from embeddings.models import EmbeddingModel, VectorIndex
+from embeddings.search import dense
+from embeddings.vectors.rows import vector_text
+from knowlex.db import pool
+from knowlex.db.threads import execute
+from rag.retrievers import statements
+from rag.retrievers.filtering import NARROW, Condition, condition_of
+from rag.types.question import Filters
+from tests.support.postgres import Postgres
 
 ALL, MARKED = UUID(int=1), UUID(int=2)  # collections; the second holds one row in a hundred
 A_DOCUMENT = 20  # chunks
@@ -195,9 +196,7 @@ def row_of(n: int, model_id: int, vector: Any) -> tuple[Any, ...]:
 
 @contextmanager
 def raw() -> Iterator[psycopg.Connection]:
-    with psycopg.connect(
-        **async_db._connection_arguments(connection.settings_dict), autocommit=True
-    ) as opened:
+    with psycopg.connect(**pool._connection_arguments(connection.settings_dict), autocommit=True) as opened:
         yield opened
 
 
@@ -270,7 +269,7 @@ async def searched(
     there = min(K, int(passing(filtered, await rows_stored()).sum()))
     try:
         ways = {(await found(question, filtered))[1] for question in questions[:6]}
-        pids = await async_db.fetch_all("SELECT pid FROM pg_stat_activity WHERE application_name = 'knowlex'")
+        pids = await pool.fetch_all("SELECT pid FROM pg_stat_activity WHERE application_name = 'knowlex'")
         processes = [psutil.Process(row["pid"]) for row in pids]
         before = sum(sum(process.cpu_times()[:2]) for process in processes)
         hits, times = 0, []
@@ -282,13 +281,13 @@ async def searched(
             hits += sum(distance <= farthest + 1e-5 for distance in distances)
         used = sum(sum(process.cpu_times()[:2]) for process in processes) - before
     finally:
-        await async_db.close_pool()
+        await pool.close_pool()
     way = "/".join(sorted(ways))
     return hits / there / len(questions), used / len(questions) * 1000, statistics.median(times), way
 
 
 async def rows_stored() -> int:
-    (row,) = await async_db.fetch_all("SELECT count(*) AS rows FROM embeddings_embedding")
+    (row,) = await pool.fetch_all("SELECT count(*) AS rows FROM embeddings_embedding")
     return int(row["rows"])
 
 
@@ -299,35 +298,35 @@ async def found(question: Any, filtered: str) -> tuple[list[float], str]:
     parameters = {"vector": vector_text(question), "collections": collections, "limit": K}
     if condition:
         return await found_passing(condition, parameters)
-    model = await search.search_model(collections)
+    model = await dense.search_model(collections)
     assert model is not None
-    rows = await async_db.fetch_all(_statement(model), parameters, setup=model.setup)
+    rows = await pool.fetch_all(_statement(model), parameters, setup=model.setup)
     return [row["distance"] for row in rows], way_of(model)
 
 
 async def found_passing(condition: Condition, parameters: dict[str, Any]) -> tuple[list[float], str]:
     """By the retriever's statements, which bring the passages too."""
     parameters = {**parameters, "candidates": K, "lexemes": [""], "model": None, **condition.parameters}
-    scope = await async_db.fetch_one(statements.scope(condition.conditions), parameters)
+    scope = await pool.fetch_one(statements.scope(condition.conditions), parameters)
     assert scope is not None
     narrow = scope["passing"] < NARROW
-    model = search.usable_model(scope).filtered(narrow=narrow)
+    model = dense.usable_model(scope).filtered(narrow=narrow)
     statement = statements.by_meaning(model, "dense", condition.conditions, narrow)
-    rows = await async_db.fetch_all(statement, parameters, setup=model.setup)
+    rows = await pool.fetch_all(statement, parameters, setup=model.setup)
     return [row["distance"] for row in rows], way_of(model)
 
 
-def way_of(model: search.SearchModel) -> str:
+def way_of(model: dense.SearchModel) -> str:
     return f" (by index, effort {model.effort})" if model.index else " (exact)"
 
 
-def _statement(model: search.SearchModel) -> bytes:
+def _statement(model: dense.SearchModel) -> bytes:
     if model not in _statements:
-        _statements[model] = search.dense_statement(model).as_bytes(None)
+        _statements[model] = dense.dense_statement(model).as_bytes(None)
     return _statements[model]
 
 
-_statements: dict[search.SearchModel, bytes] = {}
+_statements: dict[dense.SearchModel, bytes] = {}
 
 
 def other(name: str, python: Path, vectors: Matrix, questions: Matrix, truth: dict[str, list[float]]) -> None:

@@ -19,11 +19,12 @@ from tests.support import environment
 
 environment.set_environment()
 
-from rag.citations.checker import Checker  # noqa: E402
-from rag.citations.types import BEST_FIRST  # noqa: E402
-from rag.context import context_of  # noqa: E402
-from rag.types import Context, Synthesis  # noqa: E402
-from tests.rag.factory import passage  # noqa: E402
+from rag.citations.checker import Checker
+from rag.citations.types import BEST_FIRST
+from rag.context import context_of
+from rag.types.answer import Synthesis
+from rag.types.context import Context
+from tests.rag.factory import passage
 
 TEXTS = Path(__file__).with_name("written_claims.json")
 KINDS = {"same": "the same", "other": "something else"}

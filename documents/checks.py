@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
-from knowlex.common.components import component
+from knowlex.runtime.components import component
 
 PARTS = (
     "EXTRACTOR",

@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 from rest_framework import serializers
 
+from documents.library.listing import PageReport
 from documents.models import Chunk, Document
-from documents.page_report import PageReport
 from documents.types import PAGE_WARNINGS
 
 Row = TypeVar("Row")
@@ -72,7 +72,7 @@ class PageOutput(serializers.Serializer[PageReport]):
 
 
 class UploadInput(serializers.Serializer[None]):
-    """The multipart form, for the schema; documents.uploads reads it."""
+    """The multipart form, for the schema; documents.ingest.uploads reads it."""
 
     file = serializers.FileField(help_text="a PDF or Markdown file of at most 50 MB")
     collection = serializers.CharField(required=False, help_text="name or id; `default` unless given")

@@ -5,15 +5,16 @@ from uuid import UUID
 
 from django.db import transaction
 
-from documents import deletion, storage, storing
-from documents.access import Access
-from documents.collection_settings import own_chunking
-from documents.flights import SingleFlight
+from documents.access.scopes import Access
+from documents.ingest import writer
+from documents.ingest.single_flight import SingleFlight
+from documents.library import deletion, storage
+from documents.library.collection_settings import own_chunking
+from documents.library.storage import StagedUpload
 from documents.models import Chunk, Collection, Document
-from documents.storage import StagedUpload
 from documents.types import UPLOAD_SOURCES
-from knowlex.common.database import release_connection, with_retries
-from knowlex.common.errors import InvalidInput, NotFound
+from knowlex.base.errors import InvalidInput, NotFound
+from knowlex.db.threads import release_connection, with_retries
 
 _flights: SingleFlight[Document] = SingleFlight()
 
@@ -38,13 +39,13 @@ def ingest_document(
 
 
 def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Document:
-    known = with_retries(lambda: storing.known_id(collection.id, upload.checksum))
+    known = with_retries(lambda: writer.known_id(collection.id, upload.checksum))
     release_connection()
     if known is not None:
-        raise storing.duplicate(known)
-    extraction = storing.read(upload.path, filename=filename, sources=UPLOAD_SOURCES)
-    drafts = storing.split(extraction, own_chunking(collection.settings))
-    document = storing.described(
+        raise writer.duplicate(known)
+    extraction = writer.read(upload.path, filename=filename, sources=UPLOAD_SOURCES)
+    drafts = writer.split(extraction, own_chunking(collection.settings))
+    document = writer.described(
         extraction,
         drafts,
         collection=collection,
@@ -53,7 +54,7 @@ def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Docu
         size_bytes=upload.size_bytes,
     )
     storage.keep(document, upload)
-    storing.write_with_file(document, extraction, drafts)
+    writer.write_with_file(document, extraction, drafts)
     return document
 
 

@@ -14,9 +14,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from documents import services
-from documents.access import Access, access_of
-from documents.collections import named_collection
-from documents.idempotency import (
+from documents.access.scopes import Access, access_of
+from documents.ingest.idempotency import (
     KEY_HEADER,
     REPLAYED_HEADER,
     Claim,
@@ -25,12 +24,13 @@ from documents.idempotency import (
     checked_key,
     fingerprint,
 )
-from documents.page_report import page_report
+from documents.ingest.uploads import ReceivedUpload, received_upload
+from documents.library.collections import named_collection
+from documents.library.listing import page_report
 from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, PageOutput, UploadInput, listed
-from documents.uploads import ReceivedUpload, received_upload
-from knowlex.common.errors import Duplicate, InvalidInput
-from knowlex.common.fields import int_parameter
-from knowlex.common.ids import parse_id
+from knowlex.base.errors import Duplicate, InvalidInput
+from knowlex.base.ids import parse_id
+from knowlex.web.fields import int_parameter
 
 MAX_LIMIT, MAX_OFFSET = 1000, 1_000_000_000
 UPLOAD_LOCK_S = 300.0  # longer than any upload is worked on

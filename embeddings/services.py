@@ -8,22 +8,23 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from documents import items
-from documents.access import Access
+from documents.access.scopes import Access
+from documents.ingest import queue as ingest_queue
 from documents.models import Chunk
-from embeddings import queue, sentences, settling, vector_rows
-from embeddings.active import active_model, ensure_model_matches, learn_dimensions
+from embeddings.external import delivery
+from embeddings.model_lifecycle.active import active_model, ensure_model_matches, learn_dimensions
+from embeddings.model_lifecycle.registry import embedder_for
 from embeddings.models import EmbeddingModel, EmbeddingRun
-from embeddings.outside import shipping
-from embeddings.progress import wait_until_done
-from embeddings.registry import embedder_for
-from embeddings.requesting import request_all
-from embeddings.search import search
+from embeddings.search.dense import search
 from embeddings.types import Embedded, HeldChunk, ModelSpec, Requested
-from knowlex.common.database import release_connection, with_retries
-from knowlex.common.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
-from knowlex.common.heartbeat import Heartbeat
-from knowlex.common.ids import new_id
+from embeddings.vectors import rows, sentences
+from embeddings.work import document_status, queue
+from embeddings.work.requests import request_all
+from embeddings.work.waiting import wait_until_done
+from knowlex.base.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
+from knowlex.base.ids import new_id
+from knowlex.db.threads import release_connection, with_retries
+from knowlex.runtime.liveness import Heartbeat
 
 __all__ = [
     "active_model",
@@ -81,8 +82,8 @@ def _embed_next(batch_id: UUID | None) -> int | None:
     with Heartbeat(lambda: queue.renew(lease)):
         work.embed(model.spec, chunks)
     stored = with_retries(lambda: _settle(model, lease, work))
-    shipping.ship_chunks(model.pk, [chunk.chunk_id for chunk in work.chunks])
-    settling.settle([chunk.chunk_id for chunk in chunks])
+    delivery.ship_chunks(model.pk, [chunk.chunk_id for chunk in work.chunks])
+    document_status.settle([chunk.chunk_id for chunk in chunks])
     told = {"batch": str(batch_id), "model": model.name, "stored": stored, "failed": len(work.failed)}
     log.info("batch embedded", extra=told)
     return stored
@@ -156,7 +157,7 @@ def _settle(model: EmbeddingModel, lease: UUID, work: _Work) -> int:
     sizes = {len(one.vector) for one in work.found}
     if not all(learn_dimensions(model, size) for size in sizes):
         work.discard(EmbedderUnavailable("The embedding model's vectors changed their size.").message)
-    stored = vector_rows.store(lease=lease, model_id=model.pk, chunks=work.chunks, found=work.found)
+    stored = rows.store(lease=lease, model_id=model.pk, chunks=work.chunks, found=work.found)
     for reason in {reason for _, reason in work.failed}:
         ids = [chunk.chunk_id for chunk, why in work.failed if why == reason]
         queue.fail(lease=lease, chunk_ids=ids, reason=reason)
@@ -171,8 +172,8 @@ def sweep() -> tuple[list[UUID], int]:
     """
     if not with_retries(_expire):
         return [], 0
-    settling.sweep()
-    return with_retries(queue.due_batches), with_retries(items.due_count)
+    document_status.sweep()
+    return with_retries(queue.due_batches), with_retries(ingest_queue.due_count)
 
 
 @transaction.atomic
@@ -180,7 +181,7 @@ def _expire() -> bool:
     if not queue.try_sweep_lock():
         return False
     queue.expire()
-    items.expire()
+    ingest_queue.expire()
     return True
 
 

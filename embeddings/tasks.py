@@ -12,10 +12,11 @@ from django.conf import settings
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
-from documents.access import FULL
-from embeddings import ingestion, services
-from embeddings.outside import shipping
-from knowlex.common.errors import BrokerUnavailable
+from documents.access.scopes import FULL
+from embeddings import services
+from embeddings.external import delivery
+from embeddings.work import ingestion
+from knowlex.base.errors import BrokerUnavailable
 
 BROKER_ERRORS = (OperationalError, redis.exceptions.RedisError, OSError)
 MAX_HINTS = 1000  # the sweep sends more when these are used up
@@ -39,7 +40,7 @@ def ingest_next() -> None:
 @shared_task(name="embeddings.ship_next", acks_late=True)
 def ship_next() -> None:
     """Some batches of the outbox to the store outside. Safe to deliver twice, late, or without need."""
-    if shipping.ship_turn():
+    if delivery.ship_turn():
         with sweep_may_do_it():
             hint(ship_next)
 
@@ -72,12 +73,12 @@ def enqueue_lost_ingest(item_count: int) -> int:
 
 def enqueue_lost_shipping() -> int:
     """The same for what waits in the outbox: a few at work, so that embedding goes on beside a crowd."""
-    return lost_hints(ship_next, shipping.turns_due(), settings.SHIPPING_QUEUE)
+    return lost_hints(ship_next, delivery.turns_due(), settings.SHIPPING_QUEUE)
 
 
 def tell_shipping() -> None:
     """After a change that the vector store outside is to hear of; nothing without one. It may be lost."""
-    if shipping.is_used():
+    if delivery.is_used():
         with sweep_may_do_it():
             hint(ship_next)
 

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 
-from documents.access import access_of
+from documents.access.scopes import access_of
 from embeddings import services, tasks
 from embeddings.types import Hit, Requested
-from knowlex.common.database import release_connection
-from knowlex.common.errors import BrokerUnavailable, InvalidQuestion, UnsupportedMediaType
-from knowlex.common.fields import check_question, int_parameter
-from knowlex.common.http import allow, json_response
-from knowlex.common.ids import parse_id
+from knowlex.base.errors import BrokerUnavailable, InvalidQuestion, UnsupportedMediaType
+from knowlex.base.ids import parse_id
+from knowlex.db.threads import release_connection
+from knowlex.web.fields import check_question, int_parameter
+from knowlex.web.responses import allow, json_response
 
 T = TypeVar("T")
 DEFAULT_K, MAX_K = 5, 50

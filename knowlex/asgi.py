@@ -3,7 +3,7 @@
 Django's own ASGI handler opens a thread-sensitive context for each request; sync middleware, sync signal
 receivers and `response.close` hop to its thread: 475 threads were measured for 500 clients that wait.
 Here a coroutine view runs on the event loop alone, and a sync view (DRF, the admin) wholly in one thread of a
-bounded pool (knowlex.common.handler).
+bounded pool (knowlex.web.handler).
 """
 
 import asyncio
@@ -24,10 +24,10 @@ django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402
 
-from knowlex.common.async_db import close_pool  # noqa: E402
-from knowlex.common.body import Message, Receive  # noqa: E402
-from knowlex.common.errors import KnowlexError  # noqa: E402
-from knowlex.common.handler import Handler, Send  # noqa: E402
+from knowlex.base.errors import KnowlexError  # noqa: E402
+from knowlex.db.pool import close_pool  # noqa: E402
+from knowlex.web.body import Message, Receive  # noqa: E402
+from knowlex.web.handler import Handler, Send  # noqa: E402
 from rag import health, services  # noqa: E402
 
 log = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_ready, worker_shutdown
 from django.conf import settings
 
-from knowlex.common import liveness
-from knowlex.embedded.parts import die_with_parent
+from knowlex.embedded.processes import die_with_parent
+from knowlex.runtime import liveness
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
 

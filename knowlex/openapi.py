@@ -9,9 +9,30 @@ from importlib import import_module
 from typing import Any
 
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, URLResolver, get_resolver
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
-MODULES = ("knowlex.common.schema", "embeddings.schema", "rag.contracts.schema", "rag.contracts.v1.openapi")
+from knowlex.base.errors import NotFound
+from knowlex.web.responses import allow
+
+
+@allow("GET")
+async def front(request: HttpRequest) -> HttpResponse:
+    if "text/html" not in request.headers.get("Accept", ""):
+        raise NotFound("Not found. The documentation is at /api/docs.")
+    return HttpResponseRedirect("/api/docs")
+
+
+class DocsPage(SpectacularSwaggerSplitView):
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        """Nothing but `Allow`: DRF's own answer is data, which a page's template cannot tell."""
+        response = HttpResponse(status=204)
+        del response["Content-Type"]
+        return response
+
+
+MODULES = ("knowlex.web.openapi", "embeddings.schema", "rag.api.schema", "rag.api.v1.openapi")
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 NOT_API = ("admin", "static")
 FRONT_DOOR = "/"  # for browsers only

@@ -13,7 +13,7 @@ def server_config() -> uvicorn.Config:
     return uvicorn.Config(
         "knowlex.asgi:application",
         loop="uvloop",
-        http="knowlex.common.server:HttpProtocol",  # httptools, with limits and errors in JSON
+        http="knowlex.web.server:HttpProtocol",  # httptools, with limits and errors in JSON
         ws="none",
         interface="asgi3",
         log_config=None,  # Django's LOGGING is the one configuration

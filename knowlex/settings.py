@@ -9,12 +9,12 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from documents.types import ChunkingSettings
+from knowlex.base.retry import Retry
 from knowlex.broker import broker_options, broker_url, redis_client_url
-from knowlex.common.logging import logging_settings
-from knowlex.common.ollama import short_name
-from knowlex.common.retry import Retry
 from knowlex.embedded import paths
 from knowlex.environment import read_environment
+from knowlex.net.ollama import short_name
+from knowlex.runtime.logging import logging_settings
 from knowlex.values import filter_keys
 
 django_stubs_ext.monkeypatch()  # ModelAdmin[Document] and the like work at run time too
@@ -54,18 +54,18 @@ INSTALLED_APPS = [
 ]
 # Every request passes these, on the event loop alone; the API passes nothing else.
 EDGE_MIDDLEWARE = [
-    "knowlex.common.middleware.request_id",
-    "knowlex.common.middleware.access_lines",
-    "knowlex.common.middleware.security_headers",
-    "documents.authentication.identify",
-    "knowlex.common.middleware.rate_limit",
-    "knowlex.common.middleware.problems",
-    "documents.authentication.admit",
-    "knowlex.common.cross_site.cross_site",
+    "knowlex.web.middleware.request_id",
+    "knowlex.web.middleware.access_lines",
+    "knowlex.web.middleware.security_headers",
+    "documents.access.authentication.identify",
+    "knowlex.web.middleware.rate_limit",
+    "knowlex.web.middleware.problems",
+    "documents.access.authentication.admit",
+    "knowlex.web.cross_origin.cross_site",
 ]
-# Only /admin and /static pass these, in a thread (knowlex.common.handler).
+# Only /admin and /static pass these, in a thread (knowlex.web.handler).
 MIDDLEWARE = [
-    "knowlex.common.middleware.ProblemMiddleware",
+    "knowlex.web.middleware.ProblemMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -142,10 +142,10 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["knowlex.common.drf.StrictJSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "knowlex.common.drf.JSONAlways",
+    "DEFAULT_PARSER_CLASSES": ["knowlex.web.drf.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "knowlex.web.drf.JSONAlways",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "knowlex.common.http.exception_handler",
+    "EXCEPTION_HANDLER": "knowlex.web.responses.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
 }
@@ -291,7 +291,7 @@ VECTOR_STORE_COLLECTION = ENV.vector_store_collection  # what its collections' n
 CHUNKING = ChunkingSettings(size=ENV.knowlex_chunk_tokens, overlap=ENV.knowlex_chunk_overlap)
 KNOWLEX: dict[str, dict[str, Any]] = {
     "EXTRACTOR": {
-        "class": "documents.extractors.sandbox.SandboxedExtractor",
+        "class": "documents.extractors.sandbox.extractor.SandboxedExtractor",
         "options": {
             "pdf_reader": ENV.knowlex_pdf_reader,
             "processes": ENV.knowlex_extractor_processes,
@@ -299,13 +299,13 @@ KNOWLEX: dict[str, dict[str, Any]] = {
             "ocr_languages": ENV.knowlex_ocr_languages,
         },
     },
-    "TOKENIZER": {"class": "documents.tokens.WordPieceCounter"},
+    "TOKENIZER": {"class": "documents.text.tokens.WordPieceCounter"},
     "CHUNKER_FIXED": {"class": "documents.chunkers.fixed.FixedChunker"},
     "CHUNKER_SENTENCE": {"class": "documents.chunkers.sentence.SentenceChunker"},
     "CHUNKER_SEMANTIC": {"class": "documents.chunkers.semantic.SemanticChunker"},
-    "SENTENCE_EMBEDDER": {"class": "embeddings.sentence_embedder.SentenceEmbedder"},
+    "SENTENCE_EMBEDDER": {"class": "embeddings.search.sentence_embedder.SentenceEmbedder"},
     "EMBEDDER": EMBEDDERS[ENV.embedder],
-    "EMBEDDING_MODEL": {"class": "embeddings.active.ActiveModel"},
+    "EMBEDDING_MODEL": {"class": "embeddings.model_lifecycle.active.ActiveModel"},
     "RETRIEVER": {
         "class": "rag.rewriting.retriever.RewritingRetriever",
         "options": {

@@ -6,9 +6,8 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.renderers import JSONRenderer
 
-from knowlex.common import middleware
-from knowlex.docs import DocsPage
-from knowlex.front import front
+from knowlex.openapi import DocsPage, front
+from knowlex.web import middleware
 
 urlpatterns = [
     path("", front),

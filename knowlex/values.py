@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import psutil
 
-from knowlex.common.rates import Rate
+from knowlex.base.rates import Rate
 
 DATABASE_SCHEMES = {"postgres", "postgresql"}
 REDIS_SCHEMES = {"redis", "rediss", "valkey", "valkeys", "unix"}

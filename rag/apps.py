@@ -7,7 +7,7 @@ class RagConfig(AppConfig):
 
     def ready(self) -> None:
         """What workers look for besides documents: evaluations in nobody's hand, answers, old questions."""
-        from embeddings.sweeper import also_sweep
+        from embeddings.work.sweeper import also_sweep
         from rag import tasks
 
         also_sweep(tasks.sweep)

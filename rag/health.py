@@ -14,19 +14,19 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from embeddings import registry
+from embeddings.external import nearest
 from embeddings.indexing.report import STATE, described
-from embeddings.outside import nearby
-from embeddings.search import searched_model
+from embeddings.model_lifecycle import registry
+from embeddings.search.dense import searched_model
 from embeddings.types import ModelSpec
-from knowlex.common import liveness
-from knowlex.common.components import component
-from knowlex.common.errors import KnowlexError
-from knowlex.common.giving_up import finished
-from knowlex.common.model_servers import ollama_state, takes_connections
-from knowlex.common.per_loop import PerLoop
-from knowlex.common.times import utc_timestamp
-from rag import warming
+from knowlex.base.errors import KnowlexError
+from knowlex.base.times import utc_timestamp
+from knowlex.net.model_servers import ollama_state, takes_connections
+from knowlex.runtime import liveness
+from knowlex.runtime.components import component
+from knowlex.runtime.event_loops import PerLoop
+from knowlex.runtime.timeouts import finished
+from rag.answering import preload
 from rag.protocols import ModelBacked, Reranker
 
 LIMIT_S, MODEL_LIMIT_S = 1.0, 0.3
@@ -66,7 +66,7 @@ async def health_check() -> dict[str, Any]:
 
 async def load_models() -> None:
     """Those of Ollama, so that the first question does not wait for them. Raises ImproperlyConfigured."""
-    await warming.load_models(await _searched_model())
+    await preload.load_models(await _searched_model())
 
 
 async def warm_up() -> None:
@@ -95,7 +95,7 @@ async def warm_up_reranker() -> None:
 
 
 async def _measure() -> dict[str, Any]:
-    checks = (_database(), nearby.ping(), _broker(), _workers(), _embedder(), _chat_model(), _reranker())
+    checks = (_database(), nearest.ping(), _broker(), _workers(), _embedder(), _chat_model(), _reranker())
     database, store, broker, workers, embedder, chat, reranker = await asyncio.gather(
         *(_within_limit(check) for check in checks)
     )

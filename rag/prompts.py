@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 
-from rag.types import Block, Context, Passage, Question
+from rag.types.context import Block, Context
+from rag.types.question import Question
+from rag.types.retrieval import Passage
 
 NOT_FOUND = "Answer not found in provided content"
 SYSTEM = f"""You answer a question using only the numbered context blocks that the user message gives \

@@ -6,20 +6,10 @@ from uuid import UUID
 
 from rag.citations.types import Claim, Judgement, Opinion, Unproved
 from rag.rewriting.types import Variant
-from rag.types import (
-    Block,
-    Context,
-    Examination,
-    Passage,
-    Place,
-    Question,
-    Reason,
-    Retrieval,
-    Room,
-    Sources,
-    Synthesis,
-    Usage,
-)
+from rag.types.answer import Reason, Sources, Synthesis, Usage
+from rag.types.context import Block, Context, Place, Room
+from rag.types.question import Question
+from rag.types.retrieval import Examination, Passage, Retrieval
 
 P = TypeVar("P")
 _known: dict[tuple[type, type], bool] = {}

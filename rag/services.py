@@ -1,4 +1,4 @@
-"""What can be done with questions besides asking them (rag.asking). No HTTP in here."""
+"""What can be done with questions besides asking them (rag.answering.ask). No HTTP in here."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -10,21 +10,22 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
-from documents.access import Access
+from documents.access.scopes import Access
 from documents.models import DEFAULT_COLLECTION
 from documents.protocols import TokenCounter
-from knowlex.common import replica
-from knowlex.common.async_db import fetch_all, fetch_one
-from knowlex.common.components import all_built, component
-from knowlex.common.errors import NotFound
-from knowlex.common.shared_cache import shared
-from rag import collections_read
-from rag.context.making import ContextMaker
+from knowlex.base.errors import NotFound
+from knowlex.db import replica
+from knowlex.db.pool import fetch_all, fetch_one
+from knowlex.runtime.cache import shared
+from knowlex.runtime.components import all_built, component
+from rag.answering import collections_read
+from rag.answering.explanation import explained
+from rag.answering.pipeline import Pipeline
+from rag.answering.timing import before, searching_too_long
+from rag.context.assembly import ContextMaker
 from rag.context.tokens import Ruler
-from rag.deadlines import before, searching_too_long
-from rag.explaining import explained
-from rag.memory.recorder import recorder
-from rag.pipeline import Pipeline
+from rag.history.query_counts import query_counts
+from rag.history.recorder import recorder
 from rag.protocols import (
     ClaimJudge,
     Completing,
@@ -36,9 +37,9 @@ from rag.protocols import (
     Synthesizer,
     can,
 )
-from rag.query_counts import query_counts
 from rag.relevance import assess
-from rag.types import NO_FILTERS, Explanation, Filters, Mode, Question, SearchResult
+from rag.types.question import NO_FILTERS, Filters, Mode, Question
+from rag.types.retrieval import Explanation, SearchResult
 
 _SEEN_CHUNK = """
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id

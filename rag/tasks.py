@@ -4,15 +4,15 @@ from celery import shared_task
 from django.conf import settings
 
 from embeddings.tasks import hint, lost_hints, sweep_may_do_it
-from knowlex.common.database import with_retries
-from rag.evaluation import running, turns
-from rag.memory import judging, retention
+from knowlex.db.threads import with_retries
+from rag.evaluation import queue, worker
+from rag.history import judging, retention
 
 
 @shared_task(name="rag.evaluate_next", acks_late=True)
 def evaluate_next() -> None:
     """Some seconds of the run that has waited longest. Safe to deliver twice, late, or without need."""
-    if running.run_turn():
+    if worker.run_turn():
         enqueue_evaluation()
 
 
@@ -40,4 +40,4 @@ def sweep_queries() -> int:
 
 def sweep() -> int:
     """Hints for runs that nobody has in hand, after a worker died or the broker lost its queue."""
-    return lost_hints(evaluate_next, with_retries(turns.due), settings.EVALUATION_QUEUE)
+    return lost_hints(evaluate_next, with_retries(queue.due), settings.EVALUATION_QUEUE)

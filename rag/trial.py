@@ -8,14 +8,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from uuid import UUID
 
-from knowlex.common.components import component
-from knowlex.common.errors import KnowlexError, SynthesisTimeout
+from knowlex.base.errors import KnowlexError, SynthesisTimeout
+from knowlex.runtime.components import component
+from rag.answering.timing import before, writing_too_long
 from rag.citations import settle
 from rag.citations.checker import Checker
 from rag.context import context_of
-from rag.deadlines import before, writing_too_long
 from rag.protocols import ClaimJudge, Synthesizer
-from rag.types import Context, Passage, Question, Reason, Sources, Synthesis
+from rag.types.answer import Reason, Sources, Synthesis
+from rag.types.context import Context
+from rag.types.question import Question
+from rag.types.retrieval import Passage
 
 QUESTION = "When was the Aldwick lighthouse built, and how tall is it?"
 PASSAGE = (

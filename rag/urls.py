@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from rag.contracts.ask import ask
-from rag.contracts.health import health
-from rag.contracts.metrics import metrics
-from rag.contracts.query import query
-from rag.contracts.v1.urls import urlpatterns as platform
+from rag.api.ask import ask
+from rag.api.health import health
+from rag.api.metrics import metrics
+from rag.api.query import query
+from rag.api.v1.urls import urlpatterns as platform
 
 urlpatterns = [
     path("api/v1/rag/ask", ask, name="ask"),

@@ -20,17 +20,17 @@ from tests.support import environment
 
 environment.set_environment()
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-from knowlex.embedded.valkey import EmbeddedValkey  # noqa: E402
-from tests.provider import Provider  # noqa: E402
-from tests.support import commands  # noqa: E402
-from tests.support.pdf import make_pdf  # noqa: E402
-from tests.support.postgres import Postgres  # noqa: E402
-from tests.support.stack import Stack  # noqa: E402
-from tests.support.waiting import wait_until  # noqa: E402
+from knowlex.embedded.valkey import EmbeddedValkey
+from tests.provider import Provider
+from tests.support import commands
+from tests.support.pdf import make_pdf
+from tests.support.postgres import Postgres
+from tests.support.stack import Stack
+from tests.support.waiting import wait_until
 
 __all__ = ["make_pdf", "wait_until"]
 

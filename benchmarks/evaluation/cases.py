@@ -11,10 +11,10 @@ import numpy as np
 from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Sets, holds
 from benchmarks.evaluation.swapped import swapped
+from rag.ranking.sentences import analysis_of
 from rag.relevance import Calibration
 from rag.relevance.features import Features, describe
 from rag.relevance.fitting import FOLDS, Pair
-from rag.sentences import analysis_of
 
 # Questions with another's name or year, which the rest of their words fit: the weight of `subject` alone is
 # fitted to them.

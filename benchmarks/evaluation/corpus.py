@@ -10,13 +10,13 @@ import numpy as np
 
 from benchmarks.evaluation.vectors import Vectors
 from documents.chunkers.sentence import SentenceChunker
-from documents.extractors.kinds import name_kind
-from documents.extractors.limits import Job
-from documents.extractors.reading import read_document
-from documents.tokens import WordPieceCounter
+from documents.extractors.file_types import name_kind
+from documents.extractors.readers import read_document
+from documents.extractors.sandbox.limits import Job
+from documents.text.tokens import WordPieceCounter
 from documents.types import ALL_SOURCES, ChunkingSettings
-from embeddings.lexical import idf, lexemes, position, question_lexemes, term_weights
-from rag.types import Passage, Retrieval
+from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights
+from rag.types.retrieval import Passage, Retrieval
 
 DEPTH = 40  # of each ranking
 CANDIDATES = 20  # of both together, as the server hands them on

@@ -22,15 +22,16 @@ from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.fit_relevance import THRESHOLD
 from benchmarks.evaluation.sets import ARTICLES, Sets, vectors_of
 from rag.context import assemble, distinct
-from rag.evaluation.judging import is_right
-from rag.evaluation.reading import read_objects
+from rag.evaluation.question_files import read_objects
+from rag.evaluation.scoring import is_right
 from rag.evaluation.types import Case
 from rag.extracting.candidates import Traits, candidates_of, with_forms
 from rag.extracting.choosing import WEIGHTS, choose, options_of, stating
 from rag.relevance import assess
 from rag.relevance.fitting import FOLDS
 from rag.rerankers.sentence import SentenceReranker
-from rag.types import Context, Question
+from rag.types.context import Context
+from rag.types.question import Question
 
 TOP_K = 5
 CANDIDATES = 40  # as the server ranks them

@@ -25,7 +25,8 @@ from rag.rerankers.sentence import SentenceReranker
 from rag.retrievers.foreign.chroma import ChromaReader
 from rag.retrievers.foreign.headed import HeadedReranker, assess_headed
 from rag.retrievers.foreign.retriever import ForeignRetriever
-from rag.types import Passage, Question, Retrieval
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval
 
 TOP_K = 5
 THRESHOLDS = (0.5, 0.8)

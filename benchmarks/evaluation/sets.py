@@ -11,7 +11,7 @@ from benchmarks.evaluation.vectors import Vectors
 from embeddings.embedders import e5
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.protocols import Embedder
-from rag.types import Passage
+from rag.types.retrieval import Passage
 
 ARTICLES = ("xquad", "covidqa")
 FILINGS = "financebench"

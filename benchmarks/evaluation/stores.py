@@ -25,34 +25,35 @@ from tests.support import environment
 environment.set_environment()
 os.environ["LOG_LEVEL"] = "WARNING"
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-import numpy as np  # noqa: E402
-from django.conf import settings  # noqa: E402
-from django.core.management import call_command  # noqa: E402
-from django.db import connection, transaction  # noqa: E402
-from django.test import override_settings  # noqa: E402
+import numpy as np
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.test import override_settings
 
-from benchmarks.evaluation.corpus import read_passages  # noqa: E402
-from benchmarks.evaluation.sets import rows, vectors_of  # noqa: E402
-from benchmarks.evaluation.vectors import Vectors  # noqa: E402
-from documents.models import Chunk, Collection, Document  # noqa: E402
-from embeddings.models import EmbeddingModel  # noqa: E402
-from embeddings.outside import space_of  # noqa: E402
-from embeddings.outside.outbox import Entry  # noqa: E402
-from embeddings.outside.parcels import parcels_of  # noqa: E402
-from embeddings.protocols import VectorStore  # noqa: E402
-from embeddings.types import Embedded, HeldChunk  # noqa: E402
-from embeddings.vector_rows import insert  # noqa: E402
-from knowlex.common.async_db import close_pool  # noqa: E402
-from knowlex.common.components import component  # noqa: E402
-from rag import services  # noqa: E402
-from rag.types import Mode, Passage, Question, SearchResult  # noqa: E402
-from tests.support.chroma import ChromaServer  # noqa: E402
-from tests.support.postgres import Postgres  # noqa: E402
-from tests.support.qdrant import QdrantServer  # noqa: E402
+from benchmarks.evaluation.corpus import read_passages
+from benchmarks.evaluation.sets import rows, vectors_of
+from benchmarks.evaluation.vectors import Vectors
+from documents.models import Chunk, Collection, Document
+from embeddings.external import space_of
+from embeddings.external.batches import parcels_of
+from embeddings.external.outbox import Entry
+from embeddings.models import EmbeddingModel
+from embeddings.protocols import VectorStore
+from embeddings.types import Embedded, HeldChunk
+from embeddings.vectors.rows import insert
+from knowlex.db.pool import close_pool
+from knowlex.runtime.components import component
+from rag import services
+from rag.types.question import Mode, Question
+from rag.types.retrieval import Passage, SearchResult
+from tests.support.chroma import ChromaServer
+from tests.support.postgres import Postgres
+from tests.support.qdrant import QdrantServer
 
 MODEL = "all-MiniLM-L6-v2"
 SERVERS = {"chroma": ChromaServer, "qdrant": QdrantServer}

@@ -4,7 +4,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from embeddings.lexical import lexemes
+from embeddings.lexical.terms import lexemes
 
 _NAME = re.compile(r"(?<=\s)[A-Z][\w-]+(?:\s+(?:[A-Z][\w-]+|\d{4}\b))*|\b(?:1[5-9]|20)\d\d\b")
 YEARS = [str(year) for year in range(1900, 2025)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from documents.sentences import sentence_spans
+from documents.text.sentences import sentence_spans
 from embeddings.protocols import Embedder, SentenceAware
 
 Spans = list[tuple[int, int]]

@@ -4,15 +4,15 @@ from typing import Any
 
 from django import forms
 
-from documents.collection_settings import COLLECTION_NAMES, NEW_COLLECTION, as_names, checked, merged
-from documents.collections import checked_name, chunking_settings, effective_settings
+from documents.library.collection_settings import COLLECTION_NAMES, NEW_COLLECTION, as_names, checked, merged
+from documents.library.collections import checked_name, chunking_settings, effective_settings
 from documents.models import Collection
 from documents.types import STRATEGIES
-from knowlex.common.errors import InvalidInput
+from knowlex.base.errors import InvalidInput
 
 
 class CollectionForm(forms.ModelForm[Collection]):
-    """`cleaned_data["given"]`: the settings, as documents.collections takes them."""
+    """`cleaned_data["given"]`: the settings, as documents.library.collections takes them."""
 
     chunking_strategy = forms.ChoiceField(choices=[(name, name) for name in STRATEGIES])
     chunk_size = forms.IntegerField(help_text="Tokens of a full chunk.")

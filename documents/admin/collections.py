@@ -10,11 +10,11 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils.html import format_html
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.admin.collection_form import CollectionForm
-from documents.collection_settings import embedding_model
-from documents.collection_statistics import collection_stats
-from documents.collections import change_collection, create_collection
+from documents.library.collection_settings import embedding_model
+from documents.library.collection_statistics import collection_stats
+from documents.library.collections import change_collection, create_collection
 from documents.models import DEFAULT_COLLECTION, Collection
 
 

@@ -13,11 +13,11 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.admin.words import state_badge
-from documents.held_languages import stored_languages
+from documents.library.collection_statistics import stored_languages
+from documents.library.listing import PageReport, page_report
 from documents.models import Document, IngestItem
-from documents.page_report import PageReport, page_report
 from documents.types import PAGE_WARNINGS, UNREAD_WARNINGS
 
 

@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from documents import keys
+from documents.access import keys
 from documents.models import ApiKey, Collection
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 
 
 class KeyForm(forms.ModelForm[ApiKey]):

@@ -2,17 +2,48 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from documents.chunkers.limits import Sizes, sizes_of
 from documents.chunkers.packing import Group, Packer
-from documents.chunkers.pieces import PROSE, Piece
+from documents.chunkers.pieces import PROSE, Material, Piece, is_bare
 from documents.chunkers.reading import Reading
-from documents.chunkers.stretches import stretches
-from documents.headings import Place
 from documents.protocols import TokenCounter
-from documents.sentences import stripped
+from documents.text.headings import Place
+from documents.text.sentences import stripped
 from documents.types import Block, ChunkDraft, ChunkingSettings, Extraction
-from knowlex.common.components import component
+from knowlex.runtime.components import component
+
+
+def stretches(material: Material, sizes: Sizes) -> Iterator[Piece]:
+    """In order, covering all but white space; of any size. None reaches over the beginning of a page, a
+    heading or a block that stands apart, nor over the end of one.
+    """
+    text, edges = material.text, _edges(material, sizes)
+    headed = set(material.contents.starts)
+    places = [*sorted(edges), len(text)]
+    pending: Place | None = None
+    for start, end in pairwise(places):
+        if start in headed:
+            pending = material.contents.at(start)
+        first, last = stripped(text, start, end)
+        if first < last:
+            bare = pending is not None and is_bare(text[first : min(last, first + 1000)], pending.title)
+            tokens = material.ruler.tokens(first, last)
+            yield Piece(first, last, tokens, pending, bare, block=edges[start])
+            pending = None
+
+
+def _edges(material: Material, sizes: Sizes) -> dict[int, int]:
+    """Where a stretch begins, and in which block (PROSE for none)."""
+    edges = dict.fromkeys((0, *material.pages, *material.contents.starts), PROSE)
+    for index, block in enumerate(material.blocks):
+        if material.stands_apart(block, sizes):
+            edges.update(dict.fromkeys(material.edges_within(block), index))
+            edges[block.start_char] = index
+            edges.setdefault(block.end_char, PROSE)
+    return {place: block for place, block in edges.items() if place < len(material.text)}
+
 
 _LEAST = 0.75  # of a window: how much of it a cut at white space must leave
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from documents.types import ChunkingSettings
-from knowlex.common.fields import MAX_QUESTION_CHARS
+from knowlex.web.fields import MAX_QUESTION_CHARS
 
 MAX_TOKENS = 500  # the embedder reads 512, its two special tokens included
 MAX_CHARS = MAX_QUESTION_CHARS  # a chunk's own text must be fit to be searched for

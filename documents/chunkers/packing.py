@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from documents.chunkers.limits import Sizes
 from documents.chunkers.pieces import PROSE, Piece
-from documents.headings import Contents, Place
+from documents.text.headings import Contents, Place
 
 
 @dataclass(slots=True)

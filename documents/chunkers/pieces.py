@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from documents.chunkers.limits import Sizes
-from documents.headings import Contents, Place
-from documents.sentences import sentence_spans, stripped
-from documents.tokens import TokenSpans
+from documents.text.headings import Contents, Place
+from documents.text.sentences import sentence_spans, stripped
+from documents.text.tokens import TokenSpans
 from documents.types import Block
 
 PROSE = -1

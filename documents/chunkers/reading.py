@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from documents.chunkers.pieces import Material, Ruler, token_starts
-from documents.headings import Contents, Place
 from documents.protocols import TokenCounter
-from documents.sentences import stripped
+from documents.text.headings import Contents, Place
+from documents.text.sentences import stripped
 from documents.types import ChunkDraft, ChunkType, Extraction
 
 

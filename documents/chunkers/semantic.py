@@ -12,7 +12,7 @@ from documents.chunkers.pieces import Piece, pieces
 from documents.chunkers.reading import Reading
 from documents.protocols import SentenceEmbedder, TokenCounter
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
-from knowlex.common.components import component
+from knowlex.runtime.components import component
 
 BATCH = 128  # pairs of sentences whose vectors are held at once
 PASSES = 4

@@ -4,7 +4,7 @@ from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS
 from documents.chunkers.packed import packed
 from documents.protocols import TokenCounter
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
-from knowlex.common.components import component
+from knowlex.runtime.components import component
 
 __all__ = ["MAX_CHARS", "MAX_TOKENS", "SentenceChunker"]
 

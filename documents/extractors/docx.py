@@ -14,10 +14,9 @@ from docx import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 
 from documents.extractors.cleaning import clean_label
-from documents.extractors.composing import Composer
+from documents.extractors.composer import Composer
+from documents.extractors.docx_text import Styles, cell_text, inline, notes_of, w
 from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
-from documents.extractors.wordstyles import Styles, w
-from documents.extractors.wordtext import cell_text, inline, notes_of
 from documents.types import Extraction
 
 BROKEN_DOCX = "The DOCX is damaged and cannot be read."

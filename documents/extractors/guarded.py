@@ -8,8 +8,8 @@ from types import FrameType
 from typing import TypeVar
 
 from documents.extractors.failures import PasswordNeeded, Unreadable
-from documents.extractors.looks import RawPage
-from documents.extractors.pages import OpenReader, PdfReader, ReaderName
+from documents.extractors.pdf.line_styles import RawPage
+from documents.extractors.pdf.pages import OpenReader, PdfReader, ReaderName
 
 T = TypeVar("T")
 

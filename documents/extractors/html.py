@@ -4,6 +4,7 @@ trafilatura finds the main content and what the page says about itself; where it
 at a loss, the whole page's text is taken, without navigation.
 """
 
+import html
 import re
 from copy import deepcopy
 from dataclasses import replace
@@ -14,14 +15,31 @@ from trafilatura import bare_extraction
 from trafilatura.metadata import extract_metadata
 
 from documents.extractors.cleaning import clean_label
-from documents.extractors.composing import Composer
+from documents.extractors.composer import Composer
 from documents.extractors.decoding import decode, has_byte_order_mark
 from documents.extractors.failures import NO_WORDS, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.flattening import compose_flat
 from documents.extractors.guarded import OutOfTime, cpu_limit
 from documents.extractors.markup import compose, text_of
-from documents.extractors.pages import MAX_TEXT_BYTES
+from documents.extractors.pdf.pages import MAX_TEXT_BYTES
 from documents.types import Extraction
+
+_UNSHOWN = re.compile(
+    r"<!--(?>.*?(?:-->|\Z))|<(?P<tag>script|style|noscript|template|title|head)\b(?>.*?(?:</(?P=tag)\s*>|\Z))",
+    re.IGNORECASE | re.DOTALL,
+)
+_INLINE = re.compile(
+    r"</?(?:a|b|i|u|s|em|strong|span|font|code|sub|sup|small|big|mark|q)\b[^<>]*>", re.IGNORECASE
+)
+_TAG = re.compile(r"</?[a-z!?][^<>]*>", re.IGNORECASE)
+
+
+def compose_flat(page: str, composer: Composer) -> None:
+    """Adds a paragraph for what stands between two tags that are not of a line's own."""
+    shown = _TAG.sub("\n", _INLINE.sub("", _UNSHOWN.sub("", page).replace("\n", " ")))
+    for line in shown.split("\n"):
+        if not line.isspace():
+            composer.paragraph(html.unescape(line))
+
 
 _MAIN_CPU_S = 8.0
 _ABOUT_CPU_S = 3.0

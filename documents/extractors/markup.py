@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Set
 from typing import Any
 
-from documents.extractors.composing import Composer
+from documents.extractors.composer import Composer
 
 _MAX_DEPTH = 200  # deeper elements give their text and no structure
 _LEVELS = {f"h{level}": level for level in range(1, 7)}

@@ -7,7 +7,7 @@ from io import BytesIO
 
 from documents.extractors.decoding import decode, has_byte_order_mark, looks_binary
 from documents.extractors.failures import NOT_A_DOCUMENT, PasswordNeeded, Unreadable
-from documents.extractors.kinds import NameKind, opens_as_pdf
+from documents.extractors.file_types import NameKind, opens_as_pdf
 from documents.types import UPLOAD_SOURCES, Source
 
 _HEAD = 64 * 1024

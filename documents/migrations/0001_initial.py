@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import documents.models
-import knowlex.common.ids
+import knowlex.base.ids
 from django.db import migrations, models
 
 
@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Collection',
             fields=[
-                ('id', models.UUIDField(default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=255, unique=True)),
                 ('description', models.TextField(blank=True, default='')),
                 ('settings', models.JSONField(blank=True, default=dict)),
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Document',
             fields=[
-                ('id', models.UUIDField(default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False)),
                 ('source', models.CharField(choices=[('PDF', 'Pdf'), ('MARKDOWN', 'Markdown')], max_length=16)),
                 ('original_filename', models.CharField(max_length=255)),
                 ('title', models.CharField(blank=True, default='', max_length=512)),
@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Chunk',
             fields=[
-                ('id', models.UUIDField(default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False)),
                 ('chunk_index', models.IntegerField()),
                 ('content', models.TextField()),
                 ('start_char', models.IntegerField()),

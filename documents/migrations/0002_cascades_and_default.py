@@ -2,8 +2,8 @@
 
 from django.db import migrations
 
-from knowlex.common.cascades import cascade
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
+from knowlex.db.cascades import cascade
 
 
 def make_default(apps, schema_editor):

@@ -4,8 +4,8 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
-import knowlex.common.ids
-from knowlex.common.cascades import cascade
+import knowlex.base.ids
+from knowlex.db.cascades import cascade
 
 # Stored documents, and those of jobs that are not stored: waiting, being read, or failed before.
 ENTRIES = """
@@ -68,7 +68,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False
+                        default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
                 ("name", models.CharField(max_length=255)),
@@ -118,7 +118,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False
+                        default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
                 ("position", models.IntegerField()),
@@ -188,7 +188,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False
+                        default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
                 ("settings", models.JSONField(default=dict)),

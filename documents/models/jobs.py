@@ -4,7 +4,7 @@ from django.db import models
 
 from documents.models.library import Collection, Document, ProcessingStatus
 from documents.querysets.jobs import IngestItemQuerySet, IngestJobQuerySet
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 
 
 class IngestJob(models.Model):

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from documents.models.library import Collection
 from documents.querysets.keys import ApiKeyQuerySet
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 
 
 class ApiKey(models.Model):

@@ -16,7 +16,7 @@ from documents.querysets.library import (
     DocumentQuerySet,
     PageQuerySet,
 )
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 
 _CURRENT = models.Q(replaces__isnull=True)
 DEFAULT_COLLECTION = "default"
@@ -29,7 +29,7 @@ def stored_name(document: "Document", filename: str) -> str:
 
 
 class Collection(models.Model):
-    """settings: as checked by documents.collections; what is missing is the server's default."""
+    """settings: as checked by documents.library.collections; what is missing is the server's default."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     name = models.CharField(max_length=255, unique=True)
@@ -192,7 +192,7 @@ class Chunk(models.Model):
 
 
 class CollectionChange(models.Model):
-    """Something in a collection changed; see documents.collection_changes. Triggers add the rows."""
+    """Something in a collection changed; see documents.library.collection_states. Triggers add the rows."""
 
     id = models.BigAutoField(primary_key=True)
     collection_id = models.UUIDField()

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import models
 
-from documents.access import Access
+from documents.access.scopes import Access
 
 if TYPE_CHECKING:
     from documents.models import IngestItem, IngestJob  # noqa: F401

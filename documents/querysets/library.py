@@ -10,7 +10,7 @@ from django.apps import apps
 from django.db import models
 from django.db.models.functions import Coalesce, Length
 
-from documents.access import Access
+from documents.access.scopes import Access
 from documents.types import ChunkDraft, Extraction
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from embeddings.admin.chunks import EmbeddedChunkAdmin
 from embeddings.admin.collections import EmbeddedCollectionAdmin
 from embeddings.admin.documents import EmbeddedDocumentAdmin
+from embeddings.admin.external import OutsideStoreAdmin
 from embeddings.admin.indexes import IndexMeasurementAdmin, VectorIndexAdmin
 from embeddings.admin.jobs import IngestJobAdmin
 from embeddings.admin.models import EmbeddingModelAdmin, EmbeddingRequestAdmin, EmbeddingRunAdmin
-from embeddings.admin.outside import OutsideStoreAdmin
 
 __all__ = [
     "EmbeddedChunkAdmin",

@@ -6,13 +6,13 @@ from django.contrib import admin
 from django.db.models import Sum
 from django.http import HttpRequest
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.admin import CollectionAdmin
 from documents.models import DEFAULT_COLLECTION, Collection, Document
-from embeddings import ingestion
 from embeddings.admin.progress import not_stored
 from embeddings.admin.receipts import DeletingWithReceipt
 from embeddings.models import Embedding
+from embeddings.work import ingestion
 
 admin.site.unregister(Collection)
 

@@ -8,15 +8,16 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.admin import DocumentAdmin
 from documents.admin.words import counted
 from documents.models import Document
-from embeddings import ingestion, tasks
+from embeddings import tasks
 from embeddings.admin.receipts import DeletingWithReceipt
 from embeddings.admin.state import EmbeddingStateFilter, per_document
 from embeddings.admin.uploads import UploadViews
 from embeddings.models import Embedding, EmbeddingRequest
+from embeddings.work import ingestion
 
 NAMES_SHOWN = 100
 

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from embeddings.admin.models import ReadOnlyAdmin
+from embeddings.external import nearest
 from embeddings.models import IndexMeasurement, VectorIndex
-from embeddings.outside import nearby
 
 
 class _Recall:
@@ -41,7 +41,7 @@ class VectorIndexAdmin(_Recall, ReadOnlyAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """With why there may be none."""
         why = "A model with few chunks has none: its searches compare the question with every vector."
-        if store := nearby.store_name():
+        if store := nearest.store_name():
             why = f"There is none: vectors are searched in {store}."
         return super().changelist_view(request, {"subtitle": why, **(extra_context or {})})
 

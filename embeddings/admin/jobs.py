@@ -8,13 +8,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.admin.words import state_badge
 from documents.models import IngestItem, IngestJob
-from embeddings import ingestion
-from embeddings.admin.job_views import JobViews
+from embeddings.admin.job_pages import JobViews
 from embeddings.admin.progress import ENDED, FAILED, with_progress
 from embeddings.admin.words import duration, state_of
+from embeddings.work import ingestion
 
 
 class JobStateFilter(admin.SimpleListFilter):

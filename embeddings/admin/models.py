@@ -11,12 +11,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from embeddings import model_switch, tasks
-from embeddings.model_advice import to_follow
-from embeddings.model_rows import Counts
-from embeddings.model_rows import state as model_state
+from embeddings import tasks
+from embeddings.model_lifecycle import switch as model_switch
+from embeddings.model_lifecycle.advice import to_follow
+from embeddings.model_lifecycle.listing import Counts
+from embeddings.model_lifecycle.listing import state as model_state
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):

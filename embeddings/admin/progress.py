@@ -25,7 +25,7 @@ from django.db.models.functions import Coalesce, JSONObject, Now
 from documents.models import Document, IngestItem, IngestJob
 from embeddings.admin.state import per_document
 from embeddings.models import Embedding
-from embeddings.reports import STALLED_AFTER_S
+from embeddings.work.job_reports import STALLED_AFTER_S
 
 COMPLETED, FAILED = Q(status=IngestItem.Status.COMPLETED), Q(status=IngestItem.Status.FAILED)
 ENDED = COMPLETED | FAILED

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from embeddings.admin.words import receipt_text
-from embeddings.ingestion import Receipt
+from embeddings.work.ingestion import Receipt
 
 
 class DeletingWithReceipt(admin.ModelAdmin[Any]):

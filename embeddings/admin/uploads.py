@@ -10,11 +10,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from documents.collections import default_collection
-from documents.forms import ReplaceForm, UploadForm
+from documents.admin.forms import ReplaceForm, UploadForm
+from documents.library.collections import default_collection
 from documents.models import Document, IngestJob
 from embeddings.tasks import enqueue_ingest, sweep_may_do_it
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 
 
 class UploadViews(admin.ModelAdmin[Document]):

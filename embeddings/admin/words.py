@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from documents.admin.words import counted
-from knowlex.common.liveness import count_alive_now
+from knowlex.runtime.liveness import count_alive_now
 
 
 def state_of(progress: dict[str, Any]) -> str:
@@ -34,7 +34,7 @@ def duration(start: datetime | None, end: datetime | None) -> str:
 
 
 def receipt_text(receipt: Any) -> str:
-    """What a deletion took along (embeddings.ingestion.Receipt), for a person."""
+    """What a deletion took along (embeddings.work.ingestion.Receipt), for a person."""
     parts = [
         counted(receipt.documents, "document"),
         counted(receipt.pages, "page"),

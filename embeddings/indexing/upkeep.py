@@ -8,7 +8,7 @@ from embeddings.indexing import records
 from embeddings.indexing.building import alone, count_rows, drop_orphans, ensure_index
 from embeddings.indexing.measuring import measure
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
-from knowlex.common.database import execute
+from knowlex.db.threads import execute
 
 MEASURED_EVERY = timedelta(hours=1)
 CHANGED = 0.01  # share of the rows; a smaller change since the last measurement asks for none

@@ -5,8 +5,8 @@ import time
 from django.core.management.base import OutputWrapper
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from embeddings.model_rows import Counts
-from knowlex.common.terminal import TerminalBar
+from embeddings.model_lifecycle.listing import Counts
+from knowlex.runtime.progress import TerminalBar
 
 
 class BuildDisplay(TerminalBar):

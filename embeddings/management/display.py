@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from django.core.management.base import OutputWrapper
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from embeddings.bulk_results import FileResult, Numbers
-from knowlex.common.terminal import TerminalBar
+from embeddings.work.bulk import FileResult, Numbers
+from knowlex.runtime.progress import TerminalBar
 
 
 class Display(TerminalBar):

@@ -2,7 +2,7 @@
 
 import django.contrib.postgres.search
 import django.db.models.deletion
-import knowlex.common.ids
+import knowlex.base.ids
 import pgvector.django.sparsevec
 import pgvector.django.vector
 from pgvector.django import VectorExtension
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='EmbeddingRun',
             fields=[
-                ('id', models.UUIDField(default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False)),
                 ('requested', models.IntegerField(default=0)),
                 ('embedded', models.IntegerField(default=0)),
                 ('failed', models.IntegerField(default=0)),

@@ -3,7 +3,7 @@
 from django.contrib.postgres.indexes import GinIndex
 from django.db import migrations
 
-from knowlex.common.cascades import cascade
+from knowlex.db.cascades import cascade
 
 # Statement-level triggers: one INSERT of a batch of entries adds one row per (collection, lexeme), and no
 # row is ever updated here, so writers of the same words neither wait for each other nor deadlock.

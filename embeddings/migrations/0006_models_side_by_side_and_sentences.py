@@ -5,7 +5,7 @@ import django.db.models.deletion
 import pgvector.django.halfvec
 from django.db import migrations, models
 
-from knowlex.common.cascades import cascade
+from knowlex.db.cascades import cascade
 
 
 class Migration(migrations.Migration):

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from knowlex.common.cascades import cascade
+from knowlex.db.cascades import cascade
 
 
 class Migration(migrations.Migration):

@@ -5,7 +5,7 @@ from django.db import models
 from documents.models import Chunk
 from embeddings.models.vectors import EmbeddingModel
 from embeddings.querysets import EmbeddingRequestQuerySet, EmbeddingRunQuerySet
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 
 
 class EmbeddingRun(models.Model):

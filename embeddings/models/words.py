@@ -6,7 +6,7 @@ from django.db import models
 from pgvector.django import SparseVectorField
 
 from documents.models import Chunk
-from embeddings.lexical import SPARSE_DIMENSIONS
+from embeddings.lexical.terms import SPARSE_DIMENSIONS
 
 
 class LexicalEntry(models.Model):

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from django.db import connection, transaction
 
-from embeddings.queue import execute
 from embeddings.sanity import files, statements, texts, vectors
 from embeddings.sanity.types import Check, Finding
-from knowlex.common.database import release_connection
+from embeddings.work.queue import execute
+from knowlex.db.threads import release_connection
 
 SETTLING_S = 8.0  # a sweep every 3 s, and its work
 _AGAIN_S = 0.5

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import default_storage
 
-from documents import storage
+from documents.library import storage
 from documents.models import Document, IngestItem
 from embeddings.sanity.types import Check, Finding, Tally
 

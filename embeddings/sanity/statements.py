@@ -1,21 +1,216 @@
 """The checks that PostgreSQL makes by itself: one statement each."""
 
+# ruff: noqa: S608 - table and column names come from the models and from constants
+
 from collections.abc import Iterator
 
+from django.apps import apps
+from django.db.models import ForeignKey
+
 from embeddings.models import EmbeddingModel
-from embeddings.sanity import searched, stored, work
-from embeddings.sanity.types import Check
+from embeddings.sanity import work
+from embeddings.sanity.types import EMBED, UNSHIPPED, VECTOR, WAITING, Check
+
+APPS = {"documents", "embeddings", "rag"}
+DELETE_AGAIN = "Delete the document and upload it again."
+_CHUNKS = "FROM documents_chunk c WHERE c.document_id = d.id"
+
+
+def orphans() -> Iterator[Check]:
+    """Foreign keys hold this, unless somebody has gone past them."""
+    for model in apps.get_models():
+        if model._meta.app_label not in APPS or not model._meta.managed:
+            continue
+        for one in model._meta.local_fields:
+            if isinstance(one, ForeignKey):
+                yield _orphan(model._meta.db_table, one)
+
+
+def _orphan(table: str, key: "ForeignKey[object, object]") -> Check:
+    parent = key.related_model._meta
+    target = parent.pk.column
+    return Check(
+        f"{table}.{key.column}",
+        f"Every {key.column} of {table} names a row of {parent.db_table}.",
+        f"SELECT DISTINCT t.{key.column} FROM {table} t WHERE t.{key.column} IS NOT NULL "
+        f"AND NOT EXISTS (SELECT FROM {parent.db_table} p WHERE p.{target} = t.{key.column})",
+        f"DELETE FROM {table} WHERE {key.column} is one of these.",
+        invariant="I7",
+    )
+
+
+def documents() -> Iterator[Check]:
+    yield Check(
+        "default_collection",
+        "The collection `default` is there.",
+        "SELECT 'default' WHERE NOT EXISTS (SELECT FROM documents_collection WHERE name = 'default')",
+        "Any upload makes it again.",
+    )
+    yield Check(
+        "one_per_checksum",
+        "A collection holds the same bytes once.",
+        "SELECT collection_id || ' ' || checksum FROM documents_document WHERE replaces_id IS NULL "
+        "GROUP BY collection_id, checksum HAVING count(*) > 1",
+        "Delete all but one of the documents with this checksum.",
+        invariant="I1",
+    )
+    yield Check(
+        "chunks_numbered",
+        "A document has chunk_count chunks, at least one, numbered from 0 without gaps.",
+        "SELECT d.id FROM documents_document d LEFT JOIN documents_chunk c ON c.document_id = d.id "
+        "GROUP BY d.id HAVING count(c.id) = 0 OR count(c.id) <> d.chunk_count OR min(c.chunk_index) <> 0 "
+        "OR max(c.chunk_index) <> count(c.id) - 1 OR count(DISTINCT c.chunk_index) <> count(c.id)",
+        DELETE_AGAIN,
+        invariant="I1",
+    )
+    yield Check(
+        "replacements",
+        "A version in the making belongs to a job's document that is under way.",
+        "SELECT d.id FROM documents_document d WHERE d.replaces_id IS NOT NULL AND NOT EXISTS "
+        "(SELECT FROM documents_ingestitem i WHERE i.id = d.id AND i.status IN ('pending', 'processing'))",
+        "DELETE FROM documents_document WHERE id is one of these; the document that they replace stays.",
+        invariant="I2",
+    )
+
+
+def statuses(model: dict[str, int | None]) -> Iterator[Check]:
+    told = {
+        "completed": (
+            f"NOT EXISTS (SELECT {_CHUNKS} AND NOT EXISTS (SELECT {VECTOR}))",
+            "A completed document has a vector of the active model for each chunk.",
+            "I3",
+        ),
+        "processing": (
+            f"EXISTS (SELECT {_CHUNKS} AND (EXISTS (SELECT {WAITING} IS NULL) "
+            f"OR EXISTS (SELECT {UNSHIPPED})))",
+            "A document that is processing has chunks that wait for their vectors, or to be shipped.",
+            "",
+        ),
+        "failed": (
+            f"EXISTS (SELECT {_CHUNKS} AND EXISTS (SELECT {WAITING} IS NOT NULL))",
+            "A failed document has chunks that could not be embedded.",
+            "",
+        ),
+        "pending": (
+            f"NOT EXISTS (SELECT {_CHUNKS} AND EXISTS (SELECT {WAITING} IS NULL)) "
+            f"AND EXISTS (SELECT {_CHUNKS} AND NOT EXISTS (SELECT {VECTOR}))",
+            "Of a pending document nothing waits, and not all is embedded.",
+            "",
+        ),
+    }
+    for status, (rule, says, invariant) in told.items():
+        yield Check(
+            f"status_{status}",
+            says,
+            f"SELECT d.id FROM documents_document d WHERE d.status = '{status}' AND NOT ({rule})",
+            EMBED,
+            invariant,
+            model,
+            settles=True,
+        )
+
+
+def vectors() -> Iterator[Check]:
+    forget = "DELETE FROM embeddings_embedding of these chunks; then " + EMBED
+    yield Check(
+        "vector_length",
+        "A vector is as long as its model's are.",
+        "SELECT e.chunk_id FROM embeddings_embedding e JOIN embeddings_embeddingmodel m ON m.id = e.model_id "
+        "WHERE vector_dims(e.vector) <> m.dimensions",
+        forget,
+        invariant="I3",
+    )
+    yield Check(
+        "vector_values",
+        "A vector is finite and not zero.",
+        "SELECT chunk_id FROM embeddings_embedding WHERE NOT (vector_norm(vector) > 0 "
+        "AND vector_norm(vector) < 'Infinity'::float8)",
+        forget,
+        invariant="I3",
+    )
+    for table, name in (("embeddings_embedding", "vector"), ("embeddings_lexicalentry", "words")):
+        yield Check(
+            f"{name}_collection",
+            f"The {name} of a chunk stand under its document's collection; of a version in the making, under "
+            "the document that it replaces.",
+            f"SELECT t.chunk_id FROM {table} t JOIN documents_chunk c ON c.id = t.chunk_id "
+            "JOIN documents_document d ON d.id = c.document_id "
+            "WHERE t.collection_id <> coalesce(d.replaces_id, d.collection_id)",
+            f"DELETE FROM {table} of these chunks; then {EMBED}",
+            invariant="I7",
+        )
+
+
+def sentences() -> Iterator[Check]:
+    table = "embeddings_sentencevectors"
+    forget = f"DELETE FROM {table} of these chunks: they are found all the same, by their words and vectors."
+    yield Check(
+        "sentences_alone",
+        "A chunk whose sentences have vectors has its own by the same model.",
+        f"SELECT s.chunk_id FROM {table} s WHERE NOT EXISTS (SELECT FROM embeddings_embedding e "
+        "WHERE e.chunk_id = s.chunk_id AND e.model_id = s.model_id)",
+        forget,
+    )
+    yield Check(
+        "sentences_places",
+        "The sentences that have a vector follow each other in their chunk's text, each with one.",
+        f"SELECT s.chunk_id FROM {table} s JOIN documents_chunk c ON c.id = s.chunk_id "
+        "WHERE cardinality(s.bounds) <> 2 * cardinality(s.vectors) OR cardinality(s.bounds) = 0 "
+        "OR s.bounds[1] < 0 OR s.bounds[cardinality(s.bounds)] > length(c.content) "
+        "OR s.bounds <> ARRAY(SELECT place FROM unnest(s.bounds) place ORDER BY place)",
+        forget,
+    )
+    yield Check(
+        "sentences_values",
+        "A sentence's vector is as long as its model's are, and not zero.",
+        f"SELECT s.chunk_id FROM {table} s JOIN embeddings_embeddingmodel m ON m.id = s.model_id "
+        "WHERE EXISTS (SELECT FROM unnest(s.vectors) v "
+        "WHERE vector_dims(v) <> m.dimensions OR NOT l2_norm(v) > 0)",
+        forget,
+    )
+
+
+def words() -> Iterator[Check]:
+    yield Check(
+        "words_missing",
+        "A chunk with a vector has its words for the search.",
+        "SELECT DISTINCT e.chunk_id FROM embeddings_embedding e "
+        "WHERE NOT EXISTS (SELECT FROM embeddings_lexicalentry l WHERE l.chunk_id = e.chunk_id)",
+        "DELETE FROM embeddings_embedding of these chunks; then " + EMBED,
+        invariant="I3",
+    )
+    yield Check(
+        "words_alone",
+        "A chunk with words for the search has a vector.",
+        "SELECT l.chunk_id FROM embeddings_lexicalentry l "
+        "WHERE NOT EXISTS (SELECT FROM embeddings_embedding e WHERE e.chunk_id = l.chunk_id)",
+        EMBED,
+        invariant="I3",
+    )
+    yield Check(
+        "lexeme_counts",
+        "The counted words of a collection are those of its entries.",
+        "WITH counted AS (SELECT collection_id, lexeme, sum(chunks) AS n FROM embeddings_lexemecount "
+        "GROUP BY 1, 2 HAVING sum(chunks) <> 0), "
+        "each (collection_id, lexeme) AS (SELECT l.collection_id, unnest(tsvector_to_array(l.lexemes)) "
+        "FROM embeddings_lexicalentry l UNION ALL SELECT collection_id, '' FROM embeddings_lexicalentry), "
+        "true_ones AS (SELECT collection_id, lexeme, count(*) AS n FROM each GROUP BY 1, 2) "
+        "SELECT collection_id || ' ' || lexeme FROM counted "
+        "FULL JOIN true_ones USING (collection_id, lexeme) WHERE counted.n IS DISTINCT FROM true_ones.n",
+        "TRUNCATE embeddings_lexemecount and count anew from embeddings_lexicalentry.",
+        invariant="I3",
+    )
 
 
 def checks() -> Iterator[Check]:
     """All of them, cheap ones first. Runs one query: for the active model."""
     model = {"model": EmbeddingModel.objects.active().values_list("id", flat=True).first()}
-    yield from stored.orphans()
-    yield from stored.documents()
-    yield from stored.statuses(model)
+    yield from orphans()
+    yield from documents()
+    yield from statuses(model)
     yield from work.items(model)
     yield from work.requests()
     yield from work.outbox()
-    yield from searched.vectors()
-    yield from searched.sentences()
-    yield from searched.words()
+    yield from vectors()
+    yield from sentences()
+    yield from words()

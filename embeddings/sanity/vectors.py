@@ -5,13 +5,13 @@ from uuid import UUID
 
 import numpy as np
 
-from embeddings.active import active_model
-from embeddings.lexical import lexemes
+from embeddings.lexical.terms import lexemes
+from embeddings.model_lifecycle.active import active_model
+from embeddings.model_lifecycle.registry import embedder_for
 from embeddings.models import EmbeddingModel
-from embeddings.queue import execute
-from embeddings.registry import embedder_for
 from embeddings.sanity.types import Check, Finding, Tally
 from embeddings.types import Vector
+from embeddings.work.queue import execute
 
 CHUNKS = 200
 BATCH = 20

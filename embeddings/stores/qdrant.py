@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from embeddings.clients.calling import NoSuchCollection
 from embeddings.clients.qdrant import QdrantClient, QdrantCollection
+from embeddings.clients.requests import NoSuchCollection
 from embeddings.stores.server import ServerStore, nears
 from embeddings.types import Near, Point, Space, Vector
-from knowlex.common.errors import VectorStoreFailed
+from knowlex.base.errors import VectorStoreFailed
 
 # As in Chroma, whose graph is of the same kind: measured there, 99.9 % of the 40 nearest are found.
 GRAPH = {"m": 32, "ef_construct": 200}

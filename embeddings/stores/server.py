@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
-from embeddings.clients.calling import NoSuchCollection
+from embeddings.clients.requests import NoSuchCollection
 from embeddings.types import Held, Near, Point, Space
-from knowlex.common.errors import VectorStoreFailed
+from knowlex.base.errors import VectorStoreFailed
 
 
 class ServerStore(ABC):

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
-from knowlex.common.errors import InvalidInput
+from knowlex.base.errors import InvalidInput
 
 BLOCK = 512
 PIECE = 256 * 1024

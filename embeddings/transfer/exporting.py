@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from documents.models import Chunk, Collection, Document, Page
 from embeddings.models import EmbeddingModel
-from embeddings.queue import execute
 from embeddings.transfer import sentences, shapes
 from embeddings.transfer.archive import PIECE, ArchiveWriter
-from knowlex.common.errors import StorageUnavailable
+from embeddings.work.queue import execute
+from knowlex.base.errors import StorageUnavailable
 
 _PASSES = 5
 _VECTORS = """

@@ -1,26 +1,93 @@
 """A file into a collection: a document at a time, each in one transaction, so that it can be run again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
-from documents import storage
-from documents.access import FULL
-from documents.collections import create_collection, named_collection
-from documents.models import Collection, Document
-from documents.storage import StagedUpload, Staging
-from embeddings.active import active_model
-from embeddings.models import Embedding, EmbeddingModel
-from embeddings.outside import shipping
-from embeddings.transfer import rows, sentences, shapes
+from documents.access.scopes import FULL
+from documents.ingest.uploads import clean_filename
+from documents.library import storage
+from documents.library.collections import create_collection, named_collection
+from documents.library.storage import StagedUpload, Staging
+from documents.models import Chunk, Collection, Document, IngestItem, Page
+from documents.text.languages import language_of
+from embeddings.external import delivery
+from embeddings.model_lifecycle.active import active_model
+from embeddings.models import Embedding, EmbeddingModel, OutsideStore
+from embeddings.transfer import sentences, shapes
 from embeddings.transfer.archive import ArchiveReader
-from embeddings.types import Embedded
-from knowlex.common.database import with_retries
-from knowlex.common.errors import NotFound
-from knowlex.common.ids import new_id
+from embeddings.transfer.shapes import DocumentShape
+from embeddings.types import Embedded, HeldChunk
+from embeddings.vectors import rows
+from knowlex.base.errors import NotFound
+from knowlex.base.ids import new_id
+from knowlex.db.threads import with_retries
+
+ROWS_PER_INSERT = 500
+
+
+def new_row(described: DocumentShape, collection: Collection, *, complete: bool) -> Document:
+    """Its name as that of an upload: a file that somebody else wrote may call it as it likes.
+
+    complete: it has all its vectors; with a vector store outside it is under way until that has them, too.
+    """
+    values = described.model_dump(exclude={"pages", "chunks", "vectors", "created_at", "updated_at"})
+    if described.language is None:
+        values["language"] = language_of("\n".join(page.text for page in described.pages))
+    values["original_filename"] = clean_filename(described.original_filename)
+    return Document(
+        **values,
+        collection=collection,
+        page_count=len(described.pages),
+        chunk_count=len(described.chunks),
+        status=_status(complete),
+    )
+
+
+def _status(complete: bool) -> str:
+    if not complete:
+        return Document.Status.PENDING
+    return Document.Status.PROCESSING if OutsideStore.objects.exists() else Document.Status.COMPLETED
+
+
+def are_free(document_id: UUID, chunk_ids: Sequence[UUID]) -> bool:
+    """Neither the document's id nor a chunk's belongs to anything here, or ever did to a job's document."""
+    taken = (
+        Document.objects.filter(id=document_id).exists() or IngestItem.objects.filter(id=document_id).exists()
+    )
+    return not taken and not Chunk.objects.filter(id__in=chunk_ids).exists()
+
+
+@transaction.atomic
+def write(
+    document: Document,
+    described: DocumentShape,
+    ids: Sequence[UUID],
+    vectors: dict[int, Embedded],
+    model: EmbeddingModel,
+) -> None:
+    document.save(force_insert=True)
+    moments = {"created_at": described.created_at, "updated_at": described.updated_at}
+    Document.objects.filter(id=document.id).update(**moments)  # saving sets both to now
+    pages = (Page(document=document, **page.model_dump()) for page in described.pages)
+    Page.objects.bulk_create(pages, batch_size=ROWS_PER_INSERT)
+    chunks = (
+        Chunk(id=id_, document=document, **chunk.model_dump(exclude={"id"}))
+        for id_, chunk in zip(ids, described.chunks, strict=True)
+    )
+    Chunk.objects.bulk_create(chunks, batch_size=ROWS_PER_INSERT)
+    for start in range(0, len(ids), ROWS_PER_INSERT):
+        some = [place for place in range(start, min(start + ROWS_PER_INSERT, len(ids))) if place in vectors]
+        held = [HeldChunk(ids[place], described.chunks[place].content) for place in some]
+        rows.insert(model_id=model.pk, chunks=held, found=[vectors[place] for place in some])
+    if vectors:
+        EmbeddingModel.objects.filter(pk=model.pk, dimensions=0).update(
+            dimensions=len(next(iter(vectors.values())).vector)
+        )
 
 
 @dataclass(slots=True)
@@ -171,12 +238,12 @@ class _Import:
         if with_retries(same.exists):
             result.known += 1
             return
-        document = rows.new_row(described, result.collection, complete=len(vectors) == len(ids))
-        if not with_retries(lambda: rows.are_free(document.id, ids)):
+        document = new_row(described, result.collection, complete=len(vectors) == len(ids))
+        if not with_retries(lambda: are_free(document.id, ids)):
             document.id, ids = new_id(), [new_id() for _ in ids]
         storage.keep(document, upload)
         try:
-            with_retries(lambda: rows.write(document, described, ids, vectors, self.model))
+            with_retries(lambda: write(document, described, ids, vectors, self.model))
         except IntegrityError:  # somebody uploaded the same bytes meanwhile
             storage.remove(str(document.file.name))
             result.known += 1
@@ -184,7 +251,7 @@ class _Import:
         except Exception:
             storage.remove(str(document.file.name))
             raise
-        shipping.ship_chunks(self.model.pk, [ids[place] for place in sorted(vectors)])
+        delivery.ship_chunks(self.model.pk, [ids[place] for place in sorted(vectors)])
         result.documents += 1
         result.chunks += len(ids)
         result.vectors += len(vectors)

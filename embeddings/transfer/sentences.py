@@ -8,10 +8,10 @@ from uuid import UUID
 import numpy as np
 from django.db import connection
 
-from embeddings import halfvec
-from embeddings.queue import execute
 from embeddings.transfer.shapes import unsound
 from embeddings.types import Embedded, Vector
+from embeddings.vectors import encoding
+from embeddings.work.queue import execute
 
 MAX_BYTES = 512 * 2**20  # of one document; some 60,000 chunks at 384 dimensions
 Bounds = list[list[int]]  # for each chunk where its sentences start and end, one after the other
@@ -41,7 +41,7 @@ def pieces(document_id: UUID, model_id: int, chunks: list[int]) -> Iterator[byte
     with closing(connection.chunked_cursor()) as cursor:
         cursor.execute(_VECTORS, [document_id, model_id, chunks])
         while rows := cursor.fetchmany(_AT_ONCE):
-            yield b"".join(halfvec.unpacked(row[0]).astype("<f2").tobytes() for row in rows)
+            yield b"".join(encoding.unpacked(row[0]).astype("<f2").tobytes() for row in rows)
 
 
 def joined(vectors: Sequence[Vector], bounds: Bounds, content: bytes, name: str) -> list[Embedded]:

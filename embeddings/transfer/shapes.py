@@ -12,7 +12,7 @@ from documents.models import Document
 from documents.types import ChunkType, ReadBy, Source
 from embeddings.sanity.texts import on_pages, pages_follow
 from embeddings.types import Vector
-from knowlex.common.errors import InvalidInput
+from knowlex.base.errors import InvalidInput
 
 MAX_JSON = 128 * 2**20
 _Count = Annotated[int, Field(ge=0, le=2**31 - 1)]

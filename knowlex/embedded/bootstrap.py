@@ -13,13 +13,13 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 from redis.exceptions import RedisError
 
-from documents.keys import any_live_key
+from documents.access.keys import any_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
-from embeddings.outside.registering import register
-from knowlex.common.retry import Retry
+from embeddings.external.registration import register
+from knowlex.base.retry import Retry
 from knowlex.embedded.errors import StackError
-from knowlex.embedded.store_report import vector_store
+from knowlex.embedded.report import vector_store
 from knowlex.environment import LOCAL_MODELS
 from rag import services as rag
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from knowlex.common.json_wire import JsonWire, Reply, Unreachable
-from knowlex.common.ollama import base_url, full_name, not_pulled
 from knowlex.embedded.report import without_password
+from knowlex.net.json_client import JsonWire, Reply, Unreachable
+from knowlex.net.ollama import base_url, full_name, not_pulled
 
 OPENAI_URL = "https://api.openai.com/v1"
 MAX_LIST_BYTES = 4 * 1024 * 1024

@@ -18,7 +18,7 @@ from knowlex.embedded.accounts import (
     service_account,
 )
 from knowlex.embedded.errors import StackError
-from knowlex.embedded.parts import Part, die_with_parent, end_leftover
+from knowlex.embedded.processes import Part, die_with_parent, end_leftover
 
 MAJOR = 18
 SETTINGS = {

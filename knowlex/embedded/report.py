@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -17,10 +18,62 @@ from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from knowlex.common.model_servers import ollama_state_once
-from knowlex.common.ollama import not_pulled
+from embeddings import external
+from knowlex.base.errors import VectorStoreFailed
 from knowlex.embedded.lock import served_at
-from knowlex.embedded.store_report import vector_store
+from knowlex.net.model_servers import ollama_state_once
+from knowlex.net.ollama import not_pulled
+
+IN_POSTGRES = {"pgvector": "in the database", "memory": "in each process's memory"}
+_STATE = """
+    SELECT s.fingerprint, s.kind || ' at ' || s.place, s.error,
+        (SELECT count(*) FROM embeddings_outboxentry), (SELECT count(*) FROM embeddings_embedding)
+    FROM (SELECT) one LEFT JOIN embeddings_outsidestore s ON true
+"""
+Row = tuple[str | None, str | None, str | None, int, int]
+
+
+def vector_store() -> tuple[str, bool, str]:
+    """What it is set to, whether it can be used, and what is to be said."""
+    used, row = external.in_use(), _state()
+    if used is None:
+        kind = settings.ENV.knowlex_vector_store
+        gives_up = f"; the next start gives up {row[1]}" if row and row[1] else ""
+        return kind, True, IN_POSTGRES[kind] + gives_up
+    try:
+        asyncio.run(_ping())
+    except VectorStoreFailed as exc:
+        return str(used), False, exc.message
+    return str(used), True, "answers" + _plan(used, row)
+
+
+def _plan(used: external.Used, row: Row | None) -> str:
+    if row is None:
+        return ""
+    fingerprint, former, error, waiting, vectors = row
+    if fingerprint != used.fingerprint:
+        instead = f" instead of {former}" if former else ""
+        return f"; the next start takes it into use{instead}, and sends it all {vectors} vectors"
+    return f", in use, {waiting} vectors on their way" + (f"; its last failure: {error}" if error else "")
+
+
+async def _ping() -> None:
+    store = external.outside_store()
+    try:
+        await store.ping()
+    finally:
+        await store.aclose()
+
+
+def _state() -> Row | None:
+    """None where the database cannot tell, or has no tables yet."""
+    with (
+        suppress(psycopg.Error),
+        psycopg.connect(settings.DATABASE_URL, connect_timeout=TIMEOUT_S) as connection,
+    ):
+        return connection.execute(_STATE).fetchone()
+    return None
+
 
 TIMEOUT_S = 3
 ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}  # noqa: S104 (asked, not bound)

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 
-from knowlex.embedded import asking, paths
+from knowlex.embedded import paths, processes
 from knowlex.embedded.errors import StackError
 from knowlex.embedded.lock import FolderLock
-from knowlex.embedded.parts import Part
 from knowlex.embedded.postgres import EmbeddedPostgres
+from knowlex.embedded.processes import Part
 from knowlex.embedded.valkey import EmbeddedValkey
 from knowlex.serve import GRACE_S, bound_socket
 
@@ -87,7 +87,7 @@ class Stack:
         worker_ready = self._start_worker(env)
         self._start_web(env, listener)
         self._wait(lambda: _line_came(worker_ready), "the workers")
-        self._wait(lambda: asking.serves(host, port), "the web server")
+        self._wait(lambda: processes.serves(host, port), "the web server")
         os.close(worker_ready)
 
     def _address(self, listener: socket.socket) -> str:

@@ -11,7 +11,7 @@ from redis.retry import Retry
 from knowlex.embedded import paths
 from knowlex.embedded.accounts import check_private, private_folder
 from knowlex.embedded.errors import StackError
-from knowlex.embedded.parts import Part, end_leftover
+from knowlex.embedded.processes import Part, end_leftover
 
 
 def server_binary() -> Path:

@@ -9,7 +9,7 @@ from django.utils.text import Truncator
 from django.utils.timezone import localtime
 
 from rag.admin.query_filters import told
-from rag.memory.records import CLIENT_LEFT
+from rag.history.records import CLIENT_LEFT
 from rag.querysets import DOUBTFUL
 
 NONE = "–"
@@ -50,7 +50,7 @@ def _figure(number: float | None, *, good: float, poor: float) -> str:
 
 
 def state(word: str) -> str:
-    """word: of a claim, as in rag.types.Verification, or ""."""
+    """word: of a claim, as in rag.types.answer.Verification, or ""."""
     if not word:
         return NONE
     sign, kind = STATES.get(word, ("", ""))

@@ -8,12 +8,12 @@ from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.admin.words import state_badge
 from documents.models import Collection
-from knowlex.common.ids import parse_id
+from knowlex.base.ids import parse_id
 from rag.admin.question_sets import Unchangeable
-from rag.evaluation import runs
+from rag.evaluation import evaluations
 from rag.evaluation.plot import evaluation_svg
 from rag.evaluation.summary import ORDER
 from rag.models import Evaluation
@@ -42,7 +42,7 @@ class EvaluationAdmin(Unchangeable):
         return [plot, *super().get_urls()]
 
     def plot(self, request: HttpRequest, run_id: str) -> HttpResponse:
-        report = runs.get_run(parse_id(run_id, field="run_id"), access=FULL)
+        report = evaluations.get_run(parse_id(run_id, field="run_id"), access=FULL)
         return HttpResponse(evaluation_svg(report.run), content_type="image/svg+xml")
 
     @admin.display(description="status", ordering="status")

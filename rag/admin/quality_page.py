@@ -8,9 +8,9 @@ from rag.admin.charts import Chart, Series, lines, stacked
 from rag.admin.query_filters import MOST_COLLECTIONS, as_id, told
 from rag.admin.worst import worst_answers
 from rag.citations import faithfulness
-from rag.memory.statistics import Day, by_day, outcomes_by_day
+from rag.history.statistics import Day, by_day, outcomes_by_day
 from rag.relevance import answers
-from rag.types import Reason
+from rag.types.answer import Reason
 
 PERIODS = (7, 30, 90, 365)
 USUAL = 30

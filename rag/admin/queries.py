@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils.html import format_html
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from rag.admin import cells
 from rag.admin.quality_page import quality
 from rag.admin.query_filters import (
@@ -29,7 +29,7 @@ from rag.admin.query_filters import (
 from rag.admin.query_page import page_of
 from rag.admin.question_sets import Unchangeable
 from rag.admin.worst import WORST, with_rated_down
-from rag.memory.reading import get_query
+from rag.history.listing import get_query
 from rag.models import Feedback, Query
 
 

@@ -11,10 +11,10 @@ from django.db.models.lookups import GreaterThanOrEqual
 from django.http import HttpRequest
 
 from documents.models import Collection
-from rag.memory.records import CLIENT_LEFT
+from rag.history.records import CLIENT_LEFT
 from rag.models import Feedback
 from rag.querysets import DOUBTFUL
-from rag.types import Reason
+from rag.types.answer import Reason
 
 Choices = list[tuple[str, str]]
 MOST_COLLECTIONS = 100

@@ -6,12 +6,12 @@ from typing import Any
 from rag.admin import cells
 from rag.admin.feedback import caller
 from rag.admin.query_filters import told
+from rag.answering.timing import in_order
 from rag.citations import faithfulness
-from rag.memory.cited import uncited_in
-from rag.memory.reading import Explained
+from rag.history.citations import uncited_in
+from rag.history.listing import Explained
 from rag.models import Feedback
 from rag.relevance import answers
-from rag.stages import in_order
 
 MOST_FEEDBACK = 200
 HOW = {"faithfulness": faithfulness.HOW, "relevance": answers.HOW}

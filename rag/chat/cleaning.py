@@ -8,8 +8,45 @@ so is every beginning, until its model gives a reply without one: what is held d
 
 import re
 
-from knowlex.common.errors import SynthesisFailed
-from rag.chat.echoes import Unfenced
+from knowlex.base.errors import SynthesisFailed
+
+_FENCE = re.compile(r"</?context>", re.IGNORECASE)
+_FENCES = ("<context>", "</context>")
+
+
+class Unfenced:
+    """Of one reply: `feed` as it comes, then `finish`; the text without `<context>` and `</context>`."""
+
+    def __init__(self) -> None:
+        self._held, self._fenced = "", False
+        self._blank = True  # nothing but white space stands in the line so far
+
+    def feed(self, piece: str) -> str:
+        text, self._held = self._held + piece, ""
+        if "<" not in text:
+            return self._shown(text)
+        done, parts = 0, list[str]()
+        for fence in _FENCE.finditer(text):
+            parts.append(self._shown(text[done : fence.start()]))
+            done = fence.end()
+            if not (self._blank or self._fenced):
+                parts.append(self._shown(fence[0]))
+            self._fenced = self._blank and fence[0][1] != "/"
+        rest = text[done:]
+        begins = rest.rfind("<")
+        if begins >= 0 and any(tag.startswith(rest[begins:].lower()) for tag in _FENCES):
+            rest, self._held = rest[:begins], rest[begins:]
+        return "".join((*parts, self._shown(rest)))
+
+    def finish(self) -> str:
+        rest, self._held = self._held, ""
+        return rest
+
+    def _shown(self, text: str) -> str:
+        line = text[text.rfind("\n") + 1 :]
+        self._blank = (self._blank or "\n" in text) and not line.strip()
+        return text
+
 
 MAX_ANSWER_CHARS = 32_000  # 4096 tokens, the most that can be asked for, are about half of that
 LAST_WORD = 200  # characters before that limit in which the text may be cut at a word's end

@@ -10,14 +10,14 @@ from typing import Any, Protocol
 
 import aiohttp
 
-from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
-from knowlex.common.retry import Retry
+from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
+from knowlex.base.retry import Retry
 from rag.chat.cleaning import Cleaner
 from rag.chat.protocol import Message
 from rag.chat.reading import Reading, Tongue
 from rag.chat.replies import EMPTY, Again, SchemaRefused, too_slow, within
 from rag.chat.wire import Wire, drain, excerpt, read_block
-from rag.types import Synthesis, Usage
+from rag.types.answer import Synthesis, Usage
 
 MAX_REPLY_BYTES = 4 * 1024 * 1024
 MAX_STREAM_BYTES = 16 * 1024 * 1024  # a token of a stream is wrapped in some 250 bytes, one of reasoning too

@@ -4,13 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from knowlex.common.errors import SynthesisFailed
-from knowlex.common.json_wire import Reply
-from knowlex.common.ollama import is_not_pulled, keep_alive, not_pulled
+from knowlex.base.errors import SynthesisFailed
+from knowlex.net.json_client import Reply
+from knowlex.net.ollama import is_not_pulled, keep_alive, not_pulled
 from rag.chat.client import Request
-from rag.chat.lines import Lines
 from rag.chat.protocol import Message
-from rag.chat.reading import Told, Tongue
+from rag.chat.reading import Lines, Told, Tongue
 from rag.chat.replies import (
     NO_ANSWER,
     Again,
@@ -21,7 +20,7 @@ from rag.chat.replies import (
     token_count,
 )
 from rag.chat.wire import json_body
-from rag.types import Usage
+from rag.types.answer import Usage
 
 DEFAULT_MAX_TOKENS = 1024
 # Beside the passages: the instructions, the question, and room, for models count otherwise than the embedder.

@@ -4,11 +4,10 @@ from typing import Any
 
 import openai
 
-from knowlex.common.errors import SynthesisFailed
-from knowlex.common.retry import Retry
+from knowlex.base.errors import SynthesisFailed
+from knowlex.base.retry import Retry
 from rag.chat.client import HttpChat, Request
-from rag.chat.lines import Event, Events
-from rag.chat.reading import Told, Tongue
+from rag.chat.reading import Event, Events, Told, Tongue
 from rag.chat.replies import (
     NO_ANSWER,
     TWO_MORE,
@@ -20,7 +19,7 @@ from rag.chat.replies import (
     token_count,
 )
 from rag.chat.wire import Wire, json_body
-from rag.types import Usage
+from rag.types.answer import Usage
 
 OPENAI_URL = "https://api.openai.com/v1"
 REFUSED = "The chat model refuses to answer."

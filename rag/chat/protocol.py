@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from rag.types import Synthesis, Usage
+from rag.types.answer import Synthesis, Usage
 
 
 class Message(NamedTuple):

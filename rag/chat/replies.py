@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from knowlex.common.errors import SynthesisFailed, SynthesisTimeout, SynthesisUnavailable
-from knowlex.common.retry import Retry, retry_after_seconds
+from knowlex.base.errors import SynthesisFailed, SynthesisTimeout, SynthesisUnavailable
+from knowlex.base.retry import Retry, retry_after_seconds
 
 T = TypeVar("T")
 EMPTY = "The chat model's reply is empty."

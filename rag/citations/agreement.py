@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
-from embeddings.lexical import lexemes
+from embeddings.lexical.terms import lexemes
 from rag.citations.facts import Fact, name_parts, names_of, numbers_of, same, table
 
 SHORTEST_NAME = 3  # letters; a shorter one by itself (TV, ∆G) may be any abbreviation

@@ -21,7 +21,8 @@ from rag.citations.sentences import Segmenter, Sentence
 from rag.citations.types import BEST_FIRST, Claim, Finding, Judgement
 from rag.prompts import NOT_FOUND
 from rag.protocols import ClaimJudge
-from rag.types import Citation, Context, Contradiction, Reason, Source, Sources, Synthesis, Verification
+from rag.types.answer import Citation, Contradiction, Reason, Source, Sources, Synthesis, Verification
+from rag.types.context import Context
 
 AT_ONCE_S = 0.02  # of work on the event loop, until others have a turn
 REFUSAL_CHARS = 80  # of a reply's beginning tell whether it may be a refusal

@@ -5,8 +5,7 @@ None: not yet. What is told never changes when more text follows, so every way t
 
 import re
 
-from documents.abbreviations import MONTHS
-from documents.sentences import full_stop_ends
+from documents.text.sentences import MONTHS, full_stop_ends
 from rag.citations.markers import CLOSING, OPENERS, OPENING, run_end
 
 LINE_LOOK = 64  # white space that is looked past

@@ -21,7 +21,7 @@ def faithfulness(counts: Mapping[str, int], verdicts: Sequence[Verdict] = ()) ->
     model has read it. A contradicted claim counts 0, and so does a sentence that claims something without a
     marker.
 
-    counts: by the names of rag.types.Verification; {} of an answer whose claims were never counted.
+    counts: by the names of rag.types.answer.Verification; {} of an answer whose claims were never counted.
     verdicts: one for each unverified claim that a model has read.
     """
     claims = sum(counts.values())

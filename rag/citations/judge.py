@@ -26,7 +26,7 @@ from rag.citations.facts import Fact, facts_of, numbers_of, table
 from rag.citations.folding import UNSPACED, bare, occurrences, quoted
 from rag.citations.types import Claim, Finding, Judgement
 from rag.citations.windows import Windows
-from rag.types import Block
+from rag.types.context import Block
 
 OCCURRENCES = 5  # of a claim in a passage that are looked at
 NEARLY_ALL = 0.7  # of a claim's words: with fewer in a window it does not stand there word for word

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from rag.types import Source, Support
+from rag.types.answer import Source, Support
 
 Verdict = Literal["supported", "contradicted", "unverified"]  # of a model that read a claim and its passage
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from rag.sentences import Analysis, Sentence, analysis_of
-from rag.types import Block
+from rag.ranking.sentences import Analysis, Sentence, analysis_of
+from rag.types.context import Block
 
 NEAR = 4  # sentences that share most with the claim; those beside them are near it, too
 LONGEST = 3  # sentences of a window

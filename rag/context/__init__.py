@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
+from rag.context.duplicates import distinct, uncontained
 from rag.context.fitting import fitted
 from rag.context.merging import context_from
 from rag.context.tokens import CONTEXT_TOKENS, Ruler
-from rag.context.wording import distinct, uncontained
-from rag.types import Block, Context, Part, Passage
+from rag.types.context import Block, Context, Part
+from rag.types.retrieval import Passage
 
 __all__ = ["CONTEXT_TOKENS", "assemble", "context_of", "distinct"]
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from documents.sentences import sentence_spans
+from documents.text.sentences import sentence_spans
+from rag.context.duplicates import overlapping
 from rag.context.stretches import Stretch
 from rag.context.tokens import BLOCK_TOKENS, Ruler
-from rag.context.wording import overlapping
-from rag.sentence_scores import SentenceScore
-from rag.sentences import worth
-from rag.types import Passage
+from rag.ranking.sentence_scores import SentenceScore
+from rag.ranking.sentences import worth
+from rag.types.retrieval import Passage
 
 LEAST_CUT = 100  # tokens that must be left for a part of a chunk to be worth reading
 

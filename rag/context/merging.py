@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from rag.context.stretches import Stretch
-from rag.types import Block, Context, Part
+from rag.types.context import Block, Context, Part
 
 WIDEST_GAP = 100  # characters of white space between two chunks that follow each other
 ENDS = (".", "!", "?", ":", "…", "。", "！", "？")

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rag.sentences import worth
-from rag.types import Passage, Place
+from rag.ranking.sentences import worth
+from rag.types.context import Place
+from rag.types.retrieval import Passage
 
 MOST = 4  # chunks fetched for one question
 LOOK = 160  # characters of a line

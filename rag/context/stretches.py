@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from rag.types import Passage
+from rag.types.retrieval import Passage
 
 
 class Stretch(NamedTuple):

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rag.prompts import place_of
-from rag.types import Passage, Room
+from rag.types.context import Room
+from rag.types.retrieval import Passage
 
 Count = Callable[[str], int]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 from uuid import UUID
 
-from knowlex.common.errors import InvalidInput
-from knowlex.common.fields import bool_field, check_storable, int_field, is_blank, text_field
-from rag.types import Mode, Question
+from knowlex.base.errors import InvalidInput
+from knowlex.web.fields import bool_field, check_storable, int_field, is_blank, text_field
+from rag.types.question import Mode, Question
 
 MAX_NAME = 100
 MOST = 2

@@ -10,7 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from rag.citations.faithfulness import faithfulness
-from rag.evaluation.judging import (
+from rag.evaluation.metrics import hit, ndcg, recall, reciprocal_rank
+from rag.evaluation.scoring import (
     cited_documents,
     document_rank,
     is_expected,
@@ -19,10 +20,10 @@ from rag.evaluation.judging import (
     page_is_right,
     ranked,
 )
-from rag.evaluation.metrics import hit, ndcg, recall, reciprocal_rank
+from rag.evaluation.text_matching import without_citations
 from rag.evaluation.types import Case
-from rag.evaluation.words import without_citations
-from rag.types import EXTRACTIVE, Answer, Passage
+from rag.types.answer import EXTRACTIVE, Answer
+from rag.types.retrieval import Passage
 
 SHOWN = 10
 MAX_ANSWER_CHARS = 5000

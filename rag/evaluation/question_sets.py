@@ -8,13 +8,13 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Model, QuerySet
 
-from documents.access import Access
-from documents.collections import named_collection
+from documents.access.scopes import Access
+from documents.library.collections import named_collection
 from documents.models import Collection
-from knowlex.common.database import with_retries
-from knowlex.common.errors import Duplicate, Forbidden, InvalidInput, NotFound
-from knowlex.common.fields import check_storable, is_blank
-from knowlex.common.paging import After, Page, paged
+from knowlex.base.errors import Duplicate, Forbidden, InvalidInput, NotFound
+from knowlex.db.threads import with_retries
+from knowlex.web.fields import check_storable, is_blank
+from knowlex.web.pagination import After, Page, paged
 from rag.evaluation.types import Case
 from rag.models import QuestionSet, SetQuestion
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from rag.extracting.asked import asked_words, expected
-from rag.extracting.meanings import defines
-from rag.extracting.shown import has_fact, has_kind, has_turn, is_called
-from rag.extracting.units import Unit, goes_on, units_of
-from rag.sentences import words_of
-from rag.types import Block, Context, Passage
+from rag.extracting.answer_form import asked_words, expected
+from rag.extracting.sentence_form import defines, has_fact, has_kind, has_turn, is_called
+from rag.extracting.sentences import Unit, goes_on, units_of
+from rag.ranking.sentences import words_of
+from rag.types.context import Block, Context
+from rag.types.retrieval import Passage
 
 LEAST_SPREAD = 0.05  # added to the cosines' spread, so that equal ones stay equal
 SUREST = 0.999  # relevance counts as at most

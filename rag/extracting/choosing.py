@@ -7,7 +7,7 @@ from operator import mul
 from typing import NamedTuple
 
 from rag.extracting.candidates import COLONS, Candidate, Traits, candidates_of, completing, with_forms
-from rag.types import Context
+from rag.types.context import Context
 
 # Fitted by benchmarks/evaluation/fit_sentences.py; how good they are is in docs/evaluation.md.
 WEIGHTS = Traits(

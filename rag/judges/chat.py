@@ -16,7 +16,7 @@ from rag.citations.folding import bare, occurrences
 from rag.citations.judge import QUOTE_CHARS
 from rag.citations.types import Opinion, Unproved, Verdict
 from rag.prompts import as_data
-from rag.sentences import sentences_around
+from rag.ranking.sentences import sentences_around
 
 MOST_CLAIMS = 10  # of an answer; the rest stay unread
 PASSAGE_CHARS = 6000  # of all passages together

@@ -1,6 +1,6 @@
 """What a model that reads pairs of texts can do wrong."""
 
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 
 
 class ModelFailed(KnowlexError):

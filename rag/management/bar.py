@@ -3,7 +3,7 @@
 from django.core.management.base import OutputWrapper
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from knowlex.common.terminal import TerminalBar
+from knowlex.runtime.progress import TerminalBar
 
 
 class Bar(TerminalBar):

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from knowlex.common.async_db import close_pool
+from knowlex.db.pool import close_pool
 from rag import services
 
 T = TypeVar("T")

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from knowlex.common.errors import InvalidInput
-from knowlex.common.json_input import parse_json
+from knowlex.base.errors import InvalidInput
+from knowlex.web.json_body import parse_json
 from rag.evaluation.configurations import Configuration, read_configurations
 
 MAX_FILE_BYTES = 64 * 1024

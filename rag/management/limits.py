@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knowlex.common.errors import InvalidInput
+from knowlex.base.errors import InvalidInput
 from rag.evaluation.configurations import Configuration
 from rag.evaluation.outcomes import ANSWERS, RETRIEVAL
 

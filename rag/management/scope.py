@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from documents.access import FULL
-from documents.collections import named_collection
+from documents.access.scopes import FULL
+from documents.library.collections import named_collection
 from rag.evaluation import question_sets
-from rag.evaluation.reading import read_lines
+from rag.evaluation.question_files import read_lines
 from rag.evaluation.types import Case
 from rag.management.commands.question_set import bounded_lines
 

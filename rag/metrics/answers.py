@@ -7,11 +7,11 @@ from prometheus_client import Counter, Histogram
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from embeddings.outside import nearby
-from knowlex.common import shared_cache
-from knowlex.common.metrics import REGISTRY, SECONDS, by_labels
-from rag.memory import recorder
-from rag.types import Answer
+from embeddings.external import nearest
+from knowlex.runtime import cache
+from knowlex.runtime.metrics import REGISTRY, SECONDS, by_labels
+from rag.history import recorder
+from rag.types.answer import Answer
 
 _answers = Counter(
     "knowlex_answers",
@@ -71,7 +71,7 @@ class _Elsewhere(Collector):
         looked = CounterMetricFamily(
             "knowlex_cache_lookups", "Answers and questions' vectors looked for.", labels=["kind", "result"]
         )
-        for (kind, result), count in sorted(shared_cache.lookups.items()):
+        for (kind, result), count in sorted(cache.lookups.items()):
             looked.add_metric([kind, result], count)
         yield looked
         recorded = CounterMetricFamily(
@@ -83,7 +83,7 @@ class _Elsewhere(Collector):
         failed = CounterMetricFamily(
             "knowlex_vector_store_failures", "Searches that a vector store failed.", labels=["error"]
         )
-        for error, count in sorted(nearby.failures.items()):
+        for error, count in sorted(nearest.failures.items()):
             failed.add_metric([error], count)
         yield failed
 

@@ -14,10 +14,10 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from knowlex.common import liveness
-from knowlex.common.async_db import fetch_all, fetch_one
-from knowlex.common.errors import KnowlexError
-from knowlex.common.per_loop import PerLoop
+from knowlex.base.errors import KnowlexError
+from knowlex.db.pool import fetch_all, fetch_one
+from knowlex.runtime import liveness
+from knowlex.runtime.event_loops import PerLoop
 
 LIMIT_S = 1.0
 T = TypeVar("T")

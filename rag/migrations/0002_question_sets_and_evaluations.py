@@ -6,8 +6,8 @@ import django.core.serializers.json
 import django.db.models.deletion
 from django.db import migrations, models
 
-import knowlex.common.ids
-from knowlex.common.cascades import cascade
+import knowlex.base.ids
+from knowlex.db.cascades import cascade
 
 # An evaluation tells what its collections hold, so it goes with any of them; an answer quotes its documents.
 FORGETTING = """
@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False
+                        default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
                 ("name", models.CharField(max_length=255, unique=True)),
@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False
+                        default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
                 (

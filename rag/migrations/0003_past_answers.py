@@ -5,12 +5,12 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
-import knowlex.common.ids
-from knowlex.common.cascades import cascade
+import knowlex.base.ids
+from knowlex.db.cascades import cascade
 
 # What a deleted document said goes with it: its citations keep no word of it, and an answer that cites it may
-# quote it. Answers before their citations, in the order in which they go themselves. rag.memory.writing locks
-# the documents that it cites, so that no citation comes after this has looked.
+# quote it. Answers before their citations, in the order in which they go themselves. rag.history.recorder
+# locks the documents that it cites, so that no citation comes after this has looked.
 FORGETTING = """
 CREATE FUNCTION rag_forget_quotes() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE ids uuid[] := (SELECT array_agg(id) FROM deleted);
@@ -87,7 +87,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=knowlex.common.ids.new_id, editable=False, primary_key=True, serialize=False
+                        default=knowlex.base.ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
                 ("key_id", models.UUIDField(null=True)),

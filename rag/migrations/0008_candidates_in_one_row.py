@@ -6,7 +6,7 @@ import django.contrib.postgres.fields
 import django.db.models.deletion
 from django.db import migrations, models
 
-from knowlex.common.cascades import cascade
+from knowlex.db.cascades import cascade
 
 TOGETHER = """
     INSERT INTO rag_candidates (query_id, judged, chunk_ids, document_ids, dense_scores, sparse_scores,

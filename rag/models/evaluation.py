@@ -6,7 +6,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
 from documents.models import Collection
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 from rag.querysets import EvaluationQuerySet, QuestionSetQuerySet
 
 

@@ -5,10 +5,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from knowlex.common.ids import new_id
-from rag.memory.asked import question_again
+from knowlex.base.ids import new_id
 from rag.querysets import DOUBTFUL, QueryQuerySet
-from rag.types import Question
+from rag.question_settings import question_again
+from rag.types.question import Question
 
 
 class Query(models.Model):
@@ -138,8 +138,9 @@ class Response(models.Model):
 
     answer: with `[k]` for the citations whose citation_index is k; "" if nothing was, or once a document that
     it cites is gone (quotes_gone), and `contradicted` with it. verification: the counts of
-    rag.types.Verification, {} where the answer is of an earlier release. contradicted: as
-    rag.numbering.Misstatement. faithfulness_score, answer_relevance: [0, 1], see rag.memory.judging.
+    rag.types.answer.Verification, {} where the answer is of an earlier release. contradicted: as
+    rag.answering.presentation.Misstatement. faithfulness_score, answer_relevance: [0, 1], see
+    rag.history.judging.
     faithfulness_judged_at: when both were found out, or found to be none. judging_until: a worker has it in
     hand, or the model that is to read it is away. judging_attempts: how often a worker took it.
     """

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
-from embeddings.lexical import lexemes, question_lexemes
-from rag.types import Passage
+from embeddings.lexical.terms import lexemes, question_lexemes
+from rag.types.retrieval import Passage
 
 KEPT_QUESTIONS = 256
 READ_CHARS = 500

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from rag.evaluation.judging import is_relevant
+from rag.answering.pipeline import Pipeline
+from rag.evaluation.scoring import is_relevant
 from rag.evaluation.types import Case
-from rag.pipeline import Pipeline
 from rag.relevance.features import describe
 from rag.relevance.fitting import FOLDS, Pair
-from rag.types import Question, Retrieval
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
 
 JUDGED = 20  # passages that are looked through for relevant ones
 OTHERS = 5  # best of the rest, as irrelevant ones: hard ones, and no more than the right ones can bear

@@ -12,16 +12,16 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from documents.sentences import sentence_spans
-from embeddings.lexical import idf, lexemes
+from documents.text.sentences import sentence_spans
+from embeddings.lexical.terms import idf, lexemes
 from embeddings.protocols import Embedder, SentenceAware
 from embeddings.types import Embedded, Vector
-from knowlex.common.errors import InvalidInput
-from rag.ordering import SCALES, Scale, scale_by
+from knowlex.base.errors import InvalidInput
+from rag.ranking.order import SCALES, Scale, scale_by
 from rag.relevance.features import LAST_OTHER, describe
 from rag.relevance.fitting import Pair
 from rag.rerankers.by_model import ModelReranker
-from rag.types import Passage, Retrieval
+from rag.types.retrieval import Passage, Retrieval
 
 BATCH = 20
 _NOBODY = UUID(int=0)

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from rag.local_models.limit import Limit
 from rag.rerankers.sentence import SentenceReranker
-from rag.types import Passage, Question, Retrieval
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval
 
 DEPTH = 20  # passages that the model reads, or as many as are asked for
 

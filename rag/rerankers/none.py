@@ -1,7 +1,8 @@
 """The fused order as it is."""
 
-from rag.sentences import with_sentences
-from rag.types import Question, Retrieval
+from rag.ranking.sentences import with_sentences
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
 
 
 class KeepOrder:

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from rag.ordering import scale_of, strength
-from rag.sentences import score_passage, terms_by_language
-from rag.types import Question, Retrieval
+from rag.ranking.order import scale_of, strength
+from rag.ranking.sentences import score_passage, terms_by_language
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
 
 DEPTH = 40  # how many are scored
 KEPT = 20  # how many are handed on, at least

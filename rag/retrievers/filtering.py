@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from psycopg.sql import SQL, Composed
 
-from rag.types import Filters, FilterValue, MetadataFilter
+from rag.types.question import Filters, FilterValue, MetadataFilter
 
 _Given: TypeAlias = tuple[str, str, dict[str, Any]]  # name, condition, parameters
 _DAY_LENGTH = len("2026-01-31")

@@ -11,21 +11,25 @@ from uuid import UUID
 import psycopg
 from psycopg.sql import SQL
 
-from embeddings.search import ZERO_DISTANCE, SearchModel, embed_question, usable_model
+from embeddings.search.dense import ZERO_DISTANCE, SearchModel, embed_question, usable_model
 from embeddings.types import Vector
-from embeddings.vector_parameter import parameter
-from knowlex.common.async_db import Row, StatementTooLong
-from knowlex.common.errors import KnowlexError, NotFound, RetrievalFailed
-from knowlex.common.replica import fetch_all
-from rag.retrievers import beside, literal, outside, sentences, statements
-from rag.retrievers.examining import examine
-from rag.retrievers.nothing import why_nothing
-from rag.retrievers.repeats import Search, spread
+from embeddings.vectors.parameter import parameter
+from knowlex.base.errors import KnowlexError, NotFound, RetrievalFailed
+from knowlex.db.pool import Row, StatementTooLong
+from knowlex.db.replica import fetch_all
+from rag.answering.states import told
+from rag.answering.timing import Stages
+from rag.ranking.sentences import with_sentences
+from rag.retrievers import external, literal, sentences, statements
+from rag.retrievers import neighbours as beside
+from rag.retrievers.empty import why_nothing
+from rag.retrievers.examination import examine
+from rag.retrievers.near_duplicates import Search, spread
 from rag.retrievers.scope import Scope, Scopes
-from rag.sentences import with_sentences
-from rag.stages import Stages
-from rag.states import told
-from rag.types import Examination, Passage, Place, Question, Reason, Retrieval
+from rag.types.answer import Reason
+from rag.types.context import Place
+from rag.types.question import Question
+from rag.types.retrieval import Examination, Passage, Retrieval
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +141,7 @@ class HybridRetriever:
     ) -> Sequence[Row]:
         parameters = {**self._parameters(question, scope, times), "vector": parameter(vector)}
         if model.outside:
-            near = await took.of("vector_store", outside.near(model, scope, vector, parameters))
+            near = await took.of("vector_store", external.near(model, scope, vector, parameters))
             model, parameters["near"] = (model, near) if near is not None else (model.exactly(), None)
         if question.mode == "hybrid":
             parameters |= words_of(scope) | self._weights()

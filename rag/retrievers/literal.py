@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from embeddings.analysis.english import CJK
-from embeddings.lexical import lexemes
+from embeddings.lexical.english import CJK
+from embeddings.lexical.terms import lexemes
 from rag.retrievers.words import quoted
 
 _RUN = re.compile(f"[{CJK}]+")  # no spaces between words: all pairs of characters are words

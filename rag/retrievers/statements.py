@@ -5,12 +5,12 @@ from functools import lru_cache
 
 from psycopg.sql import SQL, Composable, Literal
 
-from documents.held_languages import LANGUAGES
+from documents.library.collection_statistics import LANGUAGES
 from documents.types import UNREAD_WARNINGS
-from embeddings.search import MODEL, SearchModel, dense_statement
+from embeddings.search.dense import MODEL, SearchModel, dense_statement
 from rag.retrievers import sentences
 from rag.retrievers.filtering import NARROW, is_passing, passing
-from rag.types import Mode
+from rag.types.question import Mode
 
 # The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
 # under "" the number of chunks. passing: how many chunks the filters let through, counted up to NARROW; null

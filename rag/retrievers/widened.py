@@ -8,18 +8,19 @@ from uuid import UUID
 
 import psycopg
 
-from embeddings.search import SearchModel, embed_passage, embed_question
+from embeddings.search.dense import SearchModel, embed_passage, embed_question
 from embeddings.types import Vector
-from embeddings.vector_parameter import parameter
-from knowlex.common.async_db import fetch_all
-from knowlex.common.errors import KnowlexError, RetrievalFailed
+from embeddings.vectors.parameter import parameter
+from knowlex.base.errors import KnowlexError, RetrievalFailed
+from knowlex.db.pool import fetch_all
+from rag.answering.timing import Stages
 from rag.retrievers import statements
 from rag.retrievers.hybrid import HybridRetriever, model_of, passage_of, retrieval, words_of
 from rag.retrievers.scope import Scope
 from rag.rewriting.fusion import DEPTH, HYPOTHETICAL_WEIGHT, PHRASING_WEIGHT, PLAIN_WEIGHT, Ranking, fused
 from rag.rewriting.types import Variant
-from rag.stages import Stages
-from rag.types import Passage, Question, Retrieval
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval
 
 log = logging.getLogger(__name__)
 MORE = 10  # passages at most, besides those that the plain search found

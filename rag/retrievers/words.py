@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 
-from embeddings.lexical import idf, position
-from embeddings.words import sparse_text
+from embeddings.lexical.chunk_words import sparse_text
+from embeddings.lexical.terms import idf, position
 
 ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
 # Against scoring every chunk that holds any word, 100 questions of 12 words on 100,000 chunks of real text:

@@ -9,12 +9,15 @@ from uuid import UUID
 
 from django.conf import settings
 
-from knowlex.common.components import component
+from knowlex.runtime.components import component
 from rag.chat.protocol import ChatModel
 from rag.protocols import Widening
 from rag.rewriting.rewriter import Rewriter
 from rag.rewriting.types import Variant
-from rag.types import Examination, Passage, Place, Question, Reason, Retrieval
+from rag.types.answer import Reason
+from rag.types.context import Place
+from rag.types.question import Question
+from rag.types.retrieval import Examination, Passage, Retrieval
 
 log = logging.getLogger(__name__)
 MODES = ("hybrid", "dense")  # in the others no model is called

@@ -8,7 +8,9 @@ from rag.service.asking import Asked
 from rag.service.environment import ServiceEnvironment
 from rag.service.markers import written_out
 from rag.service.places import Place
-from rag.types import Answer, Passage, Question
+from rag.types.answer import Answer
+from rag.types.question import Question
+from rag.types.retrieval import Passage
 
 
 def question_of(asked: Asked, settings: ServiceEnvironment) -> Question:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knowlex.common.fields import MAX_QUESTION_CHARS, is_blank, is_storable
+from knowlex.web.fields import MAX_QUESTION_CHARS, is_blank, is_storable
 from rag.service.errors import InvalidQuery
 
 SOURCE, MAX_RESULTS = "source", "max_results"

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 from rag.service.asking import Asked
 from rag.service.environment import ServiceEnvironment
 from rag.service.errors import RAGServiceError

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 
 TRY_AGAIN = "Service temporarily unavailable. Please try again."
 

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from knowlex.common.errors import (
+from knowlex.base.errors import (
     EmbedderError,
     InvalidInput,
     KnowlexError,

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Collection, Coroutine
 from typing import Any, TypeVar
 
-from knowlex.common.errors import KnowlexError
-from knowlex.common.giving_up import finished
-from knowlex.common.json_wire import JsonWire, Unreachable
-from knowlex.common.ollama import is_not_pulled, names_model
+from knowlex.base.errors import KnowlexError
+from knowlex.net.json_client import JsonWire, Unreachable
+from knowlex.net.ollama import is_not_pulled, names_model
+from knowlex.runtime.timeouts import finished
 from rag.service.environment import ServiceEnvironment
 from rag.service.parts import Parts
 from rag.service.reports import report

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from rag.service.names import Known, Named
 from rag.service.places import Place
-from rag.types import Context, Passage
+from rag.types.context import Context
+from rag.types.retrieval import Passage
 
 _SPACE = r"(?P<space>[ \t]{0,4})"
 _SQUARE = r"\\?[\[【［〔](?P<square>[^\[\]【】［］〔〕]{1,400})[\]】］〕]"

@@ -11,11 +11,11 @@ import platformdirs
 from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.protocols import Embedder
-from knowlex.common.json_wire import JsonWire
+from knowlex.net.json_client import JsonWire
+from rag.answering.pipeline import Pipeline
 from rag.chat.ollama import OllamaGenerate
 from rag.chat.protocol import ChatModel
-from rag.context.making import ContextMaker
-from rag.pipeline import Pipeline
+from rag.context.assembly import ContextMaker
 from rag.protocols import Synthesizer
 from rag.rerankers.sentence import SentenceReranker
 from rag.retrievers.foreign.chroma import ChromaReader

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from rag.types import Passage
+from rag.types.retrieval import Passage
 
 NAMELESS = "document"
 LONGEST = 200  # characters of a name or a title

@@ -9,7 +9,8 @@ from hashlib import sha256
 
 from rag.prompts import as_data
 from rag.service.places import Place
-from rag.types import Block, Context, Question
+from rag.types.context import Block, Context
+from rag.types.question import Question
 
 INSTRUCTIONS = (
     "You are a helpful assistant. Answer the question based ONLY on the provided context. If the context "

@@ -1,6 +1,6 @@
 """What `health_check` returns. Plain Python."""
 
-from knowlex.common.times import utc_timestamp
+from knowlex.base.times import utc_timestamp
 
 
 def report(status: str, *, ollama: str, vector_store: bool, embedding_model: bool) -> dict[str, str]:

@@ -10,8 +10,8 @@ from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from knowlex.common import background
-from knowlex.common.proxies import proxy_of
+from knowlex.net.proxies import proxy_of
+from knowlex.runtime import background
 from rag.service.asking import checked
 from rag.service.engine import Engine, log_failure
 from rag.service.environment import ServiceEnvironment, read_environment

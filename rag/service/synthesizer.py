@@ -3,12 +3,14 @@
 import math
 from collections.abc import AsyncGenerator
 
-from knowlex.common.errors import SynthesisFailed
+from knowlex.base.errors import SynthesisFailed
 from rag.chat.protocol import ChatModel, user
 from rag.chat.replies import EMPTY
 from rag.service.markers import Markers
 from rag.service.prompts import INSTRUCTIONS, VERSION, prompt_of
-from rag.types import Context, Question, Room, Synthesis, Usage
+from rag.types.answer import Synthesis, Usage
+from rag.types.context import Context, Room
+from rag.types.question import Question
 
 MAX_TOKENS = 500
 

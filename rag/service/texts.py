@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from documents.characters import clean_characters, clean_label, has_text
 from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS
 from documents.chunkers.packed import packed
 from documents.extractors.failures import Unreadable
 from documents.extractors.markdown import read_markdown
-from documents.tokens import WordPieceCounter
+from documents.text.characters import clean_characters, clean_label, has_text
+from documents.text.tokens import WordPieceCounter
 from documents.types import ChunkingSettings, ExtractedPage, Extraction
 from rag.retrievers.foreign.protocols import Record
 from rag.retrievers.foreign.records import SOURCE, SOURCES

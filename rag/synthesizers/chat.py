@@ -7,13 +7,15 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Literal
 
-from knowlex.common.errors import SynthesisFailed
+from knowlex.base.errors import SynthesisFailed
 from rag.chat.protocol import ChatModel, Message, assistant, system, user
 from rag.chat.replies import EMPTY, SchemaRefused
 from rag.prompts import CITE_AGAIN, NOT_FOUND, PROMPT_VERSION, REPLY_TOKENS, SYSTEM, user_message
 from rag.synthesizers import claims
 from rag.synthesizers.claim_reader import ClaimReader, NotClaims, Pieces
-from rag.types import Context, Question, Room, Sources, Synthesis, Usage
+from rag.types.answer import Sources, Synthesis, Usage
+from rag.types.context import Context, Room
+from rag.types.question import Question
 
 log = logging.getLogger(__name__)
 MAX_TOKENS = 1024  # of a reply, where nobody asks for another number

@@ -6,7 +6,9 @@ from collections.abc import AsyncGenerator, Iterator
 from rag.citations import without_markers
 from rag.extracting.candidates import Candidate
 from rag.extracting.choosing import choose
-from rag.types import EXTRACTIVE, Context, Question, Synthesis, Usage
+from rag.types.answer import EXTRACTIVE, Synthesis, Usage
+from rag.types.context import Context
+from rag.types.question import Question
 
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
 MAX_CHARS = 900  # of one in a script without spaces

@@ -9,7 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from documents.models import Collection, Document, IngestJob, Page
-from embeddings import ingestion, services
+from embeddings import services
+from embeddings.work import ingestion
 from tests.admin.conftest import COMPLETED
 
 pytestmark = pytest.mark.django_db(transaction=True)

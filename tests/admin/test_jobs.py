@@ -11,8 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from documents.models import Collection, Document, IngestItem, IngestJob
-from embeddings import ingestion, services
-from knowlex.common import liveness
+from embeddings import services
+from embeddings.work import ingestion
+from knowlex.runtime import liveness
 from tests.admin.conftest import COMPLETED, FAILED
 
 pytestmark = pytest.mark.django_db

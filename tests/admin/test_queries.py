@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from documents.models import Chunk, Collection, Document
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 from rag.citations import faithfulness
 from rag.models import Candidates, Citation, Feedback, Query, Response
 from rag.relevance import answers

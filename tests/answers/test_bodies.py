@@ -3,12 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-from knowlex.common.ids import new_id
-from rag.asking import Asked
-from rag.contracts import ask, query
-from rag.contracts.v1.answers import answer_body
-from rag.contracts.v1.questions import ReplySettings
-from rag.types import Answer, Citation, Contradiction, Question, Support, Verification
+from knowlex.base.ids import new_id
+from rag.answering.ask import Asked
+from rag.api import ask, query
+from rag.api.v1.answers import answer_body
+from rag.api.v1.questions import ReplySettings
+from rag.types.answer import Answer, Citation, Contradiction, Support, Verification
+from rag.types.question import Question
 from tests.rag.factory import passage, question
 
 NORDERNEY = "The lighthouse of Norderney is 54 metres tall. It was lit in 1874."

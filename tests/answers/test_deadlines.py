@@ -8,10 +8,13 @@ from functools import partial
 import httpx
 import pytest
 
-from knowlex.common.errors import RetrievalFailed, SynthesisFailed, SynthesisTimeout
+from knowlex.base.errors import RetrievalFailed, SynthesisFailed, SynthesisTimeout
+from rag.answering.pipeline import Pipeline
 from rag.local_models.limit import FAILURES, Limit
-from rag.pipeline import Pipeline
-from rag.types import Context, Question, Retrieval, Synthesis, Usage
+from rag.types.answer import Synthesis, Usage
+from rag.types.context import Context
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
 from tests.answers.asking import QUESTION, Library
 from tests.provider import Provider
 from tests.rag.factory import CannedRetriever, CannedSynthesizer, KeepOrder, as_given, passage, question

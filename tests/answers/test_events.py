@@ -10,15 +10,16 @@ import pytest
 from django.http import HttpRequest
 from django.test import RequestFactory
 
-from documents.access import FULL
-from knowlex.common.errors import SynthesisFailed
-from knowlex.common.events import COMMENT, EventStream, event
-from knowlex.common.ids import new_id
-from rag.asking import Asked, Asker, Told
-from rag.contracts import sse
-from rag.contracts.sse import Telling
-from rag.numbering import FirstCited, Numbering
-from rag.types import Answer, Question, Started
+from documents.access.scopes import FULL
+from knowlex.base.errors import SynthesisFailed
+from knowlex.base.ids import new_id
+from knowlex.web.sse import COMMENT, EventStream, event
+from rag.answering.ask import Asked, Asker, Told
+from rag.answering.presentation import FirstCited, Numbering
+from rag.api import sse
+from rag.api.sse import Telling
+from rag.types.answer import Answer, Started
+from rag.types.question import Question
 from tests.answers.asking import events_in
 from tests.rag.factory import passage, question
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from knowlex.common.pump import Pump, TakerTooSlow
+from knowlex.web.sse import Pump, TakerTooSlow
 
 
 class Numbers:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from documents.models import Document, Page
-from rag import quoted_pages
-from rag.types import Answer, Citation
+from rag.answering import quoted_pages
+from rag.types.answer import Answer, Citation
 from tests.answers.asking import QUESTION, Library, block_with, markers, platform
 from tests.rag.conftest import AddDocument
 from tests.rag.factory import passage, question

@@ -6,9 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.numbering import FirstCited, Numbering, numbered
-from rag.plain_text import PlainWriter, clean
-from rag.types import Answer
+from rag.answering.presentation import FirstCited, Numbering, PlainWriter, clean, numbered
+from rag.types.answer import Answer
 from tests.rag.factory import passage, question
 
 CONTEXT = tuple(passage(n, document_id=passage(n % 2).document_id) for n in range(1, 5))

@@ -12,11 +12,12 @@ import psutil
 import pytest
 import redis
 
-from knowlex.common import shared_cache
-from knowlex.common.shared_cache import REST_S, TIMEOUT_S, SharedCache
 from knowlex.embedded.valkey import EmbeddedValkey
-from rag.caching import answers
-from rag.types import Answer, Question
+from knowlex.runtime import cache as shared_cache
+from knowlex.runtime.cache import REST_S, TIMEOUT_S, SharedCache
+from rag.answering import cache as answers
+from rag.types.answer import Answer
+from rag.types.question import Question
 from tests.caching.test_codec import answer
 from tests.caching.valkey import paused
 from tests.rag.factory import question

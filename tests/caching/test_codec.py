@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from rag.caching import codec
-from rag.sentence_scores import SentenceScore
-from rag.types import Answer, Citation, Contradiction, Filters, MetadataFilter, Usage, Verification
+from rag.answering import cache
+from rag.ranking.sentence_scores import SentenceScore
+from rag.types.answer import Answer, Citation, Contradiction, Usage, Verification
+from rag.types.question import Filters, MetadataFilter
 from tests.rag.factory import passage, question
 
 FILTERS = Filters(
@@ -58,9 +59,9 @@ LONG = answer(text="It is £1 [1]. And more [2]." + 4000 * " More.")
 
 def test_an_answer_comes_back_as_it_was():
     given = answer()
-    value = codec.encoded(given)
+    value = cache.encoded(given)
     assert value is not None
-    back = codec.decoded(value)
+    back = cache.decoded(value)
     assert back is not None
     assert replace(back, candidates=()) == replace(given, candidates=())
     assert back.candidates[:2] == given.candidates[:2]
@@ -70,19 +71,19 @@ def test_an_answer_comes_back_as_it_was():
 
 def test_sentences_are_left_behind():
     scored = replace(passage(1), sentences=(SentenceScore(0, 3, 0.5, 0.5),), bounds=((0, 3),))
-    value = codec.encoded(answer(context=(scored, passage(2)), citations=()))
+    value = cache.encoded(answer(context=(scored, passage(2)), citations=()))
     assert value is not None
-    back = codec.decoded(value)
+    back = cache.decoded(value)
     assert back is not None
     assert back.context[0] == passage(1)
 
 
 def test_a_large_answer_is_not_kept():
-    assert codec.encoded(answer(text="long " * 300_000)) is None
+    assert cache.encoded(answer(text="long " * 300_000)) is None
 
 
 def test_what_json_cannot_hold_is_not_kept():
-    assert codec.encoded(answer(text="half a character: \ud800")) is None
+    assert cache.encoded(answer(text="half a character: \ud800")) is None
 
 
 @pytest.mark.parametrize(
@@ -102,33 +103,33 @@ def test_what_json_cannot_hold_is_not_kept():
     ],
 )
 def test_an_answer_that_contradicts_itself_is_none(fields: dict[str, Any]):
-    value = codec.encoded(answer(**fields))
+    value = cache.encoded(answer(**fields))
     assert value is not None
-    assert codec.decoded(value) is None
+    assert cache.decoded(value) is None
 
 
 def test_garbled_and_foreign_values_are_no_answers():
-    plain, packed = codec.encoded(answer()), codec.encoded(LONG)
+    plain, packed = cache.encoded(answer()), cache.encoded(LONG)
     assert plain is not None
     assert packed is not None
     assert (plain[:1], packed[:1]) == (b"j", b"z")
     for given in (plain, packed):
-        assert codec.decoded(given) is not None
+        assert cache.decoded(given) is not None
         for cut in range(0, len(given) - 1, 97):
-            assert codec.decoded(given[:cut]) is None
+            assert cache.decoded(given[:cut]) is None
     for strange in (b"", b"j", b"z", b"jnull", b"j[]", b"j{}", b"x" + plain, b"\x80\x04K\x01.", b"z" + plain):
-        assert codec.decoded(strange) is None
+        assert cache.decoded(strange) is None
 
 
 def test_a_changed_byte_never_raises():
-    value, rng = codec.encoded(answer()), Random(5)
+    value, rng = cache.encoded(answer()), Random(5)
     assert value is not None
     plain = bytearray(value)
     for _ in range(300):
         changed = plain.copy()
         changed[rng.randrange(len(changed))] = rng.randrange(256)
-        codec.decoded(bytes(changed))
+        cache.decoded(bytes(changed))
 
 
 def test_what_unpacks_to_too_much_is_not_unpacked():
-    assert codec.decoded(b"z" + zlib.compress(b" " * 50_000_000)) is None
+    assert cache.decoded(b"z" + zlib.compress(b" " * 50_000_000)) is None

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import redis
 
-from embeddings import question_vectors
-from embeddings.question_vectors import question_vector
+from embeddings.search import question_vectors
+from embeddings.search.question_vectors import question_vector
 from embeddings.types import ModelSpec, Vector
-from knowlex.common import shared_cache
-from knowlex.common.errors import RetrievalFailed
-from knowlex.common.shared_cache import SharedCache
+from knowlex.base.errors import RetrievalFailed
 from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.runtime import cache as shared_cache
+from knowlex.runtime.cache import SharedCache
 
 MODEL = ModelSpec("local", "a-model", 3)
 VECTOR = np.array([0.1, -0.25, 1e-7], dtype=np.float32)

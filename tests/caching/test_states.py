@@ -9,13 +9,13 @@ import psycopg
 import pytest
 from django.db import connection
 
-from documents import collection_changes
-from documents.access import FULL
+from documents.access.scopes import FULL
+from documents.library import collection_states
 from documents.models import Collection, CollectionChange, Document
 from embeddings.models import Embedding, EmbeddingModel, LexicalEntry
 from embeddings.services import embed_batch, request_embeddings
-from knowlex.common.async_db import close_pool
-from rag import collections_read
+from knowlex.db.pool import close_pool
+from rag.answering import collections_read
 from tests.rag.conftest import AddDocument
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -114,9 +114,9 @@ def test_folding_keeps_every_state(add_document: AddDocument):
     for number in range(4):
         add_document(f"Fact {number}.", collection="other")
     with not_changing("default", "other"):
-        collection_changes.fold(above=1)
+        collection_states.fold(above=1)
         assert CollectionChange.objects.filter(collection_id=_id("other")).count() == 1
-    collection_changes.fold(above=0)
+    collection_states.fold(above=0)
     with changing("other"):
         add_document("One more fact.", collection="other")
 
@@ -126,7 +126,7 @@ def test_folding_leaves_alone_what_is_not_committed(add_document: AddDocument):
     with psycopg.connect(**_connection()) as slow:
         slow.execute("UPDATE documents_document SET title = 'Slow' WHERE id = %s", [document.id])
         with not_changing():
-            collection_changes.fold(above=0)
+            collection_states.fold(above=0)
         with changing():
             slow.commit()
 
@@ -135,7 +135,7 @@ def test_a_collection_that_goes_leaves_nothing(add_document: AddDocument):
     add_document("Tea steeps.", collection="other")
     gone = _id("other")
     Collection.objects.filter(id=gone).delete()
-    collection_changes.fold()
+    collection_states.fold()
     assert not CollectionChange.objects.filter(collection_id=gone).exists()
 
 

@@ -9,8 +9,8 @@ import pytest
 import redis
 from redis.exceptions import ResponseError
 
-from knowlex.common.valkey import MAX_CONNECTIONS, Valkey
 from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.runtime.valkey import MAX_CONNECTIONS, Valkey
 
 
 @pytest.fixture

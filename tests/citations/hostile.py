@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from documents.sentences import sentence_spans
+from documents.text.sentences import sentence_spans
 
 NUMBER = re.compile(r"(?<![\w.,-])\d[\d.,]*\d(?![\w%.-])|(?<![\w.,-])\d(?![\w.,%-])")
 NAMES = re.compile(r"(?<=[a-z,] )[A-Z][a-zà-ÿ]{2,}(?: [A-Z][a-zà-ÿ]{2,})*")

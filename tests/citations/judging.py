@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rag.citations.checker import Checked
 from rag.citations.types import BEST_FIRST
-from rag.types import Passage
+from rag.types.retrieval import Passage
 from tests.citations.hostile import Claim, Reply, plain
 
 CAUGHT = ("contradicted", "withheld")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from knowlex.common.errors import SynthesisFailed
-from knowlex.common.retry import Retry
+from knowlex.base.errors import SynthesisFailed
+from knowlex.base.retry import Retry
 from knowlex.environment import read_environment
 from rag.citations.types import Opinion, Unproved
 from rag.judges.chat import MOST_CLAIMS, PASSAGE_CHARS, ChatJudge, ollama_judge, openai_judge

@@ -3,7 +3,8 @@
 import pytest
 
 from rag.citations.checker import Checked
-from rag.types import Block, Context, Contradiction, Part, Verification
+from rag.types.answer import Contradiction, Verification
+from rag.types.context import Block, Context, Part
 from tests.citations.replies import BRIDGE, NORTH, TOWERS, checked, context, streamed
 from tests.rag.factory import passage
 

@@ -13,7 +13,7 @@ from rag.citations.types import Claim
 from rag.judges.nli import NliJudge
 from rag.local_models.errors import ModelFailed
 from rag.protocols import ClaimJudge, ModelBacked
-from rag.types import Block
+from rag.types.context import Block
 from tests.citations.nli_model import make_nli_model
 
 TOWER = Block("The tower in Paris stands 330 metres tall and is painted brown every seven years.", (), "en")

@@ -4,7 +4,7 @@ import pytest
 
 from rag.citations.judge import judged
 from rag.citations.types import Claim, Judgement
-from rag.types import Block
+from rag.types.context import Block
 from tests.citations.replies import judgement_of, state
 
 TOWER = (

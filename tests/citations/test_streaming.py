@@ -7,7 +7,7 @@ import time
 import pytest
 
 from rag.citations.checker import Checker
-from rag.types import Synthesis
+from rag.types.answer import Synthesis
 from tests.citations.hostile import replies
 from tests.citations.passages import CONTEXTS
 from tests.citations.replies import TOWERS, checked, context, streamed

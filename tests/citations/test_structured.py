@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from rag.citations.checker import Checker
-from rag.types import Source, Sources, Synthesis, Verification
+from rag.types.answer import Source, Sources, Synthesis, Verification
 from tests.citations.replies import context, structured
 
 CASTLE = "Die Burg wurde im Jahr 1220 er-\nrichtet; ihre „Kapelle“ ist älter. Sie gehört der Stadt Wels."

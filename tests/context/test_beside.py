@@ -7,16 +7,19 @@ from typing import Any, TypeVar
 
 import pytest
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.models import Chunk, Document
-from knowlex.common import async_db, replica
-from knowlex.common.async_db import close_pool
-from knowlex.common.errors import DatabaseUnavailable
+from knowlex.base.errors import DatabaseUnavailable
+from knowlex.db import pool, replica
+from knowlex.db.pool import close_pool
 from rag import services
-from rag.pipeline import Pipeline
-from rag.retrievers import beside
+from rag.answering.pipeline import Pipeline
+from rag.retrievers import neighbours
 from rag.retrievers.hybrid import HybridRetriever
-from rag.types import Answer, Filters, Mode, Passage, Place, Question, Retrieval
+from rag.types.answer import Answer
+from rag.types.context import Place
+from rag.types.question import Filters, Mode, Question
+from rag.types.retrieval import Passage, Retrieval
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
 from tests.rag.factory import CannedSynthesizer, KeepOrder
@@ -79,11 +82,11 @@ def test_a_place_that_is_not_there_brings_nothing(document: Document) -> None:
 def test_all_are_fetched_at_once(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
     statements: list[object] = []
 
-    async def counted(sql: Any, *args: Any, **kwargs: Any) -> list[async_db.Row]:
+    async def counted(sql: Any, *args: Any, **kwargs: Any) -> list[pool.Row]:
         statements.append(sql)
         return await replica.fetch_all(sql, *args, **kwargs)
 
-    monkeypatch.setattr(beside, "fetch_all", counted)
+    monkeypatch.setattr(neighbours, "fetch_all", counted)
     assert {p.content for p in fetched(document, 0, 1, 2)[1]} == {ONE, TWO, THREE}
     assert len(statements) == 1
 
@@ -102,7 +105,7 @@ def test_an_answer_can_do_without_them(document: Document, monkeypatch: pytest.M
     async def gone(*args: Any, **kwargs: Any) -> None:
         raise DatabaseUnavailable("gone")
 
-    monkeypatch.setattr(beside, "fetch_all", gone)
+    monkeypatch.setattr(neighbours, "fetch_all", gone)
     assert fetched(document, 1)[1] == ()
 
 

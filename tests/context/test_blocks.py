@@ -8,8 +8,8 @@ import pytest
 
 from rag.context import assemble
 from rag.context.tokens import BLOCK_TOKENS, Ruler, estimated, room_for_blocks
-from rag.sentences import question_terms, score_sentences
-from rag.types import Part, Room
+from rag.ranking.sentences import question_terms, score_sentences
+from rag.types.context import Part, Room
 from tests.context.text import chunk
 from tests.rag.factory import passage
 

@@ -6,9 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from rag.context.choosing import both, by_halves, together
-from rag.context.making import ContextMaker
-from rag.types import Passage, Place, Question, Retrieval, Room
+from rag.context.assembly import ContextMaker
+from rag.context.selection import both, by_halves, together
+from rag.types.context import Place, Room
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval
 from tests.rag.factory import passage, question
 
 ROOM = Room("rules\nquestion", 500)

@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from rag.context.making import ContextMaker
+from rag.context.assembly import ContextMaker
 from rag.context.neighbours import wanted
-from rag.sentences import question_terms, score_sentences
-from rag.types import Passage, Place, Question, Retrieval
+from rag.ranking.sentences import question_terms, score_sentences
+from rag.types.context import Place
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval
 from tests.context.text import chunk
 from tests.rag.factory import question
 

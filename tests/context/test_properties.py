@@ -7,7 +7,8 @@ import pytest
 
 from rag.context import assemble
 from rag.context.tokens import BLOCK_TOKENS, Ruler
-from rag.types import Context, Passage
+from rag.types.context import Context
+from rag.types.retrieval import Passage
 from tests.context.text import chunks_of, sentences
 
 

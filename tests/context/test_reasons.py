@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
-from rag.reasons import Holdings, reason_of
-from rag.types import Reason
+from rag.answering.empty_results import Holdings, reason_of
+from rag.types.answer import Reason
 from tests.platform.talk import accepted, collection, ended, text
 from tests.support.api import embed, ingest
 from tests.support.pdf import make_pdf

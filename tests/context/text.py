@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 from uuid import UUID
 
-from rag.types import Passage
+from rag.types.retrieval import Passage
 from tests.rag.factory import passage
 
 WORDS = ("river", "bridge", "stone", "tower", "market", "guild", "water", "mill", "harbour", "ship", "bell")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rag.standalone.carrying import carried
-from rag.standalone.types import Turn
+from rag.conversation.carrying import carried
+from rag.conversation.types import Turn
 
 TOWER = "How tall is the Eiffel Tower?"
 

@@ -19,11 +19,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from documents import fetching
-from documents.fetch_targets import host_name, is_public
-from documents.fetching import Fetched, check_url, fetch
-from documents.storage import Staging
-from knowlex.common.errors import InvalidInput, KnowlexError, PayloadTooLarge, UnreadableDocument
+from documents.ingest import fetching
+from documents.ingest.fetch_addresses import host_name, is_public
+from documents.ingest.fetching import Fetched, check_url, fetch
+from documents.library.storage import Staging
+from knowlex.base.errors import InvalidInput, KnowlexError, PayloadTooLarge, UnreadableDocument
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 PUBLIC = "93.184.215.14"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from documents.flights import SingleFlight
-from knowlex.common.errors import DependencyUnavailable, KnowlexError, UnreadableDocument
+from documents.ingest.single_flight import SingleFlight
+from knowlex.base.errors import DependencyUnavailable, KnowlexError, UnreadableDocument
 from tests.support.waiting import wait_until
 
 

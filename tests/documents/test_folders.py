@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.folders import LEADS_OUT, Candidate, candidates
+from documents.ingest.folders import LEADS_OUT, Candidate, candidates
 
 
 def taken(*paths: Path, include: tuple[str, ...] = ()) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents.languages import language_of
+from documents.text.languages import language_of
 
 GERMAN = "Die alte Stadt liegt an einem Fluss, und viele Menschen kommen jedes Jahr hierher. "
 ENGLISH = "The old town lies on a river, and many people come here every year to see it. "

@@ -9,9 +9,9 @@ from django.urls import resolve
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.models import DEFAULT_COLLECTION, Chunk, Collection, Document
-from knowlex.common.sync_views import SyncHandler
+from knowlex.web.handler import SyncHandler
 
 KEPT = (Document, Chunk, Request, Response)
 

@@ -8,12 +8,12 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Model
 
 from documents import services
-from documents.access import FULL, Access
-from documents.collections import default_collection, named_collection, named_collections
+from documents.access.scopes import FULL, Access
+from documents.library.collections import default_collection, named_collection, named_collections
 from documents.models import Chunk, Collection, Document
-from knowlex.common.database import release_connection, with_retries
-from knowlex.common.errors import DatabaseUnavailable, Forbidden, InvalidInput, NotFound
-from knowlex.common.ids import new_id, parse_id
+from knowlex.base.errors import DatabaseUnavailable, Forbidden, InvalidInput, NotFound
+from knowlex.base.ids import new_id, parse_id
+from knowlex.db.threads import release_connection, with_retries
 
 CountQueries = Callable[[int], AbstractContextManager[object]]
 pytestmark = pytest.mark.django_db

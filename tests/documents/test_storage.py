@@ -11,11 +11,11 @@ from django.conf import LazySettings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents import storage
+from documents.ingest.uploads import MAX_FILENAME, clean_filename
+from documents.library import storage
+from documents.library.orphaned_files import sweep_orphan_files
 from documents.models import Collection, IngestItem, IngestJob
-from documents.sweep import sweep_orphan_files
-from documents.uploads import MAX_FILENAME, clean_filename
-from knowlex.common.errors import PayloadTooLarge
+from knowlex.base.errors import PayloadTooLarge
 from tests.documents.http import UNKNOWN_ID
 
 

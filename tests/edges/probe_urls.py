@@ -21,8 +21,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from knowlex import urls
-from knowlex.common import errors
-from knowlex.common.http import allow, json_object, json_response
+from knowlex.base import errors
+from knowlex.web.responses import allow, json_object, json_response
 
 SECRET = "s3cret /home/someone SELECT password FROM users"  # must never reach a client
 RAISED: dict[str, Any] = {

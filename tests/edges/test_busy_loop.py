@@ -8,9 +8,9 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from knowlex.common.body import RequestBody
-from knowlex.common.errors import RequestTimeout
-from knowlex.common.server import HttpProtocol
+from knowlex.base.errors import RequestTimeout
+from knowlex.web.body import RequestBody
+from knowlex.web.server import HttpProtocol
 
 LENGTH = [(b"content-length", b"4")]
 

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from knowlex.common.crowding import Uploads
-from knowlex.common.errors import DependencyUnavailable
+from knowlex.base.errors import DependencyUnavailable
+from knowlex.web.concurrency import Uploads
 
 
 def run(scene: Callable[[Uploads], Awaitable[None]], **limits: float) -> None:

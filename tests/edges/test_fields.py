@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from knowlex.common.errors import InvalidInput, InvalidQuestion
-from knowlex.common.fields import (
+from knowlex.base.errors import InvalidInput, InvalidQuestion
+from knowlex.web.fields import (
     bool_field,
     check_question,
     int_field,

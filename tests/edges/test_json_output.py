@@ -7,8 +7,8 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from knowlex.common.events import event
-from knowlex.common.json_output import json_bytes, plain_json_bytes
+from knowlex.web.json_output import json_bytes, plain_json_bytes
+from knowlex.web.sse import event
 
 
 class Kind(enum.StrEnum):

@@ -3,8 +3,8 @@
 import pytest
 from django.conf import LazySettings
 
-from knowlex.common.model_servers import ollama_state_once, takes_connections
 from knowlex.embedded import chat_model
+from knowlex.net.model_servers import ollama_state_once, takes_connections
 from tests.provider import Provider
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, cast
 
-from knowlex.common.one_write import AT_ONCE_BYTES, HeadWithBody
+from knowlex.web.server import AT_ONCE_BYTES, HeadWithBody
 
 
 class Written:

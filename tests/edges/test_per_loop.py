@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
-from knowlex.common.per_loop import PerLoop
+from knowlex.runtime.event_loops import PerLoop
 
 
 @pytest.fixture

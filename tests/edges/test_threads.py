@@ -7,7 +7,7 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from knowlex.common.threads import RestingThreads
+from knowlex.runtime.threads import RestingThreads
 from tests.support.waiting import wait_until
 
 

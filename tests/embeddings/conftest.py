@@ -9,8 +9,8 @@ from asgiref.sync import sync_to_async
 from django.db import connection
 
 from documents.models import Chunk, Collection, Document
-from knowlex.common.components import forget_components
-from knowlex.common.retry import Retry
+from knowlex.base.retry import Retry
+from knowlex.runtime.components import forget_components
 from tests.provider import Provider
 
 T = TypeVar("T")

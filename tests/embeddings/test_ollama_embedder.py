@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from embeddings import model_adding, registry
 from embeddings.embedders.ollama import OllamaEmbedder
+from embeddings.model_lifecycle import adding, registry
 from embeddings.types import ModelSpec
-from knowlex.common.errors import EmbedderRejected, EmbedderUnavailable, TextRejected
-from knowlex.common.ollama import full_name, short_name
-from knowlex.common.retry import Retry
+from knowlex.base.errors import EmbedderRejected, EmbedderUnavailable, TextRejected
+from knowlex.base.retry import Retry
+from knowlex.net.ollama import full_name, short_name
 from tests.provider import Provider, vector_of
 
 TEXTS = ["the first text", "a second one", "and a third"]
@@ -169,7 +169,7 @@ def test_the_same_model_by_its_tag_is_no_other_one() -> None:
 
 
 def test_what_is_added_goes_by_its_short_name() -> None:
-    added = model_adding.spec(
+    added = adding.spec(
         "mine:latest", provider="ollama", options={"model": "all-minilm:latest", "query_prefix": "query: "}
     )
     assert added == spec("mine", model="all-minilm", query_prefix="query: ")

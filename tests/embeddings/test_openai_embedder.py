@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from embeddings.embedders.openai import OpenAIEmbedder
-from knowlex.common.errors import EmbedderRejected, TextRejected
-from knowlex.common.retry import Retry, retry_after_seconds
+from knowlex.base.errors import EmbedderRejected, TextRejected
+from knowlex.base.retry import Retry, retry_after_seconds
 from tests.provider import Provider, vector_of
 
 KEY = "sk-test-5e1f"

@@ -2,12 +2,13 @@
 
 import pytest
 
-from documents.access import FULL
-from embeddings import progress, services
+from documents.access.scopes import FULL
+from embeddings import services
 from embeddings.models import EmbeddingRequest
-from knowlex.common import async_db
-from knowlex.common.errors import DependencyUnavailable, EmbeddingIncomplete
-from knowlex.common.ids import new_id
+from embeddings.work import waiting
+from knowlex.base.errors import DependencyUnavailable, EmbeddingIncomplete
+from knowlex.base.ids import new_id
+from knowlex.db import pool
 from tests.embeddings.conftest import in_thread
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
@@ -16,11 +17,11 @@ pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
 @pytest.fixture(autouse=True)
 async def _pool():
     yield
-    await async_db.close_pool()
+    await pool.close_pool()
 
 
 async def test_without_workers_the_wait_ends_and_the_work_stays(add_document, monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.3)
     await in_thread(add_document, ["one", "two"])
     requested = await in_thread(services.request_embeddings, access=FULL)
     with pytest.raises(DependencyUnavailable, match=r"2 chunk\(s\) stay queued"):

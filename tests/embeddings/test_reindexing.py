@@ -4,14 +4,14 @@ import pytest
 from django.core.management import call_command
 from django.db.models import Sum
 
-from documents.access import FULL
-from documents.held_languages import stored_languages
+from documents.access.scopes import FULL
+from documents.library.collection_statistics import stored_languages
 from documents.models import Document, Page
 from embeddings import services
-from embeddings.lexical import lexemes
+from embeddings.lexical.reindexing import reindex
+from embeddings.lexical.terms import lexemes
 from embeddings.models import LexemeCount, LexicalEntry
-from embeddings.reindexing import reindex
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
 GERMAN = "Die Häuser der alten Stadt liegen an einem Fluss, und viele Menschen kommen jedes Jahr hierher."

@@ -15,14 +15,14 @@ from django.db import connection
 
 import embeddings.sanity
 from documents import services as documents
-from documents.access import FULL
+from documents.access.scopes import FULL
+from documents.library.storage import Staging
 from documents.models import Collection, Document, IngestItem, IngestJob
-from documents.storage import Staging
 from embeddings import services
 from embeddings.models import EmbeddingRequest
-from embeddings.queue import execute
 from embeddings.sanity import sanity
-from knowlex.common.ids import new_id
+from embeddings.work.queue import execute
+from knowlex.base.ids import new_id
 from tests.support.texts import facts_pdf, markdown
 
 LOST = "00000000-0000-7000-8000-000000000000"

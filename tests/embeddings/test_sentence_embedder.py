@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from django.conf import LazySettings
 
-from embeddings.sentence_embedder import SentenceEmbedder
-from knowlex.common.components import component
-from knowlex.common.errors import EmbedderUnavailable, TextRejected
+from embeddings.search.sentence_embedder import SentenceEmbedder
+from knowlex.base.errors import EmbedderUnavailable, TextRejected
+from knowlex.runtime.components import component
 
 REFUSED = "refused"
 

@@ -11,22 +11,22 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from documents.access import FULL
-from documents.collections import create_collection
+from documents.access.scopes import FULL
+from documents.library.collections import create_collection
 from documents.models import Chunk, Collection, Document
-from documents.sentences import sentence_spans
+from documents.text.sentences import sentence_spans
 from embeddings import services
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.embedders.sentences import sentence_vectors
 from embeddings.models import Embedding, EmbeddingRequest, SentenceVectors
 from embeddings.protocols import SentenceAware
 from embeddings.sanity import sanity
-from embeddings.sentences import MOST
-from embeddings.storage_used import vector_bytes
-from knowlex.common.components import forget_components
-from knowlex.common.database import execute
-from knowlex.common.errors import InvalidInput
-from knowlex.common.ids import new_id
+from embeddings.vectors.sentences import MOST
+from embeddings.vectors.storage_used import vector_bytes
+from knowlex.base.errors import InvalidInput
+from knowlex.base.ids import new_id
+from knowlex.db.threads import execute
+from knowlex.runtime.components import forget_components
 from tests.embeddings.test_transfer import add, exported, members, packed, taken
 from tests.platform.talk import ended
 from tests.platform.talk import stored as stored_document

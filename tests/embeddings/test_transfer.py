@@ -12,15 +12,15 @@ import httpx
 import pytest
 
 from documents import services as documents
-from documents.access import FULL
-from documents.collections import create_collection
+from documents.access.scopes import FULL
+from documents.library.collections import create_collection
+from documents.library.storage import Staging
 from documents.models import Chunk, Collection, Document, Page
-from documents.storage import Staging
 from embeddings import services
 from embeddings.models import Embedding, EmbeddingRequest, LexemeCount
 from embeddings.transfer import export_collection, import_collection
-from knowlex.common.errors import InvalidInput, StorageUnavailable
-from knowlex.common.ids import new_id
+from knowlex.base.errors import InvalidInput, StorageUnavailable
+from knowlex.base.ids import new_id
 from tests.conftest import MakeStack
 from tests.support.api import ask, embed, ingest, query
 from tests.support.commands import manage

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.vectors import UnusableVectors, checked
+from embeddings.vectors.checks import UnusableVectors, checked
 
 
 def item(index, embedding):

@@ -10,14 +10,15 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.models import Chunk, Document
-from embeddings import queue, services, settling
+from embeddings import services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
 from embeddings.types import Embedded
-from embeddings.vector_rows import store, vector_text
-from knowlex.common.errors import NotFound
-from knowlex.common.ids import new_id
+from embeddings.vectors.rows import store, vector_text
+from embeddings.work import document_status, queue
+from knowlex.base.errors import NotFound
+from knowlex.base.ids import new_id
 from tests.provider import vector_of
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
@@ -284,7 +285,7 @@ def test_looking_for_what_has_ended_does_not_slow_down_with_the_square_of_what_w
         services.request_embeddings(add_document(texts(40, f"{number}")), access=FULL)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"EXPLAIN (ANALYZE, FORMAT JSON) {settling._SETTLED_OF_ALL}",
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {document_status._SETTLED_OF_ALL}",
             {"model": services.active_model().pk},
         )
         plan = cursor.fetchone()[0]

@@ -3,7 +3,7 @@
 from rag.evaluation.outcomes import Outcome, of_answer
 from rag.evaluation.summary import differences, summarise
 from rag.evaluation.types import Case
-from rag.types import Usage, Verification
+from rag.types.answer import Usage, Verification
 from tests.memory.making import answer_of, unanswered
 from tests.rag.factory import passage
 

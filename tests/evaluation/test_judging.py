@@ -5,7 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from rag.evaluation.judging import (
+from rag.evaluation.metrics import ndcg
+from rag.evaluation.scoring import (
     cited_documents,
     document_rank,
     is_relevant,
@@ -13,9 +14,8 @@ from rag.evaluation.judging import (
     page_is_right,
     ranked,
 )
-from rag.evaluation.metrics import ndcg
 from rag.evaluation.types import Case
-from rag.types import Passage
+from rag.types.retrieval import Passage
 
 
 def passage(content: str = "", *, name: str = "tesla.pdf", page: int | None = 2, **more: object) -> Passage:

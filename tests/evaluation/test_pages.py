@@ -8,8 +8,8 @@ from django.test import Client
 
 from rag.evaluation.outcomes import Outcome
 from rag.evaluation.reliability import bins, calibration_error
-from rag.evaluation.running import summary_of
 from rag.evaluation.summary import bootstrap, differences, summarise
+from rag.evaluation.worker import summary_of
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 
 HOSTILE = "<script>alert(1)</script>"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from knowlex.common.errors import InvalidInput
-from rag.evaluation.reading import MAX_LINE_BYTES, MAX_QUESTIONS, read_lines, read_objects, write_line
+from knowlex.base.errors import InvalidInput
+from rag.evaluation.question_files import MAX_LINE_BYTES, MAX_QUESTIONS, read_lines, read_objects, write_line
 from rag.evaluation.types import Case
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from rag.evaluation import running, turns
+from rag.evaluation import queue, worker
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 from tests.evaluation.sets import ended, evaluate, lighthouses, line, read, uploaded
 from tests.provider import Provider
@@ -70,26 +70,26 @@ def expire() -> None:
 
 
 def test_what_ends_its_worker_five_times_is_given_up(run: Evaluation):
-    for _ in range(turns.MAX_ATTEMPTS):
-        assert turns.claim(uuid4()) == run
-        assert turns.claim(uuid4()) is None  # somebody has it in hand
+    for _ in range(queue.MAX_ATTEMPTS):
+        assert queue.claim(uuid4()) == run
+        assert queue.claim(uuid4()) is None  # somebody has it in hand
         expire()
 
-    assert not running.run_turn()
+    assert not worker.run_turn()
     run.refresh_from_db()
-    assert (run.status, run.error, run.lease) == ("failed", turns.GAVE_UP, None)
+    assert (run.status, run.error, run.lease) == ("failed", queue.GAVE_UP, None)
 
 
 def test_a_lease_that_was_lost_stores_nothing(run: Evaluation):
     old, new = uuid4(), uuid4()
-    turns.claim(old)
+    queue.claim(old)
     expire()
-    turns.claim(new)
+    queue.claim(new)
 
-    with pytest.raises(turns.LeaseLost):
-        turns.advance(run.id, old, before=0, after=1)
-    assert turns.advance(run.id, new, before=0, after=1)
-    assert not turns.advance(run.id, new, before=0, after=1)  # it was stored, only the answer was lost
+    with pytest.raises(queue.LeaseLost):
+        queue.advance(run.id, old, before=0, after=1)
+    assert queue.advance(run.id, new, before=0, after=1)
+    assert not queue.advance(run.id, new, before=0, after=1)  # it was stored, only the answer was lost
     run.refresh_from_db()
     assert (run.done, run.attempts) == (1, 0)
 
@@ -103,9 +103,9 @@ def test_the_one_that_waited_longest_has_its_turn(run: Evaluation):
         taken_at=timezone.now(),
     )
 
-    assert turns.due() == 2
+    assert queue.due() == 2
     lease = uuid4()
-    assert turns.claim(lease) == run
-    turns.release(run.id, lease)
-    assert turns.claim(uuid4()) == other
+    assert queue.claim(lease) == run
+    queue.release(run.id, lease)
+    assert queue.claim(uuid4()) == other
     assert EvaluationResult.objects.count() == 0

@@ -11,7 +11,7 @@ from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS
 from documents.chunkers.semantic import SemanticChunker
 from documents.chunkers.sentence import SentenceChunker
 from documents.protocols import Chunker
-from documents.tokens import WordPieceCounter
+from documents.text.tokens import WordPieceCounter
 from documents.types import (
     Block,
     ChunkDraft,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from documents.extractors.pdf import draw_page
+from documents.extractors.pdf.reader import draw_page
 from tests.support.typeset import Picture, Words, column, typeset
 
 LETTER = (

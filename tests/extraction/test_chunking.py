@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from documents.chunkers.limits import MAX_CHARS
 from documents.types import STRATEGIES, Block, ChunkingSettings, Heading
-from knowlex.common.fields import MAX_QUESTION_CHARS
+from knowlex.web.fields import MAX_QUESTION_CHARS
 from tests.extraction.chunkers import CHUNKERS, COUNTER, check, markdown, pdf
 
 CHUNKER = CHUNKERS["sentence"]

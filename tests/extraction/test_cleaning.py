@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents.extractors.cleaning import clean_characters, clean_label, clean_page, has_text
-from documents.extractors.layout import paragraphs
-from documents.extractors.metadata import pdf_date, pdf_metadata
-from documents.extractors.quality import reads_well
+from documents.extractors.pdf.layout import paragraphs
+from documents.extractors.pdf.reader import pdf_date, pdf_metadata, reads_well
 
 
 def cleaned(page: str) -> str:

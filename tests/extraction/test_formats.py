@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from documents.extractors.sandbox import SandboxedExtractor
+from documents.extractors.sandbox.extractor import SandboxedExtractor
 from documents.types import ALL_SOURCES, Extraction, ReadingProgress
-from knowlex.common.errors import UnreadableDocument
+from knowlex.base.errors import UnreadableDocument
 from tests.extraction.test_docx import paragraph, report, saved, zipped
 from tests.extraction.test_html import PAGE
 from tests.support.pdf import make_pdf

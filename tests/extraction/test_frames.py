@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from documents.extractors.frames import PagePicture, PipeReport
-from documents.extractors.limits import Job
-from documents.extractors.listening import Listener
-from documents.extractors.wire import BrokenResult, NeverStarted, pack, unpack
+from documents.extractors.sandbox.extractor import Listener
+from documents.extractors.sandbox.frames import PagePicture, PipeReport
+from documents.extractors.sandbox.limits import Job
+from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, pack, unpack
 from documents.types import ALL_SOURCES, Block, ExtractedPage, Extraction, Heading, ReadingProgress
 
 EXTRACTION = Extraction(

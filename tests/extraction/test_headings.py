@@ -2,9 +2,9 @@
 
 import pytest
 
-from documents.extractors.outline import place_headings
-from documents.extractors.pages import OutlineEntry
-from documents.extractors.pdf import read_pdf
+from documents.extractors.pdf.pages import OutlineEntry
+from documents.extractors.pdf.reader import read_pdf
+from documents.extractors.pdf.structure import place_headings
 from documents.types import Extraction
 from tests.support.typeset import Words, column, typeset
 

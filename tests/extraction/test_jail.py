@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.extractors import confined
+from documents.extractors.sandbox import confined
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's filter is Linux's")
 _ROOT = Path(confined.__file__).parents[2]
@@ -33,7 +33,7 @@ attempts = {{
 }}
 """
 _IN_JAIL = """
-from documents.extractors.jail import lock_in
+from documents.extractors.sandbox.jail import lock_in
 lock_in(cpu_s=10, user_s=0, wall_s=30, memory_bytes=1 << 30)
 """
 _TRY = """

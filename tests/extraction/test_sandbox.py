@@ -14,12 +14,11 @@ import psutil
 import pypdf
 import pytest
 
-from documents.extractors import frames, owner
-from documents.extractors.limits import Job
-from documents.extractors.listening import Listener
-from documents.extractors.sandbox import SandboxedExtractor
+from documents.extractors.sandbox import frames, parent
+from documents.extractors.sandbox.extractor import Listener, SandboxedExtractor
+from documents.extractors.sandbox.limits import Job
 from documents.types import Extraction, ReadingProgress
-from knowlex.common.errors import DependencyUnavailable, UnreadableDocument
+from knowlex.base.errors import DependencyUnavailable, UnreadableDocument
 from tests.extraction import hostile
 from tests.support.pdf import make_pdf
 from tests.support.waiting import wait_until
@@ -209,7 +208,7 @@ def test_a_nursery_without_work_leaves(tmp_path: Path) -> None:
     path = tmp_path / "good.pdf"
     path.write_bytes(make_pdf("Still here."))
     lone = SandboxedExtractor(processes=1)
-    lone._nursery = owner.Nursery(idle_s=0.1)
+    lone._nursery = parent.Nursery(idle_s=0.1)
     lone.extract(path, filename="good.pdf")
     nursery = lone._nursery._process
     assert nursery is not None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents.sentences import sentence_spans
+from documents.text.sentences import sentence_spans
 
 
 def sentences(text: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Tables and lists of PDFs: a row stays a line, its cells in order, and both are blocks."""
 
-from documents.extractors.pdf import read_pdf
+from documents.extractors.pdf.reader import read_pdf
 from documents.types import Extraction
 from tests.support.typeset import Words, column, typeset
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documents.tokens import BLOCK_CHARS, WordPieceCounter, load_tokenizer
-from documents.vocabulary import VOCABULARY, read_vocabulary
+from documents.text.tokens import BLOCK_CHARS, WordPieceCounter, load_tokenizer
+from documents.text.vocabulary import VOCABULARY, read_vocabulary
 
 COUNTER = WordPieceCounter()
 TOKENIZER = load_tokenizer()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from embeddings.clients.chroma import ChromaClient
-from knowlex.common.errors import RetrievalFailed, VectorStoreFailed
-from knowlex.common.retry import Retry
+from knowlex.base.errors import RetrievalFailed, VectorStoreFailed
+from knowlex.base.retry import Retry
 from rag.retrievers.foreign.chroma import ChromaReader
 from rag.retrievers.foreign.where import checked
 from tests.foreign.filling import Fill, Given, in_chroma

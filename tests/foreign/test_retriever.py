@@ -9,8 +9,8 @@ import pytest
 
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.types import Vector
-from knowlex.common.errors import EmbedderUnavailable, InvalidInput, RetrievalFailed, VectorStoreFailed
-from rag.pipeline import Pipeline
+from knowlex.base.errors import EmbedderUnavailable, InvalidInput, RetrievalFailed, VectorStoreFailed
+from rag.answering.pipeline import Pipeline
 from rag.rerankers.sentence import SentenceReranker
 from rag.retrievers.foreign.filters import filters_of
 from rag.retrievers.foreign.headed import HeadedReranker, assess_headed
@@ -19,7 +19,9 @@ from rag.retrievers.foreign.protocols import CollectionReader, Record
 from rag.retrievers.foreign.retriever import ForeignRetriever
 from rag.retrievers.foreign.where import Where
 from rag.synthesizers.extractive import ExtractiveSynthesizer
-from rag.types import NO_FILTERS, Answer, Filters, Passage, Question
+from rag.types.answer import Answer
+from rag.types.question import NO_FILTERS, Filters, Question
+from rag.types.retrieval import Passage
 from tests.foreign.filling import Fill, Given, embedded, in_memory
 
 SAFETY = {

@@ -16,16 +16,17 @@ import django
 
 django.setup()
 
-from django.conf import settings  # noqa: E402
+from django.conf import settings
 
-from documents import jobs  # noqa: E402
-from documents.access import FULL  # noqa: E402
-from documents.collections import named_collection  # noqa: E402
-from documents.models import Collection  # noqa: E402
-from documents.storage import StagedUpload, Staging  # noqa: E402
-from documents.types import ChunkingSettings  # noqa: E402
-from embeddings import ingestion, tasks  # noqa: E402
-from knowlex.common.errors import BrokerUnavailable, KnowlexError  # noqa: E402
+from documents.access.scopes import FULL
+from documents.ingest import jobs
+from documents.library.collections import named_collection
+from documents.library.storage import StagedUpload, Staging
+from documents.models import Collection
+from documents.types import ChunkingSettings
+from embeddings import tasks
+from embeddings.work import ingestion
+from knowlex.base.errors import BrokerUnavailable, KnowlexError
 
 
 def _staged(stack: ExitStack, data: str) -> StagedUpload:

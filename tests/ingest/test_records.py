@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from documents.jobs import forget_finished_jobs
+from documents.ingest.jobs import forget_finished_jobs
 from documents.models import Collection, Document, IngestItem, IngestJob
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 from tests.support.stack import Stack
 
 _KEY = """

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 from tests.support.api import UNKNOWN_ID
 
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from documents import keys
+from documents.access import keys
 from documents.models import ApiKey, Collection
 
 pytestmark = pytest.mark.django_db(transaction=True)

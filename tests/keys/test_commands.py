@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from documents import keys
+from documents.access import keys
 from documents.models import ApiKey, Collection
 
 pytestmark = pytest.mark.django_db(transaction=True)

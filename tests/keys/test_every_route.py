@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 from tests.keys.making import as_key, make_key
 from tests.keys.routes import CHANGING, METHODS, Route, Side, all_routes
 from tests.support.api import assert_problem, embed, ingest

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from documents import doorkeeper, keys
-from documents.access import FULL
-from documents.doorkeeper import Doorkeeper
-from documents.keys import LiveKey
-from knowlex.common.errors import DatabaseUnavailable, Unauthorized
+from documents.access import key_cache, keys
+from documents.access.key_cache import Doorkeeper
+from documents.access.keys import LiveKey
+from documents.access.scopes import FULL
+from knowlex.base.errors import DatabaseUnavailable, Unauthorized
 from tests.keys.making import as_key, make_key
 from tests.support.stack import Stack
 
@@ -92,7 +92,7 @@ def test_a_wrong_key_is_looked_up_once_in_some_seconds(database: Database) -> No
     assert answers(door, [key] * 50) == [False] * 50
     assert database.statements == [[key[:11]]]
 
-    now[0] += doorkeeper.WRONG_S + 0.1
+    now[0] += key_cache.WRONG_S + 0.1
     answers(door, [key] * 50)
     assert len(database.statements) == 2
 
@@ -126,12 +126,12 @@ def test_who_guesses_is_slowed_down_and_nobody_is_locked_out(
         waits.extend([seconds] if seconds else [])
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    monkeypatch.setattr(doorkeeper, "GUESSES", 20)
+    monkeypatch.setattr(key_cache, "GUESSES", 20)
     door = Doorkeeper()
     known = database.right
 
     assert answers(door, [known, *(wrong_key() for _ in range(30)), known]) == [True] + [False] * 30 + [True]
-    assert waits == [doorkeeper.PACE_S] * 10
+    assert waits == [key_cache.PACE_S] * 10
     database.right = wrong_key()
     assert answers(door, [database.right]) == [True]
     assert len(waits) == 11
@@ -147,7 +147,7 @@ def test_a_database_that_fails_or_hangs_lets_nobody_in(monkeypatch: pytest.Monke
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr(doorkeeper, "LIMIT_S", 0.1)
+    monkeypatch.setattr(key_cache, "LIMIT_S", 0.1)
     for broken in (fails, hangs):
         monkeypatch.setattr(keys, "live_keys", broken)
         with pytest.raises(DatabaseUnavailable):
@@ -157,8 +157,8 @@ def test_a_database_that_fails_or_hangs_lets_nobody_in(monkeypatch: pytest.Monke
 def test_what_is_remembered_is_bounded_and_holds_no_key(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doorkeeper, "REMEMBERED", 50)
-    monkeypatch.setattr(doorkeeper, "GUESSES", 10_000)
+    monkeypatch.setattr(key_cache, "REMEMBERED", 50)
+    monkeypatch.setattr(key_cache, "GUESSES", 10_000)
     door, sent = Doorkeeper(), [wrong_key() for _ in range(200)]
 
     answers(door, sent)

@@ -4,8 +4,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import connections
 
-from knowlex.common.async_db import close_pool
-from rag.memory.recorder import Recorder, recorder
+from knowlex.db.pool import close_pool
+from rag.history.recorder import Recorder, recorder
 from tests.memory.asking import Library, make_library
 from tests.support.stack import Stack
 

@@ -3,9 +3,11 @@
 from typing import Any
 
 from documents.models import Chunk, Collection, Document
-from knowlex.common.ids import new_id
-from rag.memory.records import Record
-from rag.types import Answer, Citation, Passage, Question, Usage
+from knowlex.base.ids import new_id
+from rag.history.records import Record
+from rag.types.answer import Answer, Citation, Usage
+from rag.types.question import Question
+from rag.types.retrieval import Passage
 from tests.rag.factory import passage, question
 
 FACT = "The secret word of the vault is Quellenwort."

@@ -12,15 +12,15 @@ from django.db import connection
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.models import Chunk, Document
-from rag.memory import writing
-from rag.memory.reading import get_query
-from rag.memory.recorder import Recorder, record
-from rag.memory.records import Record
-from rag.memory.retention import forget_old_queries
+from rag.history import recorder
+from rag.history.listing import get_query
+from rag.history.recorder import Recorder, record
+from rag.history.records import Record
+from rag.history.retention import forget_old_queries
 from rag.models import Query
-from rag.types import Contradiction
+from rag.types.answer import Contradiction
 from tests.memory.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
 from tests.rag.factory import question
 from tests.support.waiting import wait_until
@@ -126,7 +126,7 @@ async def test_deleted_while_it_is_written_the_record_first(
         async def fetch_all(sql: str, params: Any) -> list[Any]:
             return await (await other.execute(sql, params)).fetchall()
 
-        monkeypatch.setattr(writing, "fetch_all", fetch_all)
+        monkeypatch.setattr(recorder, "fetch_all", fetch_all)
         record(one)
         await recording.flush()  # not committed
         deletion = asyncio.create_task(deleting.execute(DELETE, [document.id]))

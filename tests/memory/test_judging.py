@@ -11,11 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from documents.models import Chunk, Document
-from rag.memory import judging
-from rag.memory.recorder import Recorder, record
+from rag.history import judging
+from rag.history.recorder import Recorder, record
 from rag.models import Citation, Response
-from rag.types import Citation as Claim
-from rag.types import Usage, Verification
+from rag.types.answer import Citation as Claim
+from rag.types.answer import Usage, Verification
 from tests.memory.asking import UNKNOWN, Library
 from tests.memory.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
 from tests.provider import Provider

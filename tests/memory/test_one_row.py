@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 from django.db import connection
 
-from knowlex.common.ids import new_id
+from knowlex.base.ids import new_id
 from rag.models import Candidates, Query
 
 migration = import_module("rag.migrations.0008_candidates_in_one_row")

@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from knowlex.common.errors import DatabaseUnavailable
-from knowlex.common.ids import new_id
-from rag.memory import recorder as recording_module
-from rag.memory.recorder import Recorder, record, totals, waits
-from rag.memory.records import Record
+from knowlex.base.errors import DatabaseUnavailable
+from knowlex.base.ids import new_id
+from rag.history import recorder as recording_module
+from rag.history.recorder import Recorder, record, totals, waits
+from rag.history.records import Record
 from rag.models import Citation, Query, Response, Retrieval
-from rag.types import Citation as Claim
-from rag.types import Contradiction, Filters, MetadataFilter, Verification
+from rag.types.answer import Citation as Claim
+from rag.types.answer import Contradiction, Verification
+from rag.types.question import Filters, MetadataFilter
 from tests.memory.making import (
     FACT,
     answer_of,
@@ -249,7 +250,7 @@ class _Away:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch.context()
         patch = self._monkeypatch.__enter__()
-        patch.setattr("rag.memory.writing.fetch_all", self._fail)
+        patch.setattr("rag.history.recorder.fetch_all", self._fail)
 
     def back(self) -> None:
         self._monkeypatch.__exit__(None, None, None)

@@ -4,16 +4,17 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 
-from documents.access import FULL
-from rag.asking import Asked, Asker
-from rag.contracts.v1.explained import explained_body
-from rag.memory.reading import get_query
-from rag.memory.recorder import Recorder, record
-from rag.memory.records import Record
-from rag.memory.replaying import replay
+from documents.access.scopes import FULL
+from rag.answering.ask import Asked, Asker
+from rag.api.v1.explanations import explained_body
+from rag.history.listing import get_query
+from rag.history.recorder import Recorder, record
+from rag.history.records import Record
+from rag.history.replay import replay
 from rag.models import Citation, Response
-from rag.types import Citation as Claim
-from rag.types import Contradiction, Question, Verification
+from rag.types.answer import Citation as Claim
+from rag.types.answer import Contradiction, Verification
+from rag.types.question import Question
 from tests.memory.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
 
 TEXT = "The secret word is Quellenwort [1]. It is 90 years old."

@@ -2,12 +2,12 @@ from datetime import UTC, datetime, timedelta
 
 from asgiref.sync import sync_to_async
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from rag.admin.worst import worst_answers
-from rag.memory.feedback import Said, caller_of, give_feedback
-from rag.memory.recorder import Recorder, record
-from rag.memory.records import CLIENT_LEFT
-from rag.memory.statistics import by_day, outcomes_by_day
+from rag.history.feedback import Said, caller_of, give_feedback
+from rag.history.recorder import Recorder, record
+from rag.history.records import CLIENT_LEFT
+from rag.history.statistics import by_day, outcomes_by_day
 from rag.models import Query, Response
 from tests.memory.making import answer_of, passages_of, record_of, stored_document, unanswered
 

@@ -1,8 +1,8 @@
 """Claims of answers, counted by what was found of them."""
 
-from knowlex.common.metrics import REGISTRY
+from knowlex.runtime.metrics import REGISTRY
 from rag.metrics.answers import count_answer
-from rag.types import Verification
+from rag.types.answer import Verification
 from tests.memory.making import answer_of, unanswered
 from tests.rag.factory import passage
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from rag import query_counts
-from rag.query_counts import QueryCounts
+from rag.history import query_counts
+from rag.history.query_counts import QueryCounts
 
 COLLECTION = UUID(int=1)
 

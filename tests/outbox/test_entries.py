@@ -10,13 +10,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from embeddings import services
+from embeddings.external import configured, delivery, outbox, registration
 from embeddings.models import DroppedSpace, Embedding, OutboxEntry, OutsideStore
-from embeddings.outside import configured, outbox, registering, shipping
 from embeddings.types import Held, Near, Point, Space, Vector
-from knowlex.common.components import component
-from knowlex.common.database import execute
-from knowlex.common.errors import VectorStoreFailed
-from knowlex.common.ids import new_id
+from knowlex.base.errors import VectorStoreFailed
+from knowlex.base.ids import new_id
+from knowlex.db.threads import execute
+from knowlex.runtime.components import component
 from tests.embeddings.conftest import AddDocument, add_document, configure
 
 __all__ = ["add_document", "configure"]
@@ -70,8 +70,8 @@ def store(settings: Any, monkeypatch: pytest.MonkeyPatch) -> PickyStore:
     monkeypatch.setitem(configured.OUTSIDE, __name__, "picky")
     part = {"class": f"{__name__}.PickyStore", "options": {"url": "http://picky:1"}}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part}
-    registering.register()
-    registering.fill()
+    registration.register()
+    registration.fill()
     return component("VECTOR_STORE", PickyStore)
 
 
@@ -103,7 +103,7 @@ def test_what_the_store_refuses_is_found_noted_and_put_off_and_the_rest_arrives(
     chunks = embed(add_document, [f"text {n}" for n in range(20)])
     store.down, store.refused = False, {chunks[7]}
     let_time_pass()
-    while shipping.work_once():
+    while delivery.work_once():
         pass
     assert set(store.points) == set(chunks) - {chunks[7]}
     (entry,) = OutboxEntry.objects.all()
@@ -114,9 +114,9 @@ def test_what_the_store_refuses_is_found_noted_and_put_off_and_the_rest_arrives(
     )
     assert not OutsideStore.objects.get().failures
     store.refused.clear()
-    assert not shipping.work_once(), "it is put off"
+    assert not delivery.work_once(), "it is put off"
     let_time_pass()
-    assert shipping.work_once()
+    assert delivery.work_once()
     assert (len(store.points), waiting()) == (20, set())
 
 
@@ -125,14 +125,14 @@ def test_a_store_that_is_down_is_left_alone_for_a_while(add_document: AddDocumen
     chunks = embed(add_document, ["one", "two"])
     calls = store.calls
     assert OutsideStore.objects.get().failures == 1
-    assert not shipping.work_once()
+    assert not delivery.work_once()
     embed(add_document, ["three"])
     assert store.calls == calls
-    assert shipping.turns_due() == 0
+    assert delivery.turns_due() == 0
     store.down = False
     let_time_pass()
-    assert shipping.turns_due() == 1
-    assert shipping.ship_turn() is False
+    assert delivery.turns_due() == 1
+    assert delivery.ship_turn() is False
     assert set(chunks) < set(store.points)
     assert not OutsideStore.objects.get().failures
 
@@ -141,10 +141,10 @@ def test_what_changes_while_it_is_sent_is_sent_again(add_document: AddDocument, 
     (chunk,) = embed(add_document, ["one"])
     Embedding.objects.filter(chunk_id=chunk).update(vector=[1.0] + [0.0] * 31)
     store.before_put.append(lambda: in_another_session(lambda: execute("DELETE FROM embeddings_embedding")))
-    assert shipping.work_once()
+    assert delivery.work_once()
     store.before_put.clear()
     assert waiting() == {chunk} == set(store.points)
-    assert shipping.work_once()
+    assert delivery.work_once()
     assert (waiting(), store.points) == (set(), {})
 
 
@@ -158,11 +158,11 @@ def test_what_was_sent_under_a_lease_that_had_ended_is_looked_at_again(
             lambda: execute("UPDATE embeddings_outboxentry SET lease = gen_random_uuid()")
         )
     )
-    assert shipping.work_once()
+    assert delivery.work_once()
     store.before_put.clear()
     let_time_pass()
     assert waiting() == {chunk}
-    assert shipping.work_once()
+    assert delivery.work_once()
     assert waiting() == set()
 
 
@@ -205,13 +205,13 @@ def test_another_store_is_told_everything_and_a_worker_of_the_old_one_takes_noth
     assert former
     part = settings.KNOWLEX["VECTOR_STORE"] | {"options": {"url": "http://user:secret@picky:2"}}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part}
-    told = str(registering.register())
+    told = str(registration.register())
     assert "instead of picky at http://picky:1" in told
     assert "secret" not in told + OutsideStore.objects.get().place
-    registering.fill()
+    registration.fill()
     assert waiting() == set(chunks)
     assert outbox.claim(fingerprint=former.fingerprint, lease=new_id(), most=5) == []
-    assert registering.register() is None
+    assert registration.register() is None
 
 
 def test_the_same_store_with_another_password_key_or_limit_is_told_nothing_anew(
@@ -220,7 +220,7 @@ def test_the_same_store_with_another_password_key_or_limit_is_told_nothing_anew(
     part = settings.KNOWLEX["VECTOR_STORE"]
     changed = {"url": "http://user:secret@picky:1", "api_key": "another", "timeout_s": 9.0}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part | {"options": changed}}
-    assert registering.register() is None
+    assert registration.register() is None
 
 
 def test_without_a_store_nothing_is_noted_and_giving_one_up_empties_the_outbox(
@@ -230,7 +230,7 @@ def test_without_a_store_nothing_is_noted_and_giving_one_up_empties_the_outbox(
     embed(add_document, ["one"])
     DroppedSpace.objects.create(model_id=99, dimensions=0, created_at=timezone.now())
     settings.KNOWLEX = {role: part for role, part in settings.KNOWLEX.items() if role != "VECTOR_STORE"}
-    assert "is no longer used: vectors are searched in PostgreSQL" in str(registering.register())
+    assert "is no longer used: vectors are searched in PostgreSQL" in str(registration.register())
     embed(add_document, ["two"])
     counts = [model.objects.count() for model in (OutsideStore, OutboxEntry, DroppedSpace)]
     assert counts == [0, 0, 0]
@@ -239,7 +239,7 @@ def test_without_a_store_nothing_is_noted_and_giving_one_up_empties_the_outbox(
 def test_going_over_to_a_store_in_memory_is_told_as_that(store: PickyStore, settings: Any):
     part = {"class": "embeddings.stores.memory.MemoryStore"}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part}
-    assert "vectors are searched in each process's memory" in str(registering.register())
+    assert "vectors are searched in each process's memory" in str(registration.register())
 
 
 def in_another_session(work: Callable[[], object]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from embeddings.models import Embedding
 from embeddings.types import Point
-from knowlex.common.components import component
+from knowlex.runtime.components import component
 from tests.outside.spying import SpyingStore
 from tests.provider import Provider
 from tests.rag.conftest import add_document, embedder, pool

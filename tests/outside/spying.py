@@ -6,7 +6,7 @@ from uuid import UUID
 import numpy as np
 
 from embeddings.types import Held, Near, Point, Space, Vector
-from knowlex.common.errors import VectorStoreFailed
+from knowlex.base.errors import VectorStoreFailed
 
 
 class SpyingStore:

@@ -6,14 +6,15 @@ from uuid import UUID
 
 import pytest
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.models import Chunk, Document
+from embeddings.external import mirror
 from embeddings.models import Embedding, EmbeddingModel
-from embeddings.outside import mirror, mirrored_rows
-from knowlex.common.async_db import close_pool
+from knowlex.db.pool import close_pool
 from rag import services
 from rag.retrievers.hybrid import HybridRetriever
-from rag.types import Mode, Question, Retrieval
+from rag.types.question import Mode, Question
+from rag.types.retrieval import Retrieval
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
 from tests.rag.test_hybrid import BREAD, RING, TEA, run
@@ -27,13 +28,13 @@ def reads(settings: Any, embedder: Provider, monkeypatch: pytest.MonkeyPatch) ->
     part = {"class": "embeddings.stores.memory.MemoryStore"}
     settings.KNOWLEX = {**settings.KNOWLEX, "VECTOR_STORE": part}
     asked: list[int] = []
-    vectors = mirrored_rows.vectors
+    vectors = mirror.vectors
 
     def counted(model_id: int, collection_id: UUID, ids: list[bytes], dimensions: int) -> Any:
         asked.append(len(ids))
         return vectors(model_id, collection_id, ids, dimensions)
 
-    monkeypatch.setattr(mirrored_rows, "vectors", counted)
+    monkeypatch.setattr(mirror, "vectors", counted)
     return asked
 
 
@@ -123,8 +124,8 @@ def test_questions_of_several_loops_share_what_is_held(library: None, reads: lis
 
 
 def test_large_collections_come_in_pieces(library: None, reads: list[int], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(mirrored_rows, "STAMPS", 2)
-    monkeypatch.setattr(mirrored_rows, "PAGE_BYTES", 4 * 2 * 1536)
+    monkeypatch.setattr(mirror, "STAMPS", 2)
+    monkeypatch.setattr(mirror, "PAGE_BYTES", 4 * 2 * 1536)
     assert contents("Which bread bakes for minutes?") == [BREAD, TEA, RING]
     assert reads == [2, 1]
 

@@ -7,14 +7,15 @@ from contextlib import asynccontextmanager, nullcontext
 import pytest
 
 from documents.models import Collection, Document
+from embeddings.external import nearest, space_of
 from embeddings.models import EmbeddingModel
-from embeddings.outside import nearby, space_of
 from embeddings.protocols import VectorStore
 from embeddings.types import Point, Space
-from knowlex.common.components import component
+from knowlex.runtime.components import component
 from rag.retrievers import scope
 from rag.retrievers.hybrid import HybridRetriever
-from rag.types import Filters, Mode, Question, Retrieval
+from rag.types.question import Filters, Mode, Question
+from rag.types.retrieval import Retrieval
 from tests.outside.conftest import stored_points
 from tests.rag.conftest import AddDocument
 from tests.rag.test_hybrid import run
@@ -81,7 +82,7 @@ def everything_found(wanted: list[Filters]) -> list[Found]:
 
     async def all_of_them() -> list[Found]:
         retriever = HybridRetriever(depth=10)
-        async with the_store() if nearby.is_outside() else nullcontext():
+        async with the_store() if nearest.is_outside() else nullcontext():
             return [shown(await retriever.retrieve(question)) for question in asked]
 
     return run(all_of_them())

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.models import Collection, Document
+from embeddings.external import nearest
 from embeddings.indexing import ensure_index, refused
 from embeddings.models import Embedding, EmbeddingModel, VectorIndex
-from embeddings.outside import nearby
-from embeddings.search import search
-from knowlex.common.errors import VectorStoreFailed, VectorStoreTimeout
-from rag.retrievers import outside, scope
+from embeddings.search.dense import search
+from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
+from rag.retrievers import external, scope
 from rag.retrievers.hybrid import HybridRetriever
-from rag.types import Filters, Mode, Question
+from rag.types.question import Filters, Mode, Question
 from tests.outside.conftest import fill
 from tests.outside.spying import SpyingStore
 from tests.rag.conftest import AddDocument
@@ -40,7 +40,7 @@ def test_the_store_is_asked_once_for_the_collections_and_a_little_more(library: 
     found = retrieve("Which bread bakes for minutes?")
     assert [p.content for p in found.passages] == [BREAD, TEA, RING]
     assert (found.passages[0].dense_rank, found.passages[0].sparse_rank) == (1, 1)
-    assert library.asked == [((collection.id,), 40 + nearby.MORE)]
+    assert library.asked == [((collection.id,), 40 + nearest.MORE)]
     assert {"vector_store", "search", "embed"} <= found.stage_ms.keys()
 
 
@@ -72,7 +72,7 @@ def test_what_the_store_has_not_got_yet_is_found_while_it_knows_too_few(library:
 def test_only_so_many_vectors_are_compared_for_a_store_that_knows_too_few(
     library: SpyingStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(nearby, "SCANNED", 2)
+    monkeypatch.setattr(search, "SCANNED", 2)
     library.points.clear()
     assert contents("minutes", mode="dense", depth=41) == []
 
@@ -97,11 +97,11 @@ def test_words_are_found_while_the_store_is_down(library: SpyingStore, mode: Mod
 def test_a_store_that_is_down_fails_the_search_and_is_counted(
     library: SpyingStore, error: type[VectorStoreFailed]
 ):
-    before = nearby.failures[error.__name__]
+    before = nearest.failures[error.__name__]
     library.failing = error("refused")
     with pytest.raises(error):
         retrieve("bread")
-    assert nearby.failures[error.__name__] == before + 1
+    assert nearest.failures[error.__name__] == before + 1
     library.failing = None
     assert contents("bread")[0] == BREAD
 
@@ -138,7 +138,7 @@ def test_wide_filters_ask_for_more_until_enough_pass(many: SpyingStore):
 def test_filters_that_the_nearest_do_not_pass_compare_all_that_do(
     many: SpyingStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(outside, "MOST", 60)
+    monkeypatch.setattr(external, "MOST", 60)
     last = Filters(document_ids=(Document.objects.get(original_filename="file1.pdf").id,))
     found = filtered("fact", last, depth=3, candidates=3)
     assert [text.count("other") for text in found] == [100, 101, 102]
@@ -169,7 +169,7 @@ def test_plain_search_goes_the_same_way(library: SpyingStore):
     hits = run(search(TEA, access=FULL, collection=None, limit=2))
     assert [hit.content for hit in hits] == [TEA, BREAD]
     assert hits[0].distance == 0.0
-    assert [limit for _, limit in library.asked] == [2 + nearby.MORE]
+    assert [limit for _, limit in library.asked] == [2 + nearest.MORE]
     library.failing = VectorStoreTimeout("slow")
     with pytest.raises(VectorStoreTimeout):
         run(search(TEA, access=FULL, collection=None, limit=2))

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from documents.access import FULL
+from documents.access.scopes import FULL
+from embeddings.external import outbox
+from embeddings.external.delivery import ship_turn
+from embeddings.external.outbox import Entry
+from embeddings.external.registration import register
 from embeddings.models import Embedding
-from embeddings.outside import outbox
-from embeddings.outside.outbox import Entry
-from embeddings.outside.registering import register
-from embeddings.outside.shipping import ship_turn
-from rag import collections_read
+from rag.answering import collections_read
 from tests.rag.conftest import AddDocument
 from tests.rag.test_hybrid import BREAD, run
 

@@ -8,7 +8,7 @@ from rag.citations.judge import WordJudge
 from rag.citations.types import Claim
 from rag.judges.nli import NliJudge
 from rag.protocols import ClaimJudge
-from rag.types import Block
+from rag.types.context import Block
 from tests.citations.nli_model import make_nli_model
 
 TOWER = Block("The tower in Paris stands 330 metres tall. It is painted brown every seven years.", (), "en")

@@ -10,8 +10,8 @@ from embeddings.embedders.choosing import local_embedder
 from embeddings.embedders.ollama import OllamaEmbedder
 from embeddings.embedders.openai import OpenAIEmbedder
 from embeddings.protocols import Embedder
-from knowlex.common.errors import EmbedderRejected, EmbedderUnavailable, TextRejected
-from knowlex.common.retry import Retry
+from knowlex.base.errors import EmbedderRejected, EmbedderUnavailable, TextRejected
+from knowlex.base.retry import Retry
 from tests.provider import Provider
 
 TEXTS = ["The lamp burns whale oil.", "One hundred and twenty steps", "Ölbrenner, 灯台, 🗼"]

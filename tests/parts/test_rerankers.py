@@ -10,7 +10,8 @@ from rag.rerankers.cross_encoder import CrossEncoderReranker
 from rag.rerankers.http import HttpReranker
 from rag.rerankers.none import KeepOrder
 from rag.rerankers.sentence import SentenceReranker
-from rag.types import Question, Retrieval
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
 from tests.provider import Provider
 from tests.rag.factory import passage
 from tests.rag.overlap_model import make_overlap_model

@@ -9,11 +9,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from documents import collections, idempotency, listing
-from documents.access import FULL
-from documents.collections import create_collection
+from documents.access.scopes import FULL
+from documents.ingest import idempotency
+from documents.library import collections, listing
+from documents.library.collections import create_collection
 from documents.models import Collection, IdempotencyRecord, IngestItem, IngestJob
-from knowlex.common.paging import Page
+from knowlex.web.pagination import Page
 from tests.conftest import MakeStack
 from tests.platform.talk import accepted, ended, post, stored, text
 from tests.support.api import assert_problem

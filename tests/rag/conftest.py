@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.models import Chunk, Collection, Document
 from embeddings import services as embedding
-from knowlex.common.async_db import close_pool
+from knowlex.db.pool import close_pool
 from tests.provider import Provider
 
 AddDocument = Callable[..., Document]

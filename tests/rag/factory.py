@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from rag.pipeline import Pipeline
-from rag.types import Context, Passage, Question, Retrieval, Sources, Synthesis, Usage
+from rag.answering.pipeline import Pipeline
+from rag.types.answer import Sources, Synthesis, Usage
+from rag.types.context import Context
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval
 
 COLLECTION = UUID(int=1)
 

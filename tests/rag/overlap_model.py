@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from documents.tokens import load_tokenizer
+from documents.text.tokens import load_tokenizer
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 

@@ -6,9 +6,9 @@ import pytest
 from django.db import connection
 from psycopg import AsyncConnection
 
-from knowlex.common.async_db import LIMIT_S, StatementTooLong, close_pool, fetch_all, fetch_one
-from knowlex.common.errors import DatabaseUnavailable
-from knowlex.common.prepared import KEPT
+from knowlex.base.errors import DatabaseUnavailable
+from knowlex.db.connections import KEPT
+from knowlex.db.pool import LIMIT_S, StatementTooLong, close_pool, fetch_all, fetch_one
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pool")]
 

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowlex.common.errors import SynthesisFailed
+from knowlex.base.errors import SynthesisFailed
 from rag.chat.cleaning import MAX_ANSWER_CHARS, Cleaner, ReasoningShown
-from rag.chat.lines import MAX_LINE_BYTES, Event, Events, Lines
 from rag.chat.ollama_dialect import ChatDialect, Sent
 from rag.chat.openai import OpenAIDialect
-from rag.chat.reading import Reading
+from rag.chat.reading import MAX_LINE_BYTES, Event, Events, Lines, Reading
 from rag.chat.replies import Again
-from rag.types import Usage
+from rag.types.answer import Usage
 
 PARTS = [
     "<think>",

@@ -8,14 +8,14 @@ from contextlib import aclosing
 
 import pytest
 
-from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
-from knowlex.common.retry import Retry
+from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
+from knowlex.base.retry import Retry
 from rag.chat.client import HttpChat
 from rag.chat.ollama import OllamaChat, OllamaGenerate
 from rag.chat.openai import OpenAIChat
 from rag.chat.protocol import user
 from rag.chat.replies import SchemaRefused
-from rag.types import Usage
+from rag.types.answer import Usage
 from tests.provider import Provider
 
 QUICK = Retry(retries=2, base_s=0.01)

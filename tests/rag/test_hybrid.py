@@ -7,14 +7,15 @@ from typing import TypeVar
 import pytest
 from django.conf import settings as django_settings
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from documents.models import Collection, Document
 from embeddings.models import EmbeddingModel
-from knowlex.common.async_db import close_pool
-from knowlex.common.errors import NotFound, RetrievalFailed
+from knowlex.base.errors import NotFound, RetrievalFailed
+from knowlex.db.pool import close_pool
 from rag import services
 from rag.retrievers.hybrid import HybridRetriever
-from rag.types import Mode, Question, Retrieval
+from rag.types.question import Mode, Question
+from rag.types.retrieval import Retrieval
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
 

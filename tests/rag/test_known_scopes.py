@@ -2,8 +2,8 @@
 
 from uuid import uuid4
 
-from rag.retrievers.known import STATES, WORDS, Known, KnownScopes
-from rag.types import Question
+from rag.retrievers.scope import STATES, WORDS, Known, KnownScopes
+from rag.types.question import Question
 
 ROW = {"id": 1, "languages": ["en"]}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from knowlex.common.errors import SynthesisFailed
-from knowlex.common.retry import Retry
+from knowlex.base.errors import SynthesisFailed
+from knowlex.base.retry import Retry
 from rag.chat.client import HttpChat, Request
 from rag.chat.ollama import OllamaChat, OllamaGenerate
 from rag.chat.ollama_dialect import ChatDialect, GenerateDialect, OllamaDialect, Sent

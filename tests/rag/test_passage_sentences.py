@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from django.conf import settings as django_settings
 
-from documents.sentences import sentence_spans
+from documents.text.sentences import sentence_spans
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.models import SentenceVectors
-from knowlex.common.components import forget_components
-from rag.sentences import question_terms, score_passage
+from knowlex.runtime.components import forget_components
+from rag.ranking.sentences import question_terms, score_passage
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
 from tests.rag.factory import passage

@@ -7,13 +7,16 @@ from uuid import UUID
 
 import pytest
 
-from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
+from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
+from rag.answering.pipeline import Pipeline
 from rag.citations import checker
 from rag.citations.types import Claim, Judgement
-from rag.context.making import ContextMaker
-from rag.pipeline import Pipeline
+from rag.context.assembly import ContextMaker
 from rag.prompts import NOT_FOUND
-from rag.types import Answer, Block, Context, Question, Retrieval, Room, Source, Sources, Synthesis, Usage
+from rag.types.answer import Answer, Source, Sources, Synthesis, Usage
+from rag.types.context import Block, Context, Room
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
 from tests.rag.factory import (
     CannedRetriever,
     CannedSynthesizer,

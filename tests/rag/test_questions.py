@@ -6,7 +6,7 @@ import pytest
 
 from rag.questions.comparing import Comparison, comparison_in
 from rag.questions.overviews import asks_for_overview, overview_of
-from rag.types import Passage
+from rag.types.retrieval import Passage
 from tests.rag.factory import passage
 
 

@@ -4,9 +4,9 @@ from typing import get_args
 
 import pytest
 
-from documents.access import FULL
+from documents.access.scopes import FULL
 from rag import services
-from rag.types import Mode, Question
+from rag.types.question import Mode, Question
 from tests.rag.conftest import AddDocument
 from tests.rag.test_hybrid import run
 

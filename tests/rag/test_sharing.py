@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from knowlex.common import async_db, sharing
+from knowlex.db import pool, sharing
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pool")]
 
@@ -15,13 +15,13 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The statements that were asked for, by whoever asks for all."""
     asked: list[Any] = []
-    fetch_all = async_db.fetch_all
+    fetch_all = pool.fetch_all
 
     async def noting(sql: Any, *args: Any, **options: Any) -> Any:
         asked.append(sql)
         return await fetch_all(sql, *args, **options)
 
-    monkeypatch.setattr(async_db, "fetch_all", noting)
+    monkeypatch.setattr(pool, "fetch_all", noting)
     return asked
 
 
@@ -51,13 +51,13 @@ async def test_who_comes_after_it_was_sent_sees_what_came_meanwhile():
     slow = "SELECT pg_sleep(0.3), EXISTS (SELECT FROM pg_largeobject_metadata WHERE oid = 77) AS it"
     first = asyncio.create_task(sharing.fetch_all(slow, (), same="slow"))
     running = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(0.3), EX%%'"
-    while not first.done() and not await async_db.fetch_all(running):
+    while not first.done() and not await pool.fetch_all(running):
         pass
-    await async_db.fetch_all("SELECT lo_create(77)")
+    await pool.fetch_all("SELECT lo_create(77)")
     try:
         assert (await sharing.fetch_all(slow, (), same="slow"))[0]["it"]
     finally:
-        await async_db.fetch_all("SELECT lo_unlink(77)")
+        await pool.fetch_all("SELECT lo_unlink(77)")
     assert not (await first)[0]["it"]
 
 
@@ -74,8 +74,6 @@ async def _number() -> int:
 
 
 async def _all_turns_taken() -> "asyncio.Future[list[Any]]":
-    busy = asyncio.gather(
-        *(async_db.fetch_all("SELECT pg_sleep(0.3)") for _ in range(async_db.MAX_CONNECTIONS))
-    )
+    busy = asyncio.gather(*(pool.fetch_all("SELECT pg_sleep(0.3)") for _ in range(pool.MAX_CONNECTIONS)))
     await asyncio.sleep(0)
     return busy

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowlex.common.errors import SynthesisFailed
-from knowlex.common.retry import Retry
+from knowlex.base.errors import SynthesisFailed
+from knowlex.base.retry import Retry
 from rag.context import context_of
 from rag.prompts import NOT_FOUND, SYSTEM
 from rag.synthesizers import chat, claims
@@ -19,7 +19,7 @@ from rag.synthesizers.chat import ChatSynthesizer, Structured
 from rag.synthesizers.claim_reader import MOST_CLAIMS, TEXT_CHARS, ClaimReader, NotClaims
 from rag.synthesizers.ollama import OllamaSynthesizer
 from rag.synthesizers.openai import OpenAISynthesizer
-from rag.types import Source, Sources, Synthesis, Usage
+from rag.types.answer import Source, Sources, Synthesis, Usage
 from tests.provider import Provider
 from tests.rag.factory import passage, question
 

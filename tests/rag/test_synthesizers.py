@@ -6,13 +6,13 @@ from typing import Any, Protocol
 
 import pytest
 
-from knowlex.common.errors import SynthesisFailed, SynthesisTimeout
-from knowlex.common.retry import Retry
+from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
+from knowlex.base.retry import Retry
 from rag.context import context_of
 from rag.prompts import CITE_AGAIN, NOT_FOUND, SYSTEM, user_message
 from rag.synthesizers.ollama import OllamaSynthesizer
 from rag.synthesizers.openai import OpenAISynthesizer
-from rag.types import Synthesis
+from rag.types.answer import Synthesis
 from tests.provider import Provider
 from tests.rag.factory import passage, question
 

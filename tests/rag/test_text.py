@@ -4,9 +4,8 @@ import time
 
 import pytest
 
+from rag.answering.presentation import plain_text, snippet
 from rag.context import assemble, distinct
-from rag.plain_text import plain_text
-from rag.snippets import snippet
 from tests.rag.factory import passage
 
 

@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from knowlex.common.errors import DatabaseUnavailable
-from knowlex.common.turns import Turns
+from knowlex.base.errors import DatabaseUnavailable
+from knowlex.db.turns import Turns
 
 
 async def test_a_crowd_is_served_in_order_and_never_more_at_once_than_places():

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from uuid import UUID
 
-from embeddings.lexical import idf, lexemes
+from embeddings.lexical.terms import idf, lexemes
 from rag.context import context_of
 from rag.relevance import assess
 from rag.rerankers.sentence import SentenceReranker
 from rag.synthesizers.extractive import ExtractiveSynthesizer
-from rag.types import Passage, Question, Retrieval
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval
 
 MODEL_NOBODY_KNOWS = "some/embedder-v7"
 LOCAL = "all-MiniLM-L6-v2"

@@ -14,7 +14,7 @@ from embeddings.admin.models import EmbeddingModelAdmin
 from embeddings.embedders.ollama import OllamaEmbedder
 from embeddings.models import EmbeddingModel
 from embeddings.services import active_model
-from knowlex.common.errors import InvalidInput
+from knowlex.base.errors import InvalidInput
 from rag.relevance import assess
 from rag.relevance.labelled_pairs import Labelled, described_pairs, read_labelled
 from tests.provider import Provider

@@ -8,11 +8,12 @@ import pytest
 from rag.citations import without_markers
 from rag.citations.checker import Checked, Checker
 from rag.context import assemble, context_of
-from rag.extracting.asked import asks_meaning, expected, kind_asked
+from rag.extracting.answer_form import asks_meaning, expected, kind_asked
 from rag.extracting.candidates import with_forms
 from rag.extracting.choosing import MOST, WHOLE, choose, options_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
-from rag.types import Context, Usage
+from rag.types.answer import Usage
+from rag.types.context import Context
 from tests.relevance.asking import answer, ask_of, judged, passage
 
 BRIDGE = (

@@ -2,9 +2,9 @@
 
 import pytest
 
-from documents.stop_words import listed
-from embeddings.analysis.languages import SNOWBALL
-from embeddings.lexical import lexemes, question_lexemes
+from documents.text.stop_words import listed
+from embeddings.lexical.languages import SNOWBALL
+from embeddings.lexical.terms import lexemes, question_lexemes
 
 MEETING = [
     ("de", "Die Häuser der alten Straße", "haus strasse"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from embeddings.lexical import SPARSE_DIMENSIONS, idf, lexemes, term_weights
+from embeddings.lexical.terms import SPARSE_DIMENSIONS, idf, lexemes, term_weights
 
 
 @pytest.mark.parametrize(

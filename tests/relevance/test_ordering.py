@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from documents.sentences import sentence_spans
-from rag.ordering import Scale, scale_of, strength
+from documents.text.sentences import sentence_spans
+from rag.ranking.order import Scale, scale_of, strength
+from rag.ranking.sentences import question_terms, score_passage
 from rag.relevance import assess, is_foreign
 from rag.relevance.features import describe
 from rag.rerankers.sentence import SentenceReranker
-from rag.sentences import question_terms, score_passage
-from rag.types import Passage, Retrieval
+from rag.types.retrieval import Passage, Retrieval
 from tests.relevance.asking import LOCAL, MODEL_NOBODY_KNOWS, ask_of, judged, passage, retrieval
 
 E5 = "multilingual-e5-small"

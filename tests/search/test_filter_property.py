@@ -11,7 +11,7 @@ import pytest
 from documents.models import Chunk, Document
 from rag.retrievers import scope
 from rag.retrievers.hybrid import HybridRetriever
-from rag.types import Filters, MetadataFilter, Mode, Question
+from rag.types.question import Filters, MetadataFilter, Mode, Question
 from tests.rag.conftest import AddDocument, add_document, embedder  # noqa: F401
 from tests.rag.test_hybrid import run
 

@@ -110,9 +110,9 @@ def test_a_filter_that_cannot_be_used_is_named(library: Library, filters: Any, f
 
 def test_only_listed_keys_of_the_listed_types_where_there_is_a_list(settings: Any):
     """Without a server of its own: the view's parsing, with another setting."""
-    from knowlex.common.errors import InvalidInput
+    from knowlex.base.errors import InvalidInput
     from knowlex.values import filter_keys
-    from rag.contracts.v1.filters import filters_field
+    from rag.api.v1.filters import filters_field
 
     settings.FILTER_KEYS = filter_keys("year:integer, on:date ,author, price:number,draft:boolean")
     usable = {"year": {"gte": 5}, "on": "2026-01-01", "author": 5, "price": 1, "draft": True}
@@ -135,8 +135,8 @@ def test_only_listed_keys_of_the_listed_types_where_there_is_a_list(settings: An
 
 
 def _refusal(metadata: dict[str, Any]) -> str:
-    from knowlex.common.errors import InvalidInput
-    from rag.contracts.v1.filters import filters_field
+    from knowlex.base.errors import InvalidInput
+    from rag.api.v1.filters import filters_field
 
     with pytest.raises(InvalidInput) as refused:
         filters_field({"filters": {"metadata": metadata}})

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from knowlex.common.background import Background
+from knowlex.runtime.background import Background
 from tests.support.environment import PROJECT
 from tests.support.waiting import wait_until
 
@@ -108,7 +108,7 @@ def test_what_is_being_closed_is_closed_to_the_end(background: Background):
 
 PROGRAM = """
 import asyncio, os, sys
-from knowlex.common import background
+from knowlex.runtime import background
 
 async def square(n):
     await asyncio.sleep(0)

@@ -7,7 +7,8 @@ import pytest
 
 from rag.service.markers import Markers, written_out
 from rag.service.places import Place
-from rag.types import Block, Context, Part, Passage
+from rag.types.context import Block, Context, Part
+from rag.types.retrieval import Passage
 
 
 def passage(document: str, page: int | None = None, section: str = "", last: int | None = None) -> Passage:

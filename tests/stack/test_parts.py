@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from knowlex.embedded.parts import MAX_LOG_BYTES, Part
+from knowlex.embedded.processes import MAX_LOG_BYTES, Part
 from tests.support.waiting import wait_until
 
 
@@ -31,7 +31,7 @@ def test_who_ended_is_told_with_the_end_of_a_log_of_any_size(tmp_path: Path) -> 
 def test_a_log_that_grows_is_emptied_while_its_part_goes_on_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("knowlex.embedded.parts.MAX_LOG_BYTES", 1000)
+    monkeypatch.setattr("knowlex.embedded.processes.MAX_LOG_BYTES", 1000)
     program = "import sys\nfor line in open(sys.argv[1]): print(line.strip() * 100, flush=True)"
     lines = tmp_path / "lines"
     os.mkfifo(lines)

@@ -8,13 +8,13 @@ from uuid import UUID
 
 import pytest
 
-from embeddings.clients.calling import StoreCaller
+from embeddings.clients.requests import StoreCaller
 from embeddings.protocols import VectorStore
 from embeddings.stores.qdrant import QdrantStore
 from embeddings.types import Space
-from knowlex.common.errors import VectorStoreFailed, VectorStoreTimeout
-from knowlex.common.json_wire import JsonWire
-from knowlex.common.retry import Retry
+from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
+from knowlex.base.retry import Retry
+from knowlex.net.json_client import JsonWire
 from tests.stores.conftest import STORES
 from tests.stores.points import collection, point, vectors
 from tests.support.qdrant import QdrantServer

@@ -8,7 +8,7 @@ import pytest
 
 from embeddings.protocols import VectorStore
 from embeddings.types import Held, Near, Space
-from knowlex.common.errors import VectorStoreFailed
+from knowlex.base.errors import VectorStoreFailed
 from tests.stores.points import DIMENSIONS, collection, exactly, point, vectors
 
 A, B, C = collection("a"), collection("b"), collection("c")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from knowlex.embedded.parts import die_with_parent
+from knowlex.embedded.processes import die_with_parent
 from tests.support.environment import PROJECT
 
 Process = subprocess.Popen[bytes]

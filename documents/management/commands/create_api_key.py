@@ -8,11 +8,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from documents import keys
-from documents.access import FULL, SCOPES
-from documents.collections import named_collection
+from documents.access import keys
+from documents.access.scopes import FULL, SCOPES
+from documents.library.collections import named_collection
 from documents.models import Collection
-from knowlex.common.errors import KnowlexError, NotFound
+from knowlex.base.errors import KnowlexError, NotFound
 
 EXPIRES = "must be a number of days such as 90d, or a date such as 2030-12-31"
 MAX_DAYS = 36_500

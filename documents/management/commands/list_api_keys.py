@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from documents.models import ApiKey
-from knowlex.common.database import with_retries
+from knowlex.db.threads import with_retries
 
 COLUMNS = "{:12} {:6} {:9} {:17} {:17} {:24} {}"
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents import keys
-from knowlex.common.errors import KnowlexError
+from documents.access import keys
+from knowlex.base.errors import KnowlexError
 
 
 class Command(BaseCommand):

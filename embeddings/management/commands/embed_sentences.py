@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings import filling
-from knowlex.common.errors import KnowlexError
+from embeddings.vectors import backfill
+from knowlex.base.errors import KnowlexError
 
 TELL_EVERY = 500
 
@@ -18,8 +18,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            done, told, wanted = 0, 0, filling.lacking()
-            for count in filling.fill():
+            done, told, wanted = 0, 0, backfill.lacking()
+            for count in backfill.fill():
                 done += count
                 if done - told >= TELL_EVERY:
                     told = done

@@ -11,10 +11,10 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access import FULL
-from documents.collections import named_collection
+from documents.access.scopes import FULL
+from documents.library.collections import named_collection
 from embeddings.transfer import export_collection
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 
 
 class Command(BaseCommand):

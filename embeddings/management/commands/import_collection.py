@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from embeddings.tasks import request_and_enqueue
 from embeddings.transfer import Imported, import_collection
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 
 
 class Command(BaseCommand):

@@ -11,16 +11,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access import FULL
-from documents.collections import chunking_settings, create_collection, named_collection
-from documents.folders import candidates
+from documents.access.scopes import FULL
+from documents.ingest.folders import candidates
+from documents.library.collections import chunking_settings, create_collection, named_collection
 from documents.models import Collection
 from documents.types import STRATEGIES
-from embeddings.bulk import BulkIngest
-from embeddings.bulk_results import FileResult
 from embeddings.management.display import Display
 from embeddings.tasks import enqueue_ingest, sweep_may_do_it
-from knowlex.common.errors import KnowlexError, NotFound
+from embeddings.work.bulk import BulkIngest, FileResult
+from knowlex.base.errors import KnowlexError, NotFound
 
 LISTED = 20  # files that were taken, and duplicates, are named only if there are so few
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from documents.access import FULL
-from documents.collections import named_collection
-from embeddings.reindexing import reindex
-from knowlex.common.errors import KnowlexError
+from documents.access.scopes import FULL
+from documents.library.collections import named_collection
+from embeddings.lexical.reindexing import reindex
+from knowlex.base.errors import KnowlexError
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from embeddings.sanity import Finding, sanity
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 
 
 class Command(BaseCommand):

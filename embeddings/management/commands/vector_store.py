@@ -9,13 +9,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
-from embeddings import outside
+from embeddings import external
+from embeddings.external import draining
+from embeddings.external.comparison import Compared, Comparison
 from embeddings.management.steps_display import StepsDisplay
 from embeddings.models import OutsideStore
-from embeddings.outside import emptying
-from embeddings.outside.comparing import Compared, Comparison
-from knowlex.common.database import with_retries
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
+from knowlex.db.threads import with_retries
 
 NONE = "No vector store outside PostgreSQL is configured (KNOWLEX_VECTOR_STORE): there is nothing to compare."
 OTHERS = (
@@ -45,7 +45,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, action: str, as_json: bool, **options: Any) -> None:
         try:
-            used = outside.in_use()
+            used = external.in_use()
             if used is None:
                 self._require_none()
                 self._tell_none(as_json)
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         if any(one.broken for one in found):
             sys.exit(1)
 
-    def _require_registered(self, used: outside.Used) -> None:
+    def _require_registered(self, used: external.Used) -> None:
         row = with_retries(OutsideStore.objects.first)
         if row is None or row.fingerprint != used.fingerprint:
             raise CommandError(
@@ -91,7 +91,7 @@ class Command(BaseCommand):
                         comparison.mend(found)
                         count += found.broken
             most = 0
-            for left in emptying.empty():
+            for left in draining.empty():
                 most = max(most, left)
                 display.show("shipping", most - left, most)
         if not quiet:
@@ -101,7 +101,7 @@ class Command(BaseCommand):
         empty: dict[str, Any] = {"ok": True, "store": None, "spaces": [], "message": NONE}
         self.stdout.write(json.dumps(empty, indent=2) if as_json else NONE)
 
-    def _tell(self, used: outside.Used, found: list[Compared], as_json: bool) -> None:
+    def _tell(self, used: external.Used, found: list[Compared], as_json: bool) -> None:
         broken, waiting = sum(one.broken for one in found), sum(one.waiting for one in found)
         if as_json:
             spaces = [{**asdict(one), "sample": dict(one.sample)} for one in found]

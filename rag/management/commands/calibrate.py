@@ -7,15 +7,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.registry import embedder_for
+from embeddings.model_lifecycle.registry import embedder_for
 from embeddings.services import active_model
-from knowlex.common.components import component
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
+from knowlex.runtime.components import component
 from rag import services
 from rag.management.closing import then_close
 from rag.management.scope import scope
 from rag.protocols import Reranker
-from rag.relevance.calibrating import FEWEST, calibrate, calibration_of
+from rag.relevance.calibrator import FEWEST, calibrate, calibration_of
 from rag.relevance.judged_pairs import judged_pairs
 from rag.relevance.labelled_pairs import read_labelled
 from rag.rerankers.by_model import ModelReranker

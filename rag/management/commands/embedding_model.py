@@ -10,21 +10,14 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
-from embeddings import (
-    model_adding,
-    model_advice,
-    model_building,
-    model_removal,
-    model_rows,
-    model_switch,
-    registry,
-    tasks,
-)
+from embeddings import tasks
 from embeddings.indexing.building import ensure_index
 from embeddings.management.build_display import BuildDisplay
+from embeddings.model_lifecycle import adding, advice, listing, registry, removal, switch
+from embeddings.model_lifecycle import building as model_building
 from embeddings.models import EmbeddingModel
 from embeddings.types import ModelSpec
-from knowlex.common.errors import KnowlexError
+from knowlex.base.errors import KnowlexError
 from rag.management.comparing import add_arguments as add_comparing
 from rag.management.comparing import compare
 
@@ -64,28 +57,26 @@ class Command(BaseCommand):
             logging.disable(logging.NOTSET)
 
     def _list(self, **_: Any) -> None:
-        counts, before = model_rows.counts(), EmbeddingModel.objects.before().first()
+        counts, before = listing.counts(), EmbeddingModel.objects.before().first()
         table = Table(
             "name", "provider", "dimensions", "state", "vectors", "waiting", "failed", "MB", "index"
         )
         for model in EmbeddingModel.objects.order_by("id"):
             held = counts[model.pk]
-            megabytes = f"{model_rows.bytes_of(model.pk) / 1e6:.1f}"
+            megabytes = f"{listing.bytes_of(model.pk) / 1e6:.1f}"
             numbers = [f"{held.vectors} / {held.chunks}", str(held.waiting), str(held.failed), megabytes]
             about = [model.name, model.provider, str(model.dimensions or "?")]
-            table.add_row(
-                *about, model_rows.state(model, held, before), *numbers, model_rows.index_of(model.pk)
-            )
+            table.add_row(*about, listing.state(model, held, before), *numbers, listing.index_of(model.pk))
         width = None if self.stdout.isatty() else 200
         Console(file=self.stdout, width=width, soft_wrap=False).print(table)  # type: ignore[arg-type]
 
     def _add(self, **options: Any) -> None:
-        model, is_new = model_adding.add(_spec(options))
+        model, is_new = adding.add(_spec(options))
         word = "Added" if is_new else "There already:"
-        self.stdout.write(f"{word} {model.spec}. Next: {model_advice.COMMAND} build {model.name}")
+        self.stdout.write(f"{word} {model.spec}. Next: {advice.COMMAND} build {model.name}")
 
     def _build(self, name: str, detach: bool, **_: Any) -> None:
-        model = model_rows.named(name)
+        model = listing.named(name)
         batches = model_building.begin(model)
         with tasks.sweep_may_do_it():
             tasks.enqueue(batches[: tasks.MAX_HINTS])
@@ -97,14 +88,14 @@ class Command(BaseCommand):
         if held.failed:
             raise CommandError(
                 f"{held.failed} chunks could not be embedded: {held.reason.rstrip('.')}. "
-                f"`{model_advice.COMMAND} build {model.name}` tries them again."
+                f"`{advice.COMMAND} build {model.name}` tries them again."
             )
         if not model.active:
-            self.stdout.write(f"Next: {model_advice.COMMAND} activate {model.name}")
+            self.stdout.write(f"Next: {advice.COMMAND} activate {model.name}")
 
-    def _built(self, model: EmbeddingModel) -> model_rows.Counts:
+    def _built(self, model: EmbeddingModel) -> listing.Counts:
         with BuildDisplay(self.stderr, model.name) as display:
-            held: model_rows.Counts | None = None
+            held: listing.Counts | None = None
             for held in model_building.steps(model, on_alone=display.alone):
                 display.show(held)
         assert held is not None
@@ -114,32 +105,32 @@ class Command(BaseCommand):
         compare(self.stdout, **options)
 
     def _activate(self, name: str, wait: bool, force: bool, **_: Any) -> None:
-        model = model_rows.named(name)
+        model = listing.named(name)
         if not model.active:
             if ensure_index(model):
                 self.stdout.write(f"Built the vector index of {name}.")
-            switched = self._when_ready(model) if wait else model_switch.activate(model, force=force)
+            switched = self._when_ready(model) if wait else switch.activate(model, force=force)
             self._tell_switch(switched)
         else:
             self.stdout.write(f"{name} is active already.")
         self._tell_environment(model)
 
-    def _when_ready(self, model: EmbeddingModel) -> model_switch.Switched:
+    def _when_ready(self, model: EmbeddingModel) -> switch.Switched:
         hands = model_building.Hands(lambda: self.stderr.write(BuildDisplay.ALONE))
         with BuildDisplay(self.stderr, model.name) as display:
-            for found in model_switch.attempts(model):
-                if isinstance(found, model_switch.Switched):
+            for found in switch.attempts(model):
+                if isinstance(found, switch.Switched):
                     return found
                 display.lacking(found.count + found.unshipped)
                 hands.lend_or_wait()
         raise AssertionError("unreachable")
 
     def _rollback(self, **_: Any) -> None:
-        switched = model_switch.rollback()
+        switched = switch.rollback()
         self._tell_switch(switched)
         self._tell_environment(switched.model)
 
-    def _tell_switch(self, switched: model_switch.Switched) -> None:
+    def _tell_switch(self, switched: switch.Switched) -> None:
         was = f" instead of {switched.before.name}" if switched.before else ""
         self.stdout.write(f"Searches use {switched.model.name} now{was}.")
         if switched.lacking:
@@ -154,21 +145,21 @@ class Command(BaseCommand):
             )
         if switched.before and switched.before.pk:
             self.stdout.write(
-                f"{switched.before.name} is kept up; {model_advice.COMMAND} rollback goes back to it."
+                f"{switched.before.name} is kept up; {advice.COMMAND} rollback goes back to it."
                 if switched.before == EmbeddingModel.objects.before().first()
-                else f"{model_advice.COMMAND} activate {switched.before.name} goes there again."
+                else f"{advice.COMMAND} activate {switched.before.name} goes there again."
             )
 
     def _tell_environment(self, model: EmbeddingModel) -> None:
-        self.stdout.write(f"For the next start: {model_advice.to_follow(model.spec)}")
+        self.stdout.write(f"For the next start: {advice.to_follow(model.spec)}")
         if settings.EMBEDDER_CHOSEN and not registry.fits(model.spec, registry.configured()):
             self.stdout.write(
                 f"This environment names {registry.configured()}: Knowlex would refuse to start with it."
             )
 
     def _remove(self, name: str, **_: Any) -> None:
-        model = model_rows.named(name)
-        vectors = model_removal.remove(model)
+        model = listing.named(name)
+        vectors = removal.remove(model)
         self.stdout.write(f"Removed {name} with {vectors} vectors.")
 
 
@@ -185,7 +176,7 @@ def _add_adding(parser: ArgumentParser) -> None:
 
 
 def _spec(given: dict[str, Any]) -> ModelSpec:
-    return model_adding.spec(
+    return adding.spec(
         given["name"],
         provider=given["provider"],
         dimensions=given["dimensions"],

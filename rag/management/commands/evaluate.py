@@ -9,13 +9,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from knowlex.common.errors import KnowlexError
-from rag.evaluation.asking import Asker
+from knowlex.base.errors import KnowlexError
 from rag.evaluation.configurations import Configuration
 from rag.evaluation.outcomes import Outcome
 from rag.evaluation.plot import figures_svg
-from rag.evaluation.running import summary_of
+from rag.evaluation.runner import Asker
 from rag.evaluation.types import Case
+from rag.evaluation.worker import summary_of
 from rag.management.bar import Bar
 from rag.management.closing import then_close
 from rag.management.given import read_given

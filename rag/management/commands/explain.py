@@ -6,13 +6,14 @@ from typing import Any, get_args
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access import FULL
-from knowlex.common.errors import KnowlexError
-from knowlex.common.fields import check_question
-from knowlex.common.ids import parse_id
+from documents.access.scopes import FULL
+from knowlex.base.errors import KnowlexError
+from knowlex.base.ids import parse_id
+from knowlex.web.fields import check_question
 from rag import services
 from rag.management.closing import then_close
-from rag.types import Explanation, Mode, Stage
+from rag.types.question import Mode
+from rag.types.retrieval import Explanation, Stage
 
 
 class Command(BaseCommand):

@@ -9,11 +9,11 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access import FULL
-from knowlex.common.errors import KnowlexError
-from knowlex.common.paging import MAX_LIMIT, Page
+from documents.access.scopes import FULL
+from knowlex.base.errors import KnowlexError
+from knowlex.web.pagination import MAX_LIMIT, Page
 from rag.evaluation import question_sets
-from rag.evaluation.reading import MAX_LINE_BYTES, read_lines, write_line
+from rag.evaluation.question_files import MAX_LINE_BYTES, read_lines, write_line
 
 COLUMNS = "{:36}  {:>9}  {:20}  {}"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from knowlex.common.components import component
+from knowlex.runtime.components import component
 from rag.protocols import ClaimJudge
-from rag.verifying.library import Library, ServerFailed
-from rag.verifying.verifying import Tally, verify
+from rag.verification.checks import Tally, verify
+from rag.verification.library import Library, ServerFailed
 
 ROWS = (
     *("answers", "citations", "exact", "supported", "unverified", "contradicted", "gone", "replaced"),

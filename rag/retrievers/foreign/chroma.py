@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.clients.calling import Refused
 from embeddings.clients.chroma import ChromaClient, ChromaCollection, Found, NoSuchCollection
+from embeddings.clients.requests import Refused
 from embeddings.types import Vector
 from rag.retrievers.foreign.protocols import Record, other_size
 from rag.retrievers.foreign.where import Where

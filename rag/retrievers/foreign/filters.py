@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knowlex.common.errors import InvalidInput
+from knowlex.base.errors import InvalidInput
 from rag.retrievers.foreign.records import SOURCE, SOURCES
 from rag.retrievers.foreign.where import Where, checked, equal_to, joined
-from rag.types import NO_FILTERS, Filters, Question
+from rag.types.question import NO_FILTERS, Filters, Question
 
 NOT_CONDITIONS = ("max_results",)
 

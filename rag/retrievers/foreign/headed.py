@@ -11,7 +11,8 @@ from typing import Any
 
 from rag.protocols import Reranker
 from rag.relevance import assess
-from rag.types import Passage, Question, Retrieval
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval
 
 LOOK = 200  # characters in which a text may say its heading itself
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from uuid import UUID
 
-from rag.types import Passage
+from rag.types.retrieval import Passage
 
 APART = 1_000_000  # characters between chunks of which nobody knows whether anything lies between
 LEAST_SHARED, MOST_SHARED = 20, 2000  # characters that one chunk repeats of the one before it

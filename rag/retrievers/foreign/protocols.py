@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from embeddings.types import Vector
-from knowlex.common.errors import RetrievalFailed
+from knowlex.base.errors import RetrievalFailed
 from rag.retrievers.foreign.where import Where
 
 

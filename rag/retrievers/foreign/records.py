@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
-from documents.characters import clean_characters, clean_label, has_text
+from documents.text.characters import clean_characters, clean_label, has_text
 from rag.retrievers.foreign.protocols import Record
-from rag.types import Passage
+from rag.types.retrieval import Passage
 
 SOURCE = "source_doc"
 SOURCES = (SOURCE, "source", "file_name", "filename", "document")

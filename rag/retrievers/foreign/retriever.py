@@ -6,18 +6,20 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from documents.languages import language_of
+from documents.text.languages import language_of
 from embeddings.protocols import Embedder
 from embeddings.types import Vector
-from knowlex.common.errors import EmbedderError, RetrievalFailed, VectorStoreFailed
-from rag.context.wording import wording
+from knowlex.base.errors import EmbedderError, RetrievalFailed, VectorStoreFailed
+from rag.answering.timing import Stages
+from rag.context.duplicates import wording
 from rag.retrievers.foreign.filters import wheres_of
 from rag.retrievers.foreign.places import placed
 from rag.retrievers.foreign.protocols import CollectionReader, Record
 from rag.retrievers.foreign.records import Candidate, candidate_of
 from rag.retrievers.foreign.weighing import best, worth
-from rag.stages import Stages
-from rag.types import Question, Reason, Retrieval
+from rag.types.answer import Reason
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
 
 log = logging.getLogger(__name__)
 

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from embeddings.lexical import idf, lexemes, position, question_lexemes, term_weights
-from rag.ordering import BM25, bm25
+from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights
+from rag.ranking.order import BM25, bm25
+from rag.ranking.sentences import question_terms
 from rag.retrievers.foreign.records import Candidate, passage_of
-from rag.sentences import question_terms
-from rag.types import Passage
+from rag.types.retrieval import Passage
 
 FAR_SHARE = 0.25
 KEPT = 2048  # analysed once, some 10 kB each

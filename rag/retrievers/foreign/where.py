@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from knowlex.common.errors import InvalidInput
+from knowlex.base.errors import InvalidInput
 
 Where: TypeAlias = Mapping[str, Any]
 

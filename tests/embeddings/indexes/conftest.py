@@ -13,8 +13,8 @@ from embeddings import services
 from embeddings.indexing import building
 from embeddings.indexing.kinds import PREFIX
 from embeddings.models import EmbeddingModel, VectorIndex
-from embeddings.vector_rows import vector_text
-from knowlex.common.database import execute
+from embeddings.vectors.rows import vector_text
+from knowlex.db.threads import execute
 
 SIZE = 32
 AddVectors = Callable[..., None]

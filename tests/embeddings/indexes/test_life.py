@@ -15,8 +15,8 @@ from embeddings import indexing, services
 from embeddings.indexing import building, measuring, records, upkeep
 from embeddings.indexing.kinds import PREFIX, Index, refusal
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
-from embeddings.queue import INDEX_LOCK
-from knowlex.common.database import execute
+from embeddings.work.queue import INDEX_LOCK
+from knowlex.db.threads import execute
 from tests.embeddings.indexes.conftest import SIZE, relations, state
 from tests.support.waiting import wait_until
 

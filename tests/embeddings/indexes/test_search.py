@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from psycopg.sql import SQL
 
-from documents.access import FULL
-from embeddings import indexing, search
+from documents.access.scopes import FULL
+from embeddings import indexing
 from embeddings.models import VectorIndex
-from embeddings.vector_rows import vector_text
-from knowlex.common import async_db
-from knowlex.common.database import execute
+from embeddings.search import dense
+from embeddings.vectors.rows import vector_text
+from knowlex.db import pool
+from knowlex.db.threads import execute
 from tests.embeddings.conftest import in_thread
 from tests.embeddings.indexes.conftest import SIZE
 from tests.provider import vector_of
@@ -36,18 +37,18 @@ def library(request, add_vectors, settings) -> int:
 
 async def found(where: str = "", *, narrow: bool | None = None, limit: int = 10, exact: bool = False) -> Any:
     """Chunk ids and plan of a search in `default`; narrow: as retrieval says it of a filter."""
-    ids, _ = await search._collection(None, FULL)
-    model = await search.search_model(ids)
+    ids, _ = await dense._collection(None, FULL)
+    model = await dense.search_model(ids)
     assert model is not None
     assert model.index is not None
     if exact:
         model = model.exactly()
     elif narrow is not None:
         model = model.filtered(narrow=narrow)
-    statement = search.dense_statement(model, SQL(where))
+    statement = dense.dense_statement(model, SQL(where))
     parameters = {"vector": VECTOR, "collections": ids, "limit": limit}
-    rows = await async_db.fetch_all(statement, parameters, setup=model.setup)
-    plan = await async_db.fetch_all(SQL("EXPLAIN ") + statement, parameters, setup=model.setup)
+    rows = await pool.fetch_all(statement, parameters, setup=model.setup)
+    plan = await pool.fetch_all(SQL("EXPLAIN ") + statement, parameters, setup=model.setup)
     return [row["chunk_id"] for row in rows], str(plan)
 
 
@@ -63,7 +64,7 @@ async def test_an_index_serves_and_never_returns_fewer_rows_than_there_are(libra
         await _check_one_in_ten_thousand(math.ceil(library / 10_000))
         await _check_small_collection()
     finally:
-        await async_db.close_pool()
+        await pool.close_pool()
         await in_thread(_drop)
 
 
@@ -93,12 +94,12 @@ async def _check_one_in_ten_thousand(passing: int) -> None:
 
 
 async def _check_small_collection() -> None:
-    ids, _ = await search._collection("small", FULL)
-    model = await search.search_model(ids)
+    ids, _ = await dense._collection("small", FULL)
+    model = await dense.search_model(ids)
     assert model is not None
     assert model.index is None
-    rows = await async_db.fetch_all(
-        search.dense_statement(model), {"vector": VECTOR, "collections": ids, "limit": 10}
+    rows = await pool.fetch_all(
+        dense.dense_statement(model), {"vector": VECTOR, "collections": ids, "limit": 10}
     )
     assert len(rows) == 3
 

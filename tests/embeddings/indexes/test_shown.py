@@ -9,7 +9,7 @@ from psycopg.conninfo import make_conninfo
 
 from embeddings import indexing
 from embeddings.models import VectorIndex
-from knowlex.common import async_db
+from knowlex.db import pool
 from rag import health
 from tests.embeddings.conftest import in_thread
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
 
 @pytest.fixture
 def built(add_vectors, settings) -> VectorIndex:
-    settings.DATABASE_URL = make_conninfo(**async_db._connection_arguments(connection.settings_dict))
+    settings.DATABASE_URL = make_conninfo(**pool._connection_arguments(connection.settings_dict))
     add_vectors(300)
     indexing.ensure_index(min_rows=1)
     return VectorIndex.objects.get()

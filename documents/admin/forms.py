@@ -1,0 +1,91 @@
+"""Uploading and replacing in the admin: files are staged, and a job takes them on."""
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+
+from documents.access.scopes import FULL
+from documents.ingest import jobs
+from documents.ingest.jobs import NewDocument
+from documents.ingest.uploads import clean_filename
+from documents.library.collections import chunking_settings
+from documents.library.storage import Staging
+from documents.models import Collection, Document, IngestJob
+from knowlex.base.errors import PayloadTooLarge
+
+FORMATS = ".pdf,.md,.markdown,.html,.htm,.docx,.txt"
+ORIGIN = "admin"
+
+
+class SeveralFiles(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Cleans to a list of files, at least one; an empty file is taken: its job says so."""
+
+    widget = SeveralFiles(attrs={"accept": FORMATS})
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_empty_file=True, **kwargs)
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
+        files = data if isinstance(data, list | tuple) else [data]
+        return [super(FilesField, self).clean(file, initial) for file in files or [None]]
+
+
+class UploadForm(forms.Form):
+    collection = forms.ModelChoiceField(Collection.objects.all(), empty_label=None)
+    documents = FilesField(
+        help_text="PDF, Markdown, HTML, DOCX or plain text, at most "
+        f"{settings.MAX_UPLOAD_BYTES // 2**20} MB each; several at once, up to 100 files of "
+        f"{4 * settings.MAX_UPLOAD_BYTES // 2**20} MB together. They are read and embedded in the "
+        "background: the next page shows how far they are."
+    )
+
+    def create_job(self) -> IngestJob:
+        """Raises StorageUnavailable, DatabaseUnavailable, NotFound (the collection was deleted meanwhile)."""
+        collection = self.cleaned_data["collection"]
+        with ExitStack() as stack:
+            return jobs.create_job(
+                access=FULL,
+                collection=collection,
+                documents=[_staged(file, stack) for file in self.cleaned_data["documents"]],
+                chunking=chunking_settings(collection),
+                origin=ORIGIN,
+            )
+
+
+class ReplaceForm(forms.Form):
+    file = forms.FileField(
+        allow_empty_file=True,
+        widget=forms.FileInput(attrs={"accept": FORMATS}),
+        help_text="Until the new version is read and embedded, the old one answers; if it fails, that stays.",
+    )
+
+    def replace(self, document: Document) -> IngestJob | None:
+        """None for the same bytes. Raises NotFound, Duplicate, PayloadTooLarge, StorageUnavailable."""
+        with ExitStack() as stack:
+            new = _staged(self.cleaned_data["file"], stack)
+            chunking = chunking_settings(document.collection)
+            return jobs.replace_document(document.pk, access=FULL, new=new, chunking=chunking, origin=ORIGIN)
+
+
+def _staged(file: UploadedFile[Any], stack: ExitStack) -> NewDocument:
+    """What is too large is recorded with the others, as refused."""
+    name = clean_filename(file.name or "")
+    staging = stack.enter_context(Staging(max_bytes=settings.MAX_UPLOAD_BYTES))
+    try:
+        _write(staging, file.chunks())
+    except PayloadTooLarge as exc:
+        return NewDocument("file", name, error=exc)
+    return NewDocument("file", name, upload=staging.finish())
+
+
+def _write(staging: Staging, blocks: Iterable[bytes]) -> None:
+    for block in blocks:
+        staging.write(block)

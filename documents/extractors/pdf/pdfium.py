@@ -1,0 +1,178 @@
+"""PDFium: ten times as fast as pypdf, and reads words that pypdf glues together. For the sandbox only."""
+
+import ctypes
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from math import ceil, hypot, isfinite, sqrt
+
+import pypdfium2
+from pypdfium2 import PdfPage, PdfTextPage, raw
+
+from documents.extractors.failures import TOO_MUCH_TEXT, PasswordNeeded, Unreadable
+from documents.extractors.pdf.line_styles import Gap, Look, RawPage
+from documents.extractors.pdf.pages import (
+    MAX_OUTLINE_DEPTH,
+    MAX_OUTLINE_ENTRIES,
+    MAX_TEXT_BYTES,
+    OutlineEntry,
+)
+from documents.extractors.sandbox.frames import PagePicture
+
+_BOLD = re.compile(r"bold|black|heavy|demi|-bd\b", re.IGNORECASE)
+_BOLD_WEIGHT = 600
+_NAME_BYTES = 128
+_LOOSE = 0.58  # em a letter: plain text takes less, so only looser lines are searched for gaps
+_WIDE = 1.1  # em: a space is a third of it, in justified text hardly more than half
+_JUSTIFIED = 2.5  # em: no word space is stretched more
+_MOST_SPACES = 60  # of a row
+_SPACE = re.compile(r"(?<=\S) (?=\S)")
+
+
+def line_looks(text_page: PdfTextPage, text: str) -> list[Look | None]:
+    """Of each line of `text`, which is the whole page's as PDFium gives it. [] where places do not match."""
+    if not text.isascii() and max(text) > "\uffff":  # counted as two letters by PDFium
+        return []
+    handle = text_page.raw
+    same = len(text) == text_page.count_chars()
+    index: Callable[[int], int] = (
+        (lambda place: place)
+        if same
+        else (lambda place: int(raw.FPDFText_GetCharIndexFromTextIndex(handle, place)))
+    )
+    looks: list[Look | None] = []
+    start = 0
+    for line in text.split("\n"):
+        words = line.strip()
+        first = start + len(line) - len(line.lstrip())
+        look = _look(handle, index(first), index(first + len(words) - 1)) if words else None
+        if look and look.right - look.left > _LOOSE * look.size * len(words):
+            look = replace(look, gaps=_gaps(handle, line, index(start), look.size))
+        looks.append(look)
+        start += len(line) + 1
+    return looks
+
+
+def _look(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> Look | None:
+    matrix, x, y = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
+    if not raw.FPDFText_GetMatrix(handle, first, matrix) or abs(matrix.b) > 0.1 * abs(matrix.a):
+        return None
+    if not raw.FPDFText_GetCharOrigin(handle, first, x, y):
+        return None
+    size = raw.FPDFText_GetFontSize(handle, first) * hypot(matrix.c, matrix.d)
+    bold = _is_bold(handle, first) and _is_bold(handle, last)
+    return Look(size, bold, x.value, _edges(handle, last)[1], y.value)
+
+
+def _gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:
+    """() unless the wide spaces are clearly others than the narrow ones: justified text has wide ones too."""
+    places = [found.start() for found in _SPACE.finditer(line)]
+    if len(places) > _MOST_SPACES:
+        return ()
+    spaces = [
+        Gap(place, _edges(handle, start + place - 1)[1], _edges(handle, start + place + 1)[0])
+        for place in places
+    ]
+    wide = [gap for gap in spaces if gap.right - gap.left > _WIDE * size]
+    widths = [gap.right - gap.left for gap in wide]
+    narrow = [gap.right - gap.left for gap in spaces if gap not in wide]
+    if not wide or (narrow and min(widths) < 2 * max(narrow)):
+        return ()
+    equal = not narrow and max(widths) < min(1.25 * min(widths), _JUSTIFIED * size)
+    return () if equal else tuple(wide)
+
+
+def _edges(handle: raw.FPDF_TEXTPAGE, place: int) -> tuple[float, float]:
+    """(left, right) of a letter."""
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    raw.FPDFText_GetCharBox(handle, place, left, right, bottom, top)
+    return left.value, right.value
+
+
+def _is_bold(handle: raw.FPDF_TEXTPAGE, place: int) -> bool:
+    """By the font's weight, or by its name: a font that was cut down often tells no weight."""
+    if raw.FPDFText_GetFontWeight(handle, place) >= _BOLD_WEIGHT:
+        return True
+    name, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
+    length = raw.FPDFText_GetFontInfo(handle, place, name, _NAME_BYTES, flags)
+    return 0 < length <= _NAME_BYTES and _BOLD.search(name.value.decode("utf-8", "replace")) is not None
+
+
+_DPI = 300.0  # what Tesseract reads best
+_MAX_PIXELS = 9_000_000  # A4 at 300 dpi has 8.7 million
+_MAX_SIDE = 12_000
+_LOOKED_AT = 2_000  # objects of a page
+_OUTLINES = 20  # so many drawn shapes may be letters; a frame or a rule is less
+_SMALL = 1 / 200  # of the page's area: a smaller image holds no text worth mentioning
+NOT_DRAWN = "The page cannot be drawn."
+
+
+def shows_something(page: PdfPage) -> bool:
+    """Whether a page without text holds an image, or shapes enough to be letters."""
+    area = page.get_width() * page.get_height()
+    shapes = 0
+    for thing in islice(page.get_objects(max_depth=3), _LOOKED_AT):
+        if thing.type == raw.FPDF_PAGEOBJ_IMAGE:
+            left, bottom, right, top = thing.get_bounds()
+            if abs((right - left) * (top - bottom)) >= _SMALL * area:
+                return True
+        elif thing.type in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_TEXT):
+            shapes += 1
+    return shapes >= _OUTLINES
+
+
+def grey_picture(page: PdfPage, number: int) -> PagePicture:
+    """At 300 dpi, less where that were more than 9 million pixels. Raises Unreadable."""
+    width, height = page.get_size()
+    if not (isfinite(width * height) and width * height > 0):
+        raise Unreadable(NOT_DRAWN)
+    scale = min(_DPI / 72, sqrt(_MAX_PIXELS / (width * height)), _MAX_SIDE / max(width, height))
+    if min(ceil(width * scale), ceil(height * scale)) < 1:
+        raise Unreadable(NOT_DRAWN)
+    bitmap = page.render(scale=scale, grayscale=True, may_draw_forms=False)
+    return PagePicture(number, bitmap.width, bitmap.height, bytes(bitmap.buffer))
+
+
+class PdfiumReader:
+    def __init__(self, data: bytes) -> None:
+        """Opens with the empty password. Raises PasswordNeeded, or PdfiumError for a broken file."""
+        try:
+            self._document = pypdfium2.PdfDocument(data)
+        except pypdfium2.PdfiumError as exc:
+            if getattr(exc, "err_code", None) == raw.FPDF_ERR_PASSWORD:
+                raise PasswordNeeded from exc
+            raise
+        self.page_count = len(self._document)
+
+    def page(self, page_index: int) -> RawPage:
+        page = self._document[page_index]
+        text_page = page.get_textpage()
+        try:
+            if text_page.count_chars() > MAX_TEXT_BYTES:
+                raise Unreadable(TOO_MUCH_TEXT)
+            text = str(text_page.get_text_range())
+            if not text.strip():
+                return RawPage(text, pictures=shows_something(page))
+            return RawPage(text, line_looks(text_page, text), page.get_height())
+        finally:
+            text_page.close()
+            page.close()
+
+    def picture(self, page_index: int) -> PagePicture:
+        """The page in grey, for text recognition. Raises Unreadable where there is none."""
+        return grey_picture(self._document[page_index], page_index + 1)
+
+    def outline(self) -> list[OutlineEntry]:
+        """PDFium's iterator remembers what it has seen, so a circular outline ends."""
+        bookmarks = self._document.get_toc(max_depth=MAX_OUTLINE_DEPTH)
+        entries = []
+        for bookmark in islice(bookmarks, MAX_OUTLINE_ENTRIES):
+            destination = bookmark.get_dest()
+            page_index = destination.get_index() if destination else None
+            if page_index is not None:
+                entries.append(OutlineEntry(bookmark.level + 1, bookmark.get_title(), page_index))
+        return entries
+
+    def metadata(self) -> dict[str, str]:
+        return dict(self._document.get_metadata_dict(skip_empty=True))

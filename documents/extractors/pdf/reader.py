@@ -1,0 +1,196 @@
+"""A PDF's bytes -> Extraction. Runs in the sandbox only."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import accumulate
+
+from documents.extractors.cleaning import clean_label, has_text
+from documents.extractors.failures import (
+    BROKEN_PDF,
+    NO_TEXT,
+    TOO_MANY_PAGES,
+    TOO_MUCH_TEXT,
+    PasswordNeeded,
+    Unreadable,
+)
+from documents.extractors.guarded import GuardedReader
+from documents.extractors.pdf.line_styles import RawPage
+from documents.extractors.pdf.pages import MAX_PAGES, MAX_TEXT_BYTES
+from documents.extractors.pdf.pdfium import PdfiumReader
+from documents.extractors.pdf.pypdf_reader import PypdfReader
+from documents.extractors.pdf.structure import Arrangement, arrange
+from documents.extractors.sandbox.frames import PagePicture, Report, Silent
+from documents.types import ExtractedPage, Extraction, ReadBy
+
+_NAMES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "Creator": "creator"}
+_DATES = {"CreationDate": "created", "ModDate": "modified"}
+_DATE = re.compile(
+    r"(?:D:)?(?P<year>\d{4})(?P<month>\d\d)?(?P<day>\d\d)?(?P<hour>\d\d)?(?P<minute>\d\d)?(?P<second>\d\d)?"
+    r"(?:(?P<sign>[+-])(?P<off_hours>\d\d)'?(?P<off_minutes>\d\d)?|Z)?"
+)
+
+
+def pdf_metadata(raw: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """(title, the rest under our names); dates in ISO 8601, what is empty or unusable is left out."""
+    found = {ours: clean_label(raw.get(theirs, "")) for theirs, ours in _NAMES.items()}
+    found |= {ours: pdf_date(raw.get(theirs, "")) for theirs, ours in _DATES.items()}
+    return clean_label(raw.get("Title", "")), {name: value for name, value in found.items() if value}
+
+
+def pdf_date(raw: str) -> str:
+    """ "D:20240131120000+01'00'" -> "2024-01-31T12:00:00+01:00"; "" if it is no date (ISO 32000-1, 7.9.4)."""
+    found = _DATE.match(raw.strip())
+    if found is None:
+        return ""
+    part = {name: int(value) for name, value in found.groupdict(default="0").items() if name != "sign"}
+    offset = timedelta(hours=part["off_hours"], minutes=part["off_minutes"])
+    try:
+        zone = timezone(-offset if found["sign"] == "-" else offset) if found["sign"] else UTC
+        moment = datetime(
+            part["year"],
+            part["month"] or 1,
+            part["day"] or 1,
+            part["hour"],
+            part["minute"],
+            part["second"],
+            tzinfo=zone,
+        )
+    except ValueError:
+        return ""
+    return moment.isoformat()
+
+
+# Thresholds measured on 80 real files: glued text has over 1 % of words above 22 letters,
+# or fewer than one space to 12 letters. Scripts written without spaces are not judged by them.
+_LONG_WORD = re.compile("[A-Za-z\u00c0-\u024f\u0370-\u04ff]{23,}")
+_SPACED_LETTER = re.compile("[A-Za-z\u00c0-\u024f\u0370-\u04ff]")
+_MEANINGLESS = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_ENOUGH = 60  # shorter pages say too little about themselves
+
+
+def badness(text: str) -> float:
+    """0.0 for plain prose, 0.5 for German compounds, over 1 for glued words or lost letters, 9 for none."""
+    if not text.strip():
+        return 9.0
+    lost = 0.0 if text.isascii() else 20 * len(_MEANINGLESS.findall(text)) / len(text)
+    if len(text) < _ENOUGH:
+        return lost
+    spaces = text.count(" ") + text.count("\n")
+    long_words = 50 * len(_LONG_WORD.findall(text)) / (spaces + 1)
+    few_spaces = 0.0
+    if spaces * 13 < len(text):
+        few_spaces = len(_SPACED_LETTER.findall(text)) / (12 * (spaces + 1))
+    return lost + long_words + (few_spaces if few_spaces > 1.0 else 0.0)
+
+
+def doubts(text: str) -> tuple[str, ...]:
+    """Words of PAGE_WARNINGS for a text that was kept for want of a better one."""
+    if not text.strip():
+        return ()
+    if not text.isascii() and 20 * len(_MEANINGLESS.findall(text)) / len(text) > 1.0:
+        return ("garbled",)
+    return () if reads_well(text) else ("glued",)
+
+
+def reads_well(text: str) -> bool:
+    return badness(text) <= 1.0
+
+
+NO_LIMIT = 1e6  # seconds: the process's own limit decides
+COVER_CPU_S = 15.0  # for the reader that only covers for the other
+MAX_MISSES = 3  # pages in a row on which the cover found nothing either: the pages are pictures
+
+
+def read_pdf(data: bytes, *, reader: str, report: Report | None = None) -> Extraction:
+    """reader: "pdfium", "pypdf", or "auto" for PDFium with pypdf where PDFium fails.
+
+    A page that is a picture has the warning "image_only" and no text. Raises Unreadable, also where there
+    is neither text nor picture.
+    """
+    main, cover = _main_and_cover(_readers(data, reader))
+    if main.page_count() > MAX_PAGES:
+        raise Unreadable(TOO_MANY_PAGES)
+    pages, readers = _read_pages(main, cover, report or Silent())
+    title, metadata = pdf_metadata(main.ask(lambda opened: opened.metadata()) or {})
+    arranged = arrange(pages, main.ask(lambda opened: opened.outline()) or [])
+    texts = arranged.texts
+    if not any(has_text(text) for text in texts) and not any(page.pictures for page in pages):
+        raise Unreadable(NO_TEXT)
+    return Extraction(
+        source="PDF",
+        text="\n".join(texts),
+        pages=_pages(pages, arranged, readers, main.name),
+        headings=arranged.headings,
+        blocks=arranged.blocks,
+        title=title or arranged.title,
+        metadata=metadata,
+    )
+
+
+def draw_page(data: bytes, number: int) -> PagePicture:
+    """Page `number` (1-based), for text recognition. Raises Unreadable, and what PDFium raises."""
+    return PdfiumReader(data).picture(number - 1)
+
+
+def _readers(data: bytes, reader: str) -> list[GuardedReader]:
+    pdfium = GuardedReader("pdfium", PdfiumReader, data, cpu_s=NO_LIMIT)
+    if reader == "pdfium":
+        return [pdfium]
+    if reader == "pypdf":
+        return [GuardedReader("pypdf", PypdfReader, data, cpu_s=NO_LIMIT)]
+    return [pdfium, GuardedReader("pypdf", PypdfReader, data, cpu_s=COVER_CPU_S)]
+
+
+def _main_and_cover(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, GuardedReader | None]:
+    """The first that opens the file, and the next one."""
+    for index, reader in enumerate(readers):
+        if reader.page_count():
+            return reader, (readers[index + 1] if index + 1 < len(readers) else None)
+    if any(reader.needs_password for reader in readers):
+        raise PasswordNeeded
+    raise Unreadable(BROKEN_PDF)
+
+
+def _read_pages(
+    main: GuardedReader, cover: GuardedReader | None, report: Report
+) -> tuple[list[RawPage], list[ReadBy]]:
+    pages: list[RawPage] = []
+    readers: list[ReadBy] = []
+    size = misses = pictures = 0
+    for page_index in range(main.page_count()):
+        name: ReadBy = main.name
+        page = main.page(page_index)
+        if cover and misses < MAX_MISSES and not reads_well(page.text):
+            other = cover.page(page_index)
+            misses = 0 if other.text.strip() else misses + 1
+            if badness(other.text) < 0.8 * badness(page.text):
+                name, page = cover.name, other
+        size += len(page.text.encode("utf-8", "replace"))
+        if size > MAX_TEXT_BYTES:
+            raise Unreadable(TOO_MUCH_TEXT)
+        pages.append(page)
+        readers.append(name)
+        pictures += page.pictures  # these are not done before they are recognised, or given up
+        report.progress(page_index + 1 - pictures, main.page_count())
+    return pages, readers
+
+
+def _pages(
+    pages: Sequence[RawPage], arranged: Arrangement, readers: Sequence[ReadBy], main: ReadBy
+) -> tuple[ExtractedPage, ...]:
+    starts = accumulate((len(text) + 1 for text in arranged.texts), initial=0)
+    return tuple(
+        ExtractedPage(
+            number, start, start + len(text), name if text else "none", _warnings(page, text, name, main)
+        )
+        for number, (page, text, name, start) in enumerate(
+            zip(pages, arranged.texts, readers, starts, strict=False), 1
+        )
+    )
+
+
+def _warnings(page: RawPage, text: str, name: ReadBy, main: ReadBy) -> tuple[str, ...]:
+    if not text:
+        return ("image_only" if page.pictures else "no_text",)
+    return (*(() if name == main else ("fallback",)), *doubts(page.text))

@@ -1,0 +1,296 @@
+"""A client for documents that lie on the web, guarded against being sent where it must not go.
+
+The host is resolved once for each request, every address it has is checked, and the connection is made to
+one of those very addresses: an answer of the name server that changes afterwards changes nothing. TLS is
+still verified against the name. Proxies, cookies and other state of the environment are not used.
+"""
+
+import socket
+import ssl
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import PurePosixPath
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any
+from urllib.parse import unquote
+
+import httpcore2
+import truststore
+
+from documents.ingest.fetch_addresses import (
+    REFUSED,
+    Target,
+    check_port,
+    is_listed,
+    is_public,
+    parse_target,
+    redirected,
+)
+from documents.ingest.uploads import clean_filename
+from documents.library.storage import Staging
+from knowlex.base.errors import InvalidInput, PayloadTooLarge, UnreadableDocument
+
+
+class Deadline:
+    """One limit for many steps, by the monotonic clock."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._ends = time.monotonic() + limit_s
+
+    def left_s(self) -> float:
+        """Seconds, at least a millisecond: 0 would mean "do not block"."""
+        return max(0.001, self._ends - time.monotonic())
+
+    def check(self) -> None:
+        """Raises httpcore2.ReadTimeout once time is up."""
+        if time.monotonic() >= self._ends:
+            raise httpcore2.ReadTimeout("the deadline has passed")
+
+
+class PinnedBackend(httpcore2.NetworkBackend):
+    """Connects to the given addresses, in order, whatever the host is called; no name is resolved here."""
+
+    def __init__(self, addresses: Sequence[str], deadline: Deadline) -> None:
+        self._addresses, self._deadline = addresses, deadline
+        self._inner = httpcore2.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        failure: Exception = httpcore2.ConnectError("no address")
+        for place, address in enumerate(self._addresses):
+            self._deadline.check()
+            share_s = self._deadline.left_s() / (len(self._addresses) - place)
+            try:
+                stream = self._inner.connect_tcp(address, port, timeout=share_s)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as exc:
+                failure = exc
+            else:
+                return TimedStream(stream, self._deadline)
+        raise failure
+
+
+class TimedStream(httpcore2.NetworkStream):
+    """A stream whose every step ends with the deadline: a byte a second does not hold a worker."""
+
+    def __init__(self, inner: httpcore2.NetworkStream, deadline: Deadline) -> None:
+        self._inner, self._deadline = inner, deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self._deadline.check()
+        return self._inner.read(max_bytes, timeout=self._deadline.left_s())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._deadline.check()
+        self._inner.write(buffer, timeout=self._deadline.left_s())
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        left_s = self._deadline.left_s()
+        return TimedStream(self._inner.start_tls(ssl_context, server_hostname, left_s), self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+MAX_BYTES = 10 * 1024 * 1024
+LIMIT_S = 10.0  # for all of it: names, connections, redirects and the document
+MAX_REDIRECTS = 5
+REDIRECTS = {301, 302, 303, 307, 308}
+SUFFIXES = {
+    "application/pdf": ".pdf",
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "text/markdown": ".md",
+    "text/plain": ".txt",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+}
+KNOWN_SUFFIXES = {*SUFFIXES.values(), ".htm", ".markdown", ".text"}
+NO_DOCUMENTS = {"audio", "font", "image", "model", "video"}
+_HEADERS = [("User-Agent", "Knowlex"), ("Accept", "*/*"), ("Accept-Encoding", "identity")]
+Resolve = Callable[[str, int], Sequence[str]]  # host, port -> addresses
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """final_url: after redirects. filename: cleaned, with a suffix that tells the type where it is known.
+
+    media_type: as the server says it, in lower case and without parameters, "" if it does not.
+    """
+
+    final_url: str
+    filename: str
+    media_type: str
+
+
+def check_url(url: str) -> str:
+    """The URL without white space around. For the door: only what can be told without a network.
+
+    Raises InvalidInput: not http(s), no host, credentials in it, malformed.
+    """
+    parse_target(url)
+    return url.strip()
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """All addresses of the host by the system's resolver. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def fetch(
+    url: str, staging: Staging, *, allowed_hosts: Collection[str], resolver: Resolve = resolve
+) -> Fetched:
+    """Write what lies at the address to `staging`: at most 10 MB, within 10 s; blocking, for workers.
+
+    allowed_hosts: `host` or `host:port` that may be private. resolver: for tests.
+    Raises InvalidInput for an address that is not fetched from, UnreadableDocument when nothing usable comes,
+    PayloadTooLarge, StorageUnavailable. No message names an address that the caller did not name.
+    """
+    deadline, target = Deadline(LIMIT_S), parse_target(url)
+    for _ in range(MAX_REDIRECTS + 1):
+        listed = is_listed(target, allowed_hosts)
+        check_port(target, listed=listed)
+        addresses = _checked_addresses(target, listed, resolver, deadline)
+        found = _request(target, addresses, staging, deadline)
+        if isinstance(found, Fetched):
+            return found
+        target = found
+    raise UnreadableDocument(f"The address redirects more than {MAX_REDIRECTS} times.")
+
+
+def _checked_addresses(target: Target, listed: bool, resolver: Resolve, deadline: Deadline) -> list[str]:
+    addresses = _resolved(target, resolver, deadline)
+    if not addresses:
+        raise UnreadableDocument("The host of the address is not known.")
+    if not listed and not all(map(is_public, addresses)):
+        raise InvalidInput(REFUSED, field="url")
+    return addresses
+
+
+def _resolved(target: Target, resolver: Resolve, deadline: Deadline) -> list[str]:
+    """In a thread of its own, since the system's resolver knows no time limit."""
+    answer: SimpleQueue[list[str]] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answer.put(list(resolver(target.host, target.port)))
+        except (OSError, UnicodeError):
+            answer.put([])
+
+    Thread(target=ask, name="resolve", daemon=True).start()
+    try:
+        return answer.get(timeout=deadline.left_s())
+    except Empty:
+        raise _too_slow() from None
+
+
+def _request(
+    target: Target, addresses: Sequence[str], staging: Staging, deadline: Deadline
+) -> Fetched | Target:
+    """One request; the Target is where a redirect leads."""
+    url = httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
+    try:
+        with (
+            _pool(addresses, deadline) as pool,
+            pool.stream("GET", url, headers=[("Host", target.authority), *_HEADERS]) as response,
+        ):
+            return _received(target, response, staging)
+    except httpcore2.TimeoutException as exc:
+        raise _too_slow() from exc
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as exc:
+        raise UnreadableDocument(_told(exc)) from exc
+
+
+def _pool(addresses: Sequence[str], deadline: Deadline) -> httpcore2.ConnectionPool:
+    return httpcore2.ConnectionPool(
+        ssl_context=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+        network_backend=PinnedBackend(addresses, deadline),
+    )
+
+
+def _received(target: Target, response: httpcore2.Response, staging: Staging) -> Fetched | Target:
+    headers = {name.lower(): value for name, value in response.headers}
+    if response.status in REDIRECTS and b"location" in headers:
+        return redirected(target, _text(headers[b"location"]))
+    if response.status != 200:
+        raise UnreadableDocument(f"The server of the address answered {response.status}.")
+    media_type = _text(headers.get(b"content-type", b"")).partition(";")[0].strip().lower()
+    if media_type.partition("/")[0] in NO_DOCUMENTS:
+        raise UnreadableDocument(f"The address holds no document but {media_type[:80]}.")
+    if _text(headers.get(b"content-encoding", b"identity")).strip().lower() not in ("", "identity"):
+        raise UnreadableDocument("The server of the address sends compressed, which was not asked for.")
+    if _declared(headers) > MAX_BYTES:
+        raise _too_large()
+    _write(response, staging)
+    disposition = _text(headers.get(b"content-disposition", b""))
+    return Fetched(target.url, _filename(target, disposition, media_type), media_type)
+
+
+def _declared(headers: dict[bytes, bytes]) -> int:
+    length = headers.get(b"content-length", b"")
+    return int(length) if length.isdigit() and len(length) < 20 else 0
+
+
+def _write(response: httpcore2.Response, staging: Staging) -> None:
+    size = 0
+    for block in response.iter_stream():
+        size += len(block)
+        if size > MAX_BYTES:
+            raise _too_large()
+        staging.write(block)
+    if not size:
+        raise UnreadableDocument("The address holds an empty document.")
+
+
+def _filename(target: Target, disposition: str, media_type: str) -> str:
+    """What the server calls it, else the last part of the path, else the host."""
+    message = Message()
+    message["Content-Disposition"] = disposition.replace("\r", " ").replace("\n", " ")
+    try:
+        named = message.get_filename() or ""
+    except (LookupError, ValueError):  # an unknown character set in filename*
+        named = ""
+    last = unquote(PurePosixPath(target.path.partition("?")[0]).name)
+    name = clean_filename(named or last or target.host)
+    if PurePosixPath(name).suffix.lower() in KNOWN_SUFFIXES:
+        return name
+    return clean_filename(name + SUFFIXES.get(media_type, ""))
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _told(exc: BaseException) -> str:
+    causes: BaseException | None = exc
+    while causes is not None:
+        if isinstance(causes, ssl.SSLCertVerificationError):
+            return "The certificate of the address's server is not valid."
+        causes = causes.__cause__ or causes.__context__
+    if isinstance(exc, httpcore2.ProtocolError):
+        return "The server of the address does not answer in proper HTTP."
+    return "The server of the address cannot be reached, or broke off."
+
+
+def _too_slow() -> UnreadableDocument:
+    return UnreadableDocument(f"The address did not give its document within {LIMIT_S:.0f} s.")
+
+
+def _too_large() -> PayloadTooLarge:
+    return PayloadTooLarge(f"The address holds more than {MAX_BYTES // 2**20} MB.")

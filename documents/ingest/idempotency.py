@@ -1,0 +1,166 @@
+"""Requests that their sender may repeat: the same key and request get the first answer again.
+
+A record is claimed before the work, completed with the answer (for jobs in the work's own transaction), and
+removed when the work fails. A claim ends by itself: a server that died in between leaves no trap.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+
+from documents.access.scopes import Access
+from knowlex.base.errors import Conflict, DatabaseUnavailable, InvalidInput, KeyReused
+from knowlex.db.threads import execute, with_retries
+
+KEY_HEADER = "Idempotency-Key"
+REPLAYED_HEADER = "Idempotency-Replayed"
+MAX_KEY_CHARS = 255
+KEPT_HOURS = 24
+RETRY_AFTER_S = 2
+
+_CLAIM = """
+    INSERT INTO documents_idempotencyrecord AS r (scope, key, fingerprint, created_at, locked_until)
+    VALUES (%(scope)s, %(key)s, %(fingerprint)s, now(), clock_timestamp() + make_interval(secs => %(lock)s))
+    ON CONFLICT (scope, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = NULL, body = NULL,
+        locked_until = excluded.locked_until,
+        created_at = CASE WHEN r.created_at < now() - make_interval(hours => %(kept)s) THEN now()
+            ELSE r.created_at END
+    WHERE r.created_at < now() - make_interval(hours => %(kept)s)
+        OR (r.status IS NULL AND r.locked_until < clock_timestamp() AND r.fingerprint = excluded.fingerprint)
+    RETURNING id, created_at, locked_until, xmax <> 0
+"""
+_READ = """
+    SELECT fingerprint, status, body FROM documents_idempotencyrecord
+    WHERE scope = %(scope)s AND key = %(key)s
+"""
+_COMPLETE = """
+    UPDATE documents_idempotencyrecord SET status = %s, body = %s, locked_until = NULL
+    WHERE id = %s AND locked_until = %s AND status IS NULL RETURNING id
+"""
+_RELEASE = "DELETE FROM documents_idempotencyrecord WHERE id = %s AND locked_until = %s RETURNING id"
+_FORGET = """
+    DELETE FROM documents_idempotencyrecord WHERE created_at < now() - make_interval(hours => %s) RETURNING id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer that can be given again. body: JSON types, UUIDs and times. replayed: it was given before."""
+
+    status: int
+    body: Any
+    location: str = ""
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to do the work until `locked_until`. since: when the request came for the first time.
+
+    taken_over: somebody had it before, and has not answered.
+    """
+
+    id: int
+    since: datetime
+    locked_until: datetime
+    taken_over: bool
+
+    def may_have_made(self, created_at: datetime) -> bool:
+        """Whether the earlier holder of this claim, who died before it could answer, made what is there."""
+        return self.taken_over and created_at >= self.since
+
+    def complete(self, reply: Reply) -> None:
+        """Raises Conflict if the claim ended meanwhile and somebody else has taken it over."""
+        stored = json.dumps({"body": reply.body, "location": reply.location}, cls=DjangoJSONEncoder)
+        if not execute(_COMPLETE, [reply.status, stored, self.id, self.locked_until]):
+            raise _under_way()
+
+
+def checked_key(key: str | None) -> str | None:
+    """The header's value; None without the header. Raises InvalidInput."""
+    if key is None:
+        return None
+    if not 0 < len(key) <= MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
+        rule = f"must be 1 to {MAX_KEY_CHARS} visible ASCII characters"
+        raise InvalidInput(f"Idempotency-Key {rule}.", field=KEY_HEADER)
+    return key
+
+
+def fingerprint(*parts: Any) -> str:
+    """Of what was asked: SHA-256, hex. The order of keys in an object does not matter."""
+    text = json.dumps(parts, sort_keys=True, cls=DjangoJSONEncoder)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def answer_once(
+    key: str | None,
+    work: Callable[[Claim | None], Reply],
+    *,
+    access: Access,
+    asked: str,
+    lock_s: float,
+    in_transaction: bool,
+) -> Reply:
+    """`work`'s reply, or the stored one of the same request; without a key, simply `work`'s.
+
+    asked: the request's fingerprint. lock_s: longer than the work takes. in_transaction: work and record are
+    committed together. Only successes are stored: after an exception the request may be tried again.
+    Raises KeyReused (the key was used for another request), Conflict (the first is still under way).
+    """
+    if key is None:
+        return work(None)
+    names = {"scope": str(access.key_id or ""), "key": key, "fingerprint": asked}
+    claim = with_retries(lambda: _claim({**names, "lock": lock_s, "kept": KEPT_HOURS}))
+    if claim is None:
+        return _stored(names)
+    try:
+        return _completed(claim, work, in_transaction)
+    except BaseException:
+        with suppress(DatabaseUnavailable):  # then the claim ends by itself
+            with_retries(lambda: execute(_RELEASE, [claim.id, claim.locked_until]))
+        raise
+
+
+def forget_expired() -> int:
+    """A chore; returns how many records went."""
+    return len(with_retries(lambda: execute(_FORGET, [KEPT_HOURS])))
+
+
+def _completed(claim: Claim, work: Callable[[Claim | None], Reply], in_transaction: bool) -> Reply:
+    if not in_transaction:
+        reply = work(claim)
+        with_retries(lambda: claim.complete(reply))
+        return reply
+    with transaction.atomic():
+        reply = work(claim)
+        claim.complete(reply)
+    return reply
+
+
+def _claim(values: dict[str, Any]) -> Claim | None:
+    rows = execute(_CLAIM, values)
+    return Claim(*rows[0]) if rows else None
+
+
+def _stored(names: dict[str, str]) -> Reply:
+    rows = with_retries(lambda: execute(_READ, names))
+    if not rows:  # the first has just failed
+        raise _under_way()
+    found, status, stored = rows[0]
+    if found != names["fingerprint"]:
+        raise KeyReused("This Idempotency-Key was used for another request.", details={"field": KEY_HEADER})
+    if status is None:
+        raise _under_way()
+    answer = json.loads(stored)
+    return Reply(status, answer["body"], answer["location"], replayed=True)
+
+
+def _under_way() -> Conflict:
+    return Conflict("The first request with this Idempotency-Key is under way.", retry_after_s=RETRY_AFTER_S)

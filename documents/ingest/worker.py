@@ -1,0 +1,203 @@
+"""One document of a job from its bytes to its stored chunks, in a worker. Every outcome is recorded."""
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from documents.ingest import queue, shared_folder, writer
+from documents.ingest.fetching import fetch
+from documents.ingest.queue import LeaseLost
+from documents.ingest.uploads import clean_filename
+from documents.library import storage
+from documents.library.storage import Staging
+from documents.models import Document, IngestItem
+from documents.types import ALL_SOURCES, ChunkDraft, ChunkingSettings, Extraction, ReadingProgress
+from knowlex.base.errors import DatabaseUnavailable, DependencyUnavailable, Forbidden, KnowlexError, NotFound
+from knowlex.base.ids import new_id
+from knowlex.db.threads import release_connection, with_retries
+from knowlex.runtime.liveness import Heartbeat
+
+PROGRESS_EVERY_S = 1.0
+FILE_WITHIN = timedelta(minutes=2)  # of the first look, whoever sees the file has taken it
+FILE_GONE = (
+    "The document's file is not where the workers look for it (KNOWLEX_DATA_DIR/files, which web servers and "
+    "workers must share)."
+)
+log = logging.getLogger(__name__)
+
+
+def run_next() -> UUID | None:
+    """Take the most urgent document, read it and store it; its id if it is stored, so wants vectors.
+
+    None if there is nothing to do, or the document failed, which its item tells then. Holds no database
+    connection while it reads. Raises DatabaseUnavailable if none could be claimed.
+    """
+    lease = new_id()
+    item = with_retries(lambda: _claim(lease))
+    if item is None:
+        return None
+    release_connection()
+    with Heartbeat(lambda: queue.renew(item, lease)):
+        return _Run(item, lease).outcome()
+
+
+@transaction.atomic
+def _claim(lease: UUID) -> IngestItem | None:
+    return queue.claim(lease)
+
+
+class _FileNotHere(Exception):
+    """It was taken on by a web server with another folder, was deleted in this moment, or is lost."""
+
+
+class _Run:
+    def __init__(self, item: IngestItem, lease: UUID) -> None:
+        self.item, self.lease = item, lease
+        self._written_at = 0.0
+
+    def outcome(self) -> UUID | None:
+        try:
+            self._store()
+        except LeaseLost:
+            log.info("document given up: it was deleted or taken over", extra={"item": str(self.item.id)})
+        except _FileNotHere:
+            self._leave()
+        except DependencyUnavailable as exc:
+            self._try_later(exc)
+        except KnowlexError as exc:
+            self._fail(exc.code, exc.message, duplicate_of=exc.details.get("documentId"))
+        except Exception:
+            log.exception("document failed", extra={"item": str(self.item.id)})
+            self._fail("INTERNAL_ERROR", "The document could not be processed because of an internal error.")
+        else:
+            return self.item.id
+        return None
+
+    def _store(self) -> None:
+        if not self.item.file:
+            self._fetch()
+        self._refuse_known()
+        if not shared_folder.is_here(self.item.file):
+            raise _FileNotHere
+        path = Path(default_storage.path(self.item.file))
+        extraction = writer.read(
+            path,
+            filename=self.item.filename,
+            sources=ALL_SOURCES,
+            on_progress=self._on_progress,
+            patient=True,
+        )
+        pages = len(extraction.pages)
+        self._record(lambda: self._progress("chunking", pages, pages))
+        release_connection()
+        drafts = writer.split(extraction, ChunkingSettings(**self.item.job.settings))
+        self._write(extraction, drafts)
+
+    def _refuse_known(self) -> None:
+        known = with_retries(lambda: writer.known_id(self.item.collection_id, self.item.checksum))
+        release_connection()
+        if known is not None:
+            raise writer.duplicate(known)
+
+    def _fetch(self) -> None:
+        """Once: what was fetched is the item's file from then on, also for a later try."""
+        item = self.item
+        if not item.source_url:
+            raise NotFound("The document's file is gone.")
+        if not settings.URL_INGEST:
+            raise Forbidden("Documents are not fetched from the web here: KNOWLEX_URL_INGEST is off.")
+        with Staging(max_bytes=settings.MAX_UPLOAD_BYTES) as staging:
+            fetched = fetch(item.source_url, staging, allowed_hosts=settings.URL_ALLOWED_HOSTS)
+            upload = staging.finish()
+            item.filename = item.filename or clean_filename(fetched.filename)
+            item.checksum, item.size_bytes = upload.checksum, upload.size_bytes
+            item.file = storage.keep_for_item(item.id, item.filename, upload)
+            self._record(lambda: queue.record_fetched(item, self.lease))
+
+    def _on_progress(self, progress: ReadingProgress) -> None:
+        """About once a second. A database that is away for a moment does not end the reading."""
+        if time.monotonic() - self._written_at < PROGRESS_EVERY_S:
+            return
+        self._written_at = time.monotonic()
+        with suppress(DatabaseUnavailable):
+            self._record(lambda: self._progress("extracting", progress.pages_done, progress.pages_total))
+
+    def _progress(self, stage: str, done: int, total: int) -> None:
+        queue.record_progress(self.item, self.lease, stage=stage, done=done, total=total)
+
+    def _write(self, extraction: Extraction, drafts: list[ChunkDraft]) -> None:
+        item = self.item
+        document = writer.described(
+            extraction,
+            drafts,
+            id=item.id,
+            collection=item.collection,
+            replaces_id=item.replaces_id,
+            source_url=item.source_url,
+            original_filename=item.filename,
+            title=item.title,
+            metadata=item.metadata,
+            checksum=item.checksum,
+            size_bytes=item.size_bytes,
+            file=item.file,
+            created_at=item.created_at,  # so that no list is reordered when the document is there
+        )
+        writer.write(document, extraction, drafts, last=lambda: self._hand_over(document))
+
+    def _hand_over(self, document: Document) -> None:
+        """In the transaction that stores the document: from its commit on, nobody holds the item."""
+        queue.record_stored(
+            self.item,
+            self.lease,
+            title=document.title,
+            pages=document.page_count,
+            chunks=document.chunk_count,
+            warnings=json.dumps(document.warnings),
+        )
+
+    def _try_later(self, exc: DependencyUnavailable) -> None:
+        if self.item.attempts >= queue.MAX_ATTEMPTS:
+            self._fail(exc.code, exc.message)
+        else:
+            self._end(lambda: queue.rest(self.item, self.lease))
+
+    def _leave(self) -> None:
+        """Others may see the file. None of them did in time, unless it is this worker that sees no files."""
+        log.error(
+            "document left to other workers", extra={"item": str(self.item.id), "reason": shared_folder.SHARE}
+        )
+        if queue.age_at_claim(self.item) > FILE_WITHIN and not shared_folder.elsewhere(but=[self.item.file]):
+            self._fail(NotFound.code, FILE_GONE)
+        else:
+            self._end(lambda: queue.leave(self.item, self.lease))
+
+    def _fail(self, code: str, error: str, duplicate_of: object = None) -> None:
+        known = UUID(str(duplicate_of)) if duplicate_of else None
+        ended = self._end(
+            lambda: queue.fail(self.item, self.lease, code=code, error=error, duplicate_of=known)
+        )
+        if ended and known and self.item.file:
+            storage.remove(self.item.file)
+
+    def _end(self, work: Callable[[], None]) -> bool:
+        """If it cannot be recorded now, the lease ends, and the document is read again."""
+        try:
+            self._record(work)
+            return True
+        except LeaseLost:
+            log.info("outcome of no interest: deleted or taken over", extra={"item": str(self.item.id)})
+        except DatabaseUnavailable as exc:
+            log.warning("outcome not recorded", extra={"item": str(self.item.id), "reason": exc.message})
+        return False
+
+    def _record(self, work: Callable[[], None]) -> None:
+        with_retries(work)

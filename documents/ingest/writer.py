@@ -1,0 +1,124 @@
+"""The one way in which a file becomes a document, for uploads and for jobs: read, split, written whole."""
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, OperationalError, transaction
+
+from documents.library import storage
+from documents.models import Chunk, Collection, Document, Page
+from documents.protocols import Chunker, OnProgress, TextExtractor
+from documents.text.languages import language_of
+from documents.types import ChunkDraft, ChunkingSettings, Extraction, Source
+from knowlex.base.errors import Duplicate, NotFound, UnreadableDocument
+from knowlex.db.threads import with_retries
+from knowlex.runtime.components import component
+
+Also = Callable[[], object]
+
+
+def read(
+    path: Path,
+    *,
+    filename: str,
+    sources: AbstractSet[Source],
+    on_progress: OnProgress | None = None,
+    patient: bool = False,
+) -> Extraction:
+    """Raises UnreadableDocument, DependencyUnavailable, and whatever `on_progress` raises."""
+    extractor = component("EXTRACTOR", TextExtractor)
+    return extractor.extract(
+        path, filename=filename, sources=sources, on_progress=on_progress, patient=patient
+    )
+
+
+def split(extraction: Extraction, chunking: ChunkingSettings) -> list[ChunkDraft]:
+    """At least one chunk. Raises UnreadableDocument (no text), EmbedderError (semantic)."""
+    drafts = component(f"CHUNKER_{chunking.strategy.upper()}", Chunker).split(extraction, chunking)
+    if not drafts:
+        raise UnreadableDocument("The document contains no text.")
+    return drafts
+
+
+def described(extraction: Extraction, drafts: list[ChunkDraft], **fields: Any) -> Document:
+    """The row, not stored yet: what the text tells, and `fields`, which go before it."""
+    title = fields.pop("title", "") or extraction.title
+    metadata = {**extraction.metadata, **fields.pop("metadata", {})}
+    return Document(
+        source=extraction.source,
+        title=title[:512],
+        language=language_of(extraction.text),
+        page_count=len(extraction.pages),
+        chunk_count=len(drafts),
+        metadata=metadata,
+        warnings=list(extraction.warnings),
+        permissions=fields["collection"].settings.get("default_permissions", {}),
+        **fields,
+    )
+
+
+def write(document: Document, extraction: Extraction, drafts: list[ChunkDraft], *, last: Also) -> None:
+    """One short transaction for all rows, and for what `last` does in it. Its file is in place already.
+
+    Raises Duplicate, NotFound (the collection, or what it replaces, is gone), whatever `last` raises.
+    """
+
+    def attempt() -> None:
+        with transaction.atomic():
+            document.save(force_insert=True)
+            Page.objects.add_pages(document, extraction)
+            Chunk.objects.add_drafts(document, drafts)
+            last()
+
+    with_retries(lambda: _unless_known(document, attempt))
+
+
+def write_with_file(document: Document, extraction: Extraction, drafts: list[ChunkDraft]) -> None:
+    """`write`; if it fails for certain, the document's file goes too."""
+    commit_sent = False
+
+    def last() -> None:
+        nonlocal commit_sent
+        commit_sent = True
+
+    try:
+        write(document, extraction, drafts, last=last)
+    except Exception as exc:
+        # A connection lost during COMMIT leaves open whether the row is there: then the sweep decides.
+        if not commit_sent or isinstance(exc, Duplicate):
+            storage.remove(str(document.file.name))
+        raise
+
+
+def _unless_known(document: Document, attempt: Callable[[], None]) -> None:
+    """Run `attempt`; constraints tell if an equal upload, here or in another process, was first."""
+    try:
+        attempt()
+    except IntegrityError as exc:
+        if Document.objects.filter(id=document.id).exists():
+            return  # our own earlier COMMIT arrived, only its answer was lost
+        _check_parents(document, exc)
+        known = known_id(document.collection_id, document.checksum)
+        if known is None or document.replaces_id:
+            raise OperationalError("the row in the way is gone meanwhile") from exc  # so try again
+        raise duplicate(known) from exc
+
+
+def _check_parents(document: Document, cause: Exception) -> None:
+    if not Collection.objects.filter(id=document.collection_id).exists():
+        raise NotFound("Collection not found.", details={"field": "collection"}) from cause
+    if document.replaces_id and not Document.objects.filter(id=document.replaces_id).exists():
+        raise NotFound(f"Document not found: {document.replaces_id}") from cause
+
+
+def known_id(collection_id: UUID, checksum: str) -> UUID | None:
+    """The document that has these bytes in the collection; a version in the making does not count."""
+    rows = Document.objects.current().with_checksum(collection_id, checksum)
+    return rows.values_list("id", flat=True).first()
+
+
+def duplicate(known: UUID) -> Duplicate:
+    return Duplicate(f"Document already ingested: {known}", details={"documentId": str(known)})

@@ -1,0 +1,80 @@
+"""What a collection holds, counted by PostgreSQL."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from documents.access.scopes import Access
+from documents.library.collections import get_collection
+from knowlex.db.threads import execute, with_retries
+
+_HELD_BY = """
+    WITH RECURSIVE held (language) AS (
+        (SELECT d.language FROM documents_document d WHERE d.collection_id = read.id
+            ORDER BY d.language LIMIT 1)
+        UNION ALL
+        SELECT (SELECT d.language FROM documents_document d
+            WHERE d.collection_id = read.id AND d.language > held.language ORDER BY d.language LIMIT 1)
+        FROM held WHERE held.language IS NOT NULL
+    )
+    SELECT language FROM held WHERE language IS NOT NULL
+"""
+# Rows of `language`, "" for unknown; parameter: collections (uuid[]).
+LANGUAGES = f"""
+    SELECT DISTINCT found.language FROM unnest((SELECT %(collections)s::uuid[])) AS read (id),
+        LATERAL ({_HELD_BY}) AS found
+"""  # noqa: S608 - no value is in it
+_STORED = f"""
+    SELECT DISTINCT found.language FROM documents_collection AS read, LATERAL ({_HELD_BY}) AS found ORDER BY 1
+"""  # noqa: S608
+
+
+def stored_languages() -> list[str]:
+    """Of all documents, "" for unknown; new versions in the making count too."""
+    return [code for (code,) in with_retries(lambda: execute(_STORED))]
+
+
+_STATS = """
+    WITH stored AS (SELECT id, source, size_bytes, chunk_count FROM documents_document
+        WHERE collection_id = %(collection)s AND replaces_id IS NULL)
+    SELECT (SELECT count(*) FROM stored) AS documents,
+        (SELECT coalesce(sum(chunk_count), 0) FROM stored) AS chunks,
+        c.tokens, c.bytes + p.bytes + (SELECT coalesce(sum(size_bytes), 0)::bigint FROM stored) AS bytes,
+        (SELECT coalesce(jsonb_object_agg(status, n), '{}') FROM (SELECT status, count(*) AS n
+            FROM documents_entry WHERE collection_id = %(collection)s AND error_code <> 'DUPLICATE'
+            GROUP BY status) s) AS by_status,
+        (SELECT coalesce(jsonb_object_agg(lower(source), n), '{}') FROM (SELECT source, count(*) AS n
+            FROM stored GROUP BY source) t) AS by_type
+    FROM (SELECT coalesce(sum(token_count), 0) AS tokens, coalesce(sum(pg_column_size(content)), 0) AS bytes
+            FROM documents_chunk WHERE document_id IN (SELECT id FROM stored)) c,
+        (SELECT coalesce(sum(pg_column_size(text)), 0) AS bytes
+            FROM documents_page WHERE document_id IN (SELECT id FROM stored)) p
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionCounts:
+    """bytes: of stored files and of the text of pages and chunks. by_status: waiting and failed ones too."""
+
+    documents: int
+    chunks: int
+    tokens: int
+    bytes: int
+    by_status: dict[str, int]
+    by_type: dict[str, int]
+
+
+def collection_stats(collection_id: UUID, *, access: Access) -> CollectionCounts:
+    """In one statement. Raises NotFound, Forbidden."""
+    get_collection(collection_id, access=access)
+
+    def read() -> dict[str, Any]:
+        with connection.cursor() as cursor:
+            cursor.execute(_STATS, {"collection": collection_id})
+            row = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
+        return row | {name: json.loads(row[name]) for name in ("by_status", "by_type")}  # Django leaves text
+
+    return CollectionCounts(**with_retries(read))

@@ -1,0 +1,208 @@
+"""What can be done with collections. No HTTP in here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from documents.access.scopes import Access
+from documents.library.collection_settings import (
+    CHUNKING_NAMES,
+    COLLECTION_NAMES,
+    NEW_COLLECTION,
+    as_names,
+    checked,
+    embedding_model,
+    merged,
+    own_chunking,
+)
+from documents.models import DEFAULT_COLLECTION, Collection
+from documents.text.characters import steers
+from documents.types import ChunkingSettings
+from knowlex.base.errors import Duplicate, Forbidden, InvalidInput, NotFound
+from knowlex.db.threads import with_retries
+from knowlex.web.fields import check_storable, is_blank
+from knowlex.web.pagination import After, Page, paged
+
+MAX_NAME_CHARS = 255
+
+
+def create_collection(
+    *, access: Access, name: str, description: str = "", settings: Mapping[str, Any] | None = None
+) -> Collection:
+    """A new collection; what `settings` does not say is `NEW_COLLECTION`'s, and kept.
+
+    Raises Duplicate, InvalidInput (`name`, or the setting, say `settings.chunk_size`), Forbidden.
+    """
+    access.require("write")
+    if access.collection_ids is not None:
+        raise Forbidden("An API key that is bound to collections cannot make new ones.")
+    collection = Collection(name=checked_name(name), description=description)
+    collection.settings = _complete(
+        NEW_COLLECTION, checked({} if settings is None else settings, COLLECTION_NAMES)
+    )
+    _write(collection, lambda: collection.save(force_insert=True))
+    return get_collection(collection.id, access=access)
+
+
+def get_collection(collection_id: UUID, *, access: Access) -> Collection:
+    """With its counts. Raises NotFound, Forbidden."""
+    access.require_collection(collection_id)
+    found = with_retries(Collection.objects.with_counts().filter(id=collection_id).first)
+    if found is None:
+        raise _unknown(collection_id)
+    return found
+
+
+def named_collection(name_or_id: str | None, *, access: Access) -> Collection:
+    """The collection with this name or id; None means `default`.
+
+    Raises NotFound, Forbidden (not the caller's to use), InvalidInput (empty).
+    """
+    collection = default_collection() if name_or_id in (None, DEFAULT_COLLECTION) else _named(str(name_or_id))
+    access.require_collection(collection.id)
+    return collection
+
+
+def named_collections(names_or_ids: Sequence[str], *, access: Access) -> list[Collection]:
+    """The same for several, in their order and none twice, however many in one statement."""
+    for text in names_or_ids:
+        _check_name(text)
+    if DEFAULT_COLLECTION in names_or_ids:
+        default_collection()
+    found = with_retries(lambda: list(Collection.objects.named_any(names_or_ids)))
+    by_name = {str(one.id): one for one in found} | {one.name: one for one in found}
+    chosen = [by_name.get(text) or by_name.get(_canonical(text)) for text in names_or_ids]
+    if None in chosen:
+        raise NotFound("Collection not found.", details={"field": "collection"})
+    for one in found:
+        access.require_collection(one.id)
+    return list(dict.fromkeys(filter(None, chosen)))
+
+
+def default_collection() -> Collection:
+    """It always exists: one that was deleted is made again."""
+    return with_retries(lambda: Collection.objects.get_or_create(name=DEFAULT_COLLECTION)[0])
+
+
+def list_collections(*, access: Access, page: Page, q: str = "") -> tuple[list[Collection], After | None]:
+    """One page of those that the caller may use, with their counts, in one statement.
+
+    q: text that name or description must hold, whatever the case.
+    """
+    rows = Collection.objects.allowed_to(access).with_counts()
+    return with_retries(lambda: paged(rows.holding(q) if q else rows, page))
+
+
+def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[str, Any]) -> Collection:
+    """Any of `name`, `description`, `settings`; settings that are not given stay. Documents stay as they are.
+
+    Raises Duplicate, InvalidInput, NotFound, Forbidden (also for the name and settings of `default`).
+    """
+    access.require("admin")
+    collection = get_collection(collection_id, access=access)
+    if "name" in changes and (name := checked_name(changes["name"])) != collection.name:
+        _refuse_default(collection, "cannot be renamed")
+        collection.name = name
+    if "settings" in changes:
+        _refuse_default(collection, "has no settings of its own: it follows the server's")
+        _change_settings(collection, checked(changes["settings"], COLLECTION_NAMES))
+    collection.description = changes.get("description", collection.description)
+    values = {name: getattr(collection, name) for name in ("name", "description", "settings")}
+    _write(collection, lambda: Collection.objects.filter(id=collection_id).update(**values))
+    return get_collection(collection_id, access=access)  # or it was deleted meanwhile
+
+
+def chunking_settings(collection: Collection, overrides: Mapping[str, Any] | None = None) -> ChunkingSettings:
+    """How the collection's documents are split: by the job's settings, else its own, else the server's.
+
+    Raises InvalidInput naming the setting and its limit.
+    """
+    base = own_chunking(collection.settings)
+    return merged(base, checked(overrides or {}, CHUNKING_NAMES))
+
+
+def effective_settings(collection: Collection) -> dict[str, Any]:
+    """All settings by name, those that the collection takes from the server included."""
+    return {
+        "embedding_model": embedding_model(),
+        **as_names(chunking_settings(collection)),
+        "default_permissions": collection.settings.get("default_permissions", {}),
+    }
+
+
+def checked_name(name: str) -> str:
+    """The name without white space around it. Raises InvalidInput.
+
+    A name that looked like an id could be taken for one where either is accepted.
+    """
+    name = name.strip()
+    if not 0 < len(name) <= MAX_NAME_CHARS or is_blank(name):
+        raise InvalidInput(f"name must be non-blank and at most {MAX_NAME_CHARS} characters.", field="name")
+    if any(map(steers, name)):
+        raise InvalidInput("name must not hold control characters.", field="name")
+    if _is_uuid(name):
+        raise InvalidInput("name must not look like a UUID.", field="name")
+    return name
+
+
+def _named(name_or_id: str) -> Collection:
+    _check_name(name_or_id)
+    found = with_retries(Collection.objects.named(name_or_id).first)
+    if found is None:
+        raise NotFound("Collection not found.", details={"field": "collection"})
+    return found
+
+
+def _check_name(name_or_id: str) -> None:
+    if not name_or_id:
+        raise InvalidInput("collection must not be empty.", field="collection")
+    check_storable(name_or_id, "collection")
+
+
+def _canonical(text: str) -> str:
+    """An id as it is stored, however it was written."""
+    return str(UUID(text)) if _is_uuid(text) else text
+
+
+def _complete(base: ChunkingSettings, given: dict[str, Any]) -> dict[str, Any]:
+    return {**given, **as_names(merged(base, given))}
+
+
+def _change_settings(collection: Collection, given: dict[str, Any]) -> None:
+    base = chunking_settings(collection)
+    collection.settings = {**collection.settings, **_complete(base, given)}
+
+
+def _refuse_default(collection: Collection, words: str) -> None:
+    if collection.name == DEFAULT_COLLECTION:
+        raise Forbidden(f"The collection {DEFAULT_COLLECTION} {words}.")
+
+
+def _write(collection: Collection, write: Callable[[], object]) -> None:
+    """The unique constraint decides, also between two at once."""
+
+    def attempt() -> None:
+        with transaction.atomic():
+            write()
+
+    try:
+        with_retries(attempt)
+    except IntegrityError as exc:
+        known = Collection.objects.filter(name=collection.name).values_list("id", flat=True).first()
+        if known != collection.id:  # else our own earlier COMMIT arrived, only its answer was lost
+            details = {"field": "name", "collectionId": str(known)}
+            raise Duplicate("A collection with this name exists already.", details=details) from exc
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _unknown(collection_id: UUID) -> NotFound:
+    return NotFound(f"Collection not found: {collection_id}")

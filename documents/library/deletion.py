@@ -1,0 +1,117 @@
+"""What goes when documents go, in whatever state they are. Statements for one transaction of the caller's.
+
+A document that is stored goes with its pages, chunks, vectors and the new version in the making; one that
+waits or is being read is an item, which ends here: whoever has it in hand finds that its lease is gone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+
+from documents.access.scopes import Access
+from documents.library import storage
+from knowlex.db.threads import execute
+
+COST_AT_ONCE, COST_OF_DOCUMENT = 2000, 10  # in chunks: about 0.1 s of PostgreSQL's time
+
+# Whoever stores a document locks its item last, so a second look at the documents follows the items' lock.
+_LOCK_DOCUMENTS = """
+    SELECT d.id FROM documents_document d
+    WHERE d.id = ANY(%(ids)s) AND d.replaces_id IS NULL
+      AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+    ORDER BY d.id FOR UPDATE
+"""
+_LOCK_ITEMS = """
+    SELECT i.id FROM documents_ingestitem i
+    WHERE i.id = ANY(%(ids)s) AND i.replaces_id IS NULL AND i.deleted_at IS NULL AND i.status <> 'completed'
+      AND (%(allowed)s::uuid[] IS NULL OR i.collection_id = ANY(%(allowed)s))
+    ORDER BY i.id FOR UPDATE
+"""
+_VERSIONS = "SELECT id, file FROM documents_document WHERE id = ANY(%(ids)s) OR replaces_id = ANY(%(ids)s)"
+_COUNT = """
+    SELECT (SELECT count(*) FROM documents_page WHERE document_id = ANY(%(versions)s)),
+        (SELECT count(*) FROM documents_chunk WHERE document_id = ANY(%(versions)s))
+"""
+# `replaces` is cleared, since the job's record stays when the document goes.
+_END_ITEMS = """
+    WITH gone AS (
+        SELECT id, file, status IN ('pending', 'processing') AS open FROM documents_ingestitem
+        WHERE id = ANY(%(ids)s) OR replaces_id = ANY(%(ids)s) ORDER BY id FOR UPDATE
+    )
+    UPDATE documents_ingestitem i
+    SET deleted_at = coalesce(deleted_at, clock_timestamp()), replaces_id = NULL, file = '',
+        lease = NULL, leased_until = NULL, stage = 'ended',
+        status = CASE WHEN gone.open THEN 'failed' ELSE status END,
+        error_code = CASE WHEN gone.open THEN 'DELETED' ELSE error_code END,
+        error = CASE WHEN gone.open THEN 'The document was deleted.' ELSE error END,
+        ended_at = coalesce(ended_at, clock_timestamp())
+    FROM gone WHERE i.id = gone.id RETURNING gone.file
+"""
+_IN_COLLECTION = """
+    SELECT id FROM documents_document WHERE collection_id = %(collection)s AND replaces_id IS NULL
+    UNION SELECT id FROM documents_ingestitem
+    WHERE collection_id = %(collection)s AND replaces_id IS NULL AND deleted_at IS NULL
+"""
+_SIZES = """
+    SELECT coalesce(replaces_id, id), sum(chunk_count) FROM documents_document
+    WHERE id = ANY(%(ids)s) OR replaces_id = ANY(%(ids)s) GROUP BY 1
+"""
+_DELETE = "DELETE FROM documents_document WHERE id = ANY(%(ids)s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """How much went; `documents` are those that were there, `stored` says how many of them were stored."""
+
+    documents: tuple[UUID, ...] = ()
+    stored: int = 0
+    pages: int = 0
+    chunks: int = 0
+
+
+def portions(document_ids: Sequence[UUID]) -> list[list[UUID]]:
+    """The documents in their order, in parts that are deleted at once without anybody waiting for long."""
+    chunks_of = dict(execute(_SIZES, {"ids": list(document_ids)}))
+    parts: list[list[UUID]] = []
+    room = 0
+    for document_id in document_ids:
+        cost = int(chunks_of.get(document_id, 0)) + COST_OF_DOCUMENT
+        if cost > room:
+            parts.append([])
+            room = COST_AT_ONCE
+        parts[-1].append(document_id)
+        room -= cost
+    return parts
+
+
+def lock(document_ids: Sequence[UUID], *, access: Access) -> list[UUID]:
+    """Those that exist and that the caller may use; nobody adds to them until the transaction ends."""
+    scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed}
+    found = {row[0] for row in execute(_LOCK_DOCUMENTS, scope)}
+    found |= {row[0] for row in execute(_LOCK_ITEMS, scope)}
+    found |= {row[0] for row in execute(_LOCK_DOCUMENTS, scope)}
+    return sorted(found)
+
+
+def ids_in(collection_id: UUID) -> list[UUID]:
+    """Of all documents of a collection that is locked, those of jobs included."""
+    return [row[0] for row in execute(_IN_COLLECTION, {"collection": collection_id})]
+
+
+def versions(document_ids: Sequence[UUID]) -> list[UUID]:
+    """The documents' own rows, and those of their new versions in the making."""
+    return [row[0] for row in execute(_VERSIONS, {"ids": list(document_ids)})]
+
+
+def delete(document_ids: Sequence[UUID]) -> Gone:
+    """Of locked documents; the files go after the commit."""
+    ids = {"ids": list(document_ids)}
+    rows = execute(_VERSIONS, ids)
+    pages, chunks = execute(_COUNT, {"versions": [row[0] for row in rows]})[0]
+    files = [file for _, file in rows] + [file for (file,) in execute(_END_ITEMS, ids) if file]
+    execute(_DELETE, ids)
+    transaction.on_commit(lambda: storage.remove_all(files))
+    stored = len({row[0] for row in rows} & set(document_ids))
+    return Gone(tuple(document_ids), stored, pages, chunks)

@@ -1,0 +1,132 @@
+"""Lists of documents, stored or on their way, and of a document's chunks. No HTTP in here."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from documents.access.scopes import Access
+from documents.models import (
+    Chunk,
+    Document,
+    DocumentEntry,
+    Entry,
+    IngestItem,
+    StoredEntry,
+    UnstoredEntry,
+)
+from documents.models import Page as DocumentPage
+from documents.querysets.library import DocumentEntryQuerySet
+from knowlex.base.errors import NotFound
+from knowlex.db.threads import execute, with_retries
+from knowlex.web.pagination import After, Page, paged
+
+
+@dataclass(frozen=True, slots=True)
+class PageReport:
+    """number: 1-based. characters: of the page's text. read_by: "pdfium", "pypdf", "ocr", "text" or "none".
+
+    warnings: words of documents.types.PAGE_WARNINGS.
+    """
+
+    number: int
+    characters: int
+    read_by: str
+    warnings: tuple[str, ...]
+
+
+def page_report(document_id: UUID, *, access: Access, in_any_state: bool = False) -> list[PageReport]:
+    """All pages in order, in one statement; a stored document has at least one. Raises NotFound.
+
+    in_any_state: a document that waits, is being read or could not be read has none, and is not unknown.
+    """
+    pages = DocumentPage.objects.of_document(document_id).allowed_to(access).lengths()
+    report = with_retries(lambda: [PageReport(n, size, by, tuple(w)) for n, size, by, w in pages.all()])
+    if not report and not (in_any_state and _is_known(document_id, access)):
+        raise NotFound(f"Document not found: {document_id}")
+    return report
+
+
+def _is_known(document_id: UUID, access: Access) -> bool:
+    return with_retries(DocumentEntry.objects.allowed_to(access).filter(id=document_id).exists)
+
+
+SORTS = ("created_at", "updated_at", "title", "size")
+STATUSES = tuple(Document.Status.values)
+TYPES = tuple(Document.Source.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the list is to show. status, type: "" for any. q: text that title or file name must hold."""
+
+    collection_id: UUID | None = None
+    job_id: UUID | None = None
+    status: str = ""
+    type: str = ""
+    q: str = ""
+
+
+def list_documents(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[Entry], After | None]:
+    """One page of the documents that the caller may see, in one statement; duplicates only of a job.
+
+    Each has `source_type` (file, url, text; None where no job brought it), `size` and `replacing`: a new
+    version is in the making.
+    """
+    stored, unstored = (
+        _wanted(rows.allowed_to(access).with_origin(), wanted)
+        for rows in (StoredEntry.objects.all(), UnstoredEntry.objects.all())
+    )
+    return with_retries(lambda: paged(stored, page, unstored))
+
+
+def _wanted(rows: DocumentEntryQuerySet, wanted: Wanted) -> DocumentEntryQuerySet:
+    for name, value in (
+        ("collection_id", wanted.collection_id),
+        ("job_id", wanted.job_id),
+        ("status", wanted.status),
+        ("source", wanted.type),
+    ):
+        if value:
+            rows = rows.filter(**{name: value})
+    if wanted.job_id is None:
+        rows = rows.worth_a_line()
+    return rows.holding(wanted.q) if wanted.q else rows
+
+
+def get_document(document_id: UUID, *, access: Access) -> Entry:
+    """A document in whatever state, as in a list. Raises NotFound."""
+    rows = DocumentEntry.objects.allowed_to(access).with_origin()
+    entry: Entry | None = with_retries(rows.filter(id=document_id).first)
+    if entry is None:
+        raise _unknown(document_id)
+    return entry
+
+
+def document_text(document_id: UUID, *, max_chars: int) -> str | None:
+    """The document's whole text; None if it is longer, or not stored yet."""
+    rows = with_retries(lambda: execute(_TEXT, {"document": document_id, "limit": max_chars}))
+    text: str | None = rows[0][0]
+    return text
+
+
+def list_chunks(document_id: UUID, *, access: Access, page: Page) -> tuple[Entry, list[Chunk], After | None]:
+    """The document and one page of its chunks, in reading order; none while it waits or is read.
+
+    Raises NotFound.
+    """
+    entry = get_document(document_id, access=access)
+    return entry, *with_retries(lambda: paged(Chunk.objects.filter(document_id=document_id), page))
+
+
+def job_documents(job_id: UUID) -> list[IngestItem]:
+    """What a job that was just made has, in the order of the request."""
+    return with_retries(lambda: list(IngestItem.objects.filter(job=job_id).order_by("position")))
+
+
+def _unknown(document_id: UUID) -> NotFound:
+    return NotFound(f"Document not found: {document_id}")
+
+
+_TEXT = """
+    SELECT CASE WHEN sum(length(text) + 1) - 1 <= %(limit)s THEN string_agg(text, E'\\n' ORDER BY number) END
+    FROM documents_page WHERE document_id = %(document)s
+"""

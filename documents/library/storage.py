@@ -1,0 +1,157 @@
+"""Where files are: `incoming/` while an upload is under way, then Django's storage under the document's id.
+
+Both lie in the same file system, so that keeping a file is a rename. A file of an upload that is under way
+is locked (flock) by its process and unlocked by the kernel when that process dies: what is old, without a row
+and not locked was left behind by a crash.
+"""
+
+import errno
+import fcntl
+import hashlib
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+from uuid import UUID
+
+from django.core.files import File
+from django.core.files.storage import default_storage
+
+from documents.models import Document
+from knowlex.base.errors import PayloadTooLarge, StorageUnavailable
+
+log = logging.getLogger(__name__)
+
+INCOMING, KEPT = "incoming", "documents"
+STALE_AFTER_S = 300.0
+SUFFIXES = frozenset({".pdf", ".md", ".markdown", ".html", ".htm", ".docx", ".txt"})
+REFUSALS = {
+    errno.ENOSPC: "There is no room left to store the file.",
+    errno.EDQUOT: "There is no room left to store the file.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StagedUpload:
+    """A whole file on disk under `incoming/`. checksum: SHA-256 of its bytes, 64 hex digits."""
+
+    path: Path
+    size_bytes: int
+    checksum: str
+
+
+class Staging:
+    """A file under `incoming/` in the making: hashed and counted while it is written, never in memory.
+
+    Used as a context manager; on leaving, the file is gone unless `keep` has moved it.
+    """
+
+    def __init__(self, *, max_bytes: int) -> None:
+        self._max_bytes, self._size, self._hash = max_bytes, 0, hashlib.sha256()
+        with refusals():
+            folder = Path(default_storage.path(INCOMING))
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file: IO[bytes] = tempfile.NamedTemporaryFile(dir=folder, suffix=".part", delete=False)  # noqa: SIM115
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def __enter__(self) -> "Staging":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        with suppress(OSError):  # closing a file on a full disk may complain of bytes nobody wants any more
+            self._file.close()
+        with suppress(OSError):  # moved already, or for the sweep to find
+            os.unlink(self._file.name)
+
+    def write(self, block: bytes) -> None:
+        """Raises PayloadTooLarge on the first byte over the limit; StorageUnavailable."""
+        self._size += len(block)
+        if self._size > self._max_bytes:
+            raise PayloadTooLarge(f"File exceeds {self._max_bytes // 2**20} MB limit.")
+        self._hash.update(block)
+        with refusals():
+            self._file.write(block)
+
+    def finish(self) -> StagedUpload:
+        """All is written. The file stays locked until this object is left."""
+        with refusals():
+            self._file.flush()
+        return StagedUpload(Path(self._file.name), self._size, self._hash.hexdigest())
+
+
+class _StagedFile(File):  # type: ignore[type-arg]
+    """What Django's file system storage moves instead of copying."""
+
+    def temporary_file_path(self) -> str:
+        return str(self.name)
+
+
+def keep(document: Document, upload: StagedUpload) -> None:
+    """Move the staged file to its place under the document's id, safe on disk. Raises StorageUnavailable."""
+    with refusals(), upload.path.open("rb") as staged:
+        os.fsync(staged.fileno())
+        document.file.save(document.original_filename, _StagedFile(staged, str(upload.path)), save=False)
+
+
+def keep_for_item(item_id: UUID, filename: str, upload: StagedUpload) -> str:
+    """Move the staged file to its place under the item's id; returns its stored name, which the document
+    will keep. Raises StorageUnavailable.
+    """
+    suffix = PurePosixPath(filename).suffix.lower()
+    name = f"{KEPT}/{item_id}{suffix if suffix in SUFFIXES else '.bin'}"
+    with refusals(), upload.path.open("rb") as staged:
+        os.fsync(staged.fileno())
+        return default_storage.save(name, _StagedFile(staged, str(upload.path)))
+
+
+def remove(name: str) -> None:
+    """Delete a kept file whose row is gone; one that cannot be deleted now is left to the sweep."""
+    try:
+        default_storage.delete(name)
+    except OSError as exc:
+        log.warning("stored file not removed", extra={"file": name, "error": type(exc).__name__})
+
+
+def remove_all(names: Iterable[str]) -> None:
+    for name in names:
+        remove(name)
+
+
+def stale_files(folder: str) -> Iterator[Path]:
+    """Files of `incoming` or `documents` that nobody has written to for a while."""
+    limit = time.time() - STALE_AFTER_S
+    with suppress(FileNotFoundError), os.scandir(default_storage.path(folder)) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # an upload that ended meanwhile
+                if entry.is_file(follow_symlinks=False) and entry.stat().st_mtime < limit:
+                    yield Path(entry.path)
+
+
+@contextmanager
+def unlocked(path: Path) -> Iterator[bool]:
+    """Whether no upload holds the file; while inside, none can be taken for abandoned twice."""
+    with suppress(FileNotFoundError), path.open("r+b") as file:  # NFS locks only what is open for writing
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+        return
+    yield False
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn the file system's refusals into StorageUnavailable, which names no path."""
+    try:
+        yield
+    except OSError as exc:
+        log.error("storage unavailable", extra={"errno": errno.errorcode.get(exc.errno or 0, "?")})
+        message = REFUSALS.get(exc.errno or 0, "The file store cannot be written to.")
+        raise StorageUnavailable(message) from exc

@@ -1,0 +1,202 @@
+"""A store outside PostgreSQL against PostgreSQL, one model's space at a time, in bounded memory.
+
+What the store holds goes page by page into a temporary table, and PostgreSQL compares.
+"""
+
+# ruff: noqa: S608 - the statements are put together from constants of this module
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from embeddings.external import configured, outbox
+from embeddings.external.batches import parcels_of
+from embeddings.external.configured import space_of
+from embeddings.external.outbox import Entry
+from embeddings.models import EmbeddingModel
+from embeddings.protocols import VectorStore
+from embeddings.types import Held, Point, Space
+from knowlex.db.threads import execute
+
+LOOKS = 3  # at most, at a space where vectors come and go meanwhile
+SAMPLE = 5
+LOOKED_UP, AMONG = 20, 10  # chunks whose vectors are compared, and what each of them is looked for among
+ALIKE = 1e-3  # cosine distance of a vector to itself, as stores compute it
+PART = 2000
+
+_MAKE = (
+    "CREATE TEMP TABLE IF NOT EXISTS held (chunk_id uuid PRIMARY KEY, collection_id text, chunk_hash text)"
+)
+_EMPTY = "TRUNCATE held"
+_KEEP = """
+    INSERT INTO held SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[]) ON CONFLICT DO NOTHING
+"""
+_DIFFERENT = """
+    SELECT chunk_id, here.chunk_hash IS NULL AS strange, held.chunk_hash IS NULL AS missing,
+        held.collection_id <> here.collection_id AS elsewhere
+    FROM (
+        SELECT e.chunk_id, d.collection_id::text AS collection_id,
+            encode(sha256(convert_to(c.content, 'UTF8')), 'hex') AS chunk_hash
+        FROM embeddings_embedding e JOIN documents_chunk c ON c.id = e.chunk_id
+        JOIN documents_document d ON d.id = c.document_id WHERE e.model_id = %(model)s
+    ) here FULL JOIN held USING (chunk_id)
+    WHERE (here.collection_id, here.chunk_hash) IS DISTINCT FROM (held.collection_id, held.chunk_hash)
+"""
+_KINDS = f"""
+    SELECT different.chunk_id, CASE
+        WHEN EXISTS (SELECT FROM embeddings_outboxentry o
+            WHERE o.model_id = %(model)s AND o.chunk_id = different.chunk_id) THEN 'waiting'
+        WHEN missing THEN 'missing' WHEN strange THEN 'strange' WHEN elsewhere THEN 'elsewhere'
+        ELSE 'other_text' END AS kind
+    FROM ({_DIFFERENT}) different
+"""
+_TALLY = f"""
+    SELECT kind, count(*), (array_agg(chunk_id ORDER BY chunk_id))[1:{SAMPLE}]
+    FROM ({_KINDS}) different GROUP BY kind
+"""
+_BROKEN = f"SELECT chunk_id FROM ({_KINDS}) different WHERE kind <> 'waiting'"
+_SOUND = f"""
+    SELECT h.chunk_id FROM (
+        SELECT held.* FROM held JOIN embeddings_embedding e USING (chunk_id)
+        WHERE e.model_id = %s ORDER BY random() LIMIT {LOOKED_UP}
+    ) h JOIN documents_chunk c ON c.id = h.chunk_id JOIN documents_document d ON d.id = c.document_id
+    WHERE d.collection_id::text = h.collection_id
+        AND encode(sha256(convert_to(c.content, 'UTF8')), 'hex') = h.chunk_hash
+"""
+_ALL = "SELECT chunk_id FROM embeddings_embedding WHERE model_id = %(model)s"
+_VECTORS = "SELECT count(*) FROM embeddings_embedding WHERE model_id = %s"
+_LAST_VERSION = "SELECT last_value FROM embeddings_outbox_version"
+_LAST_MODEL = "SELECT coalesce(max(last_value), 0) FROM pg_sequences WHERE sequencename = %s"
+_GONE = """
+    SELECT n FROM generate_series(1, %s) n
+    WHERE NOT EXISTS (SELECT FROM embeddings_embeddingmodel m WHERE m.id = n)
+        AND NOT EXISTS (SELECT FROM embeddings_droppedspace s WHERE s.model_id = n)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One space. vectors: in PostgreSQL; held: in the store. missing there; strange: not in PostgreSQL (any
+    more); elsewhere: under another collection; other_text: with another text's hash; other_vector: not found
+    by their own vectors, of up to 20 others that are looked up. waiting: different, and in the outbox.
+    sample: up to 5 chunks of each. model: "" for one that is gone, whose all is strange.
+    """
+
+    space: str
+    model: str
+    model_id: int
+    vectors: int
+    held: int
+    missing: int = 0
+    strange: int = 0
+    elsewhere: int = 0
+    other_text: int = 0
+    other_vector: int = 0
+    waiting: int = 0
+    sample: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def broken(self) -> int:
+        return self.missing + self.strange + self.elsewhere + self.other_text + self.other_vector
+
+
+class Comparison:
+    """Use as a context manager, outside transactions. Raises VectorStoreFailed, DatabaseUnavailable.
+
+    tell: hears of each page of what the store holds: the space's name, how much came, how much is expected.
+    """
+
+    def __init__(self, tell: Callable[[str, int, int], None]) -> None:
+        self._tell, self._store, self._runner = tell, configured.outside_store(), asyncio.Runner()
+
+    def __enter__(self) -> "Comparison":
+        execute(_MAKE)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.run(self._store.aclose())
+        self._runner.close()
+        execute("DROP TABLE IF EXISTS held")
+
+    def all(self) -> Iterator[Compared]:
+        """Of every model, and of those of removed ones that are still there."""
+        for model in EmbeddingModel.objects.order_by("id"):
+            yield self._compared(model)
+        for model_id in self._gone():
+            space = space_of(model_id, 0)
+            if held := self._read(space, 0):
+                yield Compared(space.name, "", model_id, 0, held, strange=held)
+
+    def mend(self, found: Compared) -> None:
+        """Put what is different into the outbox, all vectors where some of the sample are; a removed model's
+        space is to be dropped. Only for the one at which `all` stands.
+        """
+        if not found.model:
+            outbox.drop_gone(found.model_id)
+            return
+        broken = f"{_BROKEN} UNION {_ALL}" if found.other_vector else _BROKEN
+        chunks = [row[0] for row in execute(broken, {"model": found.model_id})]
+        for start in range(0, len(chunks), PART):
+            outbox.add([Entry(found.model_id, chunk, 0) for chunk in chunks[start : start + PART]])
+
+    def _compared(self, model: EmbeddingModel) -> Compared:
+        """Once more where vectors came or went meanwhile: a page may have been read before."""
+        space = space_of(model.pk, model.dimensions)
+        for _ in range(LOOKS):
+            before, vectors = execute(_LAST_VERSION), execute(_VECTORS, [model.pk])[0][0]
+            held = self._read(space, vectors)
+            rows = execute(_TALLY, {"model": model.pk})
+            if execute(_LAST_VERSION) == before:
+                break
+        counts = {kind: count for kind, count, _ in rows}
+        if lost := self._lost(model.pk):
+            counts["other_vector"] = len(lost)
+            rows.append(("other_vector", len(lost), lost[:SAMPLE]))
+        sample = tuple((kind, tuple(map(str, chunks))) for kind, _, chunks in rows)
+        return Compared(space.name, model.name, model.pk, vectors, held, **counts, sample=sample)
+
+    def _lost(self, model_id: int) -> list[UUID]:
+        """Of some chunks that are there as they should be, those that their own vectors do not lead to."""
+        entries = [Entry(model_id, row[0], 0) for row in execute(_SOUND, [model_id])]
+        points = [(parcel.space, point) for parcel in parcels_of(entries) for point in parcel.points.values()]
+        return [
+            point.chunk_id
+            for space, point in points
+            if not self._runner.run(_leads(self._store, space, point))
+        ]
+
+    def _read(self, space: Space, expected: int) -> int:
+        """Into the temporary table; how much that is."""
+        execute(_EMPTY)
+        count, pages = 0, self._store.held(space)
+        while page := self._runner.run(_next(pages)):
+            columns: list[list[UUID] | list[str]] = [
+                [held.chunk_id for held in page],
+                [held.collection_id for held in page],
+                [held.chunk_hash for held in page],
+            ]
+            execute(_KEEP, columns)
+            count += len(page)
+            self._tell(space.name, count, max(expected, count))
+        return count
+
+    def _gone(self) -> Sequence[int]:
+        """Ids that models have had."""
+        last = execute(_LAST_MODEL, ["embeddings_embeddingmodel_id_seq"])[0][0]
+        return [row[0] for row in execute(_GONE, [last])]
+
+
+async def _leads(store: VectorStore, space: Space, point: Point) -> bool:
+    """Whether the point is found by its vector, or more than enough others of the same vector are."""
+    found = await store.nearest(space, point.vector, collections=[point.collection_id], limit=AMONG)
+    alike = [near.chunk_id for near in found if near.distance <= ALIKE]
+    return point.chunk_id in alike or len(alike) == AMONG
+
+
+async def _next(pages: AsyncIterator[Sequence[Held]]) -> Sequence[Held]:
+    """[] at the end; an empty page in between is passed over."""
+    async for page in pages:
+        if page:
+            return page
+    return []

@@ -1,0 +1,99 @@
+"""Which store outside PostgreSQL is in use: the settings say it at each start, the database remembers it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from embeddings.external import configured
+from embeddings.external.configured import Used
+from embeddings.models import DroppedSpace, OutboxEntry, OutsideStore
+from knowlex.db.threads import execute, with_retries
+
+ROWS = 5000
+# Whoever writes a vector looks for a store in use by a trigger: nobody may be at it while that changes.
+_NO_WRITERS = "LOCK TABLE embeddings_embedding IN SHARE ROW EXCLUSIVE MODE"
+_FILL = """
+    WITH next AS (
+        SELECT chunk_id, model_id FROM embeddings_embedding
+        WHERE (chunk_id, model_id) > (%(chunk)s, %(model)s) ORDER BY chunk_id, model_id LIMIT %(rows)s
+    ), added AS (
+        INSERT INTO embeddings_outboxentry AS o (model_id, chunk_id, version, attempts, error, created_at)
+        SELECT model_id, chunk_id, nextval('embeddings_outbox_version'), 0, '', statement_timestamp()
+        FROM next ORDER BY model_id, chunk_id ON CONFLICT DO NOTHING
+    )
+    SELECT chunk_id, model_id FROM next ORDER BY chunk_id DESC, model_id DESC LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a start has changed. now: None where no such store is in use from now on.
+
+    vectors: how many the new store is still to get.
+    """
+
+    before: str
+    now: Used | None
+    vectors: int = 0
+
+    def __str__(self) -> str:
+        if self.now is None:
+            place = configured.place_without()
+            return f"The vector store {self.before} is no longer used: vectors are searched in {place}."
+        instead = f" instead of {self.before}" if self.before else ""
+        told = f"Vectors are searched in {self.now} from now on{instead}."
+        if not self.vectors:
+            return told
+        return f"{told} The workers send it {self.vectors} stored vectors (manage.py vector_store check)."
+
+
+def register() -> Change | None:
+    """Take the configured store into use, or none; None if that is as it was. Raises DatabaseUnavailable.
+
+    Everything of every model goes to a new store: the workers' sweep fills the outbox, and they ship it. What
+    another one holds stays there; nobody looks at it any more.
+    """
+    used = configured.in_use()
+    return with_retries(lambda: _register(used)) if _is_other(used) else None
+
+
+def fill() -> None:
+    """Put all that is there into the outbox, some thousand a transaction, unless that is done already."""
+    if not with_retries(OutsideStore.objects.filter(filled=False).exists):
+        return
+    for _ in _filled():
+        pass
+    with_retries(lambda: OutsideStore.objects.filter(filled=False).update(filled=True))
+
+
+def _filled() -> Iterator[tuple[UUID, int]]:
+    after: tuple[UUID, int] | None = (UUID(int=0), 0)
+    while after:
+        scope = {"chunk": after[0], "model": after[1], "rows": ROWS}
+        rows = with_retries(lambda scope=scope: execute(_FILL, scope))  # type: ignore[misc]
+        after = rows[0] if rows else None
+        if after:
+            yield after
+
+
+def _is_other(used: Used | None) -> bool:
+    row = with_retries(OutsideStore.objects.first)
+    return (row.fingerprint if row else None) != (used.fingerprint if used else None)
+
+
+@transaction.atomic
+def _register(used: Used | None) -> Change | None:
+    execute(_NO_WRITERS)
+    before = OutsideStore.objects.first()
+    if (before.fingerprint if before else None) == (used.fingerprint if used else None):
+        return None  # another process was faster
+    for model in (OutsideStore, OutboxEntry, DroppedSpace):
+        model.objects.all().delete()
+    if used is not None:
+        row = {"kind": used.kind, "place": used.place, "fingerprint": used.fingerprint}
+        OutsideStore.objects.create(**row, since=timezone.now())
+    vectors = execute("SELECT count(*) FROM embeddings_embedding")[0][0] if used else 0
+    return Change(str(before) if before else "", used, vectors)

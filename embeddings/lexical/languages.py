@@ -1,0 +1,102 @@
+"""What each language needs, by its ISO 639-1 code. Plain Python; Snowball stemmers and stop words."""
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import Stemmer
+
+from documents.text.stop_words import stop_words
+
+SNOWBALL = {
+    "ar": "arabic", "bs": "serbian", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german",
+    "el": "greek", "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian",
+    "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hr": "serbian", "hu": "hungarian",
+    "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian", "ms": "indonesian",
+    "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+    "yi": "yiddish",
+}  # fmt: skip
+# Inflected at the end, and without a stemmer: their words are known by their first letters.
+CUT = frozenset(("be", "bg", "lv", "mk", "sk", "sl", "uk"))
+CUT_TO = 5  # McNamee and Mayfield, "Character N-Gram Tokenization", 2004, for such languages
+_VOWELS = "aeiouyаеиіїоуыэюяйьъ"
+# Here people leave accents out when they type. Elsewhere the letters are others: Swedish "för" is not "for".
+FOLDED = frozenset(
+    {"bs", "ca", "cs", "eo", "es", "eu", "fr", "ga", "gl", "hr"}
+    | {"it", "lt", "lv", "nl", "pl", "pt", "ro", "sk", "sl", "sr", "tr"}
+)
+SAME_AS = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "sh": "sr"}
+_FOLDS = str.maketrans({"ł": "l", "đ": "d", "ı": "i", "œ": "oe", "æ": "ae", "ß": "ss"})
+_TURKISH = str.maketrans({"I": "ı", "İ": "i"})
+_PERSIAN = str.maketrans({"ي": "ی", "ك": "ک"})
+_POINTED = frozenset(("ar", "fa", "he", "ur", "yi"))  # vowel signs that are seldom written
+_POINTS = dict.fromkeys((*range(0x591, 0x5C8), 0x640, *range(0x64B, 0x660), 0x670))
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """stop_words: as they are written, and as they are typed where accents are left out."""
+
+    code: str
+    stop_words: frozenset[str]
+    stem: Callable[[list[str]], list[str]]
+
+    def spelled(self, text: str) -> str:
+        """NFKC and lower case, by the language's own rules."""
+        text = unicodedata.normalize("NFKC", text)
+        if self.code in ("tr", "az"):
+            text = text.translate(_TURKISH)
+        elif self.code in ("fa", "ur"):
+            text = text.translate(_PERSIAN)
+        text = text.lower()
+        return text.translate(_POINTS) if self.code in _POINTED else text
+
+
+@lru_cache(maxsize=256)
+def language(code: str) -> Language:
+    """For any code: without stems or stop words where none are known."""
+    code = base(code)
+    listed = stop_words(code)
+    if code in FOLDED:
+        listed |= {fold(word) for word in listed}
+    return Language(code, listed, _stemming(code))
+
+
+def base(code: str) -> str:
+    code = code.lower().partition("-")[0]
+    return SAME_AS.get(code, code)
+
+
+def fold(word: str) -> str:
+    """Without accents."""
+    if word.isascii():
+        return word
+    plain = unicodedata.normalize("NFD", word.translate(_FOLDS))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _stemming(code: str) -> Callable[[list[str]], list[str]]:
+    name = SNOWBALL.get(code)
+    if name is None:
+        return _cut if code in CUT else list
+    stemmer = Stemmer.Stemmer(name, 30_000)
+    if code not in FOLDED:
+        return stemmer.stemWords  # type: ignore[no-any-return]
+    return lambda words: [fold(stem) for stem in stemmer.stemWords(words)]
+
+
+def _cut(words: list[str]) -> list[str]:
+    """The first letters, without the vowels that cases and numbers differ in."""
+    return [_beginning(fold_latin(word)) if word.isalpha() else word for word in words]
+
+
+def _beginning(word: str) -> str:
+    bare = word.rstrip(_VOWELS)
+    return (bare if len(bare) > 2 else word)[:CUT_TO]
+
+
+def fold_latin(word: str) -> str:
+    """Accents of Latin letters only: Cyrillic й is not и."""
+    return fold(word) if word[:1] < "\u0370" else word

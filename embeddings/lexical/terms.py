@@ -1,0 +1,104 @@
+"""Words of a text as BM25 sees them: one analysis for chunks, sentences and questions. Plain Python.
+
+The weight of a lexeme in a chunk depends on the chunk alone (a constant stands for the average length), so a
+stored weight never has to be rebuilt; idf joins it at question time.
+BM25: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009; k1 = 1.2, b = 0.75.
+"""
+
+import math
+import zlib
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from embeddings.lexical import english, general, question_languages
+from embeddings.lexical.languages import language as rules_of
+
+K1 = 1.2
+B = 0.75
+USUAL_LENGTH = 120.0  # lexemes in a usual chunk of about 300 tokens, stop words not counted
+IMAGINED_CHUNKS = 50  # that hold none of the words; chosen on collections of 1 to 200 chunks
+SPARSE_DIMENSIONS = 2**24
+# Different ones of a text; of the longest letters they just fit into a tsvector, and easily into a sparsevec.
+MOST_LEXEMES = 4000
+KEPT_QUESTIONS = 256
+UNKNOWN = ""  # a language that nobody could tell: analysed as English
+_ENGLISH = (UNKNOWN, "en")
+
+
+def lexemes(text: str, language: str = UNKNOWN) -> list[str]:
+    """Stems in order, stop words left out, as the language (ISO 639-1) has them; "" and "en" are English.
+
+    Runs of scripts that put no space between words (Chinese, Japanese, Korean, Thai...) as overlapping pairs.
+    A text that is looked for in a document is analysed by the document's language.
+    """
+    return _lexemes(text, language, _without(language))
+
+
+def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """For each of the documents' languages, the question's distinct lexemes in that analysis, in order.
+
+    A passage is judged by those of its document's language; candidates are looked for by all of them.
+    Besides the language's own stop words, those of the language that the question seems to be in are left
+    out: "die" of a German question is no rare word of an English document. `languages` without a question's
+    own language still gives names and numbers; [] gives {}.
+    """
+    return {language: _distinct(text, language) for language in languages}
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def _distinct(text: str, language: str) -> tuple[str, ...]:
+    """Once for all stages of a question."""
+    found = _lexemes(text, language, _without(language, question_languages.asked_in(text))) or lexemes(
+        text, language
+    )
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def _without(language: str, asked: tuple[str, ...] = ()) -> frozenset[str]:
+    """The stop words of the language, and of those that a question may be in."""
+    own = english.STOP_WORDS if language in _ENGLISH else rules_of(language).stop_words
+    return own.union(*(rules_of(code).stop_words for code in asked))
+
+
+def _lexemes(text: str, language: str, without: frozenset[str]) -> list[str]:
+    if language in _ENGLISH:
+        found = english.lexemes(text, without)
+    else:
+        found = general.lexemes(text, rules_of(language), without)
+    return found if len(found) <= MOST_LEXEMES else _bounded(found)
+
+
+def _bounded(found: list[str]) -> list[str]:
+    kept = frozenset(list(dict.fromkeys(found))[:MOST_LEXEMES])
+    return [lexeme for lexeme in found if lexeme in kept]
+
+
+def position(lexeme: str) -> int:
+    """0-based place of the lexeme in the sparse vector: 24 bits of its CRC-32."""
+    return zlib.crc32(lexeme.encode()) & 0xFFFFFF
+
+
+def term_weights(words: Iterable[str]) -> dict[int, float]:
+    """BM25's term-frequency part for each lexeme, at its hashed position.
+
+    tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / usual length)); lexemes that share a position add up.
+    """
+    counts = Counter(words)
+    norm = K1 * (1 - B + B * sum(counts.values()) / USUAL_LENGTH)
+    weights: dict[int, float] = {}
+    for word, tf in counts.items():
+        place = position(word)
+        weights[place] = weights.get(place, 0.0) + tf * (K1 + 1) / (tf + norm)
+    return weights
+
+
+def idf(chunks_with: int, chunks: int) -> float:
+    """ln(1 + (N - n + 0.5) / (n + 0.5)), positive for every n from 0 to N = chunks + IMAGINED_CHUNKS.
+
+    The fewer the chunks, the less their counts say: in a collection of one chunk, a word that it holds and
+    one that it lacks would otherwise weigh 0.3 and 1.4.
+    """
+    imagined = chunks + IMAGINED_CHUNKS
+    return math.log(1 + (imagined - chunks_with + 0.5) / (chunks_with + 0.5))

@@ -1,0 +1,111 @@
+"""Which model's vectors are searched: the database says it; where it says nothing yet, the settings do."""
+
+import time
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import transaction
+from django.utils import timezone
+
+from embeddings.model_lifecycle import advice
+from embeddings.model_lifecycle.registry import configured, embedder_for, fits
+from embeddings.models import EmbeddingModel
+from embeddings.types import ModelSpec
+from embeddings.work import queue
+from knowlex.base.errors import EmbedderRejected
+from knowlex.db.threads import with_retries
+
+NAME_KEPT_S = 1.0
+
+
+def active_model() -> EmbeddingModel:
+    """The active row; before anything was ever embedded, the configured model becomes it.
+
+    dimensions is 0 until the first vector tells, where neither provider nor settings fix it.
+    Raises DatabaseUnavailable, ImproperlyConfigured.
+    """
+    return with_retries(EmbeddingModel.objects.active().first) or with_retries(_take_configured)
+
+
+class ActiveModel:
+    """Part EMBEDDING_MODEL: asked for each collection of a list, so it looks once a second only."""
+
+    def __init__(self) -> None:
+        self._name, self._looked_at = "", float("-inf")
+
+    def name(self) -> str:
+        if time.monotonic() - self._looked_at > NAME_KEPT_S:
+            row = with_retries(EmbeddingModel.objects.active().first)
+            self._name, self._looked_at = (row.spec if row else configured()).name, time.monotonic()
+        return self._name
+
+
+def ensure_model_matches() -> None:
+    """For the start of `up` and of a worker: settings that name no model follow the active one.
+
+    Raises ImproperlyConfigured, saying what to type, if they name another one than the active one that has
+    vectors, or if the active one cannot be used here.
+    """
+    active = with_retries(EmbeddingModel.objects.active().first)
+    if active is None or fits(active.spec, configured()):
+        with_retries(_take_configured)
+    elif not with_retries(active.embeddings.exists):
+        if settings.EMBEDDER_CHOSEN or not _is_usable(active.spec):
+            with_retries(_take_configured)
+    elif settings.EMBEDDER_CHOSEN:
+        raise ImproperlyConfigured(advice.refusal(active.spec, configured()))
+    else:
+        _check_usable(active.spec)
+
+
+def learn_dimensions(model: EmbeddingModel, dimensions: int) -> bool:
+    """Fix the model's size by its first vectors; False if they are of another size. In a transaction."""
+    if model.dimensions == 0:
+        EmbeddingModel.objects.filter(pk=model.pk, dimensions=0).update(dimensions=dimensions)
+        model.refresh_from_db(fields=["dimensions"])
+    return model.dimensions == dimensions
+
+
+def _is_usable(model: ModelSpec) -> bool:
+    try:
+        embedder_for(model)
+    except EmbedderRejected:
+        return False
+    return True
+
+
+def _check_usable(model: ModelSpec) -> None:
+    try:
+        embedder_for(model)
+    except EmbedderRejected as exc:
+        raise ImproperlyConfigured(f"The stored vectors are of {model}. {exc.message}") from exc
+
+
+@transaction.atomic
+def _take_configured() -> EmbeddingModel:
+    """Make the configured model active; what was active before has no vectors, and goes."""
+    queue.lock(queue.MODEL_LOCK)
+    spec = configured()
+    # The active one first: it stays, though another row be of the same model under another name.
+    rows = list(EmbeddingModel.objects.select_for_update(no_key=True).order_by("-active", "id"))
+    model = next((row for row in rows if fits(row.spec, spec)), None)
+    for other in rows:
+        if other != model and (other.active or other.name == spec.name):
+            _retire(other, spec)
+    return _activated(model or EmbeddingModel(name=spec.name, provider=spec.provider), spec)
+
+
+def _activated(model: EmbeddingModel, spec: ModelSpec) -> EmbeddingModel:
+    model.options = model.options or dict(spec.options)
+    model.dimensions = model.dimensions or spec.dimensions
+    model.active = model.wanted = True
+    model.activated_at = model.activated_at or timezone.now()
+    model.save()
+    return model
+
+
+def _retire(other: EmbeddingModel, spec: ModelSpec) -> None:
+    """What was asked of it goes with it: the sweep asks the other model."""
+    if other.embeddings.exists():
+        raise ImproperlyConfigured(advice.refusal(other.spec, spec))
+    other.delete()

@@ -1,0 +1,113 @@
+"""A model -> the one embedder for it in this process, whichever models the settings and the database name."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import import_string
+
+from embeddings.protocols import Embedder
+from embeddings.types import ModelSpec
+from knowlex.base.errors import EmbedderRejected
+from knowlex.net import ollama
+from knowlex.runtime.components import component, kept
+
+# What makes another model of it. model: the provider's own name for it, where it is kept under another one.
+MODEL_OPTIONS = ("dimensions", "model", "path", "query_prefix", "passage_prefix")
+
+
+def embedder_for(model: ModelSpec) -> Embedder:
+    """Built on first use and kept; the part EMBEDDER itself where the settings name this very model.
+
+    Raises EmbedderRejected, saying what is missing, if it cannot be built.
+    """
+    try:
+        if _is_configured(model):
+            return component("EMBEDDER", Embedder)
+        key = ("EMBEDDER", model.provider, model.name, model.options)
+        return kept(key, lambda: _build(model))
+    except (ImproperlyConfigured, ImportError, TypeError, ValueError, OSError) as exc:
+        raise EmbedderRejected(f"The embedding model {model} cannot be used: {exc}") from exc
+
+
+def _is_configured(model: ModelSpec) -> bool:
+    try:
+        return fits(model, configured())
+    except ImproperlyConfigured:  # that is no reason why another could not be built
+        return False
+
+
+def configured() -> ModelSpec:
+    """The model that the settings name. Raises ImproperlyConfigured."""
+    embedder = component("EMBEDDER", Embedder)
+    given = settings.KNOWLEX["EMBEDDER"].get("options", {})
+    options = {name: given[name] for name in MODEL_OPTIONS if given.get(name) is not None}
+    return ModelSpec.of(
+        {
+            "provider": provider(),
+            "name": embedder.model_name,
+            "dimensions": embedder.dimensions or 0,
+            "options": options,
+        }
+    )
+
+
+def provider() -> str:
+    """ "local", "openai", "ollama": of the configured embedder."""
+    spec: dict[str, Any] = settings.KNOWLEX["EMBEDDER"]
+    return str(spec.get("provider") or spec["class"].split(".")[-2])
+
+
+def fits(model: ModelSpec, other: ModelSpec) -> bool:
+    """Whether both make the same vectors, as far as is known: a size that nobody said agrees with any."""
+    sizes = {model.dimensions, other.dimensions} - {0}
+    return (
+        (model.provider, _place(model)) == (other.provider, _place(other))
+        and len(sizes) < 2
+        and _prefixes(model) == _prefixes(other)
+    )
+
+
+def _place(model: ModelSpec) -> str:
+    """A folder is a model by itself, whatever name it was given; Ollama's names may leave their tag out."""
+    place = str(dict(model.options).get("path") or server_name(model))
+    return ollama.full_name(place) if model.provider == "ollama" else place
+
+
+def server_name(model: ModelSpec) -> str:
+    """What its provider calls it."""
+    return str(dict(model.options).get("model") or model.name)
+
+
+def _prefixes(model: ModelSpec) -> dict[str, Any]:
+    return {name: value for name, value in model.options if name.endswith("_prefix")}
+
+
+def _build(model: ModelSpec) -> Embedder:
+    """With the settings' wire, and the model's own options."""
+    options = dict(model.options)
+    options["model_name"] = options.pop("model", model.name)
+    built: Embedder = import_string(_part(model.provider)["class"])(**wire(model) | options)
+    return built
+
+
+def is_remote(model: ModelSpec) -> bool:
+    """Whether a server has it, and not this process."""
+    return bool({"base_url", "host"} & wire(model).keys())
+
+
+def is_ollama(model: ModelSpec) -> bool:
+    return "host" in wire(model)
+
+
+def wire(model: ModelSpec) -> dict[str, Any]:
+    """What the settings say of the model's provider: keys, addresses, times."""
+    options = _part(model.provider).get("options", {})
+    return {name: value for name, value in options.items() if name not in MODEL_OPTIONS}
+
+
+def _part(name: str) -> dict[str, Any]:
+    try:
+        return settings.KNOWLEX["EMBEDDER"] if name == provider() else settings.EMBEDDERS[name]
+    except KeyError:
+        raise ValueError(f"there is no provider named {name!r}") from None

@@ -1,0 +1,80 @@
+"""A model goes with all that is of it, some rows a transaction, so that nobody waits for it."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from embeddings.external import outbox
+from embeddings.indexing.building import drop_index
+from embeddings.model_lifecycle.listing import ModelInTheWay
+from embeddings.models import EmbeddingModel
+from embeddings.work import queue
+from knowlex.db.threads import execute, with_retries
+
+ROWS = 5000
+GRACE = timedelta(seconds=15)  # a search that began with the model while it was active has ended
+TABLES = (
+    "embeddings_embeddingrequest",
+    "embeddings_sentencevectors",
+    "embeddings_embedding",
+    "embeddings_embeddingrun",
+)
+_DELETE = """
+    WITH gone AS (DELETE FROM {table} WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM {table} WHERE model_id = %s LIMIT {rows})) RETURNING 1)
+    SELECT count(*) FROM gone
+"""
+
+
+def remove(model: EmbeddingModel, *, tell: Callable[[int], None] = lambda _: None) -> int:
+    """How many vectors went with it; `tell` hears of them as they go. If it breaks off, it can be run again.
+
+    The one before can be removed too, which ends `rollback`. Raises ModelInTheWay for the active one.
+    """
+    with_retries(lambda: _check(model.pk))
+    with_retries(lambda: EmbeddingModel.objects.filter(pk=model.pk).update(wanted=False))
+    _wait_for_searches(model)
+    drop_index(model.pk)
+    vectors = 0
+    for table in TABLES:
+        while some := with_retries(lambda table=table: _some(table, model.pk)):  # type: ignore[misc]
+            if table == "embeddings_embedding":
+                vectors += some
+                tell(vectors)
+    with_retries(lambda: _last(model.pk))
+    return vectors
+
+
+def _check(model_id: int) -> None:
+    if EmbeddingModel.objects.active().filter(pk=model_id).exists():
+        raise ModelInTheWay(
+            "The active model cannot be removed: searches use it. Activate another one first "
+            "(manage.py embedding_model activate NAME)."
+        )
+
+
+def _wait_for_searches(model: EmbeddingModel) -> None:
+    if model.deactivated_at is not None:
+        time.sleep(max(0.0, (model.deactivated_at + GRACE - timezone.now()).total_seconds()))
+
+
+@transaction.atomic
+def _some(table: str, model_id: int) -> int:
+    """Shuts switches out: else it could become the active one between the look and the deletion."""
+    queue.lock_shared(queue.MODEL_LOCK)
+    _check(model_id)
+    outbox.off()
+    return int(execute(_DELETE.format(table=table, rows=ROWS), [model_id])[0][0])
+
+
+@transaction.atomic
+def _last(model_id: int) -> None:
+    """The row, and with it what came meanwhile: the database cascades. A store outside drops its space."""
+    queue.lock(queue.MODEL_LOCK)
+    _check(model_id)
+    outbox.off()
+    outbox.drop_space(model_id)
+    EmbeddingModel.objects.filter(pk=model_id).delete()

@@ -1,0 +1,58 @@
+"""Vectors and words of chunks into their tables: one short transaction, nothing for a chunk that is gone."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from embeddings.lexical import chunk_words
+from embeddings.types import Embedded, HeldChunk, Vector
+from embeddings.vectors import sentences
+from embeddings.work.queue import count_on_runs
+from knowlex.db.threads import execute
+
+_LOCK_DOCUMENTS = """
+    SELECT d.id FROM documents_document d
+    WHERE d.id IN (SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%s))
+    ORDER BY d.id FOR KEY SHARE OF d
+"""
+_RELEASE = """
+    DELETE FROM embeddings_embeddingrequest WHERE lease = %s AND chunk_id = ANY(%s) RETURNING chunk_id, run_id
+"""
+# A version in the making is kept under the id of the document that it replaces: no search looks there.
+_INSERT_VECTORS = """
+    INSERT INTO embeddings_embedding (chunk_id, model_id, collection_id, vector, created_at)
+    SELECT given.chunk_id, %s, coalesce(d.replaces_id, d.collection_id), given.vector::vector,
+        statement_timestamp()
+    FROM unnest(%s::uuid[], %s::text[]) AS given (chunk_id, vector)
+    JOIN documents_chunk c ON c.id = given.chunk_id JOIN documents_document d ON d.id = c.document_id
+    ON CONFLICT DO NOTHING RETURNING chunk_id
+"""
+
+
+def vector_text(vector: Vector) -> str:
+    """pgvector's notation; nine digits bring every float32 back exactly."""
+    return "[" + ",".join([format(value, ".9g") for value in vector.tolist()]) + "]"
+
+
+def store(*, lease: UUID, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedded]) -> int:
+    """Store what is still held under the lease; returns how many vectors are new. In a transaction."""
+    found_of = {chunk.chunk_id: one for chunk, one in zip(chunks, found, strict=True)}
+    execute(_LOCK_DOCUMENTS, [list(found_of)])
+    run_of = dict(execute(_RELEASE, [lease, list(found_of)]))
+    held = [chunk for chunk in chunks if chunk.chunk_id in run_of]
+    inserted = insert(model_id=model_id, chunks=held, found=[found_of[chunk.chunk_id] for chunk in held])
+    count_on_runs("embedded", (run_of[chunk_id] for chunk_id in inserted))
+    return len(inserted)
+
+
+def insert(*, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedded]) -> list[UUID]:
+    """Vectors, sentences and words of chunks that are there and have no vector yet; their ids.
+
+    In a transaction.
+    """
+    ids = [chunk.chunk_id for chunk in chunks]
+    rows = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(one.vector) for one in found]])
+    inserted = [chunk_id for (chunk_id,) in rows]
+    found_of = dict(zip(ids, found, strict=True))
+    sentences.store(model_id, {chunk_id: found_of[chunk_id] for chunk_id in inserted})
+    chunk_words.store(chunks)
+    return inserted

@@ -1,0 +1,87 @@
+"""The vectors of chunks' sentences: made with the chunk's own, stored beside it, read for candidates only."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import psycopg
+from django.db import connection
+from psycopg.adapt import Dumper
+
+from documents.text.sentences import sentence_spans
+from embeddings.protocols import Embedder, SentenceAware
+from embeddings.types import Embedded
+from embeddings.vectors import encoding
+from knowlex.db.threads import execute
+
+MOST = 64  # sentences of one chunk that have a vector; 50 kB at 384 dimensions
+_ELEMENT = "SELECT 'halfvec'::regtype::oid::bigint"
+# The chunks' sentences one after the other: of the chunk `id`, those from `first` to `last`, from 1.
+_INSERT = """
+    INSERT INTO embeddings_sentencevectors (chunk_id, model_id, bounds, vectors)
+    SELECT c.id, %(model)s, (%(bounds)s::int[])[2 * given.first - 1 : 2 * given.last],
+        (%(vectors)b::halfvec[])[given.first : given.last]
+    FROM unnest(%(ids)s::uuid[], %(firsts)s::int[], %(lasts)s::int[]) AS given (id, first, last)
+    JOIN documents_chunk c ON c.id = given.id
+    ON CONFLICT (chunk_id, model_id) DO UPDATE SET bounds = excluded.bounds, vectors = excluded.vectors
+"""
+
+
+def embedded(embedder: Embedder, texts: Sequence[str]) -> list[Embedded]:
+    """Each text's vector, and those of its first sentences if the model gives them. Raises as `embed`."""
+    if not isinstance(embedder, SentenceAware):
+        return [Embedded(vector) for vector in embedder.embed(texts)]
+    spans = [tuple(sentence_spans(text)[:MOST]) for text in texts]
+    found = embedder.embed_with_sentences(texts, spans)
+    return [replace(one, spans=of) for one, of in zip(found, spans, strict=True)]
+
+
+def store(model_id: int, found: Mapping[UUID, Embedded]) -> None:
+    """Write, for chunks that are there, what sentences have a vector; in the caller's transaction.
+
+    In PostgreSQL's binary form: as text it would cost as much as a tenth of the model's own time.
+    """
+    kept = {chunk_id: _with_direction(one) for chunk_id, one in found.items() if one.sentences is not None}
+    kept = {chunk_id: one for chunk_id, one in kept.items() if one.spans}
+    if not kept:
+        return
+    lasts = np.cumsum([len(one.spans) for one in kept.values()]).tolist()
+    vectors = np.concatenate([one.sentences for one in kept.values() if one.sentences is not None])
+    parameters = {
+        "model": model_id,
+        "ids": list(kept),
+        "firsts": [1, *(last + 1 for last in lasts[:-1])],
+        "lasts": lasts,
+        "bounds": [place for one in kept.values() for span in one.spans for place in span],
+        "vectors": _Halfvecs(encoding.packed(vectors, execute(_ELEMENT)[0][0])),
+    }
+    _execute_binary(_INSERT, parameters)
+
+
+def _with_direction(one: Embedded) -> Embedded:
+    """Without the sentences that the model has not read."""
+    assert one.sentences is not None
+    squares = (one.sentences**2).sum(axis=1)
+    places = np.flatnonzero(np.isfinite(squares) & (squares > 0)).tolist()
+    return replace(one, sentences=one.sentences[places], spans=tuple(one.spans[place] for place in places))
+
+
+class _Halfvecs(bytes):
+    """An array of halfvec in PostgreSQL's binary form."""
+
+
+class _HalfvecsDumper(Dumper):
+    format = psycopg.pq.Format.BINARY  # with no type id: the cast says which
+
+    def dump(self, obj: _Halfvecs) -> bytes:
+        return obj
+
+
+def _execute_binary(sql: str, parameters: Mapping[str, Any]) -> None:
+    """Django's own cursors write every parameter into the statement's text."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        cursor.adapters.register_dumper(_Halfvecs, _HalfvecsDumper)
+        cursor.execute(sql.encode(), parameters)

@@ -1,0 +1,247 @@
+"""The statements of the work queue in PostgreSQL: who is to embed what, and who has it in hand.
+
+Locks are taken in one order everywhere: documents by id, then chunks, then requests. A deletion takes them in
+the same order, so the two wait for each other but never deadlock.
+"""
+
+# ruff: noqa: S608 - the statements are put together from constants of this module
+
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from embeddings.types import HeldChunk
+from knowlex.db.threads import execute as execute
+
+LEASE_S = 12
+MAX_ATTEMPTS = 5
+OLDEST_FIRST = 4  # of so many claims one goes to the run that has waited longest, the others to the shortest
+GAVE_UP = f"The worker ended without a result {MAX_ATTEMPTS} times while it had this text in hand."
+_CLAIM_LOCK, _SWEEP_LOCK, MODEL_LOCK, INDEX_LOCK, LEXEME_LOCK = range(0x6B780001, 0x6B780006)
+
+_WANTED = """
+    NOT EXISTS (SELECT 1 FROM embeddings_embedding e WHERE e.chunk_id = c.id AND e.model_id = %(model)s)
+    AND NOT EXISTS (SELECT 1 FROM embeddings_embeddingrequest q
+                    WHERE q.chunk_id = c.id AND q.model_id = %(model)s AND q.failed_at IS NULL)
+"""
+_LACKING = f"""
+    SELECT d.id FROM documents_document d
+    WHERE (%(document)s::uuid IS NULL OR d.id = %(document)s)
+      AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+      AND (d.replaces_id IS NULL OR d.id = %(document)s)
+      AND EXISTS (SELECT 1 FROM documents_chunk c WHERE c.document_id = d.id AND {_WANTED})
+    ORDER BY d.id
+"""
+_LOCK_DOCUMENTS = f"{_LACKING} FOR NO KEY UPDATE OF d"
+# For a model whose work no document's status tells of: only that none is deleted meanwhile. Versions in the
+# making are among them, since they take over with all their vectors.
+_KEEP_DOCUMENTS = f"""
+    SELECT d.id FROM documents_document d
+    WHERE d.id > %(after)s AND (%(document)s::uuid IS NULL OR d.id = %(document)s)
+      AND EXISTS (SELECT 1 FROM documents_chunk c WHERE c.document_id = d.id AND {_WANTED})
+    ORDER BY d.id LIMIT %(most)s FOR KEY SHARE OF d
+"""
+_PROCESSING = """
+    UPDATE documents_document SET status = 'processing' WHERE id = ANY(%s) AND status <> 'processing'
+"""
+# First chunks of all documents first: a small document is done while a book has still most of its way to go.
+_REQUEST = f"""
+    WITH wanted AS (
+        SELECT c.id, (row_number() OVER (ORDER BY c.chunk_index, c.document_id) - 1) / %(size)s AS place
+        FROM documents_chunk c WHERE c.document_id = ANY(%(documents)s) AND {_WANTED}
+    ), batches AS MATERIALIZED (
+        SELECT place, gen_random_uuid() AS batch FROM wanted GROUP BY place
+    )
+    INSERT INTO embeddings_embeddingrequest AS q
+        (chunk_id, model_id, run_id, batch, attempts, error, created_at)
+    SELECT wanted.id, %(model)s, %(run)s, batches.batch, 0, '', statement_timestamp()
+    FROM wanted JOIN batches USING (place) ORDER BY place, wanted.id
+    ON CONFLICT (chunk_id, model_id) DO UPDATE
+        SET run_id = excluded.run_id, batch = excluded.batch, attempts = 0, error = '', failed_at = NULL
+        WHERE q.failed_at IS NOT NULL
+    RETURNING q.batch
+"""
+# What has ended its worker too often is not taken over: the sweep gives it up.
+_FREE = f"""
+    q.failed_at IS NULL
+    AND (q.lease IS NULL OR (q.leased_until < clock_timestamp() AND q.attempts < {MAX_ATTEMPTS}))
+"""
+# Runs are looked through in their order until one has something free, however many wait.
+_CLAIM = f"""
+    WITH next AS (
+        SELECT first.batch FROM (
+            SELECT * FROM embeddings_embeddingrun r WHERE requested > embedded + failed
+            AND (model_id = %(model)s OR model_id IS NULL)
+            ORDER BY {{order}} OFFSET 0
+        ) r, LATERAL (
+            SELECT q.batch FROM embeddings_embeddingrequest q
+            WHERE q.run_id = r.id AND q.model_id = %(model)s AND {_FREE} ORDER BY q.id LIMIT 1
+        ) first ORDER BY {{order}} LIMIT 1
+    )
+    UPDATE embeddings_embeddingrequest q
+    SET lease = %(lease)s, leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}),
+        attempts = attempts + 1
+    FROM next, documents_chunk c
+    WHERE q.batch = next.batch AND q.model_id = %(model)s AND {_FREE} AND c.id = q.chunk_id
+    RETURNING q.chunk_id, c.content
+"""
+_CLAIM_SHORTEST = _CLAIM.format(order="r.requested, r.created_at, r.id")
+_CLAIM_OLDEST = _CLAIM.format(order="r.created_at, r.id")
+_FORGET_DONE = """
+    DELETE FROM embeddings_embeddingrequest q USING embeddings_embedding e
+    WHERE q.lease = %s AND e.chunk_id = q.chunk_id AND e.model_id = q.model_id RETURNING q.chunk_id
+"""
+_RENEW = f"""
+    UPDATE embeddings_embeddingrequest
+    SET leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}) WHERE lease = %s
+"""
+_FAIL = """
+    UPDATE embeddings_embeddingrequest SET failed_at = statement_timestamp(), error = %s, lease = NULL,
+        leased_until = NULL
+    WHERE lease = %s AND chunk_id = ANY(%s) RETURNING run_id
+"""
+_GIVE_UP = f"""
+    UPDATE embeddings_embeddingrequest SET failed_at = statement_timestamp(), error = %s, lease = NULL,
+        leased_until = NULL
+    WHERE failed_at IS NULL AND leased_until < clock_timestamp() AND attempts >= {MAX_ATTEMPTS}
+    RETURNING run_id
+"""
+# From the third time on each text goes alone, so that one which kills its worker takes no other along.
+_FREE_EXPIRED = """
+    UPDATE embeddings_embeddingrequest SET lease = NULL, leased_until = NULL,
+        batch = CASE WHEN attempts >= 2 THEN gen_random_uuid() ELSE batch END
+    WHERE failed_at IS NULL AND leased_until < clock_timestamp()
+"""
+# Which batch a hint names does not matter, since the most urgent one is claimed; how many there are does.
+_DUE = """
+    SELECT DISTINCT batch FROM (
+        SELECT batch FROM embeddings_embeddingrequest WHERE failed_at IS NULL AND lease IS NULL
+        ORDER BY id LIMIT 10000
+    ) free LIMIT 1000
+"""
+
+_LAST = "SELECT coalesce(max(id), 0) FROM embeddings_embeddingrequest"
+_WAITING = """
+    SELECT q.batch FROM embeddings_embeddingrequest q JOIN documents_chunk c ON c.id = q.chunk_id
+    JOIN documents_document d ON d.id = c.document_id
+    WHERE q.model_id = %(model)s AND q.failed_at IS NULL
+      AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+      AND (%(document)s::uuid IS NULL OR d.id = %(document)s) LIMIT 1
+"""
+
+
+def add_requests(
+    *,
+    run_id: UUID,
+    model_id: int,
+    document_id: UUID | None,
+    collection_ids: list[UUID] | None,
+    batch_size: int,
+) -> dict[UUID, int]:
+    """Ask for every chunk (of the document) that has no vector and is not asked for yet; failed ones anew.
+
+    collection_ids: only of documents in these; None for all.
+    Returns the size of each new batch. Runs in the caller's transaction.
+    """
+    scope = {"model": model_id, "document": document_id, "allowed": collection_ids}
+    documents = [row[0] for row in execute(_LOCK_DOCUMENTS, scope)]
+    execute(_PROCESSING, [documents])
+    return _add(documents, {"model": model_id, "run": run_id, "size": batch_size})
+
+
+def add_requests_beside(
+    *, run_id: UUID, model_id: int, document_id: UUID | None, after: UUID, most: int, batch_size: int
+) -> tuple[dict[UUID, int], UUID | None]:
+    """The same for a model that is not the active one: no document's status tells of it.
+
+    At most so many documents, those whose id comes after `after`; returns the last one too, None at the end.
+    """
+    scope = {"model": model_id, "document": document_id, "after": after, "most": most}
+    documents = [row[0] for row in execute(_KEEP_DOCUMENTS, scope)]
+    sizes = _add(documents, {"model": model_id, "run": run_id, "size": batch_size})
+    return sizes, documents[-1] if documents else None
+
+
+def _add(documents: Sequence[UUID], values: Mapping[str, object]) -> dict[UUID, int]:
+    sizes: dict[UUID, int] = {}
+    for (batch,) in execute(_REQUEST, {**values, "documents": documents}):
+        sizes[batch] = sizes.get(batch, 0) + 1
+    return sizes
+
+
+def claim(*, model_id: int, lease: UUID) -> list[HeldChunk]:
+    """Take the most urgent free batch; [] if all work is done or in hands.
+
+    That is one of the shortest run, so small documents are done quickly; but in one claim of four of the
+    oldest (which one is left to the lease, a random number), so that a book goes on under however many small
+    ones that keep coming. Runs in the caller's transaction, one claim at a time: two workers never split a
+    batch.
+    """
+    lock(_CLAIM_LOCK)
+    statement = _CLAIM_OLDEST if lease.int % OLDEST_FIRST == 0 else _CLAIM_SHORTEST
+    rows = execute(statement, {"model": model_id, "lease": lease})
+    done = {row[0] for row in execute(_FORGET_DONE, [lease])} if rows else set()
+    return [HeldChunk(chunk_id, content) for chunk_id, content in rows if chunk_id not in done]
+
+
+def renew(lease: UUID) -> None:
+    execute(_RENEW, [lease])
+
+
+def fail(*, lease: UUID, chunk_ids: Sequence[UUID], reason: str) -> None:
+    """Mark those still held as failed, and count them on their runs."""
+    count_on_runs("failed", (row[0] for row in execute(_FAIL, [reason, lease, list(chunk_ids)])))
+
+
+def expire() -> None:
+    """Free what no worker holds any more, and give up what has ended its worker too often."""
+    count_on_runs("failed", (row[0] for row in execute(_GIVE_UP, [GAVE_UP])))
+    execute(_FREE_EXPIRED)
+
+
+def due_batches() -> list[UUID]:
+    """Batches that nobody holds; at most 1000, of the 10,000 chunks that were asked for first."""
+    return [row[0] for row in execute(_DUE)]
+
+
+def count_on_runs(column: str, run_ids: Iterable[UUID]) -> None:
+    """Add one for each id; rows are updated in the order of ids, so that two workers cannot deadlock."""
+    tally: dict[UUID, int] = {}
+    for run_id in run_ids:
+        tally[run_id] = tally.get(run_id, 0) + 1
+    statement = {
+        "embedded": "UPDATE embeddings_embeddingrun SET embedded = embedded + %s WHERE id = %s",
+        "failed": "UPDATE embeddings_embeddingrun SET failed = failed + %s WHERE id = %s",
+    }[column]
+    for run_id in sorted(tally):
+        execute(statement, [tally[run_id], run_id])
+
+
+def lock(key: int) -> None:
+    """Wait for an advisory lock that ends with the transaction."""
+    execute("SELECT pg_advisory_xact_lock(%s)", [key])
+
+
+def lock_shared(key: int) -> None:
+    """Wait only for who holds it alone."""
+    execute("SELECT pg_advisory_xact_lock_shared(%s)", [key])
+
+
+def try_lock(key: int) -> bool:
+    return bool(execute("SELECT pg_try_advisory_xact_lock(%s)", [key])[0][0])
+
+
+def try_sweep_lock() -> bool:
+    return try_lock(_SWEEP_LOCK)
+
+
+def last_request() -> int:
+    """The highest id of all requests, 0 if there is none."""
+    return int(execute(_LAST)[0][0])
+
+
+def waiting_batch(
+    *, model_id: int, document_id: UUID | None, collection_ids: list[UUID] | None
+) -> tuple[UUID, ...]:
+    """One batch of the scope that waits, or that somebody holds; () if there is none."""
+    rows = execute(_WAITING, {"model": model_id, "document": document_id, "allowed": collection_ids})
+    return tuple(row[0] for row in rows)

@@ -1,0 +1,175 @@
+"""The thread of a worker's main process that finds work which nobody has in hand, and does the chores."""
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from threading import Event, Thread, Timer
+from typing import Any
+
+from celery import Celery
+from celery.signals import worker_init, worker_ready, worker_shutting_down
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+
+from documents.ingest import shared_folder
+from documents.ingest.idempotency import forget_expired
+from documents.ingest.jobs import forget_finished_jobs
+from documents.library import collection_states
+from documents.library.orphaned_files import sweep_orphan_files
+from embeddings import indexing, services, tasks
+from embeddings.external import registration
+from embeddings.lexical import chunk_words, counts
+from knowlex.base.errors import BrokerUnavailable, DatabaseUnavailable
+
+FOLDER_CHECK_EVERY_S = 15.0
+log = logging.getLogger(__name__)
+
+
+class Reading:
+    """Of one worker, from its main process. hostname: as Celery knows it."""
+
+    def __init__(self, app: Celery, hostname: str) -> None:
+        self._app, self._hostname = app, hostname
+        self._on, self._due = True, 0.0
+
+    def keep(self) -> None:
+        """Look, from time to time, whether the files are in reach. Raises DatabaseUnavailable."""
+        if time.monotonic() < self._due or not self._is_wanted():
+            return
+        self._due = time.monotonic() + FOLDER_CHECK_EVERY_S
+        on = not shared_folder.elsewhere()
+        if not on:
+            log.error("this worker reads no documents", extra={"reason": shared_folder.SHARE})
+        if on != self._on:
+            self._turn(on=on)
+
+    def _is_wanted(self) -> bool:
+        """Not in a worker that was started with other queues only (-Q)."""
+        return not self._on or settings.INGEST_QUEUE in self._app.amqp.queues.consume_from
+
+    def _turn(self, *, on: bool) -> None:
+        control = self._app.control
+        turn = control.add_consumer if on else control.cancel_consumer
+        turn(settings.INGEST_QUEUE, destination=[self._hostname])
+        log.warning("this worker reads documents" if on else "this worker leaves documents to others")
+        self._on = on
+
+
+EVERY_S = 3.0
+CHORES_EVERY_S = 300.0
+SHUTDOWN_GRACE_S = 10.0
+log = logging.getLogger(__name__)
+_also: list[Callable[[], object]] = []
+
+
+def also_sweep(work: Callable[[], object]) -> None:
+    """Have this done with every sweep, too: for apps above this one."""
+    _also.append(work)
+
+
+class Sweeper:
+    """Sweeps at once, then every 3 s. Holds no database connection in between: the process forks."""
+
+    def __init__(self) -> None:
+        self._stopping = Event()
+        self._thread = Thread(target=self._run, name="sweeper", daemon=True)
+        self._chores: Thread | None = None
+        self._chores_due = 0.0
+        self._folded_until = 0
+        self._reading: Reading | None = None
+        self._registered = False
+
+    def start(self, reading: Reading) -> None:
+        self._reading = reading
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._pass()
+            except (DatabaseUnavailable, BrokerUnavailable) as exc:
+                log.warning("sweep put off", extra={"reason": exc.message})
+            except Exception:  # a thread that ended would leave lost work lying
+                log.exception("sweep failed")
+            finally:
+                connection.close()
+            self._stopping.wait(EVERY_S)
+
+    def _pass(self) -> None:
+        batches, items = services.sweep()
+        sent = tasks.enqueue_lost(batches), tasks.enqueue_lost_ingest(items)
+        if self._reading:
+            self._reading.keep()
+        if any(sent):
+            log.info("lost work queued again", extra={"batches": sent[0], "documents": sent[1]})
+        self._ship()
+        for work in _also:
+            work()
+        collection_states.fold()
+        self._folded_until = counts.fold(since=self._folded_until)
+        chunk_words.index_pending()
+        if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
+            self._chores_due = time.monotonic() + CHORES_EVERY_S
+            self._chores = Thread(target=_do_chores, name="chores", daemon=True)
+            self._chores.start()
+
+    def _ship(self) -> None:
+        """A start that could not reach the database has registered no store."""
+        if not self._registered:
+            _register()
+            self._registered = True
+        registration.fill()
+        tasks.enqueue_lost_shipping()
+
+
+def _do_chores() -> None:
+    """What may take long has a thread of its own: an index can take minutes to build."""
+    chores = forget_finished_jobs, sweep_orphan_files, forget_expired, services.forget_old_runs, indexing.keep
+    for chore in chores:
+        try:
+            chore()
+        except Exception:  # tried again in five minutes, and no reason to leave the others
+            log.exception("a chore failed")
+        finally:
+            connection.close()
+
+
+def _register() -> None:
+    if change := registration.register():
+        log.warning(str(change))
+
+
+_sweeper = Sweeper()
+
+
+@worker_init.connect
+def _refuse_mixed_vectors(**_: Any) -> None:
+    """A worker does not start with a model that does not fit the stored vectors."""
+    try:
+        services.ensure_model_matches()
+        _register()
+    except ImproperlyConfigured as exc:
+        raise SystemExit(f"knowlex: {exc}") from exc
+    except DatabaseUnavailable:
+        log.warning("the database cannot be reached; the model is checked with the first batch")
+    finally:
+        connection.close()
+
+
+@worker_ready.connect
+def _start(sender: Any, **_: Any) -> None:
+    _sweeper.start(Reading(sender.app, sender.hostname))
+
+
+@worker_shutting_down.connect
+def _stop(**_: Any) -> None:
+    """Running batches may end, but a model that hangs does not hold the worker: leases end by themselves."""
+    _sweeper.stop()
+    enough = Timer(SHUTDOWN_GRACE_S, os._exit, (0,))
+    enough.daemon = True
+    enough.start()

@@ -1,0 +1,186 @@
+"""A child process of the stack: started with a log file, watched, and stopped for certain."""
+
+import ctypes
+import http.client
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from knowlex.embedded.accounts import Account
+from knowlex.embedded.errors import StackError
+
+LIMIT_S = 5.0
+
+
+def serves(host: str, port: int) -> bool:
+    """Whether it answers and has its database. What else may be away, such as a vector store of others, comes
+    back by itself, and much can be done without it.
+    """
+    return bool(_health(host, port).get("database") == "connected")
+
+
+def _health(host: str, port: int) -> dict[str, Any]:
+    """{} without an answer."""
+    with closing(http.client.HTTPConnection(_reachable(host), port, timeout=LIMIT_S)) as connection:
+        try:
+            connection.request("GET", "/health", headers={"Host": f"127.0.0.1:{port}"})
+            found = json.loads(connection.getresponse().read())
+        except (OSError, http.client.HTTPException, ValueError):
+            return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _reachable(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (asked, not bound)
+
+
+PR_SET_PDEATHSIG = 1
+MAX_LOG_BYTES = 10 * 1024 * 1024  # beside them, as many of the time before are kept
+TAIL_BYTES = 16 * 1024
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def die_with_parent(death_signal: int, *, parent: int | None = None) -> Callable[[], None]:
+    """For `preexec_fn`: the kernel sends `death_signal` when the parent is gone, however (Linux only)."""
+    parent = parent or os.getpid()
+
+    def arrange() -> None:
+        if _libc is not None:
+            _libc.prctl(PR_SET_PDEATHSIG, death_signal)
+            if os.getppid() != parent:  # it died before the call
+                os._exit(1)
+
+    return arrange
+
+
+@dataclass
+class Part:
+    """`name` is for messages. `stop_signal` asks it to end; after `grace_s` its whole group is killed."""
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    stop_signal: signal.Signals = signal.SIGTERM
+    death_signal: signal.Signals = signal.SIGKILL
+    grace_s: float = 10.0
+    account: Account | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+    pass_fds: Sequence[int] = ()
+    _process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
+    _asked: bool = field(default=False, init=False, repr=False)
+
+    def start(self) -> None:
+        """Call it from the main thread: a child dies with the thread that made it."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.cwd,
+                env={**os.environ, **self.env},
+                pass_fds=self.pass_fds,
+                start_new_session=True,  # Ctrl-C in the terminal is ours to hand on
+                preexec_fn=die_with_parent(self.death_signal),
+                user=self.account.uid if self.account else None,
+                group=self.account.gid if self.account else None,
+                extra_groups=[] if self.account else None,
+            )
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs (or was never started)."""
+        return self._process.poll() if self._process else None
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def trim_log(self) -> None:
+        """Call it now and then: the text of a log over MAX_LOG_BYTES takes the place of `.log.1`.
+
+        The part appends to the open file and knows nothing of this, so the file is emptied, not renamed.
+        Where no copy can be made, as on a full disk, the log goes all the same: it must not fill the disk.
+        """
+        with suppress(FileNotFoundError):  # somebody removed it
+            if self.log.stat().st_size > MAX_LOG_BYTES:
+                with suppress(OSError):
+                    shutil.copyfile(self.log, self.log.with_suffix(".log.1"))
+                os.truncate(self.log, 0)
+
+    def wait_until(self, answers: Callable[[], bool], timeout_s: float) -> None:
+        """Raises StackError if it ends or does not answer in time."""
+        deadline = time.monotonic() + timeout_s
+        while not answers():
+            if not self.running:
+                raise StackError(self.obituary())
+            if time.monotonic() > deadline:
+                raise StackError(f"{self.name} did not answer within {timeout_s:.0f} s; see {self.log}.")
+            time.sleep(0.03)
+
+    def ask_to_stop(self) -> None:
+        if self._process and self.running and not self._asked:  # Celery takes a second signal as "at once"
+            self._asked = True
+            self._process.send_signal(self.stop_signal)
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Returns when the process is gone; what is left of its group is killed."""
+        if self._process is None:
+            return
+        self.ask_to_stop()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=0 if at_once else self.grace_s)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def obituary(self, lines: int = 15) -> str:
+        """Why it may have ended: its exit and the last lines of its log."""
+        code = self.exit_code or 0
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        try:
+            tail = _end_of(self.log).splitlines()[-lines:]
+        except OSError:
+            tail = []
+        said = "".join(f"\n    {line}" for line in tail)
+        return f"{self.name} {how}. Its log, {self.log}, ends:{said}" if said else f"{self.name} {how}."
+
+
+def _end_of(log: Path) -> str:
+    """The last 16 KiB: a server's log is large after some months. Raises OSError."""
+    with log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+        return file.read(TAIL_BYTES).decode(errors="replace")
+
+
+def end_leftover(pid_file: Path, folder: Path, asking: signal.Signals, forcing: signal.Signals) -> None:
+    """End a server that outlived its `up` and still works in `folder`, and remove its pid file.
+
+    A process of that number may be anybody's, most of all in a new container: only its working folder tells.
+    """
+    try:
+        process = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))
+        ours = process.cwd() == str(folder.resolve())
+    except (FileNotFoundError, ValueError, psutil.Error):
+        ours = False
+    if ours:
+        for number in (asking, forcing):
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+            _, alive = psutil.wait_procs([process], timeout=15)
+            if not alive:
+                break
+    pid_file.unlink(missing_ok=True)

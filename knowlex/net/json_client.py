@@ -1,0 +1,135 @@
+"""JSON over HTTP to a server of one's own (a vector store, Ollama): connections of each loop, kept open;
+bounded bodies, no redirects, no gzip, no tries beyond the first: those are the caller's.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import aiohttp
+
+from knowlex.net.proxies import proxy_of
+from knowlex.runtime.event_loops import PerLoop
+
+CONNECTIONS = 200
+CONNECT_S = 5.0
+STALE = 5  # connections found closed before a request was sent on them
+MAX_BYTES = 64 * 1024 * 1024
+ACCEPTED = {"Accept": "application/json", "Accept-Encoding": "identity"}  # what is counted is what is held
+
+
+class Unreachable(Exception):
+    """No reply that can be read: refused, broken off, too large, not JSON. Says no more than that."""
+
+
+class Reply(NamedTuple):
+    """body: the parsed JSON, None where there is none. retry_after: the header, "" without."""
+
+    status: int
+    body: Any
+    retry_after: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+
+class JsonWire:
+    """base_url: what paths are appended to, with or without a slash at its end. headers: such as a key.
+
+    Raises ValueError for a proxy that cannot be spoken to.
+    """
+
+    def __init__(
+        self, base_url: str, *, headers: Mapping[str, str] | None = None, max_bytes: int = MAX_BYTES
+    ) -> None:
+        self._base, self._headers, self._max_bytes = base_url.rstrip("/"), {**(headers or {})}, max_bytes
+        self._proxy = proxy_of(base_url)
+        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
+
+    async def send(self, method: str, path: str, body: Any = None, *, timeout_s: float) -> Reply:
+        """path: begins with a slash. timeout_s: of the whole. Raises Unreachable, TimeoutError."""
+        data = None if body is None else json.dumps(body).encode()
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._sent(method, self._base + path, data)
+        except (aiohttp.ClientError, OSError, ValueError, RecursionError) as exc:
+            if isinstance(exc, TimeoutError):
+                raise
+            raise Unreachable(type(exc).__name__) from exc
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections; the next request opens new ones."""
+        session = self._sessions.take()
+        if session is not None:
+            await session.close()
+
+    async def _sent(self, method: str, url: str, data: bytes | None) -> Reply:
+        """On another connection where the server has closed the one at hand, which was kept open for long."""
+        for _ in range(STALE):
+            connection = _Connection()
+            try:
+                return await self._once(method, url, data, connection)
+            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+                if not connection.reused:
+                    raise
+        return await self._once(method, url, data, _Connection())
+
+    async def _once(self, method: str, url: str, data: bytes | None, connection: "_Connection") -> Reply:
+        async with self._sessions.get().request(
+            method, url, data=data, allow_redirects=False, trace_request_ctx=connection
+        ) as response:
+            if response.headers.get("Content-Encoding", "identity") != "identity":
+                raise ValueError("compressed")
+            raw = await self._read(response)
+            retry_after = response.headers.get("Retry-After", "")
+            if 200 <= response.status < 300:
+                return Reply(response.status, json.loads(raw) if raw.strip() else None, retry_after)
+            return Reply(response.status, _excerpt(raw), retry_after)
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        found = bytearray()
+        async for block in response.content.iter_any():
+            found += block
+            if len(found) > self._max_bytes:
+                response.close()
+                raise ValueError("too large")
+        return bytes(found)
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),  # the whole is bounded above
+            auto_decompress=False,
+            headers={"Content-Type": "application/json", **self._headers, **ACCEPTED},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[_tracing()],
+            proxy=self._proxy,
+        )
+
+
+@dataclass(slots=True)
+class _Connection:
+    """Of one request. reused: it had served others before."""
+
+    reused: bool = False
+
+
+def _tracing() -> aiohttp.TraceConfig:
+    async def note(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
+        context.trace_request_ctx.reused = True
+
+    tracing = aiohttp.TraceConfig()
+    tracing.on_connection_reuseconn.append(note)
+    return tracing
+
+
+def _excerpt(raw: bytes) -> Any:
+    """What an error's body says: its JSON, else its beginning as text."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw[:2000].decode("utf-8", "replace")

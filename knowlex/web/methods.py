@@ -1,0 +1,46 @@
+"""One route, several methods, each a plain function of its own."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+from knowlex.base.errors import MethodNotAllowed
+from knowlex.web.responses import problem_response
+
+View = Callable[..., Any]
+
+
+def methods(**views: View) -> View:
+    """`methods(GET=show, DELETE=remove)`: HEAD goes with GET, OPTIONS tells what there is, others get 405.
+
+    Each may be a coroutine or not: `chosen` picks it before it is run where its kind belongs.
+    """
+    if "GET" in views:
+        views = {**views, "HEAD": views["GET"]}
+    allowed = [*views, "OPTIONS"]
+
+    def route(request: HttpRequest, /, **parameters: str) -> HttpResponseBase:
+        return _other(request, allowed)
+
+    found: Any = route
+    found.allowed_methods, found.by_method = allowed, views
+    return cast(View, found)
+
+
+def chosen(view: View, method: str | None) -> View:
+    """The view of this method, where the route was made by `methods`; else the route's view itself."""
+    views: dict[str | None, View] = getattr(view, "by_method", {})
+    return views.get(method, view)
+
+
+def _other(request: HttpRequest, allowed: list[str]) -> HttpResponse:
+    if request.method == "OPTIONS":
+        response = HttpResponse(status=204)
+        del response["Content-Type"]
+    else:
+        response = problem_response(
+            request, MethodNotAllowed(f"Method {request.method} is not allowed here.")
+        )
+    response["Allow"] = ", ".join(allowed)
+    return response

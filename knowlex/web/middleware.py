@@ -1,0 +1,187 @@
+"""What every request passes, outermost first as settings.EDGE_MIDDLEWARE lists it: async only, no thread.
+
+Django's own middleware (settings.MIDDLEWARE: sessions, users, CSRF, messages) hops to a thread for each of
+its hooks; only /admin and /static need it, so only they pass through it (knowlex.asgi).
+"""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.decorators import async_only_middleware
+
+from knowlex.base.errors import KnowlexError, RateLimited
+from knowlex.base.rates import Rate
+from knowlex.runtime.logging import accepted_or_new, current_request_id
+from knowlex.runtime.metrics import count_request
+from knowlex.web.body import ClientGone
+from knowlex.web.exceptions import SOMETHING_WENT_WRONG
+from knowlex.web.rate_limit import RateLimiter, Verdict, peer_address
+from knowlex.web.responses import problem_response
+from knowlex.web.sse import EventStream
+
+Serve = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+access_log = logging.getLogger("knowlex.access")
+
+CLIENT_LEFT = 499
+NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'"
+PAGE_POLICY = (
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
+    "base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+)
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+UNLIMITED = ("/health", "/api/schema", "/api/docs", "/static/")
+
+
+@async_only_middleware
+def request_id(serve: Serve) -> Serve:
+    """Gives the request its id, the caller's own if it is a sane one, and every response X-Request-ID."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        request.request_id = accepted_or_new(request.META.get("HTTP_X_REQUEST_ID", ""))  # type: ignore[attr-defined]
+        token = current_request_id.set(request.request_id)  # type: ignore[attr-defined]
+        try:
+            response = await serve(request)
+        finally:
+            current_request_id.reset(token)
+        response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
+        return response
+
+    return middleware
+
+
+@async_only_middleware
+def access_lines(serve: Serve) -> Serve:
+    """One log line a request: the route's pattern where there is one, never a query string or a body.
+
+    Of a stream of events it is written at its end, with the time of the whole.
+    """
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        started = time.perf_counter()
+
+        def log(status: int) -> None:
+            _log_access(request, status, (time.perf_counter() - started) * 1000)
+
+        try:
+            response = await serve(request)
+        except BaseException:
+            log(CLIENT_LEFT)  # or the server stops: nobody was answered
+            raise
+        if isinstance(response, EventStream):
+            response.on_end.append(lambda whole: log(response.status_code if whole else CLIENT_LEFT))
+        else:
+            log(response.status_code)
+        return response
+
+    return middleware
+
+
+def _log_access(request: HttpRequest, status: int, duration_ms: float) -> None:
+    match = request.resolver_match
+    route = f"/{match.route}" if match is not None else ""
+    count_request(request.method, route, status, duration_ms / 1000)
+    fields = {
+        "method": request.method,
+        "path": route or request.path,
+        "status": status,
+        "duration_ms": round(duration_ms, 1),
+        "peer": request.META.get("REMOTE_ADDR", ""),
+    }
+    if who := getattr(request, "rate_client", ""):
+        fields["client"] = who  # the key's id; the key itself is never logged
+    access_log.info("request", extra=fields)
+
+
+@async_only_middleware
+def security_headers(serve: Serve) -> Serve:
+    """Headers that forbid a browser to guess, frame or run anything; a view's own value stays."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = await serve(request)
+        for name, value in SECURITY_HEADERS.items():
+            response.headers.setdefault(name, value)
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        response.headers.setdefault("Content-Security-Policy", PAGE_POLICY if is_page else NO_PAGE_POLICY)
+        return response
+
+    return middleware
+
+
+@async_only_middleware
+def problems(serve: Serve) -> Serve:
+    """Whatever is raised below becomes the error body; a client that has left gets nothing."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        try:
+            return await serve(request)
+        except ClientGone:
+            raise
+        except Exception as exc:  # noqa: BLE001 (the last line of defence: logged, and told as a 500)
+            return problem_response(request, exc)
+
+    return middleware
+
+
+@async_only_middleware
+def rate_limit(serve: Serve) -> Serve:
+    """KNOWLEX_RATE_LIMIT requests for each key, or peer without a valid one; before a body is read."""
+    rate = Rate.parse(settings.RATE_LIMIT)
+    if rate is None:
+        return serve
+    limiter = RateLimiter(settings.REDIS_URL, rate)
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.path.startswith(UNLIMITED):
+            return await serve(request)
+        verdict = await limiter.check(getattr(request, "rate_client", "") or peer_address(request))
+        response = await serve(request) if verdict.allowed else _refusal(request, verdict)
+        response["X-RateLimit-Limit"] = str(verdict.limit)
+        response["X-RateLimit-Remaining"] = str(verdict.remaining)
+        response["X-RateLimit-Reset"] = str(_seconds(verdict))
+        return response
+
+    return middleware
+
+
+def _refusal(request: HttpRequest, verdict: Verdict) -> HttpResponse:
+    error = RateLimited("Rate limit exceeded, try again later.", retry_after_s=_seconds(verdict))
+    return problem_response(request, error)
+
+
+def _seconds(verdict: Verdict) -> int:
+    """Rounded up: whoever waits that long is let in."""
+    return max(int(-(-verdict.reset_s // 1)), 1)
+
+
+class ProblemMiddleware:
+    """The error body where Django's own handler serves a plain view (its test client); not for the admin."""
+
+    sync_capable = True
+    async_capable = False
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
+        return None if request.path.startswith("/admin/") else problem_response(request, exc)
+
+
+def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler400, handler403 and handler404 of the URL configuration."""
+    return problem_response(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """handler500; Django has logged the traceback."""
+    return problem_response(request, KnowlexError(SOMETHING_WENT_WRONG))

@@ -1,0 +1,114 @@
+"""Lists page by page: by a cursor that names the last row seen, so nothing shifts when rows come or go."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+from django.core.signing import BadSignature, Signer
+from django.db.models import Model, Q, QuerySet
+
+from knowlex.base.errors import InvalidInput
+from knowlex.web.fields import int_parameter
+
+M = TypeVar("M", bound=Model)
+After = tuple[Any, UUID]  # of the last row seen: what it is sorted by, and its id
+
+MAX_LIMIT, DEFAULT_LIMIT = 100, 50
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a client wants to see. after: None for the first page."""
+
+    limit: int = DEFAULT_LIMIT
+    sort: str = "created_at"
+    descending: bool = True
+    after: After | None = None
+
+
+def page_asked(parameters: Mapping[str, Any], *, of: str, sorts: Sequence[str], default: str) -> Page:
+    """`limit`, `sort` (`name`, or `-name`: descending), `order` (asc, desc) and `cursor` of a query string.
+
+    of: what is listed; a cursor serves one list in one order only, which it brings along.
+    Raises InvalidInput.
+    """
+    limit = int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=DEFAULT_LIMIT)
+    cursor = parameters.get("cursor")
+    if not cursor:
+        sort, descending = _order(parameters, sorts, default)
+        return Page(limit, sort, descending)
+    sort, descending, after = _read(cursor, of)
+    if ("sort" in parameters or "order" in parameters) and _order(parameters, sorts, default) != (
+        sort,
+        descending,
+    ):
+        raise InvalidInput("cursor belongs to a list in another order.", field="cursor")
+    return Page(limit, sort, descending, after)
+
+
+def next_cursor(page: Page, after: After | None, *, of: str) -> str | None:
+    """The cursor of the page behind this one; None if there is none. Signed: nobody makes one up."""
+    if after is None:
+        return None
+    value, id_ = after
+    kind = "time" if isinstance(value, datetime) else "plain"
+    plain = value.isoformat() if isinstance(value, datetime) else value
+    return _signer(of).sign_object([page.sort, page.descending, kind, plain, str(id_)])
+
+
+def paged(rows: QuerySet[M], page: Page, *more: QuerySet[Any]) -> tuple[list[M], After | None]:
+    """One page of the rows, and its last row's place if more come behind it. One statement.
+
+    more: rows of the same columns that stand among them; an index can serve each by itself.
+    """
+    first, *others = (_part(some, page) for some in (rows, *more))
+    found = list(_cut(first.union(*others, all=True), page) if others else first)
+    if len(found) <= page.limit:
+        return found, None
+    last = found[page.limit - 1]
+    return found[: page.limit], (getattr(last, page.sort), cast(UUID, last.pk))
+
+
+def _part(rows: QuerySet[M], page: Page) -> QuerySet[M]:
+    if page.after is not None:
+        rows = rows.filter(_behind(page.sort, page.descending, page.after))
+    return _cut(rows, page)
+
+
+def _cut(rows: QuerySet[M], page: Page) -> QuerySet[M]:
+    sign = "-" if page.descending else ""
+    return rows.order_by(sign + page.sort, sign + "id")[: page.limit + 1]
+
+
+def _behind(sort: str, descending: bool, after: After) -> Q:
+    value, id_ = after
+    way = "lt" if descending else "gt"
+    # The first condition says nothing new, but an index can serve it.
+    return Q(**{f"{sort}__{way}e": value}) & (Q(**{f"{sort}__{way}": value}) | Q(**{f"id__{way}": id_}))
+
+
+def _order(parameters: Mapping[str, Any], sorts: Sequence[str], default: str) -> tuple[str, bool]:
+    asked = str(parameters.get("sort", default))
+    sort, descending = asked.removeprefix("-"), asked.startswith("-")
+    if sort not in sorts:
+        raise InvalidInput(f"sort must be one of {', '.join(sorts)}, with - for descending.", field="sort")
+    order = parameters.get("order")
+    if order is None:
+        return sort, descending
+    if order not in ("asc", "desc"):
+        raise InvalidInput("order must be asc or desc.", field="order")
+    return sort, order == "desc"
+
+
+def _read(cursor: str, of: str) -> tuple[str, bool, After]:
+    try:
+        sort, descending, kind, value, id_ = _signer(of).unsign_object(cursor)
+    except (BadSignature, ValueError, TypeError):
+        raise InvalidInput("cursor is not one that this list gave out.", field="cursor") from None
+    return sort, descending, (datetime.fromisoformat(value) if kind == "time" else value, UUID(id_))
+
+
+def _signer(of: str) -> Signer:
+    return Signer(sep=".", salt=f"knowlex.cursor.{of}")

@@ -1,0 +1,155 @@
+"""One error body for every route, and the few helpers that plain views need.
+
+Views raise domain errors; `faces` says which status and code each face gives them.
+"""
+
+import logging
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from rest_framework import exceptions as drf
+from rest_framework.views import set_rollback
+
+from knowlex.base.errors import KnowlexError, MethodNotAllowed, Unauthorized
+from knowlex.base.ids import new_id
+from knowlex.base.times import utc_timestamp
+from knowlex.runtime.metrics import count_error
+from knowlex.web.exceptions import as_knowlex_error
+from knowlex.web.faces import face_of
+from knowlex.web.json_body import json_object, parse_json
+from knowlex.web.json_output import json_bytes, plain_json_bytes
+
+__all__ = [
+    "QUERY_ID_HEADER",
+    "allow",
+    "exception_handler",
+    "failed_query",
+    "json_object",
+    "json_response",
+    "parse_json",
+    "plain_json_response",
+    "problem_body",
+    "problem_response",
+    "problem_told",
+    "request_id_of",
+    "utc_timestamp",
+]
+
+JSON = "application/json"
+QUERY_ID_HEADER = "X-Query-ID"
+P = ParamSpec("P")
+AsyncView = Callable[Concatenate[HttpRequest, P], Coroutine[Any, Any, HttpResponseBase]]
+log = logging.getLogger("knowlex.errors")
+
+
+def json_response(data: Any, status: int = 200) -> HttpResponse:
+    """UUIDs and datetimes are rendered; a lone surrogate becomes `?`, so the body is always valid UTF-8."""
+    return HttpResponse(json_bytes(data), status=status, content_type=JSON)
+
+
+def plain_json_response(data: Any) -> HttpResponse:
+    """The same for what is sent often and holds no dates, times or decimals; see `plain_json_bytes`."""
+    return HttpResponse(plain_json_bytes(data), content_type=JSON)
+
+
+def request_id_of(request: HttpRequest | None) -> str:
+    """The request's id; a fresh one where no middleware has given it any."""
+    return str(getattr(request, "request_id", "") or new_id())
+
+
+def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, dict[str, Any]]:
+    """(status, error body) of any exception, as the face that owns the path words it."""
+    error = as_knowlex_error(exc)
+    path = request.path if request is not None else ""
+    face = face_of(path)
+    status, code = face.outcome(path, error)
+    count_error(code)
+    return status, {
+        "status": status,
+        "error": code,
+        "message": error.message,
+        "details": error.details,
+        "timestamp": utc_timestamp(),
+        face.request_id_key: request_id_of(request),
+    }
+
+
+def problem_told(request: HttpRequest | None, exc: BaseException) -> dict[str, Any]:
+    """The error body for a response that is under way already; logged as in `problem_response`."""
+    status, body = problem_body(request, exc)
+    _log(request, exc, status)
+    return body
+
+
+def problem_response(request: HttpRequest | None, exc: BaseException) -> HttpResponse:
+    """The error response of any exception; one that is our fault is logged, with its traceback."""
+    status, body = problem_body(request, exc)
+    _log(request, exc, status)
+    response = json_response(body, status)
+    for name, value in _headers(request, exc).items():
+        response[name] = value
+    return response
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
+    """REST_FRAMEWORK["EXCEPTION_HANDLER"]: the same body for DRF views, whatever their renderers write."""
+    set_rollback()
+    request = context.get("request")
+    return problem_response(getattr(request, "_request", request), exc)
+
+
+def allow(*methods: str) -> Callable[[AsyncView[P]], AsyncView[P]]:
+    """Answer only these methods of an async view: OPTIONS tells them, HEAD goes with GET, others get 405."""
+    allowed = [*methods, "OPTIONS"] if "GET" not in methods else [*methods, "HEAD", "OPTIONS"]
+
+    def decorate(view: AsyncView[P]) -> AsyncView[P]:
+        @wraps(view)
+        async def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            if request.method in allowed and request.method != "OPTIONS":
+                return await view(request, *args, **kwargs)
+            if request.method == "OPTIONS":
+                response = HttpResponse(status=204)
+                del response["Content-Type"]
+            else:
+                error = MethodNotAllowed(f"Method {request.method} is not allowed here.")
+                response = problem_response(request, error)
+            response["Allow"] = ", ".join(allowed)
+            return response
+
+        guarded.allowed_methods = allowed  # type: ignore[attr-defined]
+        return guarded
+
+    return decorate
+
+
+def failed_query(request: HttpRequest, query_id: UUID) -> None:
+    """The question that this request asked is recorded as failed: its error response is to tell the id."""
+    request.failed_query_id = query_id  # type: ignore[attr-defined]
+
+
+def _headers(request: HttpRequest | None, exc: BaseException) -> dict[str, str]:
+    error = as_knowlex_error(exc)
+    headers: dict[str, str] = {}
+    query_id = getattr(request, "failed_query_id", None)
+    if query_id is not None:
+        headers[QUERY_ID_HEADER] = str(query_id)
+    retry_after_s = getattr(error, "retry_after_s", None)
+    if retry_after_s is not None:
+        headers["Retry-After"] = str(retry_after_s)
+    if isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = 'Bearer realm="knowlex"'
+    return headers
+
+
+def _log(request: HttpRequest | None, exc: BaseException, status: int) -> None:
+    if status < 500:
+        return
+    fields = {"request_id": request_id_of(request), "status": status, "error": type(exc).__name__}
+    foreseen = isinstance(exc, KnowlexError) or type(as_knowlex_error(exc)) is not KnowlexError
+    if foreseen and not isinstance(exc, drf.APIException):
+        log.warning("request failed", extra=fields)
+    else:
+        log.error("request failed", extra=fields, exc_info=exc)

@@ -1,0 +1,181 @@
+"""uvicorn's HTTP/1.1 protocol with what it leaves out: limits on headers, time for them, errors as JSON.
+
+For uvicorn's option `http`: "knowlex.web.server:HttpProtocol".
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from knowlex.base.errors import HeadersTooLarge, InvalidInput, KnowlexError, RequestTimeout
+from knowlex.base.ids import new_id
+from knowlex.web.body import GRACE_S
+from knowlex.web.middleware import NO_PAGE_POLICY, SECURITY_HEADERS
+from knowlex.web.responses import problem_response
+
+Send = Callable[[Any], Awaitable[None]]
+
+
+def unchunked(cycle: RequestResponseCycle) -> Send:
+    """`cycle.send` that writes a body whose length nobody tells as it is; uvicorn would send it in chunks.
+
+    After a request by HTTP/1.0 uvicorn closes the connection in any case.
+    """
+    send, unbounded = cycle.send, False
+
+    async def sending(message: Any) -> None:
+        nonlocal unbounded
+        if message["type"] == "http.response.start":
+            unbounded = not any(name.lower() == b"content-length" for name, _ in message.get("headers", ()))
+            cycle.chunked_encoding = False if unbounded else None
+        elif unbounded:
+            cycle.expected_content_length = len(message.get("body", b""))  # of this part, all it can check
+        await send(message)
+
+    return sending
+
+
+AT_ONCE_BYTES = 64 * 1024  # copied to be sent with the head; what is larger is sent by itself
+
+
+class HeadWithBody:
+    """What a server's response writes to instead of its transport: the head waits for what follows.
+
+    It waits until the event loop's next round at the longest, so a stream's head is not kept back. The reader
+    would wake up twice otherwise.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._head, self._begun = b"", False
+
+    def write(self, data: bytes) -> None:
+        if self._head:
+            self._follow(data)
+        elif self._begun or data.startswith(b"HTTP/1.1 100"):
+            self._transport.write(data)
+        else:
+            self._head, self._begun = data, True
+            self._loop.call_soon(self._flush)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def _follow(self, data: bytes) -> None:
+        head, self._head = self._head, b""
+        if len(data) <= AT_ONCE_BYTES:
+            self._transport.write(head + data)
+        else:
+            self._transport.write(head)
+            self._transport.write(data)
+
+    def _flush(self) -> None:
+        head, self._head = self._head, b""
+        if head and not self._transport.is_closing():
+            self._transport.write(head)
+
+
+MAX_URL_BYTES = 16 * 1024
+MAX_HEADER_BYTES = 64 * 1024
+MAX_HEADERS = 100
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """One connection. A request that cannot be parsed is answered with the error body, and closed."""
+
+    _header_bytes = 0
+    _refusal: KnowlexError | None = None
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_deadline()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._header_bytes = 0
+        self._expect_headers()
+
+    def on_url(self, url: bytes) -> None:
+        if len(self.url) + len(url) > MAX_URL_BYTES:
+            self._refuse(HeadersTooLarge(f"The URL is longer than {MAX_URL_BYTES} bytes."))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._header_bytes += len(name) + len(value)
+        if self._header_bytes > MAX_HEADER_BYTES or len(self.headers) >= MAX_HEADERS:
+            self._refuse(
+                HeadersTooLarge(f"More than {MAX_HEADERS} headers, or {MAX_HEADER_BYTES} bytes of them.")
+            )
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._stop_deadline()
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):
+            self._refuse(InvalidInput("The request must have one Host header."))
+        super().on_headers_complete()
+        if self.parser.get_http_version() == "1.0":
+            self.cycle.send = unchunked(self.cycle)  # type: ignore[assignment,method-assign]
+        self.cycle.transport = HeadWithBody(self.transport, self.loop)  # type: ignore[assignment]
+
+    def send_400_response(self, msg: str) -> None:
+        """Called by uvicorn for whatever the parser refuses. A response that is under way is cut short."""
+        if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
+            self.transport.close()
+            return
+        self._answer_and_close(self._refusal or InvalidInput("The request is not valid HTTP."))
+
+    def _refuse(self, error: KnowlexError) -> None:
+        """Stop the parser: an exception in a callback makes it fail, and uvicorn call send_400_response."""
+        self._refusal = error
+        raise error
+
+    def _expect_headers(self) -> None:
+        self._stop_deadline()
+        self._deadline = self.loop.call_later(settings.CLIENT_PATIENCE_S, self._too_slow)
+
+    def _stop_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _too_slow(self) -> None:
+        """A loop that was busy calls this before it reads what came meanwhile: it gets the time to."""
+        self._deadline = self.loop.call_later(GRACE_S, self._give_up)
+
+    def _give_up(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self._answer_and_close(RequestTimeout("The request's headers do not arrive."))
+
+    def _answer_and_close(self, error: KnowlexError) -> None:
+        if self.transport.is_closing():
+            return
+        request: Any = HttpRequest()
+        request.path = getattr(self, "url", b"").partition(b"?")[0].decode("latin-1")
+        request.request_id = str(new_id())
+        response = problem_response(request, error)
+        headers = {
+            **dict(response.items()),
+            **SECURITY_HEADERS,
+            "Content-Security-Policy": NO_PAGE_POLICY,
+            "X-Request-ID": request.request_id,
+            "Content-Length": str(len(response.content)),
+            "Connection": "close",
+        }
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.transport.write(STATUS_LINE[response.status_code] + lines.encode("latin-1") + b"\r\n")
+        self.transport.write(response.content)
+        self.transport.close()

@@ -1,0 +1,123 @@
+"""From what was found to the context of one question. Plain Python, async."""
+
+from collections.abc import Sequence
+
+from rag.context import assemble
+from rag.context.neighbours import completing, wanted
+from rag.context.selection import by_halves, together
+from rag.context.tokens import CONTEXT_TOKENS, Ruler, room_for_blocks
+from rag.protocols import Completing, Sampling
+from rag.questions.overviews import Overview, overview_of
+from rag.types.context import Context, Place, Room
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval
+
+
+class ContextMaker:
+    """budget: tokens of prompt and reply. window: of the chat model, None where it is large enough.
+
+    floor: the least relevance of a passage that a chat model is shown when there is enough to ask it; None
+    holds each passage to the question's threshold, as without a chat model. beside: who fetches the chunks
+    beside a hit; sampling: those spread over a document; None for nobody.
+    """
+
+    def __init__(
+        self,
+        *,
+        ruler: Ruler | None = None,
+        budget: int = CONTEXT_TOKENS,
+        window: int | None = None,
+        floor: float | None = None,
+        beside: Completing | None = None,
+        sampling: Sampling | None = None,
+    ) -> None:
+        self._ruler = ruler or Ruler()
+        self._budget, self._window, self._floor = budget, window, floor
+        self._beside, self._sampling = beside, sampling
+
+    def looks_further(self, question: Question, room: Room | None) -> bool:
+        """Whether passages may be shown that do not reach the threshold by themselves: who writes from them
+        can tell what they are worth.
+        """
+        return room is not None and self._floor is not None and not question.strict_context
+
+    async def context(
+        self,
+        question: Question,
+        found: Retrieval,
+        best: Sequence[Passage],
+        room: Room | None,
+        *,
+        enough: bool,
+    ) -> Context:
+        """Of the best passages, in their order, with what completes them; never more than `top_k` passages,
+        and none where there is not enough to answer.
+
+        found: the candidates that they were chosen from. room: what a chat model needs besides; None where
+        none is asked. enough: whether they are worth asking it.
+        """
+        limit = room_for_blocks(room, self._ruler, self._budget, self._window)
+        if self._floor is None or not self.looks_further(question, room):
+            shown = [passage for passage in best if passage.relevance >= question.min_relevance]
+            return assemble(await self._completed(question, found, shown), limit, self._ruler)
+        floor = min(self._floor, question.min_relevance)
+        shown = [passage for passage in best if passage.relevance >= floor]
+        overview = overview_of(question.text, found.passages) if self._sampling else None
+        if overview and (enough or _can_be_given(overview, question, shown)):
+            passages = await self._over_the_document(question, found, shown, overview)
+        else:
+            passages = await self._completed(question, found, shown) if enough else []
+        return assemble(passages, limit, self._ruler)
+
+    async def _completed(
+        self, question: Question, found: Retrieval, shown: Sequence[Passage]
+    ) -> list[Passage]:
+        """Those that reach the threshold, the chunks that complete them, then the others: a budget that is
+        small is theirs last.
+        """
+        hits = [passage for passage in shown if passage.relevance >= question.min_relevance]
+        others = [passage for passage in shown if passage.relevance < question.min_relevance]
+        neighbours = await self._neighbours(question, found, hits)
+        return [*hits, *neighbours, *others][: question.top_k]
+
+    async def _over_the_document(
+        self, question: Question, found: Retrieval, shown: Sequence[Passage], overview: Overview
+    ) -> list[Passage]:
+        """Hits in the document, then chunks from its beginning to its end.
+
+        Where nothing but an overview is asked for at most half are hits, and these reach the threshold;
+        else a quarter is left for the other chunks.
+        """
+        top_k = question.top_k
+        least, most = (question.min_relevance, top_k // 2) if overview.whole else (0.0, top_k - top_k // 4)
+        hits = [one for one in shown if one.document_id == overview.document_id and one.relevance >= least]
+        hits = hits[:most]
+        relevance = max((one.relevance for one in hits or shown), default=0.0)
+        sample: tuple[Passage, ...] = ()
+        if self._sampling is not None:
+            count = top_k - len(hits)
+            sample = await self._sampling.sample(question, found, overview.document_id, count)
+        return [*hits, *(one.but(relevance=relevance) for one in by_halves(sample))]
+
+    async def _neighbours(
+        self, question: Question, found: Retrieval, hits: Sequence[Passage]
+    ) -> list[Passage]:
+        """Those that were candidates themselves are known already; the others are one more statement."""
+        spare = question.top_k - len(hits)
+        asked = wanted(hits) if spare > 0 and self._beside is not None else {}
+        if not asked:
+            return []
+        known = {Place(p.document_id, p.chunk_index): p for p in found.passages}
+        there = [known[place] for place in asked if place in known]
+        missing = [place for place in asked if place not in known]
+        if missing and self._beside is not None:
+            there += await self._beside.neighbours(question, found, missing)
+        return list(completing(there, asked))[:spare]
+
+
+def _can_be_given(overview: Overview, question: Question, shown: Sequence[Passage]) -> bool:
+    """Whether no passage has to reach the threshold by itself: where nothing else is asked for, or where the
+    best passages of the document reach it together.
+    """
+    own = [passage for passage in shown if passage.document_id == overview.document_id]
+    return overview.whole or together(own) >= question.min_relevance

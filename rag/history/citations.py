@@ -1,0 +1,120 @@
+"""What past answers claim, and the passages that they cite for it, as these are stored now."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from documents.text.sentences import sentence_spans
+from knowlex.db.threads import execute
+from rag.citations.markers import without_markers
+from rag.citations.types import Unproved
+from rag.ranking.sentences import sentences_around
+from rag.relevance.answers import Said
+from rag.types.answer import Answer, Support
+
+BESIDE_RELEVANT, BESIDE_READ = 1, 3  # sentences before and after a quote that are looked at, and read
+READ_CHARS = 1500  # of a passage
+
+# A passage that is not there any more, or reads otherwise, is its quote alone.
+_CITED = """
+    SELECT ci.response_id, ci.position, ci.support, ci.answer_start, ci.answer_end, ci.quoted_text,
+        coalesce(c.content, ''), ci.start_char - coalesce(c.start_char, 0), coalesce(d.language, '')
+    FROM rag_citation ci
+    LEFT JOIN documents_chunk c ON c.id = ci.chunk_id
+    LEFT JOIN documents_document d ON d.id = c.document_id
+    WHERE ci.response_id = ANY(%s) AND NOT ci.gone ORDER BY ci.response_id, ci.position
+"""
+
+
+class Cited(NamedTuple):
+    """One citation. start, end: of its claim in the answer. content: its passage's; place: of the quote
+    there. language: of the document.
+    """
+
+    position: int
+    support: Support
+    start: int
+    end: int
+    quote: str
+    content: str
+    place: int
+    language: str
+
+    def around(self, beside: int) -> str:
+        """The quote's sentences, and so many before and after them."""
+        end = self.place + len(self.quote)
+        if self.content[max(0, self.place) : end] != self.quote:
+            return self.quote
+        return sentences_around(self.content, self.place, end, beside)
+
+
+class Claimed(NamedTuple):
+    """One claim of an answer, with all its citations."""
+
+    text: str
+    cited: tuple[Cited, ...]
+
+    @property
+    def is_unverified(self) -> bool:
+        return all(one.support == "unverified" for one in self.cited)
+
+    def said(self) -> Said:
+        """As `answer_relevance` reads it."""
+        quotes = "\n".join(dict.fromkeys(one.quote for one in self.cited))
+        around = "\n".join(dict.fromkeys(one.around(BESIDE_RELEVANT) for one in self.cited))
+        return Said(self.text, quotes, around, self.cited[0].language)
+
+    def unproved(self) -> list[Unproved]:
+        """One for each citation, as an AnswerReader reads it."""
+        return [Unproved(self.text, self._passage(one), one.language) for one in self.cited]
+
+    def _passage(self, cited: Cited) -> str:
+        wide = cited.around(BESIDE_READ)
+        return wide if len(wide) <= READ_CHARS else cited.around(0)
+
+
+def cited_of(query_ids: Sequence[UUID]) -> dict[UUID, list[Cited]]:
+    """The citations of each answer, in its order; one statement."""
+    found: dict[UUID, list[Cited]] = {id_: [] for id_ in query_ids}
+    for query_id, *columns in execute(_CITED, [list(query_ids)]):
+        found[query_id].append(Cited(*columns))
+    return found
+
+
+def cited_by(answer: Answer) -> list[Cited]:
+    """The citations of an answer that is not stored."""
+    return [
+        Cited(
+            position,
+            one.support,
+            one.answer_start,
+            one.answer_end,
+            passage.content[one.quote_start : one.quote_end],
+            passage.content,
+            one.quote_start,
+            passage.language,
+        )
+        for position, one in enumerate(answer.citations)
+        for passage in (answer.context[one.passage - 1],)
+    ]
+
+
+def claims_in(answer: str, cited: Sequence[Cited]) -> list[Claimed]:
+    """The claims that these citations stand behind, in the order of the answer."""
+    by_span: dict[tuple[int, int], list[Cited]] = {}
+    for one in cited:
+        by_span.setdefault((one.start, one.end), []).append(one)
+    return [
+        Claimed(without_markers(answer[slice(*span)]).strip(), tuple(those))
+        for span, those in by_span.items()
+    ]
+
+
+def uncited_in(answer: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """The sentences of an answer that none of these claims touches."""
+    return [
+        text
+        for start, end in sentence_spans(answer)
+        if not any(start < last and first < end for first, last in spans)
+        and (text := without_markers(answer[start:end]).strip(" ."))
+    ]

@@ -1,0 +1,242 @@
+"""How good each answer is, found out by workers after it was sent: is it faithful, does it answer?
+
+    faithfulness_score   `rag.citations.faithfulness`; null of an extractive answer, which quotes its passages
+                         word for word and so is faithful by construction
+    answer_relevance     `rag.relevance.answers`; where a model read the answer, the mean of that and of what
+                         the model says
+    verdict, judged_by   of a citation: what the model says of a claim that the check could not verify
+
+Nothing is locked while a model works: a worker takes some answers for a time that ends by the database's
+clock. What ended its worker is taken by itself the next time, and after `MAX_ATTEMPTS` it is left as it is.
+Where a model is away, the figures are stored without it, and it is asked again after 1, 4, 16, 64 and 256
+minutes.
+"""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+
+from knowlex.base.errors import EmbedderError, EmbedderUnavailable, SynthesisFailed
+from knowlex.db.threads import execute, release_connection, with_retries
+from knowlex.runtime.components import component
+from rag.citations.faithfulness import faithfulness
+from rag.citations.types import Opinion, Verdict
+from rag.history.answer_relevance import answer_relevances
+from rag.history.citations import Claimed, cited_of, claims_in
+from rag.protocols import AnswerReader
+from rag.types.answer import EXTRACTIVE
+
+BATCH, TURN_S = 32, 3.0
+READ_BATCH = 4  # answers, where a model reads them
+LEASE_S, MAX_ATTEMPTS = 60, 6
+MOST_TURNS = 2  # at once: answering comes first
+log = logging.getLogger(__name__)
+
+_WAITS = "faithfulness_judged_at IS NULL AND answer <> ''"
+_FREE = f"{_WAITS} AND (judging_until IS NULL OR judging_until < clock_timestamp())"
+_CLAIM = f"""
+    WITH due AS MATERIALIZED (
+        SELECT query_id FROM rag_response
+        WHERE {_FREE} AND judging_attempts BETWEEN %(least)s AND %(most)s
+        ORDER BY created_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+    )
+    UPDATE rag_response r SET judging_attempts = judging_attempts + 1,
+        judging_until = clock_timestamp() + make_interval(secs => {LEASE_S})
+    FROM due JOIN rag_query q ON q.id = due.query_id WHERE r.query_id = due.query_id
+    RETURNING r.query_id, coalesce(nullif(q.rewritten_query, ''), q.original_query), r.answer, r.model,
+        r.verification, r.judging_attempts
+"""  # noqa: S608 - of constants, as all of these
+_GIVE_UP = f"""
+    UPDATE rag_response SET faithfulness_judged_at = statement_timestamp(), judging_until = NULL
+    WHERE {_FREE} AND judging_attempts >= {MAX_ATTEMPTS}
+"""  # noqa: S608
+_DUE = f"SELECT count(*) FROM (SELECT 1 FROM rag_response WHERE {_FREE} LIMIT %s) due"  # noqa: S608
+# Never one whose quotes are gone; one that is being emptied at this moment is left to whoever does that.
+_STORE = """
+    WITH still AS MATERIALIZED (
+        SELECT query_id FROM rag_response
+        WHERE query_id = ANY(%(ids)s) AND faithfulness_judged_at IS NULL AND NOT quotes_gone
+        FOR UPDATE SKIP LOCKED
+    ), read AS (
+        UPDATE rag_citation c SET verdict = v.verdict, judged_by = %(model)s
+        FROM unnest(%(read)s::uuid[], %(positions)s::int[], %(verdicts)s::text[]) AS v (id, position, verdict)
+        JOIN still ON still.query_id = v.id
+        WHERE c.response_id = v.id AND c.position = v.position
+    )
+    UPDATE rag_response r SET faithfulness_score = f.score, answer_relevance = f.relevance,
+        faithfulness_judged_at = CASE WHEN f.done THEN statement_timestamp() END,
+        judging_until = CASE WHEN NOT f.done
+            THEN clock_timestamp() + make_interval(mins => power(4, r.judging_attempts - 1)::int) END
+    FROM still
+    JOIN unnest(%(ids)s::uuid[], %(scores)s::float[], %(relevances)s::float[], %(done)s::bool[])
+        AS f (id, score, relevance, done) ON f.id = still.query_id
+    WHERE r.query_id = still.query_id
+"""
+_GIVE_BACK = f"""
+    UPDATE rag_response SET judging_until = NULL, judging_attempts = judging_attempts - 1
+    WHERE query_id IN (
+        SELECT query_id FROM rag_response WHERE query_id = ANY(%s) AND {_WAITS} FOR UPDATE SKIP LOCKED)
+"""  # noqa: S608
+
+
+class Answer(NamedTuple):
+    """One that waits. counts: of its claims, by state. attempts: how often it was taken, now included."""
+
+    query_id: UUID
+    question: str
+    text: str
+    model: str
+    counts: Mapping[str, int]
+    attempts: int
+
+
+class Figures(NamedTuple):
+    """verdicts: by the positions of citations. done: nobody need look at the answer again."""
+
+    faithfulness: float | None
+    relevance: float | None
+    verdicts: Mapping[int, Verdict]
+    done: bool
+
+
+def turns_due() -> int:
+    """How many turns the answers that wait are worth, no more than should be taken at once."""
+    waiting = int(execute(_DUE, [BATCH * MOST_TURNS])[0][0])
+    return -(-waiting // BATCH)
+
+
+def judge_some() -> int:
+    """For some seconds, or until none waits; returns how many. Raises DatabaseUnavailable.
+
+    Safe to call at any time and in several workers at once.
+    """
+    until, count = time.monotonic() + TURN_S, 0
+    while time.monotonic() < until and (answers := with_retries(_claimed)):
+        count += _judge(answers, until)
+    return count
+
+
+def _claimed() -> list[Answer]:
+    """Some that nobody took yet, the oldest first; else one that ended its worker or its model was away."""
+    limit = BATCH if _reader() is None else READ_BATCH
+    fresh = execute(_CLAIM, {"least": 0, "most": 0, "limit": limit})
+    if not fresh:
+        execute(_GIVE_UP)
+        fresh = execute(_CLAIM, {"least": 1, "most": MAX_ATTEMPTS - 1, "limit": 1})
+    return [
+        Answer(id_, question, text, model, json.loads(counts), attempts)
+        for id_, question, text, model, counts, attempts in fresh
+    ]
+
+
+def _judge(answers: Sequence[Answer], until: float) -> int:
+    """What there is time for, one at least; the others are given back."""
+    cited = with_retries(lambda: cited_of([one.query_id for one in answers]))
+    claims = [claims_in(one.text, cited[one.query_id]) for one in answers]
+    relevances, is_away = _relevances(answers, claims)
+    release_connection()
+    opinions = asyncio.run(_opinions(answers, claims, until))
+    found = [
+        _figures(*each, is_away=is_away) for each in zip(answers, claims, relevances, opinions, strict=False)
+    ]
+    with_retries(lambda: execute(_STORE, _stored(answers, found)))
+    if left := [one.query_id for one in answers[len(found) :]]:
+        with_retries(lambda: execute(_GIVE_BACK, [left]))
+    return len(found)
+
+
+def _relevances(
+    answers: Sequence[Answer], claims: Sequence[Sequence[Claimed]]
+) -> tuple[list[float | None], bool]:
+    """Without a model, and whether that is because the embedding model is away."""
+    try:
+        said = [[one.said() for one in those] for those in claims]
+        questions = [one.question for one in answers]
+        return answer_relevances(list(zip(questions, said, strict=True))), False
+    except EmbedderError as exc:
+        log.warning("answers are judged without vectors", extra={"reason": exc.message})
+        return [None] * len(answers), isinstance(exc, EmbedderUnavailable)
+
+
+async def _opinions(
+    answers: Sequence[Answer], claims: Sequence[Sequence[Claimed]], until: float
+) -> list[Opinion | None]:
+    """Of as many answers as there was time for. None: the model is away, and the others go without it."""
+    reader, found = _reader(), list[Opinion | None]()
+    try:
+        for answer, those in zip(answers, claims, strict=True):
+            found.append(await _opinion(reader, answer, those) if None not in found else None)
+            if time.monotonic() > until:
+                break
+    finally:
+        if reader is not None:
+            await reader.aclose()
+    return found
+
+
+async def _opinion(reader: AnswerReader | None, answer: Answer, claims: Sequence[Claimed]) -> Opinion | None:
+    unproved = [each for one in claims if one.is_unverified for each in one.unproved()]
+    if reader is None or not unproved:
+        return Opinion()
+    try:
+        return await reader.read(answer.question, answer.text, unproved)
+    except SynthesisFailed as exc:
+        log.warning("the model cannot read answers now", extra={"reason": exc.message})
+        return None
+
+
+def _figures(
+    answer: Answer,
+    claims: Sequence[Claimed],
+    relevance: float | None,
+    opinion: Opinion | None,
+    *,
+    is_away: bool,
+) -> Figures:
+    is_away = is_away or opinion is None
+    said = iter(opinion.verdicts if opinion else ())
+    verdicts: dict[int, Verdict] = {}
+    of_claims: list[Verdict] = []
+    for claim in claims:
+        if claim.is_unverified:
+            own = {one.position: verdict for one in claim.cited if (verdict := next(said, None))}
+            verdicts |= own
+            of_claims += [best for best in _BEST_FIRST if best in own.values()][:1]
+    if opinion is not None and opinion.relevance is not None:
+        relevance = opinion.relevance if relevance is None else (relevance + opinion.relevance) / 2
+    score = None if answer.model == EXTRACTIVE else faithfulness(answer.counts, of_claims)
+    return Figures(score, relevance, verdicts, done=not is_away or answer.attempts >= MAX_ATTEMPTS)
+
+
+_BEST_FIRST: tuple[Verdict, ...] = ("supported", "contradicted", "unverified")
+
+
+def _stored(answers: Sequence[Answer], found: Sequence[Figures]) -> dict[str, Any]:
+    ids = [one.query_id for one in answers[: len(found)]]
+    read = [
+        (id_, position, verdict)
+        for id_, one in zip(ids, found, strict=True)
+        for position, verdict in one.verdicts.items()
+    ]
+    reader = _reader()
+    return {
+        "ids": ids,
+        "scores": [one.faithfulness for one in found],
+        "relevances": [one.relevance for one in found],
+        "done": [one.done for one in found],
+        "model": reader.model_name if reader else "",
+        "read": [id_ for id_, _, _ in read],
+        "positions": [position for _, position, _ in read],
+        "verdicts": [verdict for _, _, verdict in read],
+    }
+
+
+def _reader() -> AnswerReader | None:
+    """The configured one, if there is one."""
+    return component("ANSWER_READER", AnswerReader) if "ANSWER_READER" in settings.KNOWLEX else None

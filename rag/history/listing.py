@@ -1,0 +1,178 @@
+"""Past questions: listed, explained, deleted. Not for an event loop; see rag.history.replay for that."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import BooleanField, Case, Count, Exists, OuterRef, Q, Subquery, Value, When
+from django.db.models.functions import Coalesce, NullIf
+
+from documents.access.scopes import Access
+from documents.library.collections import named_collection
+from documents.models import Chunk, Collection, Document
+from knowlex.base.errors import DatabaseUnavailable, NotFound
+from knowlex.db.threads import with_retries
+from knowlex.web.pagination import After, Page, paged
+from rag.history import recent
+from rag.history.recorder import flush_everywhere, waits
+from rag.models import Citation, Feedback, Query, Response, Retrieval
+
+T = TypeVar("T")
+UNWRITTEN = "The record of this question is not written yet."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which queries a list shows; what is None is not asked. since, until: of `created_at`, until excluded.
+
+    collection: name or id of one that they read.
+    """
+
+    conversation_id: str | None = None
+    answered: bool | None = None
+    rating: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    collection: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """All that is known of a query. response: None if it failed.
+
+    citations and retrievals carry `status`: current; replaced (the document has a newer version); gone
+    (deleted); and `document_name` where it is still there. retrievals: in the order that they were judged in,
+    then neighbours; with `title` and `page_number` where they are still there.
+    """
+
+    query: Query
+    response: Response | None
+    citations: list[Any]
+    retrievals: list[Any]
+    collections: list[Collection]
+    own_feedback: Feedback | None
+
+
+def list_queries(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[Query], After | None]:
+    """One page of those that the caller may see, each with its `response` and its ratings; one statement.
+
+    Raises NotFound, Forbidden (the collection), DatabaseUnavailable.
+    """
+    rows = _with_ratings(Query.objects.allowed_to(access)).select_related("response")
+    rows = rows.filter(_chosen(wanted, access))
+    rows = rows.rated(wanted.rating) if wanted.rating else rows
+    flush_everywhere()
+    return with_retries(lambda: paged(rows, page))
+
+
+def get_query(query_id: UUID, *, access: Access, caller: str = "") -> Explained:
+    """With what the caller said of it. Raises NotFound, also for one that the caller may not see."""
+    rows = _with_ratings(Query.objects.allowed_to(access)).select_related("response")
+    query = _found(query_id, rows.filter(id=query_id).first)
+    return with_retries(lambda: _explained(query, caller))
+
+
+def ensure_visible(query_id: UUID, *, access: Access) -> None:
+    """Raises NotFound."""
+    _found(query_id, lambda: Query.objects.allowed_to(access).filter(id=query_id).exists() or None)
+
+
+def delete_query(query_id: UUID, *, access: Access) -> None:
+    """With all that belongs to it. Raises NotFound, Forbidden."""
+    access.require("write")
+    ensure_visible(query_id, access=access)
+    with_retries(lambda: Query.objects.filter(id=query_id).delete())
+
+
+def unknown_query(query_id: UUID) -> NotFound:
+    """Says so where nothing is recorded at all: who has an id would look for it in vain."""
+    why = "" if settings.QUERY_LOG else " (questions are not recorded here: KNOWLEX_QUERY_LOG is off)"
+    return NotFound(f"Query not found: {query_id}{why}")
+
+
+def _found(query_id: UUID, find: Callable[[], T | None]) -> T:
+    """Whoever has an answer finds its query, though it is written after the answer.
+
+    Raises NotFound; DatabaseUnavailable where it is known and cannot be written.
+    """
+    flush_everywhere()
+    for left_s in recent.looks(query_id):
+        if (found := with_retries(find)) is not None:
+            return found
+        if waits(query_id):
+            raise DatabaseUnavailable(UNWRITTEN, retry_after_s=2)
+        time.sleep(left_s)
+    raise unknown_query(query_id)
+
+
+def _chosen(wanted: Wanted, access: Access) -> Q:
+    """Raises NotFound, Forbidden."""
+    conditions: dict[str, Any] = {
+        "conversation_id": wanted.conversation_id,
+        "answered": wanted.answered,
+        "created_at__gte": wanted.since,
+        "created_at__lt": wanted.until,
+    }
+    chosen = Q(**{name: value for name, value in conditions.items() if value is not None})
+    if wanted.collection is not None:
+        chosen &= Q(collection_ids__contains=[named_collection(wanted.collection, access=access).id])
+    return chosen
+
+
+def _with_ratings(rows: Any) -> Any:
+    """Adds `thumbs_up` and `thumbs_down`: how many gave each."""
+    of_query = Feedback.objects.filter(query=OuterRef("pk")).order_by().values("query")
+    counts = {
+        rating.value: Coalesce(Subquery(of_query.filter(rating=rating).values(n=Count("*"))), 0)
+        for rating in Feedback.Rating
+    }
+    return rows.annotate(**counts)
+
+
+def _explained(query: Query, caller: str) -> Explained:
+    response = getattr(query, "response", None)
+    cited = Citation.objects.filter(response=response) if response else Citation.objects.none()
+    candidates = Retrieval.objects.filter(query=query)
+    return Explained(
+        query,
+        response,
+        list(_with_status(cited).order_by("position")),
+        list(_with_place(_with_status(candidates)).order_by(_LAST_WITHOUT_RANK, "rank", "context_number")),
+        list(Collection.objects.filter(id__in=query.collection_ids)),
+        Feedback.objects.filter(query=query, caller=caller).first(),
+    )
+
+
+_LAST_WITHOUT_RANK = Case(
+    When(rank__isnull=True, then=Value(True)), default=Value(False), output_field=BooleanField()
+)
+
+
+def _with_status(rows: Any) -> Any:
+    """What became of the chunk and its document, and what that is called now."""
+    chunk = Chunk.objects.filter(id=OuterRef("chunk_id"))
+    document = Document.objects.filter(id=OuterRef("document_id"))
+    return rows.annotate(
+        status=Case(
+            When(~Exists(document), then=Value("gone")),
+            When(~Exists(chunk), then=Value("replaced")),
+            default=Value("current"),
+        ),
+        document_name=Subquery(document.values("original_filename")),
+    )
+
+
+_SHOWN_TITLE = Coalesce(NullIf("title", Value("")), "original_filename")  # as answers name their sources
+
+
+def _with_place(rows: Any) -> Any:
+    """Where a candidate stands, as its document is now."""
+    document = Document.objects.filter(id=OuterRef("document_id"))
+    return rows.annotate(
+        title=Subquery(document.annotate(shown=_SHOWN_TITLE).values("shown")),
+        page_number=Subquery(Chunk.objects.filter(id=OuterRef("chunk_id")).values("page_number")),
+    )

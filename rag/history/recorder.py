@@ -1,0 +1,237 @@
+"""Queries on their way into the database: handed over in no time, written in batches, at most a second later
+(those of a conversation that goes on at once).
+
+The answer never waits for its record, and never fails with it. While the database is away, records wait.
+"""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+import psycopg
+from django.conf import settings
+
+from knowlex.base.errors import DatabaseUnavailable
+from knowlex.db.pool import fetch_all
+from knowlex.runtime.event_loops import PerLoop
+from rag.history.records import Record, Row, row_of
+
+# `here` holds the documents that are cited until the commit. Whoever deletes one waits, and then finds the
+# citation (the trigger rag_quoted_documents_gone); or was first, and then nothing of it is written down.
+_WRITE = """
+    WITH new AS (
+        INSERT INTO rag_query (id, key_id, face, conversation_id, original_query, rewritten_query,
+            collection_ids, filters, settings, answered, reason, error, retrieved, confidence, cached,
+            replay_of, latency_ms, stage_ms, embedding_model, reranker, rewriting, created_at)
+        SELECT id, key_id, face, conversation_id, original_query, rewritten_query,
+            collection_ids, filters, settings, answered, coalesce(reason, ''), coalesce(error, ''),
+            coalesce(retrieved, 0), coalesce(confidence, 0), cached, replay_of, latency_ms,
+            coalesce(stage_ms, '{}'), coalesce(embedding_model, ''), coalesce(reranker, ''),
+            coalesce(rewriting, ''), created_at
+        FROM jsonb_to_recordset(%(queries)s::jsonb) AS q (id uuid, key_id uuid, face text,
+            conversation_id text, original_query text, rewritten_query text, collection_ids uuid[],
+            filters jsonb, settings jsonb, answered bool, reason text, error text, retrieved int,
+            confidence float, cached bool, replay_of uuid, latency_ms int, stage_ms jsonb,
+            embedding_model text, reranker text, rewriting text, created_at timestamptz)
+        ON CONFLICT (id) DO NOTHING RETURNING id, created_at
+    ), here AS MATERIALIZED (
+        SELECT id FROM documents_document WHERE id = ANY(%(documents)s::uuid[]) ORDER BY id FOR KEY SHARE
+    ), cited AS MATERIALIZED (
+        SELECT c.*, here.id IS NULL AS gone
+        FROM jsonb_to_recordset(%(citations)s::jsonb) AS c (query_id uuid, position int, citation_index int,
+            chunk_id uuid, document_id uuid, title text, page_number int, quoted_text text, start_char int,
+            end_char int, answer_start int, answer_end int, support text)
+        JOIN new ON new.id = c.query_id LEFT JOIN here ON here.id = c.document_id
+    ), responses AS (
+        INSERT INTO rag_response (query_id, answer, contradicted, quotes_gone, verification, model,
+            prompt_version, input_tokens, output_tokens, created_at)
+        SELECT r.query_id, CASE WHEN lost.query_id IS NULL THEN r.answer ELSE '' END,
+            CASE WHEN lost.query_id IS NULL THEN r.contradicted ELSE '[]' END,
+            lost.query_id IS NOT NULL, r.verification, r.model, r.prompt_version, r.input_tokens,
+            r.output_tokens, new.created_at
+        FROM jsonb_to_recordset(%(responses)s::jsonb) AS r (query_id uuid, answer text, contradicted jsonb,
+            verification jsonb, model text, prompt_version text, input_tokens int, output_tokens int)
+        JOIN new ON new.id = r.query_id
+        LEFT JOIN (SELECT DISTINCT query_id FROM cited WHERE gone) lost ON lost.query_id = r.query_id
+    ), citations AS (
+        INSERT INTO rag_citation (response_id, position, citation_index, chunk_id, document_id, title,
+            page_number, quoted_text, start_char, end_char, answer_start, answer_end, support, gone)
+        SELECT query_id, position, citation_index, chunk_id, document_id,
+            CASE WHEN gone THEN '' ELSE title END, page_number, CASE WHEN gone THEN '' ELSE quoted_text END,
+            start_char, end_char, answer_start, answer_end, support, gone
+        FROM cited ORDER BY query_id, position
+    ), candidates AS (
+        INSERT INTO rag_candidates (query_id, judged, chunk_ids, document_ids, dense_scores, sparse_scores,
+            fused_scores, rerank_scores, relevances, results, context)
+        SELECT c.* FROM json_to_recordset(%(candidates)s::json) AS c (query_id uuid, judged int,
+            chunk_ids uuid[], document_ids uuid[], dense_scores float[], sparse_scores float[],
+            fused_scores float[], rerank_scores float[], relevances float[], results int[], context int[])
+        JOIN new ON new.id = c.query_id
+    )
+    SELECT count(*) AS written FROM new
+"""
+
+
+async def write(rows: Sequence[Row]) -> None:
+    """All or none; what is there already stays as it is. Raises DatabaseUnavailable, psycopg.Error."""
+    documents = frozenset().union(*(row.document_ids for row in rows))
+    await fetch_all(
+        _WRITE,
+        {
+            "documents": "{" + ",".join(id_.hex for id_ in documents) + "}",
+            "queries": _json(row.query for row in rows),
+            "responses": _json(row.response for row in rows),
+            "citations": _json(row.citations for row in rows),
+            "candidates": _json(row.candidates for row in rows),
+        },
+    )
+
+
+def _json(parts: Iterable[bytes]) -> str:
+    return (b"[" + b",".join(filter(None, parts)) + b"]").decode()
+
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 0.25
+AT_ONCE = 100
+MAX_WAITING = 4000  # about 8 kB each
+FLUSH_S = 3.0
+
+
+@dataclass(slots=True)
+class Totals:
+    """Of this process, since it began. lost: dropped for want of room, or that could not be stored."""
+
+    written: int = 0
+    lost: int = 0
+
+
+totals = Totals()
+
+
+class Recorder:
+    """Of one event loop. away: the last try to write failed, so nobody waits for the next."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Row] = deque()
+        self._writing = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._awaited = asyncio.Event()
+        self.away = False
+
+    def add(self, record: Record) -> None:
+        """Costs a reference; it is made small as soon as the loop has nothing more urgent in hand."""
+        asyncio.get_running_loop().call_soon(self._take, record)
+
+    def holds(self, query_id: UUID) -> bool:
+        return any(row.query_id == query_id for row in tuple(self._waiting))
+
+    async def flush(self) -> None:
+        """Write what waits; it waits on if the database cannot be reached. What is being written is, then."""
+        await asyncio.sleep(0)  # for what was handed over just now
+        async with self._writing:
+            while self._waiting:
+                batch = [self._waiting[n] for n in range(min(AT_ONCE, len(self._waiting)))]
+                if not await self._written(batch):
+                    return
+                self._forget(batch)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        await self.flush()
+        if self._waiting:
+            self._lose(len(self._waiting), "the database is away")
+
+    def _take(self, record: Record) -> None:
+        try:
+            self._waiting.append(row_of(record))
+        except Exception as exc:  # noqa: BLE001  # its answer is on its way, and the next record is another
+            self._lose(1, type(exc).__name__)
+            return
+        if len(self._waiting) > MAX_WAITING:
+            self._waiting.popleft()
+            self._lose(1, "too many wait")
+        if record.conversation_id != str(record.query_id):
+            self._awaited.set()  # the next question of the conversation may come to another web server
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._flush_later())
+
+    async def _flush_later(self) -> None:
+        while self._waiting:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(EVERY_S):
+                    await self._awaited.wait()
+            self._awaited.clear()
+            await self.flush()
+
+    async def _written(self, batch: list[Row]) -> bool:
+        """False if the database cannot be reached."""
+        try:
+            await write(batch)
+        except DatabaseUnavailable:
+            self.away = True
+            log.warning("queries not recorded yet", extra={"waiting": len(self._waiting)})
+            return False
+        except psycopg.Error as exc:
+            return await self._written_one_by_one(batch, exc)
+        self.away = False
+        totals.written += len(batch)
+        return True
+
+    async def _written_one_by_one(self, batch: list[Row], exc: psycopg.Error) -> bool:
+        """One that the database refuses is no reason to lose the others."""
+        if len(batch) == 1:
+            self._lose(1, type(exc).__name__)
+            return True
+        return all([await self._written([row]) for row in batch])
+
+    def _forget(self, batch: list[Row]) -> None:
+        """The oldest may have been dropped meanwhile."""
+        written = {row.query_id for row in batch}
+        while self._waiting and self._waiting[0].query_id in written:
+            self._waiting.popleft()
+
+    def _lose(self, count: int, reason: str) -> None:
+        totals.lost += count
+        log.error("queries lost", extra={"count": count, "reason": reason})
+
+
+recorder: PerLoop[Recorder] = PerLoop(Recorder)
+
+
+def record(asked: Record) -> None:
+    """Have it written down, unless the settings say that nothing is. From an event loop; never raises."""
+    if settings.QUERY_LOG:
+        recorder.get().add(asked)
+
+
+def flush_everywhere() -> None:
+    """From a thread: who reads after an answer finds its query. Waits no longer than FLUSH_S."""
+    until = time.monotonic() + FLUSH_S
+    for loop, one in recorder.everywhere():
+        if loop.is_running() and not one.away:
+            with suppress(TimeoutError):
+                flushing = asyncio.run_coroutine_threadsafe(one.flush(), loop)
+                flushing.result(max(0.0, until - time.monotonic()))
+
+
+async def flush_here() -> None:
+    """The same from an event loop, for the queries that were answered on it."""
+    if not recorder.get().away:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FLUSH_S):
+                await recorder.get().flush()
+
+
+def waits(query_id: UUID) -> bool:
+    """Whether it is known here and not written yet."""
+    return any(one.holds(query_id) for _, one in recorder.everywhere())

@@ -1,0 +1,240 @@
+"""The sentences of a passage, and how much of the question each one holds. Plain Python."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import chain
+from operator import or_
+
+from documents.text.sentences import sentence_spans
+from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights
+from rag.ranking.names import names_of, subjects_of
+from rag.ranking.sentence_scores import SentenceScore, SentenceScores
+from rag.types.retrieval import Passage, Retrieval
+
+KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
+KEPT_TERMS = 64  # questions, while they are answered
+ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
+_UNKNOWN_OVER_KNOWN = 1.1  # idf(0, N) - idf(1, N) in a collection of any size
+# "What does it mean?", "How long does it take?": answers say so in other words, so these weigh less.
+FRAMING = frozenset(lexemes("mean happen use take get need"))
+FRAMING_SHARE = 0.25
+_MEASURE = re.compile(
+    r"\bhow\s+(long|large|big|small|tall|high|heavy|deep|wide|thick|old|far|fast|quickly|often|soon|late|early"
+    r"|hot|cold|strong|expensive)\b",
+    re.IGNORECASE,
+)
+_DEFINITION = re.compile(r"\S\n[ \t]{0,3}:[ \t]+\S")  # Markdown's "term", and a line below ": what it means"
+_STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`content[start:end]` and its distinct lexemes. complete: it ends as a statement does or defines a term.
+
+    A heading, a cell of a table and a question are not complete: they hold the words of a question, never its
+    answer.
+    """
+
+    start: int
+    end: int
+    words: frozenset[str]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A passage's sentences in reading order, and its lexemes.
+
+    spans: start and end of each sentence; bounds: all starts, and all ends. places: for each lexeme, which
+    sentences (0-based) hold it.
+    weights: BM25's part of the passage, at the lexemes' hashed positions.
+    """
+
+    sentences: tuple[Sentence, ...]
+    spans: tuple[tuple[int, int], ...]
+    bounds: tuple[tuple[int, ...], tuple[int, ...]]
+    words: frozenset[str]
+    places: Mapping[str, tuple[int, ...]]
+    weights: Mapping[int, float]
+
+
+class Shares(dict[int, float]):
+    """`Terms.coverage` of the words whose bits are set, in the order of `Terms.weights`.
+
+    Hundreds of sentences hold the same few words of a question: each combination is summed up once.
+    """
+
+    def __init__(self, weights: Iterable[float], mass: float) -> None:
+        super().__init__()
+        self._weights, self._mass = tuple(weights), mass
+
+    def __missing__(self, held: int) -> float:
+        mass = sum([weight for n, weight in enumerate(self._weights) if held >> n & 1])
+        share = self[held] = min(1.0, mass / self._mass) if self._mass else 0.0
+        return share
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The question's distinct lexemes with their idf, and the sum of it. Of one question, and short-lived.
+
+    places: the idf by the lexemes' hashed positions. names: of the words, those that name something: numbers,
+    and words with a capital letter that do not begin the question. subjects: names whose lack tells that
+    something else is meant, word by word; see rag/named.py.
+    """
+
+    weights: Mapping[str, float]
+    words: frozenset[str]
+    mass: float
+    places: Mapping[int, float] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
+    subjects: tuple[frozenset[str], ...] = ()
+    shares: "Shares" = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shares", Shares(self.weights.values(), self.mass))
+
+    def held(self, words: frozenset[str]) -> list[float]:
+        """The idf of each of the question's words that are in `words`."""
+        return [weight for word, weight in self.weights.items() if word in words]
+
+    def mass_in(self, words: frozenset[str]) -> float:
+        return sum(self.held(words))
+
+    def coverage(self, words: frozenset[str]) -> float:
+        """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
+        return min(1.0, self.mass_in(words) / self.mass) if self.mass else 0.0
+
+    def share_of_names(self, words: frozenset[str]) -> float:
+        """`coverage` of the names alone; 1 for a question without any."""
+        if not self.names:
+            return 1.0
+        mass = self.mass_in(self.names)
+        return min(1.0, self.mass_in(words & self.names) / mass) if mass else 1.0
+
+    def share_of_subjects(self, words: frozenset[str]) -> float:
+        """Of the subject that is held least, the share of its idf mass; 1 for a question without any."""
+        return min([self.mass_in(one & words) / self.mass_in(one) for one in self.subjects], default=1.0)
+
+
+def question_terms(text: str, known: Mapping[str, float], language: str = "") -> Terms:
+    """`known`: idf of the question's lexemes. One that is missing counts as a word that no chunk holds.
+
+    language: of the documents that the terms are looked for in, which decides on the analysis. Words that
+    only ask are left out, unless there is nothing else; those of its frame weigh less.
+    """
+    words = frozenset(question_lexemes(text, [language])[language])
+    words = words - ASKING or words
+    unknown = max([idf(0, 0), *(weight + _UNKNOWN_OVER_KNOWN for weight in known.values())])
+    weights = {word: known.get(word, unknown) for word in sorted(words)}
+    for word in words & _framing(text):
+        weights[word] *= FRAMING_SHARE
+    places = {position(word): weight for word, weight in weights.items()}
+    subjects = tuple(found for name in subjects_of(text, language) if (found := name & words))
+    return Terms(weights, words, sum(weights.values()), places, names_of(text, language) & words, subjects)
+
+
+def _framing(text: str) -> frozenset[str]:
+    return FRAMING.union(*(lexemes(measure) for measure in _MEASURE.findall(text[:2000])))
+
+
+@lru_cache(maxsize=KEPT_PASSAGES)
+def analysis_of(content: str, language: str = "") -> Analysis:
+    spans = sentence_spans(content)
+    found = [lexemes(content[start:end], language) for start, end in spans]
+    sentences = tuple(
+        _sentence(content, start, end, words) for (start, end), words in zip(spans, found, strict=True)
+    )
+    places: dict[str, tuple[int, ...]] = {}
+    for n, sentence in enumerate(sentences):
+        for word in sentence.words:
+            places[word] = (*places.get(word, ()), n)
+    weights = term_weights(chain.from_iterable(found))
+    bounds = tuple(start for start, _ in spans), tuple(end for _, end in spans)
+    return Analysis(sentences, tuple(spans), bounds, frozenset(places), places, weights)
+
+
+@lru_cache(maxsize=KEPT_PASSAGES)
+def sentences_around(content: str, start: int, end: int, beside: int = 0) -> str:
+    """The sentences that `content[start:end]` touches, and so many before and after them."""
+    spans = sentence_spans(content)
+    touched = [n for n, (first, last) in enumerate(spans) if first < end and last > start]
+    if not touched:
+        return content[start:end]
+    first, last = max(0, touched[0] - beside), min(len(spans) - 1, touched[-1] + beside)
+    return content[spans[first][0] : spans[last][1]]
+
+
+def words_of(text: str, language: str = "") -> frozenset[str]:
+    """Of a short text, such as a question or a title."""
+    return frozenset(lexemes(text, language))
+
+
+def _sentence(content: str, start: int, end: int, words: Iterable[str]) -> Sentence:
+    text = content[start:end]
+    ended = text.rstrip("\"'”’»)]」』）*_").endswith(_STATEMENT_ENDS)
+    complete = ended or _DEFINITION.search(text) is not None
+    return Sentence(start, end, frozenset(words), complete)
+
+
+def score_sentences(content: str, terms: Terms, language: str = "") -> SentenceScores:
+    """Every sentence of the passage, in reading order, scored for the question."""
+    analysis = analysis_of(content, language)
+    return _scored(analysis, terms, (None,) * len(analysis.spans))
+
+
+def score_passage(passage: Passage, terms: Terms) -> SentenceScores:
+    """The same with each sentence's cosine to the question, where the passage came with one."""
+    if not passage.similarities:
+        return score_sentences(passage.content, terms, passage.language)
+    analysis = analysis_of(passage.content, passage.language)
+    if analysis.spans == passage.bounds:  # unless the text was split by other rules when it was stored
+        return _scored(analysis, terms, passage.similarities)
+    known = dict(zip(passage.bounds, passage.similarities, strict=True))
+    return _scored(analysis, terms, tuple(map(known.get, analysis.spans)))
+
+
+def _scored(analysis: Analysis, terms: Terms, similarities: tuple[float | None, ...]) -> SentenceScores:
+    """Without a call in Python for each sentence."""
+    holding, share = _holding(analysis, terms), terms.shares.__getitem__
+    alone, both = map(share, holding), map(share, map(or_, holding, [0, *holding[:-1]]))
+    return SentenceScores(*analysis.bounds, tuple(alone), tuple(both), similarities)
+
+
+def terms_by_language(
+    question_text: str, passages: Sequence[Passage], known: Mapping[str, float]
+) -> dict[str, Terms]:
+    languages = {passage.language for passage in passages}
+    given = tuple(known.items())
+    return {language: _terms(question_text, given, language) for language in languages}
+
+
+@lru_cache(maxsize=KEPT_TERMS)
+def _terms(question_text: str, known: tuple[tuple[str, float], ...], language: str) -> Terms:
+    """Once for all stages of a question."""
+    return question_terms(question_text, dict(known), language)
+
+
+def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
+    """The retrieval in its order, with the sentences of every passage scored."""
+    terms = terms_by_language(question_text, retrieval.passages, retrieval.idf)
+    scored = (p.but(sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
+    return replace(retrieval, passages=tuple(scored))
+
+
+def _holding(analysis: Analysis, terms: Terms) -> list[int]:
+    """For each sentence, the question's words that it holds, as bits in the order of `terms.weights`."""
+    holding, bit = [0] * len(analysis.spans), 1
+    places = analysis.places
+    for word in terms.weights:
+        for place in places.get(word, ()):
+            holding[place] |= bit
+        bit += bit
+    return holding
+
+
+def worth(sentence: SentenceScore) -> float:
+    """What passages and sentences are ranked by, [0, 1]."""
+    return (sentence.coverage + sentence.coverage_with_previous) / 2

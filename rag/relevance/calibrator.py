@@ -1,0 +1,74 @@
+"""Pairs of question and passage -> the calibration that is stored with an embedding model. Plain Python."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from embeddings.protocols import Embedder
+from knowlex.base.errors import InvalidInput
+from rag.evaluation.reliability import calibration_error
+from rag.ranking.order import Scale
+from rag.relevance.calibration import RERANKED
+from rag.relevance.fitting import Pair, area_under_curve, fit, unseen_chances
+from rag.relevance.labelled_pairs import Labelled, described_pairs
+from rag.rerankers.by_model import ModelReranker
+
+FEWEST = 50  # pairs of each label; fewer say little about eight numbers
+
+
+def calibrate(
+    labelled: Sequence[Labelled], embedder: Embedder, reranker: ModelReranker | None = None, *, source: str
+) -> dict[str, Any]:
+    """As `calibration_of` for a user's own pairs, and "base" and "spread" of the model's cosines.
+
+    Blocking; raises as `calibration_of`, `Embedder.embed`, and RerankFailed.
+    """
+    _check_enough([one.relevant for one in labelled])
+    pairs, scale = described_pairs(labelled, embedder, reranker)
+    return calibration_of(pairs, source=source, scale=scale, rerank_model=reranker.model if reranker else "")
+
+
+def calibration_of(
+    pairs: Sequence[Pair], *, source: str, scale: Scale | None = None, rerank_model: str = ""
+) -> dict[str, Any]:
+    """{the weights, "fitted_at", "pairs", "relevant", "source", "calibration_error", "auc"}; the last two by
+    weights that had not seen the pairs' groups (8 folds).
+
+    rerank_model: whose scores the pairs have. Then "reranker" names it, and the weights, error and area that
+    count on its scores are there once more, as "reranked_...": without its score the others are needed.
+    Raises InvalidInput (too few pairs), ValueError (a fold's other groups have one label only).
+    """
+    _check_enough([pair.relevant for pair in pairs])
+    found = {
+        **_fitted(pairs, {"reranked"}),
+        "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "pairs": len(pairs),
+        "relevant": sum(pair.relevant for pair in pairs),
+        "source": source,
+    }
+    if scale is not None:
+        found |= {"base": round(scale.base, 4), "spread": round(scale.spread, 4)}
+    if rerank_model:
+        reranked = {f"{RERANKED}{name}": value for name, value in _fitted(pairs).items()}
+        found |= {"reranker": rerank_model, **reranked}
+    return found
+
+
+def _fitted(pairs: Sequence[Pair], without: Collection[str] = ()) -> dict[str, Any]:
+    chances, labels = unseen_chances(pairs, without=without), [pair.relevant for pair in pairs]
+    weights = {name: round(value, 3) for name, value in asdict(fit(pairs, without=without)).items()}
+    return {
+        **weights,
+        "calibration_error": round(calibration_error(chances, labels), 3),
+        "auc": round(area_under_curve(chances, labels), 3),
+    }
+
+
+def _check_enough(labels: Sequence[bool]) -> None:
+    relevant = sum(labels)
+    if min(relevant, len(labels) - relevant) < FEWEST:
+        raise InvalidInput(
+            f"At least {FEWEST} relevant and {FEWEST} irrelevant pairs are needed; "
+            f"there are {relevant} and {len(labels) - relevant}."
+        )

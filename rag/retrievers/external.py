@@ -1,0 +1,48 @@
+"""The nearest chunks by a store outside PostgreSQL, which knows nothing of a question's filters."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from embeddings.external import nearest
+from embeddings.search.dense import SearchModel
+from embeddings.types import Vector
+from knowlex.db.pool import fetch_one
+from rag.retrievers import statements
+from rag.retrievers.scope import Scope
+
+STEP = 4  # times as many are asked for, while too few of them pass the filters
+MOST = 5000  # chunks that a store is asked for
+
+
+async def near(
+    model: SearchModel, scope: Scope, vector: Vector, parameters: Mapping[str, Any]
+) -> list[UUID] | None:
+    """The ids for a search by `model`; None where all that pass the filters are to be compared instead: too
+    few of the nearest do, or the store cannot hold the collections.
+
+    parameters: those of the search (vector, collections, limit and the filters'). The store is asked while
+    nothing of the database is held. Raises VectorStoreFailed, DatabaseUnavailable.
+    """
+    collections, limit = parameters["collections"], parameters["limit"]
+    if not scope.condition:
+        return await nearest.near(model.space, vector, collections=collections, limit=limit + nearest.MORE)
+    asked = limit * STEP
+    while True:
+        found = await nearest.near(model.space, vector, collections=collections, limit=asked)
+        if found is None:
+            return None
+        passing = await _passing(model, scope, found, parameters)
+        if len(passing) >= limit:
+            return passing
+        if len(found) < asked or asked >= MOST:
+            return None
+        asked = min(MOST, asked * STEP)
+
+
+async def _passing(
+    model: SearchModel, scope: Scope, found: Sequence[UUID], parameters: Mapping[str, Any]
+) -> list[UUID]:
+    statement = statements.passing_among(model.id, scope.condition.conditions)
+    row = await fetch_one(statement, {**parameters, "near": found})
+    return row["ids"] if row else []

@@ -1,0 +1,47 @@
+"""Other chunks of a hit's document, under the same conditions as the search that found it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from embeddings.vectors.parameter import parameter
+from knowlex.db.pool import Row
+from knowlex.db.replica import fetch_all
+from rag.answering.states import told
+from rag.retrievers import statements
+from rag.retrievers.filtering import condition_of
+from rag.types.context import Place
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
+
+
+async def neighbours(question: Question, found: Retrieval, places: Sequence[Place]) -> Sequence[Row]:
+    """Of passages in these places. Only what the question may read: its collections, its filters."""
+    parameters = {
+        "documents": [place.document_id for place in places],
+        "indexes": [place.chunk_index for place in places],
+    }
+    return await _rows(statements.beside, question, found, parameters)
+
+
+async def sample(question: Question, found: Retrieval, document_id: UUID, count: int) -> Sequence[Row]:
+    """Of passages at even distances, the first that the question may read among them."""
+    rows = await _rows(statements.sample, question, found, {"document": document_id, "count": count})
+    return sorted(rows, key=lambda row: row["chunk_index"])
+
+
+async def _rows(
+    statement: Callable[[int | None, str], bytes],
+    question: Question,
+    found: Retrieval,
+    which: Mapping[str, Any],
+) -> Sequence[Row]:
+    condition = condition_of(question.filters)
+    parameters = {
+        **which,
+        "collections": list(question.collection_ids),
+        **({} if found.vector is None else {"vector": parameter(found.vector)}),
+        **condition.parameters,
+    }
+    model_id = None if found.vector is None else found.model_id
+    return await fetch_all(statement(model_id, condition.conditions), parameters, told=told(question))

@@ -1,1 +1,0 @@
-"""Follow-up questions made to stand alone. Plain Python."""
