@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import httpx
+
 from tests.golden.asks_documents import (
     JSON,
     TOO_LARGE,
@@ -174,9 +176,13 @@ def _old_query(path: str) -> list[Ask]:
     ]
 
 
+def _judged(reply: httpx.Response) -> bool:
+    return reply.status_code == 200 and bool(reply.json()["faithfulness_judged_at"])
+
+
 QUERY, RAG_QUERY = _old_query("/query"), _old_query("/api/v1/rag/query")
 MEMORY = [
-    Ask("one", "GET", "/v1/queries/<query>", until=lambda reply: reply.status_code == 200),
+    Ask("one, once it is judged", "GET", "/v1/queries/<query>", until=_judged),
     *bad_ids("GET", "/v1/queries/{}"),
     Ask("what a caller says of it", "POST", "/v1/feedback", {"query_id": "<query>", "rating": "thumbs_up"}),
     Ask("and more", "POST", "/v1/feedback", {"query_id": "<query>", "comment": "Clear."}),

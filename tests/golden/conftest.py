@@ -19,9 +19,9 @@ PARTS = {
     "api-v1-rag-ask": asks_questions.RAG_ASK,
     "query": asks_questions.QUERY,
     "api-v1-rag-query": asks_questions.RAG_QUERY,
-    "v1-queries-and-feedback": asks_questions.MEMORY,
     "v1-question_sets": asks_questions.QUESTION_SETS,
     "v1-evaluations": asks_questions.EVALUATIONS,
+    "v1-queries-and-feedback": asks_questions.MEMORY,
     "edges": asks_questions.EDGES,
 }
 

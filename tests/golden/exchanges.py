@@ -22,7 +22,6 @@ EVERY_HEADER = ("*",)
 MOST_SHOWN = 3000  # characters of a request's body
 PLACEHOLDERS = [
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<uuid>"),
-    (re.compile(r"\b[0-9a-f]{32}\b"), "<hex id>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"), "<time>"),
     (re.compile(r"\b\d+ ms\b"), "<int> ms"),
     (re.compile(r"127\.0\.0\.1:\d+"), "<host>"),
@@ -69,7 +68,7 @@ class Recorder:
         return "\n\n\n".join(self._exchange(ask) for ask in asks)
 
     def _exchange(self, ask: Ask) -> str:
-        reply = self._send(ask)
+        reply = self.send(ask)
         for name, place in ask.keep:
             self.ids[name] = _at(reply, place)
         self.seen.append((ask.method, ask.path.partition("?")[0], reply.status_code))
@@ -77,20 +76,20 @@ class Recorder:
         parts = [f"# {ask.title}", _request(ask), "", f"{reply.status_code} {reply.reason_phrase}"]
         return "\n".join([*parts, *self._headers(ask, reply), *([told] if told else [])])
 
-    def _send(self, ask: Ask) -> httpx.Response:
+    def send(self, ask: Ask) -> httpx.Response:
         options: dict[str, Any] = {"headers": dict(ask.headers), "files": ask.files, "data": ask.data}
         if isinstance(ask.body, bytes):
             options["content"] = ask.body
         elif ask.body is not None:
             options["json"] = self._filled(ask.body)
 
-        def send() -> httpx.Response:
+        def sent() -> httpx.Response:
             return self.client.request(ask.method, self._filled(ask.path), **options)
 
         if ask.until is None:
-            return send()
+            return sent()
         good = ask.until
-        return wait_until(lambda: (reply := send(), good(reply))[1] and reply, what=ask.title)
+        return wait_until(lambda: (reply := sent(), good(reply))[1] and reply, what=ask.title)
 
     def _filled(self, value: Any) -> Any:
         """With the ids that `<name>` stands for."""
@@ -107,12 +106,18 @@ class Recorder:
         if names == EVERY_HEADER:
             dropped = {"date", "server", "connection", "transfer-encoding", "keep-alive"}
             names = tuple(sorted({name.title() for name in reply.headers} - {one.title() for one in dropped}))
-        lines = []
-        for name in names:
-            if name in reply.headers:
-                volatile = name.lower() == "content-length" or "ratelimit" in name.lower()
-                lines.append(f"{name}: {'<volatile>' if volatile else self._masked(reply.headers[name])}")
-        return lines
+        return [
+            f"{name}: {self._header(name, reply.headers[name], ask)}"
+            for name in names
+            if name in reply.headers
+        ]
+
+    def _header(self, name: str, value: str, ask: Ask) -> str:
+        counts = name.lower() == "content-length" or (
+            ask.shown == EVERY_HEADER and name.lower().startswith("x-ratelimit")
+        )
+        far_away = name.lower() == "retry-after" and len(value) > 2  # the rest of an hour or a day
+        return "<int>" if counts or far_away else self.masked(value)
 
     def _body(self, reply: httpx.Response) -> str:
         kind = reply.headers.get("Content-Type", "")
@@ -122,15 +127,15 @@ class Recorder:
             return self._json(reply.json())
         if kind.startswith("text/event-stream"):
             return "\n\n".join(self._event(name, told) for name, told in events_of(reply.text))
-        return self._masked(reply.text.rstrip())
+        return self.masked(reply.text.rstrip())
 
     def _event(self, name: str, told: Any) -> str:
         return f"event: {name}\n{self._json(told)}"
 
     def _json(self, value: Any) -> str:
-        return self._masked(json.dumps(_steady(value), indent=2, ensure_ascii=False))
+        return self.masked(json.dumps(_steady(value), indent=2, ensure_ascii=False))
 
-    def _masked(self, text: str) -> str:
+    def masked(self, text: str) -> str:
         for name, id_ in self.ids.items():
             text = text.replace(id_, f"<{name}>")
         for pattern, placeholder in PLACEHOLDERS:
@@ -158,11 +163,13 @@ def _request(ask: Ask) -> str:
     if ask.files:
         lines += [f"form file {name}: {one[0]} ({one[2]})" for name, one in ask.files.items()]
     lines += [f"form field {name}: {value}" for name, value in (ask.data or {}).items()]
-    if isinstance(ask.body, bytes):
-        lines.append(_shown(ask.body.decode("utf-8", "backslashreplace")))
-    elif ask.body is not None:
-        lines.append(_shown(json.dumps(ask.body, ensure_ascii=False)))
-    return "\n".join(lines)
+    return "\n".join([*lines, *([body_shown(ask.body)] if ask.body is not None else [])])
+
+
+def body_shown(body: Any) -> str:
+    """A request's body, shortened where it is long."""
+    text = body.decode("utf-8", "backslashreplace") if isinstance(body, bytes) else None
+    return _shown(json.dumps(body, ensure_ascii=False) if text is None else text)
 
 
 def _shown(body: str) -> str:
