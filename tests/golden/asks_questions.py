@@ -180,6 +180,12 @@ def _judged(reply: httpx.Response) -> bool:
     return reply.status_code == 200 and bool(reply.json()["faithfulness_judged_at"])
 
 
+def _healthy(reply: httpx.Response) -> bool:
+    """It is looked at from time to time, not for each request."""
+    told = reply.json()
+    return bool(told["status"] == "healthy" and told["workers"] == 1)
+
+
 QUERY, RAG_QUERY = _old_query("/query"), _old_query("/api/v1/rag/query")
 MEMORY = [
     Ask("one, once it is judged", "GET", "/v1/queries/<query>", until=_judged),
@@ -319,7 +325,7 @@ EVALUATIONS = [
 ]
 PAGE = {"Accept": "text/html"}
 EDGES = [
-    Ask("health, with every header", "GET", "/health", shown=EVERY_HEADER),
+    Ask("health, with every header", "GET", "/health", shown=EVERY_HEADER, until=_healthy),
     wrong_method("POST", "/health"),
     wrong_method("POST", "/metrics"),
     Ask("the front door, to a program", "GET", "/"),

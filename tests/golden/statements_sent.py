@@ -13,7 +13,8 @@ _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:.]+ UTC \[\d+\] (\w+):  ", re.MULTILI
 _STATEMENT = re.compile(r"(?:execute [^:]+|statement): ?(.*)", re.DOTALL)
 _PARAMETER = re.compile(r"\$(\d+) = (NULL|'(?:[^']|'')*')")
 _VECTOR = re.compile(r"'\[[-\d.,e]{200,}\]'")
-_WITHOUT_MEANING = ("BEGIN", "COMMIT", "ROLLBACK", "DEALLOCATE", "SELECT 1", "SET application_name")
+# Of a connection, not of a search; SET LOCAL stays.
+_LEFT_OUT = re.compile(r"BEGIN|COMMIT|ROLLBACK|DEALLOCATE|SELECT 1;|SET (?!LOCAL)|SELECT pg_backend_pid")
 
 
 def log_of(cluster: Postgres) -> Path:
@@ -33,7 +34,7 @@ def statements_in(log: str) -> list[tuple[str, list[str]]]:
             )
         elif statement := _STATEMENT.fullmatch(said):
             found.append((_tidy(statement[1]), []))
-    return [one for one in found if not one[0].startswith(_WITHOUT_MEANING)]
+    return [one for one in found if not _LEFT_OUT.match(one[0])]
 
 
 def _told(value: str) -> str:

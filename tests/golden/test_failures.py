@@ -117,8 +117,12 @@ def test_a_model_that_fails(tower: Stack, provider: Provider):
 def test_a_broker_and_a_database_that_are_away(tower: Stack):
     """In this order: the database comes last, and does not come back."""
     tower.stop_broker(kill=True)
-    generate = [Ask("the broker is away", "POST", "/api/v1/embeddings/generate")]
-    parts = [recorded(tower, [*generate, Ask("the broker is away", "GET", "/health")])]
+    away = "the broker is away"
+    given = [
+        Ask(away, "POST", "/api/v1/embeddings/generate"),
+        Ask(away, "GET", "/health", until=lambda reply: reply.json()["broker"] == "unreachable"),
+    ]
+    parts = [recorded(tower, given)]
     tower.postgres.execute(f"ALTER DATABASE {tower.database} ALLOW_CONNECTIONS false")
     tower.postgres.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", tower.database
@@ -128,7 +132,7 @@ def test_a_broker_and_a_database_that_are_away(tower: Stack):
         *asks(away, *ASKED),
         Ask(away, "GET", "/v1/collections"),
         Ask(away, "GET", "/api/v1/documents"),
-        Ask(away, "GET", "/health"),
+        Ask(away, "GET", "/health", until=lambda reply: reply.status_code == 503),
     ]
     parts += together([lambda one=one: recorded(tower, [one]) for one in given])
     assert_golden("http/failures-of-services.txt", "\n\n\n".join(parts))

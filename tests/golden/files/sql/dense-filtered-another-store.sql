@@ -1,7 +1,7 @@
 -- POST /v1/search
 -- {"query": "node", "settings": {"mode": "dense"}, "filters": {"tags": ["systems"], "metadata": {"year": {"gte": 2019}}, "page": {"from": 1, "to": 9}, "date_range": {"start": "2020-01-01"}}}
 
--- Statement 1, as hybrid-another-store.sql, statement 2
+-- Statement 1, as hybrid-another-store.sql, statement 1
 -- $1 = NULL
 
 -- Statement 2

@@ -2,9 +2,6 @@
 -- {"query": "node", "settings": {"mode": "hybrid"}}
 
 -- Statement 1
-SET enable_seqscan = off;
-
--- Statement 2
 -- $1 = NULL
 SELECT c.id,
     (SELECT mod(sum(mark), 4611686018427387904)::bigint FROM documents_collectionchange WHERE collection_id = c.id)
@@ -15,7 +12,7 @@ SELECT c.id,
  AS search FROM documents_collection c
     WHERE $1::uuid[] IS NULL OR c.id = ANY($1);
 
--- Statement 3
+-- Statement 2
 -- $1 = '{<uuid>}'
 -- $2 = '{"",node}'
 -- $3 = NULL
@@ -69,29 +66,29 @@ FROM (
     WHERE CASE WHEN $3::int IS NULL THEN m.active ELSE m.id = $3 END
 ) AS model;
 
--- Statement 4
+-- Statement 3
 -- $1 = '{<uuid>}'
 SELECT c.id,
     (SELECT mod(sum(mark), 4611686018427387904)::bigint FROM documents_collectionchange WHERE collection_id = c.id)
  AS state FROM documents_collection c WHERE c.id = ANY($1);
 
--- Statement 5
+-- Statement 4
 SELECT
     (SELECT mod(sum(mark), 4611686018427387904)::bigint FROM documents_collectionchange WHERE collection_id = c.id)
- FROM documents_collection c WHERE c.id = '01a20acdc0937610882db532171d78e8'::uuid;
+ FROM documents_collection c WHERE c.id = '01a20ad5a95a770aba1e2527386306c3'::uuid;
 
--- Statement 6
+-- Statement 5
 SELECT string_agg(uuid_send(chunk_id) || int8send((extract(epoch FROM created_at) * 1000000)::bigint), '')
     FROM (
         SELECT chunk_id, created_at FROM embeddings_embedding
-        WHERE model_id = 1 AND collection_id = '01a20acdc0937610882db532171d78e8'::uuid AND chunk_id > '00000000000000000000000000000000'::uuid ORDER BY chunk_id LIMIT 50000
+        WHERE model_id = 1 AND collection_id = '01a20ad5a95a770aba1e2527386306c3'::uuid AND chunk_id > '00000000000000000000000000000000'::uuid ORDER BY chunk_id LIMIT 50000
     ) page;
 
--- Statement 7
+-- Statement 6
 SELECT string_agg(uuid_send(chunk_id) || vector_send(vector), '') FROM embeddings_embedding
-    WHERE model_id = 1 AND collection_id = '01a20acdc0937610882db532171d78e8'::uuid AND chunk_id = ANY('{01a20ace72f07565bfae96c6275a0a07,01a20ace72f07565bfae96c7d0550faa,01a20ace72f07565bfae96c89356f0eb}'::uuid[]) AND vector_dims(vector) = 384;
+    WHERE model_id = 1 AND collection_id = '01a20ad5a95a770aba1e2527386306c3'::uuid AND chunk_id = ANY('{01a20ad6ed77721f891b3d0ef9160320,01a20ad6ed787288a77e67248675ff04,01a20ad6ed787288a77e672592f92256}'::uuid[]) AND vector_dims(vector) = 384;
 
--- Statement 8
+-- Statement 7
 -- $1 = <vector of 384 numbers>
 -- $2 = '{<chunk>,<uuid>,<uuid>}'
 -- $3 = '{<uuid>}'
