@@ -17,7 +17,7 @@ Asking others
 
 The database
     `async_db`, `connections`, `prepared`, `sharing`, `turns`   on event loops, holding no thread
-    `database`, `cascades`  from threads; foreign keys that the database cascades
+    `database`              from threads
     `replica`               reading from a replica that has what the primary told
 
 Running
