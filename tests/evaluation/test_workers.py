@@ -88,9 +88,9 @@ def test_a_lease_that_was_lost_stores_nothing(run: Evaluation):
     queue.claim(new)
 
     with pytest.raises(LeaseLost):
-        queue.advance(run.id, old, before=0, after=1)
-    assert queue.advance(run.id, new, before=0, after=1)
-    assert not queue.advance(run.id, new, before=0, after=1)  # it was stored, only the answer was lost
+        queue.record_progress(run.id, old, before=0, after=1)
+    assert queue.record_progress(run.id, new, before=0, after=1)
+    assert not queue.record_progress(run.id, new, before=0, after=1)  # it was stored, only the answer was lost
     run.refresh_from_db()
     assert (run.done, run.attempts) == (1, 0)
 
