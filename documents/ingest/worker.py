@@ -15,7 +15,6 @@ from django.db import transaction
 
 from documents.ingest import queue, shared_folder, writer
 from documents.ingest.fetching import fetch
-from documents.ingest.queue import LeaseLost
 from documents.ingest.uploads import clean_filename
 from documents.library import storage
 from documents.library.storage import Staging
@@ -23,6 +22,7 @@ from documents.models import Document, IngestItem
 from documents.types import ALL_SOURCES, ChunkDraft, ChunkingSettings, Extraction, ReadingProgress
 from knowlex.base.errors import DatabaseUnavailable, DependencyUnavailable, Forbidden, KnowlexError, NotFound
 from knowlex.base.ids import new_id
+from knowlex.db.leases import LeaseLost
 from knowlex.db.threads import release_connection, with_retries
 from knowlex.runtime.liveness import Heartbeat
 
@@ -168,17 +168,18 @@ class _Run:
         if self.item.attempts >= queue.MAX_ATTEMPTS:
             self._fail(exc.code, exc.message)
         else:
-            self._end(lambda: queue.rest(self.item, self.lease))
+            self._end(lambda: queue.postpone(self.item, self.lease))
 
     def _leave(self) -> None:
         """Others may see the file. None of them did in time, unless it is this worker that sees no files."""
         log.error(
             "document left to other workers", extra={"item": str(self.item.id), "reason": shared_folder.SHARE}
         )
-        if queue.age_at_claim(self.item) > FILE_WITHIN and not shared_folder.elsewhere(but=[self.item.file]):
+        waited = queue.waited_before_claim(self.item)
+        if waited > FILE_WITHIN and not shared_folder.elsewhere(but=[self.item.file]):
             self._fail(NotFound.code, FILE_GONE)
         else:
-            self._end(lambda: queue.leave(self.item, self.lease))
+            self._end(lambda: queue.hand_over(self.item, self.lease))
 
     def _fail(self, code: str, error: str, duplicate_of: object = None) -> None:
         known = UUID(str(duplicate_of)) if duplicate_of else None
