@@ -21,6 +21,7 @@ SHOWN_HEADERS = (
 EVERY_HEADER = ("*",)
 MOST_SHOWN = 3000  # characters of a request's body
 PLACEHOLDERS = [
+    (re.compile(r"\b[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}\b"), "<uuid>"),  # as psycopg writes one
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<uuid>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"), "<time>"),
     (re.compile(r"\b\d+ ms\b"), "<int> ms"),

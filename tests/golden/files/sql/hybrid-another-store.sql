@@ -75,18 +75,18 @@ SELECT c.id,
 -- Statement 4
 SELECT
     (SELECT mod(sum(mark), 4611686018427387904)::bigint FROM documents_collectionchange WHERE collection_id = c.id)
- FROM documents_collection c WHERE c.id = '01a20ad5a95a770aba1e2527386306c3'::uuid;
+ FROM documents_collection c WHERE c.id = '<uuid>'::uuid;
 
 -- Statement 5
 SELECT string_agg(uuid_send(chunk_id) || int8send((extract(epoch FROM created_at) * 1000000)::bigint), '')
     FROM (
         SELECT chunk_id, created_at FROM embeddings_embedding
-        WHERE model_id = 1 AND collection_id = '01a20ad5a95a770aba1e2527386306c3'::uuid AND chunk_id > '00000000000000000000000000000000'::uuid ORDER BY chunk_id LIMIT 50000
+        WHERE model_id = 1 AND collection_id = '<uuid>'::uuid AND chunk_id > '00000000000000000000000000000000'::uuid ORDER BY chunk_id LIMIT 50000
     ) page;
 
 -- Statement 6
 SELECT string_agg(uuid_send(chunk_id) || vector_send(vector), '') FROM embeddings_embedding
-    WHERE model_id = 1 AND collection_id = '01a20ad5a95a770aba1e2527386306c3'::uuid AND chunk_id = ANY('{01a20ad6ed77721f891b3d0ef9160320,01a20ad6ed787288a77e67248675ff04,01a20ad6ed787288a77e672592f92256}'::uuid[]) AND vector_dims(vector) = 384;
+    WHERE model_id = 1 AND collection_id = '<uuid>'::uuid AND chunk_id = ANY('{<uuid>,<uuid>,<uuid>}'::uuid[]) AND vector_dims(vector) = 384;
 
 -- Statement 7
 -- $1 = <vector of 384 numbers>
