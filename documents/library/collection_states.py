@@ -1,7 +1,7 @@
 """In which state a collection is: another one after every change of what a question may find in it.
 
-Triggers add a row with a random mark for each change (migration 0009); the state is their sum. A sum, since
-the greatest id would miss a change that began earlier and was committed later.
+Triggers (migrations/sql/collection_changes.sql) add a row with a random mark for each change; the state is
+their sum. A sum, since the greatest id would miss a change that began earlier and was committed later.
 """
 
 from collections.abc import Sequence

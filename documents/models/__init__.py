@@ -1,8 +1,8 @@
 """Tables of the documents app. Rows below a document go with it by the database's own ON DELETE CASCADE.
 
 Foreign keys are declared without Django's constraint (`db_constraint=False`, DO_NOTHING) and added by
-migrations as immediate, cascading ones: one DELETE takes everything along, whatever a worker
-inserts meanwhile.
+migrations/sql/foreign_keys.sql as immediate, cascading ones: one DELETE takes everything along, whatever a
+worker inserts meanwhile.
 """
 
 from documents.models.jobs import IdempotencyRecord, IngestItem, IngestJob

@@ -1,7 +1,8 @@
 """The statements of the outbox: what a vector store outside PostgreSQL is still to hear of, and who tells it.
 
-Triggers write it (migration 0010), in the transaction that changes a vector. Nobody here who holds entries
-waits for a lock of theirs: what somebody is just changing is skipped, since it has to be told again anyway.
+Triggers write it (migrations/sql/outbox.sql), in the transaction that changes a vector. Nobody here who holds
+entries waits for a lock of theirs: what somebody is just changing is skipped, since it has to be told again
+anyway.
 """
 
 # ruff: noqa: S608 - the statements are put together from constants of this module

@@ -9,7 +9,7 @@ import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from redis.exceptions import RedisError
 
@@ -31,7 +31,8 @@ EXTERNAL = Retry(retries=3, base_s=1.0)  # a container beside us may just be sta
 def prepare(say: Callable[[str], None]) -> None:
     """Make everything ready; `say` hears the admin's password if the account is made now.
 
-    Raises StackError: the database cannot be reached, or its vectors are not of the configured model.
+    Raises StackError: the database cannot be reached, is of too old a Knowlex, or its vectors are not of the
+    configured model.
     """
     try:
         EXTERNAL.call(connection.ensure_connection, retry_on=(OperationalError,))
@@ -85,6 +86,8 @@ def _migrate() -> None:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         try:
             call_command("migrate", interactive=False, verbosity=0)
+        except CommandError as exc:
+            raise StackError(str(exc)) from exc
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
 

@@ -1,11 +1,6 @@
-"""Vectors, words and sentences of chunks change what a question finds in their collection."""
-
-from django.db import migrations
-
-# Vectors and words of a version in the making stand under its document's id, which is no collection's: they
-# change nothing yet. What goes with its document is not looked for again: that deletion says so itself.
-# The fences (OFFSET 0) keep this a walk along indexes: of a statement's own rows there are no statistics.
-CHANGES = """
+-- Vectors and words of a version in the making stand under its document's id, which is no collection's: they
+-- change nothing yet. What goes with its document is not looked for again: that deletion says so itself.
+-- The fences (OFFSET 0) keep this a walk along indexes: of a statement's own rows there are no statistics.
 CREATE FUNCTION embeddings_collections_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM documents_collections_changed(ARRAY(SELECT DISTINCT collection_id FROM changed));
@@ -33,22 +28,3 @@ CREATE TRIGGER embeddings_change_by_words AFTER UPDATE ON embeddings_lexicalentr
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION embeddings_collections_changed();
 CREATE TRIGGER embeddings_change_by_sentences AFTER INSERT ON embeddings_sentencevectors
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION embeddings_chunks_changed();
-"""
-NO_CHANGES = """
-DROP TRIGGER embeddings_change_by_insert ON embeddings_embedding;
-DROP TRIGGER embeddings_change_by_update ON embeddings_embedding;
-DROP TRIGGER embeddings_change_by_delete ON embeddings_embedding;
-DROP TRIGGER embeddings_change_by_words ON embeddings_lexicalentry;
-DROP TRIGGER embeddings_change_by_sentences ON embeddings_sentencevectors;
-DROP FUNCTION embeddings_collections_changed();
-DROP FUNCTION embeddings_chunks_changed();
-"""
-
-
-class Migration(migrations.Migration):
-    dependencies = [
-        ("documents", "0009_changes_of_collections"),
-        ("embeddings", "0008_runs_of_models"),
-    ]
-
-    operations = [migrations.RunSQL(CHANGES, NO_CHANGES)]
