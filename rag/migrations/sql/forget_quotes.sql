@@ -1,6 +1,6 @@
 -- What a deleted document said goes with it: its citations keep no word of it, and an answer that cites it may
 -- quote it, as a claim that is contradicted may. A follow-up question that was made to stand alone may name it
--- too: the question's own words stay. rag.memory locks the documents that it cites, so that no citation comes
+-- too: the question's own words stay. rag.history locks the documents that it cites, so that no citation comes
 -- after this has looked. Answers before their citations, in the order in which they go themselves.
 --
 -- Follow-ups are looked for once a conversation, not once a citation: who sends the same conversation_id with
