@@ -184,7 +184,9 @@ def _steady(value: Any, key: str = "") -> Any:
             return {name: "<float>" if isinstance(one, float) else "<int>" for name, one in value.items()}
         return {name: _steady(one, name) for name, one in value.items()}
     if isinstance(value, list):
-        return [_steady(one, key) for one in value]
+        # Which collections a question reads stands in the order in which PostgreSQL finds them.
+        inside = sorted(value) if key == "collection_ids" else value
+        return [_steady(one, key) for one in inside]
     if value is None or isinstance(value, bool):
         return value
     if key in VOLATILE:
