@@ -10,9 +10,8 @@ import numpy as np
 
 from benchmarks.evaluation.vectors import Vectors
 from documents.chunkers.sentence import SentenceChunker
-from documents.extractors.file_types import name_kind
+from documents.extractors.job import Job, name_kind
 from documents.extractors.readers import read_document
-from documents.extractors.sandbox.limits import Job
 from documents.text.tokens import WordPieceCounter
 from documents.types import ALL_SOURCES, ChunkingSettings
 from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from documents.chunkers.limits import Sizes, sizes_of
+from documents.chunkers.drafts import Reading
 from documents.chunkers.packing import Group, Packer
-from documents.chunkers.pieces import PROSE, Material, Piece, is_bare
-from documents.chunkers.reading import Reading
+from documents.chunkers.pieces import PROSE, Material, Piece, Sizes, is_bare, sizes_of
 from documents.protocols import TokenCounter
 from documents.text.headings import Place
 from documents.text.sentences import stripped

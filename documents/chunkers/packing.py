@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from documents.chunkers.limits import Sizes
-from documents.chunkers.pieces import PROSE, Piece
+from documents.chunkers.drafts import Reading
+from documents.chunkers.pieces import PROSE, Piece, Sizes, pieces, sizes_of
+from documents.protocols import TokenCounter
 from documents.text.headings import Contents, Place
+from documents.types import ChunkDraft, ChunkingSettings, Extraction
 
 
 @dataclass(slots=True)
@@ -131,3 +133,12 @@ class Packer:
 
 def _label(place: Place) -> tuple[str, str]:
     return place.chapter, place.section
+
+
+def packed(extraction: Extraction, settings: ChunkingSettings, tokenizer: TokenCounter) -> list[ChunkDraft]:
+    """As `SentenceChunker` splits."""
+    sizes = sizes_of(settings)
+    reading = Reading(extraction, tokenizer)
+    parts = pieces(reading.material, sizes)
+    packer = Packer(reading.material.contents, sizes, reading.page_of)
+    return reading.drafts(packer.pack(parts), most=sizes.most)

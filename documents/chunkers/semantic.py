@@ -6,10 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from documents.chunkers.limits import Sizes, sizes_of
+from documents.chunkers.drafts import Reading
 from documents.chunkers.packing import Group, Packer
-from documents.chunkers.pieces import Piece, pieces
-from documents.chunkers.reading import Reading
+from documents.chunkers.pieces import Piece, Sizes, pieces, sizes_of
 from documents.protocols import SentenceEmbedder, TokenCounter
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
 from knowlex.runtime.components import component

@@ -1,7 +1,7 @@
 """Whole sentences, packed to a target size."""
 
-from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS
-from documents.chunkers.packed import packed
+from documents.chunkers.packing import packed
+from documents.chunkers.pieces import MAX_CHARS, MAX_TOKENS
 from documents.protocols import TokenCounter
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
 from knowlex.runtime.components import component

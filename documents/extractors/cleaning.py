@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from documents.text.characters import LINE_END, clean_characters, clean_label, has_text
-from documents.text.vocabulary import read_vocabulary
+from documents.text.word_lists import read_vocabulary
 
 # PDFium marks a hyphen at a line's end with U+FFFE or U+0002, with or without the line end after it;
 # some typesetters write U+00AD, all others a plain hyphen.

@@ -4,8 +4,14 @@ import re
 from textwrap import dedent
 
 from documents.extractors.cleaning import clean_characters, clean_label, has_text
-from documents.extractors.failures import NO_WORDS, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.pdf.pages import MAX_OUTLINE_ENTRIES, MAX_TEXT_BYTES, MAX_TITLE
+from documents.extractors.failures import (
+    MAX_OUTLINE_ENTRIES,
+    MAX_TEXT_BYTES,
+    MAX_TITLE,
+    NO_WORDS,
+    TOO_MUCH_TEXT,
+    Unreadable,
+)
 from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading, Source
 
 _SPACES = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+")

@@ -17,10 +17,9 @@ from trafilatura.metadata import extract_metadata
 from documents.extractors.cleaning import clean_label
 from documents.extractors.composer import Composer
 from documents.extractors.decoding import decode, has_byte_order_mark
-from documents.extractors.failures import NO_WORDS, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.guarded import OutOfTime, cpu_limit
+from documents.extractors.failures import MAX_TEXT_BYTES, NO_WORDS, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.job import OutOfTime, cpu_limit
 from documents.extractors.markup import compose, text_of
-from documents.extractors.pdf.pages import MAX_TEXT_BYTES
 from documents.types import Extraction
 
 _UNSHOWN = re.compile(

@@ -11,8 +11,15 @@ from markdown_it.token import Token
 
 from documents.extractors.cleaning import clean_characters, clean_label, has_text
 from documents.extractors.decoding import decode
-from documents.extractors.failures import NO_WORDS, NOT_A_DOCUMENT, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.pdf.pages import MAX_OUTLINE_ENTRIES, MAX_TEXT_BYTES, MAX_TITLE
+from documents.extractors.failures import (
+    MAX_OUTLINE_ENTRIES,
+    MAX_TEXT_BYTES,
+    MAX_TITLE,
+    NO_WORDS,
+    NOT_A_DOCUMENT,
+    TOO_MUCH_TEXT,
+    Unreadable,
+)
 from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading
 
 _FRONT_MATTER = re.compile(

@@ -1,9 +1,132 @@
 """Bytes -> Extraction, by what the bytes are. Runs in the sandbox only."""
 
-from documents.extractors.sandbox.frames import Report, Silent
-from documents.extractors.sandbox.limits import Job
-from documents.extractors.sniffing import source_of
-from documents.types import Extraction
+import re
+import zipfile
+from collections.abc import Set as AbstractSet
+from io import BytesIO
+
+from documents.extractors.decoding import decode, has_byte_order_mark, looks_binary
+from documents.extractors.failures import NOT_A_DOCUMENT, PasswordNeeded, Unreadable
+from documents.extractors.job import Job, NameKind, Report, Silent, opens_as_pdf
+from documents.types import UPLOAD_SOURCES, Extraction, Source
+
+_HEAD = 64 * 1024
+_PAGE = re.compile(
+    r"\s*+(?:<\?xml[^>]{0,500}\?>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)[\s>/]",
+    re.IGNORECASE | re.DOTALL,
+)
+_TAG = re.compile(r"</?[a-z][a-z0-9]*[\s>/]|<!--|<!doctype", re.IGNORECASE)
+_NAMES: dict[Source, str] = {
+    "PDF": "PDF",
+    "MARKDOWN": "Markdown",
+    "HTML": "HTML",
+    "DOCX": "DOCX",
+    "TEXT": "plain text",
+}
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_IN_ZIP = {
+    "xl/": "a spreadsheet (XLSX)",
+    "ppt/": "a presentation (PPTX)",
+    "visio/": "a drawing (VSDX)",
+    "META-INF/container.xml": "an e-book (EPUB)",
+    "content.xml": "an OpenDocument file",
+    "META-INF/MANIFEST.MF": "a Java archive",
+}
+_BINARY = {
+    b"\x89PNG": "a picture (PNG)",
+    b"\xff\xd8\xff": "a picture (JPEG)",
+    b"GIF8": "a picture (GIF)",
+    b"II*\x00": "a picture (TIFF)",
+    b"MM\x00*": "a picture (TIFF)",
+    b"BM": "a picture (BMP)",
+    b"RIFF": "a picture, a sound or a film",
+    b"\x7fELF": "a program",
+    b"MZ": "a program",
+    b"\xcf\xfa\xed\xfe": "a program",
+    b"\x1f\x8b": "a compressed file (gzip)",
+    b"BZh": "a compressed file (bzip2)",
+    b"\xfd7zXZ": "a compressed file (xz)",
+    b"7z\xbc\xaf": "an archive (7z)",
+    b"Rar!": "an archive (RAR)",
+    b"SQLite format 3\x00": "a database (SQLite)",
+    b"ID3": "a sound (MP3)",
+    b"OggS": "a sound or a film (Ogg)",
+    b"wOF": "a font",
+}
+_TEXTUAL = {r"{\rtf": "a rich text (RTF)", "%!PS": "a PostScript program", "<svg": "a picture (SVG)"}
+
+
+def source_of(data: bytes, named: NameKind, sources: AbstractSet[Source]) -> Source:
+    """One of `sources`. Raises Unreadable, saying what the file seems to be."""
+    if opens_as_pdf(data):
+        return _taken("PDF", sources)
+    if data.startswith(_ZIP):
+        return _taken("DOCX", sources) if _is_docx(data, sources) else _refuse(_kind_of_zip(data), sources)
+    if data.startswith(_OLE):
+        return _refuse_ole(data, sources)
+    if not has_byte_order_mark(data) and looks_binary(data):
+        found = next((what for magic, what in _BINARY.items() if data.startswith(magic)), "binary data")
+        return _refuse(found, sources)
+    return _kind_of_text(data, named, sources)
+
+
+def _kind_of_text(data: bytes, named: NameKind, sources: AbstractSet[Source]) -> Source:
+    head = data[:_HEAD]
+    opening = decode(head) if has_byte_order_mark(head) else head.decode("latin-1")
+    if _PAGE.match(opening) or (named == "html" and _TAG.search(opening)):
+        return _taken("HTML", sources)
+    for magic, what in _TEXTUAL.items():
+        if opening.lstrip().startswith(magic):
+            return _refuse(what, sources)
+    if named == "markdown" and "MARKDOWN" in sources:
+        return "MARKDOWN"
+    return _taken("TEXT", sources)
+
+
+def _taken(source: Source, sources: AbstractSet[Source]) -> Source:
+    if source in sources:
+        return source
+    article = "a plain text" if source == "TEXT" else f"a {_NAMES[source]} file"
+    return _refuse(article if source != "HTML" else "an HTML page", sources)
+
+
+def _refuse(what: str, sources: AbstractSet[Source]) -> Source:
+    if sources == UPLOAD_SOURCES:
+        raise Unreadable(NOT_A_DOCUMENT)
+    names = [name for source, name in _NAMES.items() if source in sources]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    raise Unreadable(f"The file seems to be {what}; what can be read is {listed}.")
+
+
+def _entries(data: bytes) -> list[str]:
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            return archive.namelist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, OverflowError):
+        return []
+
+
+def _is_docx(data: bytes, sources: AbstractSet[Source]) -> bool:
+    names = _entries(data)
+    if not names:
+        _refuse("a damaged DOCX or ZIP file", sources)
+    return "word/document.xml" in names
+
+
+def _kind_of_zip(data: bytes) -> str:
+    names = _entries(data)
+    for start, what in _IN_ZIP.items():
+        if any(name.startswith(start) for name in names):
+            return what
+    return "a ZIP archive"
+
+
+def _refuse_ole(data: bytes, sources: AbstractSet[Source]) -> Source:
+    """Office files from before 2007, and newer ones under a password."""
+    if "EncryptedPackage".encode("utf-16-le") in data and "DOCX" in sources:
+        raise PasswordNeeded
+    return _refuse("an Office file of the old kind (DOC, XLS, PPT)", sources)
+
 
 # Each reader is imported when a file needs it: a nursery that is given nothing but PDFs stays small and
 # starts at once. In the jail nothing can be imported: warming.py does it before.

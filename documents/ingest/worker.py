@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from documents.ingest import queue, shared_folder, writer
+from documents.ingest import queue, writer
 from documents.ingest.fetching import fetch
 from documents.ingest.queue import LeaseLost
 from documents.ingest.uploads import clean_filename
@@ -86,7 +86,7 @@ class _Run:
         if not self.item.file:
             self._fetch()
         self._refuse_known()
-        if not shared_folder.is_here(self.item.file):
+        if not storage.is_here(self.item.file):
             raise _FileNotHere
         path = Path(default_storage.path(self.item.file))
         extraction = writer.read(
@@ -173,9 +173,9 @@ class _Run:
     def _leave(self) -> None:
         """Others may see the file. None of them did in time, unless it is this worker that sees no files."""
         log.error(
-            "document left to other workers", extra={"item": str(self.item.id), "reason": shared_folder.SHARE}
+            "document left to other workers", extra={"item": str(self.item.id), "reason": storage.SHARE}
         )
-        if queue.age_at_claim(self.item) > FILE_WITHIN and not shared_folder.elsewhere(but=[self.item.file]):
+        if queue.age_at_claim(self.item) > FILE_WITHIN and not storage.elsewhere(but=[self.item.file]):
             self._fail(NotFound.code, FILE_GONE)
         else:
             self._end(lambda: queue.leave(self.item, self.lease))

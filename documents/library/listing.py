@@ -14,7 +14,7 @@ from documents.models import (
     UnstoredEntry,
 )
 from documents.models import Page as DocumentPage
-from documents.querysets.library import DocumentEntryQuerySet
+from documents.models.entries import DocumentEntryQuerySet
 from knowlex.base.errors import NotFound
 from knowlex.db.threads import execute, with_retries
 from knowlex.web.pagination import After, Page, paged

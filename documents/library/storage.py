@@ -12,7 +12,7 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,8 +22,37 @@ from uuid import UUID
 from django.core.files import File
 from django.core.files.storage import default_storage
 
-from documents.models import Document
-from knowlex.base.errors import PayloadTooLarge, StorageUnavailable
+from documents.models import Document, IngestItem
+from knowlex.base.errors import InvalidInput, PayloadTooLarge, StorageUnavailable
+from knowlex.base.ids import parse_id
+from knowlex.db.threads import execute, with_retries
+
+# The latest ones: of stored documents, and of those that wait to be read.
+_LATEST = """
+    (SELECT file FROM documents_document WHERE file <> '' ORDER BY id DESC LIMIT 20)
+    UNION ALL
+    (SELECT file FROM documents_ingestitem
+     WHERE status IN ('pending', 'processing') AND file <> '' ORDER BY id DESC LIMIT 20)
+"""
+SHARE = (
+    "the files on record are not here: KNOWLEX_DATA_DIR/files must be the same folder on every host that has "
+    "a web server, or workers that read documents"
+)
+
+
+def is_here(file: str) -> bool:
+    """file: the name that a row has for it."""
+    return default_storage.exists(file)
+
+
+def elsewhere(*, but: Collection[str] = ()) -> bool:
+    """Whether this process looks into another folder than the others: several files are on record, and none
+    of the latest is here. but: files that are known to be missing. Raises DatabaseUnavailable.
+    """
+    files = {row[0] for row in with_retries(lambda: execute(_LATEST))} - set(but)
+    enough = 1 if but else 2  # a single one may just be lost
+    return len(files) >= enough and not any(map(is_here, files))
+
 
 log = logging.getLogger(__name__)
 
@@ -155,3 +184,47 @@ def refusals() -> Iterator[None]:
         log.error("storage unavailable", extra={"errno": errno.errorcode.get(exc.errno or 0, "?")})
         message = REFUSALS.get(exc.errno or 0, "The file store cannot be written to.")
         raise StorageUnavailable(message) from exc
+
+
+NAMES_PER_QUERY = 500
+
+
+def sweep_orphan_files() -> int:
+    """Remove old files that no upload holds and no row names. Returns how many. Safe to run at any time."""
+    removed = sum(_remove_if_orphan(path, "") for path in stale_files(INCOMING))
+    suspects = [(path, name) for path in stale_files(KEPT) if (name := _stored_name(path))]
+    for start in range(0, len(suspects), NAMES_PER_QUERY):
+        some = suspects[start : start + NAMES_PER_QUERY]
+        owned = _owned([name for _, name in some])
+        removed += sum(_remove_if_orphan(path, name) for path, name in some if name not in owned)
+    return removed
+
+
+def _remove_if_orphan(path: Path, name: str) -> bool:
+    """Looks again under the file's lock: its upload may have committed and let go since the first look."""
+    with unlocked(path) as free:
+        if not free or (name and _owned([name])):
+            return False
+        path.unlink(missing_ok=True)
+    return True
+
+
+def _owned(names: Collection[str]) -> set[str]:
+    """Those that a document, or a document of a job, has. Both are asked at once: files change hands."""
+
+    def ask() -> set[str]:
+        documents = Document.objects.filter(file__in=names).values_list("file")
+        return {
+            row[0] for row in documents.union(IngestItem.objects.filter(file__in=names).values_list("file"))
+        }
+
+    return with_retries(ask)
+
+
+def _stored_name(path: Path) -> str:
+    """The name by which rows know the file; "" for a file that is not named after an id, so not ours."""
+    try:
+        parse_id(path.name[:36], field="file")
+    except InvalidInput:
+        return ""
+    return f"{KEPT}/{path.name}"

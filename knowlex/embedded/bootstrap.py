@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 from redis.exceptions import RedisError
 
-from documents.access.keys import any_live_key
+from documents.api_keys import any_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
 from embeddings.external.registration import register

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS
-from documents.chunkers.packed import packed
+from documents.chunkers.packing import packed
+from documents.chunkers.pieces import MAX_CHARS, MAX_TOKENS
 from documents.extractors.failures import Unreadable
 from documents.extractors.markdown import read_markdown
 from documents.text.characters import clean_characters, clean_label, has_text

@@ -5,11 +5,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from documents.extractors.failures import PasswordNeeded, Unreadable
-from documents.extractors.guarded import GuardedReader
-from documents.extractors.pdf.line_styles import RawPage
-from documents.extractors.pdf.pages import OutlineEntry, ReaderName
-from documents.extractors.pdf.reader import MAX_MISSES, _main_and_cover, _read_pages
-from documents.extractors.sandbox.frames import Silent
+from documents.extractors.job import Silent
+from documents.extractors.pdf.pages import OutlineEntry, RawPage, ReaderName
+from documents.extractors.pdf.reader import MAX_MISSES, GuardedReader, _main_and_cover, _read_pages
 from documents.types import ReadBy
 
 PROSE = "This page has been read as it was meant to be read, word for word and in order. " * 2

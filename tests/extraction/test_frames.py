@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from documents.extractors.job import Job, PagePicture
 from documents.extractors.sandbox.extractor import Listener
-from documents.extractors.sandbox.frames import PagePicture, PipeReport
-from documents.extractors.sandbox.limits import Job
-from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, pack, unpack
+from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, PipeReport, pack, unpack
 from documents.types import ALL_SOURCES, Block, ExtractedPage, Extraction, Heading, ReadingProgress
 
 EXTRACTION = Extraction(

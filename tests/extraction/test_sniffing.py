@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from documents.extractors.failures import Unreadable
-from documents.extractors.file_types import name_kind
-from documents.extractors.sniffing import source_of
+from documents.extractors.job import name_kind
+from documents.extractors.readers import source_of
 from documents.types import ALL_SOURCES, UPLOAD_SOURCES, Source
 
 

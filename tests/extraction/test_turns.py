@@ -3,7 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from documents.extractors.sandbox.slots import Turns
+from documents.extractors.sandbox.fair_semaphore import Turns
 from tests.support.waiting import wait_until
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from documents.access import key_cache, keys
-from documents.access.key_cache import Doorkeeper
-from documents.access.keys import LiveKey
+from documents import api_keys, authentication
 from documents.access.scopes import FULL
+from documents.api_keys import LiveKey
+from documents.authentication import Doorkeeper
 from knowlex.base.errors import DatabaseUnavailable, Unauthorized
 from tests.keys.making import as_key, make_key
 from tests.support.stack import Stack
@@ -58,14 +58,14 @@ class Database:
     async def live_keys(self, prefixes: list[str]) -> dict[str, LiveKey]:
         self.statements.append(prefixes)
         await asyncio.sleep(0)
-        right = LiveKey(keys.digest(self.right), FULL, unnoted=False)
+        right = LiveKey(api_keys.digest(self.right), FULL, unnoted=False)
         return {prefix: right for prefix in prefixes if prefix == self.right[:11]}
 
 
 @pytest.fixture
 def database(monkeypatch: pytest.MonkeyPatch) -> Database:
     fake = Database()
-    monkeypatch.setattr(keys, "live_keys", fake.live_keys)
+    monkeypatch.setattr(api_keys, "live_keys", fake.live_keys)
     return fake
 
 
@@ -92,7 +92,7 @@ def test_a_wrong_key_is_looked_up_once_in_some_seconds(database: Database) -> No
     assert answers(door, [key] * 50) == [False] * 50
     assert database.statements == [[key[:11]]]
 
-    now[0] += key_cache.WRONG_S + 0.1
+    now[0] += authentication.WRONG_S + 0.1
     answers(door, [key] * 50)
     assert len(database.statements) == 2
 
@@ -126,12 +126,12 @@ def test_who_guesses_is_slowed_down_and_nobody_is_locked_out(
         waits.extend([seconds] if seconds else [])
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    monkeypatch.setattr(key_cache, "GUESSES", 20)
+    monkeypatch.setattr(authentication, "GUESSES", 20)
     door = Doorkeeper()
     known = database.right
 
     assert answers(door, [known, *(wrong_key() for _ in range(30)), known]) == [True] + [False] * 30 + [True]
-    assert waits == [key_cache.PACE_S] * 10
+    assert waits == [authentication.PACE_S] * 10
     database.right = wrong_key()
     assert answers(door, [database.right]) == [True]
     assert len(waits) == 11
@@ -147,9 +147,9 @@ def test_a_database_that_fails_or_hangs_lets_nobody_in(monkeypatch: pytest.Monke
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr(key_cache, "LIMIT_S", 0.1)
+    monkeypatch.setattr(authentication, "LIMIT_S", 0.1)
     for broken in (fails, hangs):
-        monkeypatch.setattr(keys, "live_keys", broken)
+        monkeypatch.setattr(api_keys, "live_keys", broken)
         with pytest.raises(DatabaseUnavailable):
             answers(Doorkeeper(), [wrong_key()])
 
@@ -157,8 +157,8 @@ def test_a_database_that_fails_or_hangs_lets_nobody_in(monkeypatch: pytest.Monke
 def test_what_is_remembered_is_bounded_and_holds_no_key(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_cache, "REMEMBERED", 50)
-    monkeypatch.setattr(key_cache, "GUESSES", 10_000)
+    monkeypatch.setattr(authentication, "REMEMBERED", 50)
+    monkeypatch.setattr(authentication, "GUESSES", 10_000)
     door, sent = Doorkeeper(), [wrong_key() for _ in range(200)]
 
     answers(door, sent)

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from documents.extractors.cleaning import clean_label
+from documents.extractors.failures import MAX_OUTLINE_ENTRIES, MAX_TITLE
 from documents.extractors.pdf.layout import is_tabular, line_key
-from documents.extractors.pdf.line_styles import Look, RawPage
-from documents.extractors.pdf.pages import MAX_OUTLINE_ENTRIES, MAX_TITLE
+from documents.extractors.pdf.pages import Look, RawPage
 
 _LARGER = 1.15  # times the size of the body's letters
 _FAR = 1.25  # times the usual distance of lines

@@ -10,15 +10,15 @@ from math import ceil, hypot, isfinite, sqrt
 import pypdfium2
 from pypdfium2 import PdfPage, PdfTextPage, raw
 
-from documents.extractors.failures import TOO_MUCH_TEXT, PasswordNeeded, Unreadable
-from documents.extractors.pdf.line_styles import Gap, Look, RawPage
-from documents.extractors.pdf.pages import (
-    MAX_OUTLINE_DEPTH,
+from documents.extractors.failures import (
     MAX_OUTLINE_ENTRIES,
     MAX_TEXT_BYTES,
-    OutlineEntry,
+    TOO_MUCH_TEXT,
+    PasswordNeeded,
+    Unreadable,
 )
-from documents.extractors.sandbox.frames import PagePicture
+from documents.extractors.job import PagePicture
+from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, Gap, Look, OutlineEntry, RawPage
 
 _BOLD = re.compile(r"bold|black|heavy|demi|-bd\b", re.IGNORECASE)
 _BOLD_WEIGHT = 600

@@ -6,9 +6,8 @@ from typing import Any
 
 import pypdf
 
-from documents.extractors.failures import PasswordNeeded
-from documents.extractors.pdf.line_styles import RawPage
-from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, MAX_OUTLINE_ENTRIES, OutlineEntry
+from documents.extractors.failures import MAX_OUTLINE_ENTRIES, PasswordNeeded
+from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, OutlineEntry, RawPage
 
 
 class PypdfReader:

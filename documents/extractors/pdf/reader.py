@@ -1,26 +1,28 @@
 """A PDF's bytes -> Extraction. Runs in the sandbox only."""
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import accumulate
+from typing import TypeVar
 
 from documents.extractors.cleaning import clean_label, has_text
 from documents.extractors.failures import (
     BROKEN_PDF,
+    MAX_PAGES,
+    MAX_TEXT_BYTES,
     NO_TEXT,
     TOO_MANY_PAGES,
     TOO_MUCH_TEXT,
     PasswordNeeded,
     Unreadable,
 )
-from documents.extractors.guarded import GuardedReader
-from documents.extractors.pdf.line_styles import RawPage
-from documents.extractors.pdf.pages import MAX_PAGES, MAX_TEXT_BYTES
+from documents.extractors.job import OutOfTime, PagePicture, Report, Silent, cpu_limit
+from documents.extractors.pdf.pages import OpenReader, PdfReader, RawPage, ReaderName
 from documents.extractors.pdf.pdfium import PdfiumReader
 from documents.extractors.pdf.pypdf_reader import PypdfReader
 from documents.extractors.pdf.structure import Arrangement, arrange
-from documents.extractors.sandbox.frames import PagePicture, Report, Silent
 from documents.types import ExtractedPage, Extraction, ReadBy
 
 _NAMES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "Creator": "creator"}
@@ -95,6 +97,59 @@ def doubts(text: str) -> tuple[str, ...]:
 
 def reads_well(text: str) -> bool:
     return badness(text) <= 1.0
+
+
+T = TypeVar("T")
+
+
+class GuardedReader:
+    """One library's view of one file, opened when first asked, within a CPU budget of its own.
+
+    Nothing is raised but Unreadable: what fails is None, and a reader out of budget is not asked again.
+    """
+
+    def __init__(self, name: ReaderName, open_reader: OpenReader, data: bytes, *, cpu_s: float) -> None:
+        self.name = name
+        self.needs_password = False
+        self._open, self._data, self._left_s = open_reader, data, cpu_s
+        self._reader: PdfReader | None = None
+        self._tried = False
+
+    def page_count(self) -> int:
+        """0 if the file cannot be opened."""
+        reader = self._opened()
+        return reader.page_count if reader else 0
+
+    def page(self, page_index: int) -> RawPage:
+        """An empty one where the page fails."""
+        return self.ask(lambda reader: reader.page(page_index)) or RawPage()
+
+    def ask(self, question: Callable[[PdfReader], T]) -> T | None:
+        reader = self._opened()
+        return self._guard(lambda: question(reader)) if reader else None
+
+    def _opened(self) -> PdfReader | None:
+        if not self._tried:
+            self._tried = True
+            self._reader = self._guard(lambda: self._open(self._data))
+        return self._reader
+
+    def _guard(self, call: Callable[[], T]) -> T | None:
+        started = time.process_time()
+        try:
+            with cpu_limit(self._left_s):
+                return call()
+        except PasswordNeeded:
+            self.needs_password = True
+        except Unreadable:
+            raise
+        except OutOfTime:
+            self._reader = None
+        except Exception:  # noqa: BLE001 - 14 kinds were seen, from AssertionError to RecursionError
+            return None
+        finally:
+            self._left_s -= time.process_time() - started
+        return None
 
 
 NO_LIMIT = 1e6  # seconds: the process's own limit decides

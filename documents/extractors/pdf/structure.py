@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 
 from documents.extractors.cleaning import clean_label, clean_page
+from documents.extractors.failures import MAX_TITLE
 from documents.extractors.pdf.heading_detection import FoundHeading, find_headings
 from documents.extractors.pdf.layout import CELLS, is_item, is_tabular, line_key, paragraphs
-from documents.extractors.pdf.line_styles import Look, RawPage
-from documents.extractors.pdf.pages import MAX_TITLE, OutlineEntry
+from documents.extractors.pdf.pages import Look, OutlineEntry, RawPage
 from documents.types import Block, ChunkType, Heading
 
 _FEWEST_ROWS = 2  # rows of a table, items of a list

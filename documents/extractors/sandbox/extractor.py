@@ -3,8 +3,12 @@
 import logging
 import os
 import re
+import socket
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -13,69 +17,94 @@ from pathlib import Path
 
 from documents.extractors.cleaning import has_text
 from documents.extractors.failures import NO_TEXT, OUT_OF_LIMITS, Unreadable
-from documents.extractors.file_types import PDF_MAGIC_WITHIN, name_kind, opens_as_pdf
-from documents.extractors.pdf.pages import MAX_PAGES
-from documents.extractors.pdf.scanned_pages import OCR_MODES, OcrMode, OnPage, Scans, pages_to_recognise
-from documents.extractors.sandbox.frames import (
-    PICTURE,
-    PROGRESS,
-    RESULT,
-    STARTED,
+from documents.extractors.job import (
+    BRIEF_WALL_S,
+    DRAW_WALL_S,
+    PDF_MAGIC_WITHIN,
+    READERS,
+    Job,
     PagePicture,
-    parse_picture,
-    parse_progress,
-    read_frames,
+    name_kind,
+    opens_as_pdf,
 )
-from documents.extractors.sandbox.limits import BRIEF_WALL_S, DRAW_WALL_S, READERS, Job
-from documents.extractors.sandbox.parent import Nursery, NurseryGone
-from documents.extractors.sandbox.slots import Turns
-from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, unpack
+from documents.extractors.sandbox.fair_semaphore import Turns
+from documents.extractors.sandbox.ocr import OCR_MODES, OcrMode, OnPage, Scans, pages_to_recognise
+from documents.extractors.sandbox.wire import (
+    BrokenResult,
+    Listener,
+    NeverStarted,
+    unpack,
+)
 from documents.protocols import OnProgress
 from documents.types import UPLOAD_SOURCES, Extraction, ReadingProgress, Source
 from knowlex.base.errors import DependencyUnavailable, UnreadableDocument
 
-OnPicture = Callable[[PagePicture], None]
+_ROOT = Path(__file__).resolve().parents[3]
+IDLE_S = 30.0
 
 
-class Listener:
-    """One for each file, over all tries: progress never goes back, and no page is told twice.
+class NurseryGone(Exception):
+    """The nursery cannot be started."""
 
-    on_picture: None where pictures are not wanted; a child that sends some all the same is broken.
-    """
 
-    def __init__(self, on_progress: OnProgress | None = None, on_picture: OnPicture | None = None) -> None:
-        self._on_progress, self._on_picture = on_progress, on_picture
-        self._pages_done = 0
+class Nursery:
+    """Hands jobs to the fork server; safe to share between threads, and after a fork."""
 
-    def hear(self, descriptor: int, deadline: float) -> bytes:
-        """The packed result. Raises BrokenResult, NeverStarted, and whatever the callbacks raise."""
-        started, last_picture = False, 0
-        for kind, body in read_frames(descriptor, deadline):
-            if kind == STARTED:
-                started = True
-            elif kind == RESULT:
-                return body
-            elif kind == PROGRESS:
-                self._progress(*parse_progress(body))
-            elif kind == PICTURE:
-                last_picture = self._picture(parse_picture(body), last_picture)
-        if started:
-            raise BrokenResult("ended early")
-        raise NeverStarted
+    def __init__(self, *, idle_s: float = IDLE_S) -> None:
+        self._idle_s = idle_s
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._owner = 0
 
-    def _progress(self, pages_done: int, pages_total: int) -> None:
-        if not 0 <= pages_done <= pages_total <= MAX_PAGES:
-            raise BrokenResult("impossible progress")
-        if pages_done > self._pages_done:
-            self._pages_done = pages_done
-            if self._on_progress:
-                self._on_progress(ReadingProgress(pages_done, pages_total))
+    def start(self, job: Job, source: int, target: int, leash: int) -> None:
+        """Pass the descriptors to a new jailed child; the caller keeps and closes its own copies.
 
-    def _picture(self, picture: PagePicture, last: int) -> int:
-        if self._on_picture is None or not last < picture.number <= MAX_PAGES:
-            raise BrokenResult("an unwanted picture")
-        self._on_picture(picture)
-        return picture.number
+        leash: the reading end of a pipe; when the other end closes the child is killed.
+        A nursery that has left for want of work refuses the job and is replaced. Raises NurseryGone.
+        """
+        with self._lock:
+            for _ in range(3):
+                control = self._running()
+                try:
+                    socket.send_fds(control, [job.to_bytes()], [source, target, leash])
+                except OSError:
+                    self._forget()
+                else:
+                    return
+        raise NurseryGone
+
+    def _running(self) -> socket.socket:
+        if self._owner != os.getpid() or self._process is None or self._process.poll() is not None:
+            self._forget()
+        if self._control is None:
+            self._control, theirs = socket.socketpair()
+            with theirs:
+                self._process = self._spawn(theirs)
+            self._owner = os.getpid()
+        return self._control
+
+    def _spawn(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
+        """The environment is made new, so that no key reaches a process that reads strangers' files."""
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "documents.extractors.sandbox.fork_server", str(self._idle_s)],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={"PYTHONPATH": str(_ROOT), "PATH": os.defpath, "LANG": "C.UTF-8"},
+                start_new_session=True,
+            )
+        except OSError as exc:
+            raise NurseryGone from exc
+        threading.Thread(target=process.wait, name="nursery-reaper", daemon=True).start()  # leaves no zombie
+        return process
+
+    def _forget(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        self._process = self._control = None
 
 
 log = logging.getLogger(__name__)

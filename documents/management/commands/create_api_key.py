@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from documents.access import keys
+from documents import api_keys
 from documents.access.scopes import FULL, SCOPES
 from documents.library.collections import named_collection
 from documents.models import Collection
@@ -39,7 +39,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         named = options["collection"]
         try:
-            key, text = keys.create_key(
+            key, text = api_keys.create_key(
                 name=options["name"],
                 scope=options["scope"],
                 collections=None if named is None else _collections(named),
