@@ -26,7 +26,7 @@ PACE_S = 0.2
 LIMIT_S = 4.8  # for an answer, with the database gone
 
 
-class Doorkeeper:
+class KeyCache:
     """Of one process. Keys themselves are not remembered, only their digests.
 
     A key that was right is looked up each time: revoked, it is refused at once. Nobody is locked out for
@@ -34,13 +34,13 @@ class Doorkeeper:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._wrong, self._right = _Recent(WRONG_S, clock), _Recent(RIGHT_S, clock)
+        self._wrong, self._right = _ExpiringSet(WRONG_S, clock), _ExpiringSet(RIGHT_S, clock)
         self._guesses = LocalWindows()
-        self._lookups = _Lookups()
+        self._lookups = _BatchedLookups()
 
     async def key_of(self, text: str, address: str) -> LiveKey:
         """Raises Unauthorized; DatabaseUnavailable within 5 s."""
-        prefix, digest = api_keys.prefix_of(text), api_keys.digest(text)
+        prefix, digest = api_keys.prefix_of(text), api_keys.hash_key(text)
         if prefix is None or digest in self._wrong:
             raise Unauthorized(api_keys.REFUSED)
         if digest not in self._right and self._guesses.so_far(address)[0] >= GUESSES:
@@ -54,7 +54,7 @@ class Doorkeeper:
         return key
 
 
-class _Lookups:
+class _BatchedLookups:
     """One statement at a time; whoever comes meanwhile shares the next one, a crowd in all."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class _Lookups:
         while self._waiting:
             asked, self._waiting = self._waiting, {}
             try:
-                live = await api_keys.live_keys(list(asked))
+                live = await api_keys.fetch_live_keys(list(asked))
             except Exception as exc:  # noqa: BLE001 (told to all who wait, who raise it)
                 _fail(asked, exc)
             else:
@@ -89,7 +89,7 @@ def _fail(asked: dict[str, asyncio.Future[LiveKey | None]], exc: Exception) -> N
         future.exception()  # looked at: those who waited may all have left
 
 
-class _Recent:
+class _ExpiringSet:
     """A bounded set whose members are forgotten after a while, the oldest first."""
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
@@ -118,7 +118,7 @@ def identify(serve: Serve) -> Serve:
     Whoever has a valid key is counted by it (`request.rate_client`), everybody else by the address: so the
     limit comes between the two. Where no key is asked for, none is looked at, and all is allowed.
     """
-    doorkeeper = Doorkeeper()
+    doorkeeper = KeyCache()
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         if not settings.REQUIRE_API_KEY:
@@ -137,7 +137,7 @@ def identify(serve: Serve) -> Serve:
             return await serve(request)
         finally:
             if found is not None and found.unnoted:
-                _note_use(found.access)
+                _schedule_use_record(found.access)
 
     return middleware
 
@@ -186,16 +186,16 @@ def _sent_key(request: HttpRequest) -> str:
     return sent.pop()
 
 
-def _note_use(access: Access) -> None:
+def _schedule_use_record(access: Access) -> None:
     """Beside the answer, not before it; one at a time for each key."""
     key_id = access.key_id
     if key_id is not None and key_id not in _noting:
-        task = _noting[key_id] = asyncio.create_task(_noted(key_id))
+        task = _noting[key_id] = asyncio.create_task(_record_use(key_id))
         task.add_done_callback(lambda _: _noting.pop(key_id, None))
 
 
-async def _noted(key_id: UUID) -> None:
+async def _record_use(key_id: UUID) -> None:
     try:
-        await api_keys.note_use(key_id)
+        await api_keys.record_use(key_id)
     except KnowlexError as exc:
         log.warning("last use of a key not written", extra={"reason": exc.message})

@@ -14,15 +14,15 @@ from documents.access.scopes import FULL
 from documents.library.collection_settings import (
     COLLECTION_NAMES,
     NEW_COLLECTION,
-    as_names,
-    checked,
-    embedding_model,
-    merged,
+    check_settings,
+    get_embedding_model,
+    merge_settings,
+    to_client_names,
 )
 from documents.library.collection_statistics import collection_stats
 from documents.library.collections import (
     change_collection,
-    checked_name,
+    check_new_name,
     chunking_settings,
     create_collection,
     effective_settings,
@@ -58,13 +58,13 @@ class CollectionForm(forms.ModelForm[Collection]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         stored = not self.instance._state.adding
-        known = effective_settings(self.instance) if stored else as_names(NEW_COLLECTION)
+        known = effective_settings(self.instance) if stored else to_client_names(NEW_COLLECTION)
         for name in self.declared_fields:
             self.fields[name].initial = known.get(name, {})
 
     def clean_name(self) -> str:
         try:
-            return checked_name(self.cleaned_data["name"])
+            return check_new_name(self.cleaned_data["name"])
         except InvalidInput as exc:
             raise forms.ValidationError(exc.message) from exc
 
@@ -76,7 +76,7 @@ class CollectionForm(forms.ModelForm[Collection]):
         cleaned["given"] = given
         try:
             base = NEW_COLLECTION if self.instance._state.adding else chunking_settings(self.instance)
-            merged(base, checked(given, COLLECTION_NAMES))
+            merge_settings(base, check_settings(given, COLLECTION_NAMES))
         except InvalidInput as exc:
             self._refuse(exc)
         return cleaned
@@ -122,7 +122,7 @@ class CollectionAdmin(admin.ModelAdmin[Collection]):
 
     @admin.display(description="embedding model")
     def embeds_with(self, collection: Collection) -> str:
-        return embedding_model()
+        return get_embedding_model()
 
     def get_fieldsets(self, request: HttpRequest, obj: Collection | None = None) -> Any:
         own = ["name", "description"] if obj is None else ["id", "name", "description", "created_at"]
@@ -157,8 +157,8 @@ class CollectionAdmin(admin.ModelAdmin[Collection]):
         stats = collection_stats(collection.id, access=FULL)
         return [
             ("Stored documents", f"{stats.documents:,}"),
-            ("By status, with those not stored", _list(stats.by_status)),
-            ("By type", _list(stats.by_type)),
+            ("By status, with those not stored", _format_counts(stats.by_status)),
+            ("By type", _format_counts(stats.by_type)),
             ("Chunks", f"{stats.chunks:,}"),
             ("Tokens", f"{stats.tokens:,}"),
             ("Storage", filesizeformat(stats.bytes)),
@@ -174,5 +174,5 @@ class CollectionAdmin(admin.ModelAdmin[Collection]):
             change_collection(obj.pk, access=FULL, changes=given)
 
 
-def _list(counts: dict[str, int]) -> str:
+def _format_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "–"

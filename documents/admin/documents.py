@@ -105,11 +105,11 @@ class JobFilter(admin.SimpleListFilter):
     parameter_name = "job"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        job_id = _as_id(request.GET.get("job"))
+        job_id = _parse_uuid(request.GET.get("job"))
         return [(str(job_id), "This job")] if job_id else []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
-        job_id = _as_id(self.value())
+        job_id = _parse_uuid(self.value())
         if job_id is None:
             return queryset
         items = IngestItem.objects.filter(job_id=job_id)
@@ -162,8 +162,8 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
             "show_save_and_add_another": False,
             **(extra_context or {}),
         }
-        if (document_id := _as_id(object_id)) and self.get_object(request, object_id):
-            extra["report"] = _lines(page_report(document_id, access=FULL))
+        if (document_id := _parse_uuid(object_id)) and self.get_object(request, object_id):
+            extra["report"] = _summarize_report(page_report(document_id, access=FULL))
         return super().change_view(request, object_id, form_url, extra)
 
     @admin.display(ordering="original_filename", description="document")
@@ -203,7 +203,7 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
         return filesizeformat(document.size_bytes)
 
 
-def _lines(report: list[PageReport]) -> dict[str, Any]:
+def _summarize_report(report: list[PageReport]) -> dict[str, Any]:
     """The page report in words; `unread` and `warned` count pages."""
     pages = [
         {
@@ -218,7 +218,7 @@ def _lines(report: list[PageReport]) -> dict[str, Any]:
     return {"pages": pages, "unread": unread, "warned": sum(1 for page in pages if page["warnings"])}
 
 
-def _as_id(text: Any) -> UUID | None:
+def _parse_uuid(text: Any) -> UUID | None:
     try:
         return UUID(str(text))
     except ValueError:

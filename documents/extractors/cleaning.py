@@ -49,10 +49,10 @@ def rejoin_words(text: str) -> str:
 
     The line end moves behind the word, after a space, as on a wrapped line.
     """
-    return _BROKEN.sub(_rejoined, text)
+    return _BROKEN.sub(_rejoin, text)
 
 
-def _rejoined(found: re.Match[str]) -> str:
+def _rejoin(found: re.Match[str]) -> str:
     text, start, rest = found.string, found.start(), found["rest"]
     if found["soft"]:
         return f"{rest} \n"
@@ -79,12 +79,12 @@ def _is_compound(first: str, second: str, near: str) -> bool:
         return False
     if f"{first}-{second}" in near:
         return True
-    first, second, words = first.casefold(), second.casefold(), _words()
+    first, second, words = first.casefold(), second.casefold(), _known_words()
     return first + second not in words and first in words and second in words and first not in _PREFIXES
 
 
 @cache
-def _words() -> frozenset[str]:
+def _known_words() -> frozenset[str]:
     return frozenset(word for word in read_vocabulary() if len(word) > 1)
 
 

@@ -45,7 +45,7 @@ _CYRILLIC = ("cp1251", "koi8_r")
 _WESTERN = frozenset("àâäáãåæçèéêëìíîïñòóôöõøùúûüœßÀÂÄÁÃÅÆÇÈÉÊËÍÎÏÑÓÔÖÕØÙÚÛÜŒ“”‘’„‚–—…•€£§©®°«»¿¡·´µ½\xa0™")
 
 
-class NoText(Unreadable):
+class UndecodableText(Unreadable):
     """The bytes are no text in any encoding."""
 
     def __init__(self) -> None:
@@ -58,14 +58,14 @@ def decode(data: bytes, *, label: str = "") -> str:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
     if looks_binary(data):
-        raise NoText
-    named = _encoding_of(label)
+        raise UndecodableText
+    named = _find_encoding(label)
     if named == "iso2022_jp":  # its bytes are plain ASCII
         return data.decode(named, "replace")
     try:
         return data.decode()
     except UnicodeDecodeError:
-        return _as_damaged_utf8(data) or _by_label(data, named) or _guessed(data)
+        return _decode_damaged_utf8(data) or _decode_by_label(data, named) or _decode_by_guess(data)
 
 
 def looks_binary(data: bytes) -> bool:
@@ -79,7 +79,7 @@ def has_byte_order_mark(data: bytes) -> bool:
     return any(data.startswith(mark) for mark, _ in _BOMS)
 
 
-def _encoding_of(label: str) -> str:
+def _find_encoding(label: str) -> str:
     """Python's name, "" for what is unknown or no text's encoding (UTF-7, base64 and the like)."""
     try:
         name = codecs.lookup(label.strip().lower()).name if label.strip().isascii() else ""
@@ -89,7 +89,7 @@ def _encoding_of(label: str) -> str:
     return name if name in _LABELS else ""
 
 
-def _as_damaged_utf8(data: bytes) -> str:
+def _decode_damaged_utf8(data: bytes) -> str:
     """UTF-8 with a few bytes broken, for example by a cut; "" if it is something else."""
     text = data.decode("utf-8", "replace")
     sample = text[:_SAMPLE] if "\ufffd" in text[:_SAMPLE] else text
@@ -97,14 +97,14 @@ def _as_damaged_utf8(data: bytes) -> str:
     return text if sum(not character.isascii() for character in sample) > 10 * lost else ""
 
 
-def _by_label(data: bytes, encoding: str) -> str:
+def _decode_by_label(data: bytes, encoding: str) -> str:
     if not encoding:
         return ""
     text = data.decode(encoding, "replace")
     return text if 100 * text.count("\ufffd") < len(text) else ""
 
 
-def _guessed(data: bytes) -> str:
+def _decode_by_guess(data: bytes) -> str:
     """charset-normalizer knows languages by their letters; for a few accents that is too little."""
     first = next(re.finditer(rb"[\x80-\xff]", data)).start()  # there is one, or it would be UTF-8
     sample = data[max(0, first - 200) : first + _SAMPLE]
@@ -112,14 +112,14 @@ def _guessed(data: bytes) -> str:
         return data.decode("cp1252", "replace")
     best = charset_normalizer.from_bytes(sample, cp_isolation=_GUESSED).best()
     if best is None:
-        raise NoText
+        raise UndecodableText
     encoding = best.encoding
     if encoding in _CYRILLIC:
-        encoding = min(_CYRILLIC, key=lambda name: _capitals_within(sample.decode(name, "replace")))
+        encoding = min(_CYRILLIC, key=lambda name: _count_inner_capitals(sample.decode(name, "replace")))
     return data.decode(encoding, "replace")
 
 
-def _capitals_within(text: str) -> int:
+def _count_inner_capitals(text: str) -> int:
     """Capitals after small letters: each of the two encodings reads the other's letters in the wrong case."""
     return sum(first.islower() and second.isupper() for first, second in pairwise(text))
 

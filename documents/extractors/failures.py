@@ -2,11 +2,11 @@
 
 
 class Unreadable(Exception):
-    """The file cannot be read; the message is for the user and names no path and no library."""
+    """The file cannot be read. The message is for the user and names no path and no library."""
 
 
 class PasswordNeeded(Unreadable):
-    """Encrypted, and the empty password does not open it."""
+    """The file is encrypted, and the empty password does not open it."""
 
     def __init__(self) -> None:
         super().__init__("The document is password protected; upload a copy without a password.")

@@ -66,22 +66,22 @@ def read_html(data: bytes) -> Extraction:
     """Raises Unreadable."""
     if len(data) > 2 * MAX_TEXT_BYTES:
         raise Unreadable(TOO_MUCH_TEXT)
-    page = _SUBSET.sub(r"\1>", _decoded(data), count=1)
+    page = _SUBSET.sub(r"\1>", _decode_page(data), count=1)
     tree, whole_tree = _parse(page)
     if not whole_tree:
         composer = Composer()
         compose_flat(page, composer)
         return replace(composer.finish("HTML"), warnings=(_TOO_DEEP,))
-    title, metadata = _about(tree)
-    _drop_unseen(tree)
-    whole = _whole(tree)
-    main = _main(tree, whole.length)
+    title, metadata = _read_metadata(tree)
+    _drop_hidden_elements(tree)
+    whole = _compose_whole_page(tree)
+    main = _compose_main_content(tree, whole.length)
     enough = main is not None and (main.length >= _ENOUGH or main.length * 2 >= whole.length)
     chosen = main if main is not None and enough and main.length >= _SHARE * whole.length else whole
     return chosen.finish("HTML", title=title, metadata=metadata)
 
 
-def _decoded(data: bytes) -> str:
+def _decode_page(data: bytes) -> str:
     found = None if has_byte_order_mark(data) else _CHARSET.search(data[:4096])
     label = (found[1] or found[2] or b"").decode("ascii", "replace") if found else ""
     return decode(data, label=label)
@@ -102,11 +102,11 @@ def _parse(text: str) -> tuple[Any, bool]:
         raise Unreadable(NO_WORDS) from exc
 
 
-def _about(tree: Any) -> tuple[str, dict[str, str]]:
+def _read_metadata(tree: Any) -> tuple[str, dict[str, str]]:
     """(title, metadata): from the head, Open Graph, JSON-LD. Dates are not guessed from the text."""
     fields = {"language": tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or ""}
     title = tree.findtext(".//title") or ""
-    found = _guarded(lambda: extract_metadata(deepcopy(tree), extensive=False), _ABOUT_CPU_S)
+    found = _call_guarded(lambda: extract_metadata(deepcopy(tree), extensive=False), _ABOUT_CPU_S)
     if found is not None:
         title = found.title or title
         fields |= {"author": found.author, "date": found.date, "description": found.description}
@@ -115,7 +115,7 @@ def _about(tree: Any) -> tuple[str, dict[str, str]]:
     return clean_label(title), {name: value for name, value in cleaned.items() if value}
 
 
-def _drop_unseen(tree: Any) -> None:
+def _drop_hidden_elements(tree: Any) -> None:
     """Scripts, and what the page itself hides: a favourite place for words to mislead a model with."""
     for element in list(tree.iter(*_NEVER_SHOWN)):
         element.drop_tree()
@@ -125,7 +125,7 @@ def _drop_unseen(tree: Any) -> None:
             element.drop_tree()
 
 
-def _whole(tree: Any) -> Composer:
+def _compose_whole_page(tree: Any) -> Composer:
     """All the text of the page but navigation; with it, if there is nothing else."""
     body = tree.find("body")
     if body is None:
@@ -138,7 +138,7 @@ def _whole(tree: Any) -> Composer:
     return composer
 
 
-def _main(tree: Any, most: int) -> Composer | None:
+def _compose_main_content(tree: Any, most: int) -> Composer | None:
     """None where no main content is found. `most`: the length of the whole page's text."""
     if not most:
         return None
@@ -149,7 +149,7 @@ def _main(tree: Any, most: int) -> Composer | None:
             block.getparent().replace(block, wrapper)
             wrapper.append(block)
             wrapper.tail, block.tail = block.tail, None
-    found = _guarded(
+    found = _call_guarded(
         lambda: bare_extraction(prepared, include_comments=False, include_tables=True, favor_recall=True),
         _MAIN_CPU_S,
     )
@@ -168,7 +168,7 @@ def _prepend_title(tree: Any, body: Any, composer: Composer) -> None:
         composer.heading(1, text_of(shown[0]))
 
 
-def _guarded(call: Any, cpu_s: float) -> Any:
+def _call_guarded(call: Any, cpu_s: float) -> Any:
     """What `call` returns; None if it fails or takes too long: it is a help, not needed to read a page."""
     try:
         with cpu_limit(cpu_s):

@@ -1,4 +1,4 @@
-"""What an extraction may cost, and the job that is handed to the nursery."""
+"""A job of the sandbox: which file is read, how its reader reports progress, and what reading may cost."""
 
 import signal
 import struct
@@ -23,14 +23,14 @@ _PDF_MAGIC = b"%PDF-"
 PDF_MAGIC_WITHIN = 1024
 
 
-def name_kind(filename: str) -> NameKind:
-    """A name only tells kinds of text apart: everything else shows in the bytes."""
+def guess_name_kind(filename: str) -> NameKind:
+    """Guess the kind of a text file by its name; all other types show in the bytes."""
     _, dot, ending = filename.rpartition(".")
     return _ENDINGS.get(ending.lower(), "other") if dot else "other"
 
 
 def opens_as_pdf(head: bytes) -> bool:
-    """head: at least the first PDF_MAGIC_WITHIN bytes, or all there are."""
+    """Tell if a file is a PDF. head: at least its first PDF_MAGIC_WITHIN bytes, or all there are."""
     return _PDF_MAGIC in head[:PDF_MAGIC_WITHIN]
 
 
@@ -52,44 +52,44 @@ JOB_BYTES = _PACKED.size
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How to read a file; travels to the nursery as JOB_BYTES bytes.
+    """How to read a file; sent to the fork server as JOB_BYTES bytes.
 
-    named: what the file's name says. brief: within BRIEF_USER_S. patient: see TextExtractor.
+    name_kind: guessed by the file's name. brief: within BRIEF_USER_S. patient: see TextExtractor.
     draw: the 1-based page of which only a picture is wanted; 0 to read the file.
     """
 
     pdf_reader: str
-    named: NameKind = "other"
+    name_kind: NameKind = "other"
     sources: AbstractSet[Source] = UPLOAD_SOURCES
     brief: bool = False
     patient: bool = False
     draw: int = 0
 
     def to_bytes(self) -> bytes:
-        taken = sum(1 << place for place, source in enumerate(_SOURCES) if source in self.sources)
+        source_bits = sum(1 << place for place, source in enumerate(_SOURCES) if source in self.sources)
         flags = self.brief + 2 * self.patient
         return _PACKED.pack(
-            READERS.index(self.pdf_reader), NAME_KINDS.index(self.named), taken, flags, self.draw
+            READERS.index(self.pdf_reader), NAME_KINDS.index(self.name_kind), source_bits, flags, self.draw
         )
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "Job":
-        reader, named, taken, flags, draw = _PACKED.unpack(packed)
-        sources = frozenset(source for place, source in enumerate(_SOURCES) if taken & 1 << place)
-        return cls(READERS[reader], NAME_KINDS[named], sources, bool(flags & 1), bool(flags & 2), draw)
+        reader, name_kind, source_bits, flags, draw = _PACKED.unpack(packed)
+        sources = frozenset(source for place, source in enumerate(_SOURCES) if source_bits & 1 << place)
+        return cls(READERS[reader], NAME_KINDS[name_kind], sources, bool(flags & 1), bool(flags & 2), draw)
 
     @property
     def wall_s(self) -> float:
         return PATIENT_WALL_S if self.patient and not self.brief else WALL_S
 
     def cpu_s(self, size_bytes: int) -> int:
-        """The CPU budget of a file: a bomb is small, and must not hold an extractor for a whole minute."""
+        """Return the CPU budget of a file: a bomb is small, and must not hold an extractor for a whole minute."""
         return min(MAX_CPU_S, _CPU_FLOOR_S + size_bytes // _BYTES_PER_CPU_S)
 
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """A page as a picture. number: 1-based. grey: width * height bytes, 0 is black."""
+    """A page drawn as a picture. number: 1-based. grey: width * height bytes, 0 is black."""
 
     number: int
     width: int
@@ -100,20 +100,20 @@ class PagePicture:
         return b"P5\n%d %d\n255\n%b" % (self.width, self.height, self.grey)
 
 
-class Report(Protocol):
-    """How a reader in the jail tells of its work."""
+class Reporter(Protocol):
+    """The channel on which a reader in the jail reports its work."""
 
     def progress(self, pages_done: int, pages_total: int) -> None:
-        """May be called for every page: what follows the last frame too soon is not sent."""
+        """Report pages read. It may be called for every page: what follows the last report too soon is dropped."""
         ...
 
     def picture(self, picture: PagePicture) -> None:
-        """Waits until the parent has taken it. Pages in ascending order, only in a patient job."""
+        """Send a picture and wait until the parent has read it."""
         ...
 
 
-class Silent:
-    """A Report for readers that nobody listens to."""
+class SilentReporter:
+    """A Reporter that drops everything."""
 
     def progress(self, pages_done: int, pages_total: int) -> None:
         pass
@@ -123,7 +123,7 @@ class Silent:
 
 
 class OutOfTime(BaseException):
-    """The CPU budget is spent. No Exception, so that no `except Exception` of a library swallows it."""
+    """The CPU budget is spent. It is no Exception, so that no `except Exception` of a library swallows it."""
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def cpu_limit(seconds: float) -> Iterator[None]:
     """Raise OutOfTime in the block after `seconds` of CPU; repeated, lest a bare `except:` catch it."""
     if seconds <= 0:
         raise OutOfTime
-    signal.signal(signal.SIGPROF, _out_of_time)
+    signal.signal(signal.SIGPROF, _raise_out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds, 0.1)
     try:
         yield
@@ -139,5 +139,5 @@ def cpu_limit(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _out_of_time(_signal: int, _frame: FrameType | None) -> None:
+def _raise_out_of_time(_signal: int, _frame: FrameType | None) -> None:
     raise OutOfTime

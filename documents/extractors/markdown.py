@@ -56,7 +56,7 @@ def split_front_matter(source: str) -> tuple[dict[str, str], str]:
     if found is None:
         return {}, source
     fields: dict[str, str] = {}
-    for name, value in _parsed(found["fields"]).items():
+    for name, value in _parse_fields(found["fields"]).items():
         ours = _NAMES.get(str(name).lower(), "")
         label = clean_label(_as_text(value))
         if ours and label:
@@ -64,7 +64,7 @@ def split_front_matter(source: str) -> tuple[dict[str, str], str]:
     return fields, source[found.end() :]
 
 
-def _parsed(text: str) -> dict[Any, Any]:
+def _parse_fields(text: str) -> dict[Any, Any]:
     """As YAML where it is sane YAML, else its `name: value` lines: nobody checks front matter."""
     try:
         if (

@@ -1,4 +1,4 @@
-"""Bytes -> Extraction, by what the bytes are. Runs in the sandbox only."""
+"""The choice of a reader by what the bytes are: bytes -> Extraction. Runs in the sandbox only."""
 
 import re
 import zipfile
@@ -7,7 +7,7 @@ from io import BytesIO
 
 from documents.extractors.decoding import decode, has_byte_order_mark, looks_binary
 from documents.extractors.failures import NOT_A_DOCUMENT, PasswordNeeded, Unreadable
-from documents.extractors.job import Job, NameKind, Report, Silent, opens_as_pdf
+from documents.extractors.job import Job, NameKind, Reporter, SilentReporter, opens_as_pdf
 from documents.types import UPLOAD_SOURCES, Extraction, Source
 
 _HEAD = 64 * 1024
@@ -56,34 +56,38 @@ _BINARY = {
 _TEXTUAL = {r"{\rtf": "a rich text (RTF)", "%!PS": "a PostScript program", "<svg": "a picture (SVG)"}
 
 
-def source_of(data: bytes, named: NameKind, sources: AbstractSet[Source]) -> Source:
-    """One of `sources`. Raises Unreadable, saying what the file seems to be."""
+def detect_source(data: bytes, name_kind: NameKind, sources: AbstractSet[Source]) -> Source:
+    """Return which of `sources` the file is. Raises Unreadable, saying what the file seems to be."""
     if opens_as_pdf(data):
-        return _taken("PDF", sources)
+        return _require_source("PDF", sources)
     if data.startswith(_ZIP):
-        return _taken("DOCX", sources) if _is_docx(data, sources) else _refuse(_kind_of_zip(data), sources)
+        return (
+            _require_source("DOCX", sources)
+            if _is_docx(data, sources)
+            else _refuse(_describe_zip(data), sources)
+        )
     if data.startswith(_OLE):
         return _refuse_ole(data, sources)
     if not has_byte_order_mark(data) and looks_binary(data):
         found = next((what for magic, what in _BINARY.items() if data.startswith(magic)), "binary data")
         return _refuse(found, sources)
-    return _kind_of_text(data, named, sources)
+    return _detect_text_source(data, name_kind, sources)
 
 
-def _kind_of_text(data: bytes, named: NameKind, sources: AbstractSet[Source]) -> Source:
+def _detect_text_source(data: bytes, name_kind: NameKind, sources: AbstractSet[Source]) -> Source:
     head = data[:_HEAD]
     opening = decode(head) if has_byte_order_mark(head) else head.decode("latin-1")
-    if _PAGE.match(opening) or (named == "html" and _TAG.search(opening)):
-        return _taken("HTML", sources)
+    if _PAGE.match(opening) or (name_kind == "html" and _TAG.search(opening)):
+        return _require_source("HTML", sources)
     for magic, what in _TEXTUAL.items():
         if opening.lstrip().startswith(magic):
             return _refuse(what, sources)
-    if named == "markdown" and "MARKDOWN" in sources:
+    if name_kind == "markdown" and "MARKDOWN" in sources:
         return "MARKDOWN"
-    return _taken("TEXT", sources)
+    return _require_source("TEXT", sources)
 
 
-def _taken(source: Source, sources: AbstractSet[Source]) -> Source:
+def _require_source(source: Source, sources: AbstractSet[Source]) -> Source:
     if source in sources:
         return source
     article = "a plain text" if source == "TEXT" else f"a {_NAMES[source]} file"
@@ -98,7 +102,7 @@ def _refuse(what: str, sources: AbstractSet[Source]) -> Source:
     raise Unreadable(f"The file seems to be {what}; what can be read is {listed}.")
 
 
-def _entries(data: bytes) -> list[str]:
+def _list_entries(data: bytes) -> list[str]:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             return archive.namelist()
@@ -107,14 +111,14 @@ def _entries(data: bytes) -> list[str]:
 
 
 def _is_docx(data: bytes, sources: AbstractSet[Source]) -> bool:
-    names = _entries(data)
+    names = _list_entries(data)
     if not names:
         _refuse("a damaged DOCX or ZIP file", sources)
     return "word/document.xml" in names
 
 
-def _kind_of_zip(data: bytes) -> str:
-    names = _entries(data)
+def _describe_zip(data: bytes) -> str:
+    names = _list_entries(data)
     for start, what in _IN_ZIP.items():
         if any(name.startswith(start) for name in names):
             return what
@@ -122,33 +126,33 @@ def _kind_of_zip(data: bytes) -> str:
 
 
 def _refuse_ole(data: bytes, sources: AbstractSet[Source]) -> Source:
-    """Office files from before 2007, and newer ones under a password."""
+    """Refuse Office files from before 2007, and newer ones under a password."""
     if "EncryptedPackage".encode("utf-16-le") in data and "DOCX" in sources:
         raise PasswordNeeded
     return _refuse("an Office file of the old kind (DOC, XLS, PPT)", sources)
 
 
-# Each reader is imported when a file needs it: a nursery that is given nothing but PDFs stays small and
-# starts at once. In the jail nothing can be imported: warming.py does it before.
+# Each reader is imported when a file needs it: a fork server that reads nothing but PDFs stays small and
+# starts at once. In the jail nothing can be imported: fork_server.py does it before.
 
 
-def read_document(data: bytes, job: Job, report: Report | None = None) -> Extraction:
-    """Raises Unreadable, also for a type that is not among the job's sources."""
-    report = report or Silent()
-    source = source_of(data, job.named, job.sources)
+def read_document(data: bytes, job: Job, reporter: Reporter | None = None) -> Extraction:
+    """Read a file of any type. Raises Unreadable, also for a type that is not among the job's sources."""
+    reporter = reporter or SilentReporter()
+    source = detect_source(data, job.name_kind, job.sources)
     if source == "PDF":
         from documents.extractors.pdf.reader import draw_page, read_pdf
 
         if job.draw:
-            report.picture(draw_page(data, job.draw))
+            reporter.picture(draw_page(data, job.draw))
             return Extraction("PDF", "", ())
-        return read_pdf(data, reader=job.pdf_reader, report=report)
-    extraction = _read_other(data, job, source)
-    report.progress(1, 1)
+        return read_pdf(data, reader=job.pdf_reader, reporter=reporter)
+    extraction = _read_text_format(data, job, source)
+    reporter.progress(1, 1)
     return extraction
 
 
-def _read_other(data: bytes, job: Job, source: str) -> Extraction:
+def _read_text_format(data: bytes, job: Job, source: str) -> Extraction:
     if source == "MARKDOWN":
         from documents.extractors.markdown import read_markdown
 

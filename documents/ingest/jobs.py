@@ -15,7 +15,7 @@ from django.utils import timezone
 from documents.access.scopes import Access
 from documents.ingest import writer
 from documents.library import storage
-from documents.library.collection_settings import own_chunking
+from documents.library.collection_settings import read_chunking
 from documents.library.storage import StagedUpload
 from documents.models import Collection, Document, IngestItem, IngestJob
 from documents.types import ChunkingSettings
@@ -42,11 +42,11 @@ class NewDocument:
     error: KnowlexError | None = None
 
 
-def new_job(collection: Collection, access: Access, chunking: ChunkingSettings, origin: str) -> IngestJob:
+def build_job(collection: Collection, access: Access, chunking: ChunkingSettings, origin: str) -> IngestJob:
     return IngestJob(collection=collection, settings=asdict(chunking), origin=origin, key_id=access.key_id)
 
 
-def new_item(job: IngestJob, position: int, new: NewDocument) -> IngestItem:
+def build_item(job: IngestJob, position: int, new: NewDocument) -> IngestItem:
     """The row, without its file yet."""
     item = IngestItem(
         job=job,
@@ -60,7 +60,7 @@ def new_item(job: IngestJob, position: int, new: NewDocument) -> IngestItem:
         checksum=new.upload.checksum if new.upload else "",
         size_bytes=new.upload.size_bytes if new.upload else None,
     )
-    refused = refusal(new)
+    refused = find_refusal(new)
     if refused:
         item.status, item.stage, item.ended_at = item.Status.FAILED, item.Stage.ENDED, timezone.now()
         item.error_code, item.error = refused.code, refused.message
@@ -82,7 +82,7 @@ def keep_files(
         if not with_retries(IngestItem.objects.filter(id__in=[item.id for item in items]).exists):
             for item in items:
                 if item.file:
-                    storage.remove(item.file)
+                    storage.remove_file(item.file)
         raise
 
 
@@ -92,14 +92,14 @@ def refuse_known(collection_id: UUID, documents: Sequence[NewDocument]) -> list[
     rows = Document.objects.current().filter(collection_id=collection_id, checksum__in=sums)
     known = with_retries(lambda: dict(rows.values_list("checksum", "id"))) if sums else {}
     return [
-        replace(new, error=writer.duplicate(known[new.upload.checksum]))
+        replace(new, error=writer.duplicate_error(known[new.upload.checksum]))
         if new.upload and not new.error and new.upload.checksum in known
         else new
         for new in documents
     ]
 
 
-def refusal(new: NewDocument) -> KnowlexError | None:
+def find_refusal(new: NewDocument) -> KnowlexError | None:
     """Why it is not taken on; None if it is."""
     if new.error:
         return new.error
@@ -108,7 +108,7 @@ def refusal(new: NewDocument) -> KnowlexError | None:
     return None
 
 
-def insert(job: IngestJob, items: Sequence[IngestItem]) -> None:
+def insert_job(job: IngestJob, items: Sequence[IngestItem]) -> None:
     def attempt() -> None:
         try:
             with transaction.atomic():
@@ -152,23 +152,25 @@ def replace_document(
     Raises NotFound, Forbidden, Duplicate (another document's bytes), StorageUnavailable, `new.error`.
     """
     access.require("write")
-    if refused := refusal(new):
+    if refused := find_refusal(new):
         raise refused
     rows = Document.objects.current().allowed_to(access).select_related("collection")
     document = with_retries(rows.filter(id=document_id).first)
     if document is None:
-        return _read_anew(document_id, access, new)
+        return _restart_item(document_id, access, new)
     checksum = new.upload.checksum if new.upload else ""
-    if _is_known(document, checksum):
+    if _is_current_version(document, checksum):
         return None
-    job = new_job(document.collection, access, chunking or own_chunking(document.collection.settings), origin)
-    item = new_item(job, 0, new)
+    job = build_job(
+        document.collection, access, chunking or read_chunking(document.collection.settings), origin
+    )
+    item = build_item(job, 0, new)
     item.replaces = document
-    keep_files([item], [new], write=lambda: with_retries(lambda: _take_on(document, job, item)))
+    keep_files([item], [new], write=lambda: with_retries(lambda: _insert_replacement(document, job, item)))
     return job
 
 
-def _is_known(document: Document, checksum: str) -> bool:
+def _is_current_version(document: Document, checksum: str) -> bool:
     """Whether the bytes are those of the version that counts. Raises Duplicate for another document's."""
     under_way = with_retries(IngestItem.objects.open().filter(replaces=document.id).first)
     if checksum == (under_way or document).checksum:
@@ -176,18 +178,18 @@ def _is_known(document: Document, checksum: str) -> bool:
     if checksum == document.checksum:
         with_retries(lambda: _supersede(document.id))  # back to what is there: the newer one is not wanted
         return True
-    known = with_retries(lambda: writer.known_id(document.collection_id, checksum))
+    known = with_retries(lambda: writer.find_duplicate(document.collection_id, checksum))
     if known is not None:
-        raise writer.duplicate(known)
+        raise writer.duplicate_error(known)
     return False
 
 
 @transaction.atomic
-def _take_on(document: Document, job: IngestJob, item: IngestItem) -> None:
+def _insert_replacement(document: Document, job: IngestJob, item: IngestItem) -> None:
     if not execute(_LOCK, [document.id]):
         raise NotFound(f"Document not found: {document.id}")
     _supersede(document.id)
-    insert(job, [item])
+    insert_job(job, [item])
 
 
 @transaction.atomic
@@ -197,23 +199,23 @@ def _supersede(document_id: UUID) -> None:
     files = [str(name) for name in versions.values_list("file", flat=True)]
     versions.delete()
     files += [row[0] for row in execute(_SUPERSEDE, [document_id]) if row[0]]
-    transaction.on_commit(lambda: storage.remove_all(files))
+    transaction.on_commit(lambda: storage.remove_files(files))
 
 
-def _read_anew(document_id: UUID, access: Access, new: NewDocument) -> IngestJob:
+def _restart_item(document_id: UUID, access: Access, new: NewDocument) -> IngestJob:
     """For a document that waits, is being read, or has failed: the item begins again with these bytes."""
     rows = IngestItem.objects.unstored().allowed_to(access).select_related("job")
     item = with_retries(rows.filter(id=document_id).first)
     if item is None:
         raise NotFound(f"Document not found: {document_id}")
-    fresh = new_item(item.job, item.position, new)
+    fresh = build_item(item.job, item.position, new)
     fresh.id = item.id
-    keep_files([fresh], [new], write=lambda: with_retries(lambda: _begin_again(fresh)))
+    keep_files([fresh], [new], write=lambda: with_retries(lambda: _save_restarted(fresh)))
     return item.job
 
 
 @transaction.atomic
-def _begin_again(fresh: IngestItem) -> None:
+def _save_restarted(fresh: IngestItem) -> None:
     item = IngestItem.objects.unstored().select_for_update().filter(id=fresh.id).first()
     if item is None or Document.objects.filter(id=fresh.id).exists():
         raise NotFound(f"Document not found: {fresh.id}")  # deleted or stored in this very moment
@@ -222,7 +224,7 @@ def _begin_again(fresh: IngestItem) -> None:
     fresh.created_at = item.created_at
     fresh.save(force_update=True)
     if former and former != fresh.file:
-        transaction.on_commit(lambda: storage.remove(former))
+        transaction.on_commit(lambda: storage.remove_file(former))
 
 
 __all__ = [
@@ -253,10 +255,10 @@ def create_job(
     """
     access.require("write")
     access.require_collection(collection.id)
-    job = new_job(collection, access, chunking, origin)
+    job = build_job(collection, access, chunking, origin)
     documents = refuse_known(collection.id, documents)
-    items = [new_item(job, place, new) for place, new in enumerate(documents)]
-    keep_files(items, documents, write=lambda: insert(job, items))
+    items = [build_item(job, place, new) for place, new in enumerate(documents)]
+    keep_files(items, documents, write=lambda: insert_job(job, items))
     return job
 
 

@@ -38,9 +38,9 @@ class Reading:
         if time.monotonic() < self._due or not self._is_wanted():
             return
         self._due = time.monotonic() + FOLDER_CHECK_EVERY_S
-        on = not storage.elsewhere()
+        on = not storage.is_other_folder()
         if not on:
-            log.error("this worker reads no documents", extra={"reason": storage.SHARE})
+            log.error("this worker reads no documents", extra={"reason": storage.OTHER_FOLDER})
         if on != self._on:
             self._turn(on=on)
 
@@ -109,7 +109,7 @@ class Sweeper:
         self._ship()
         for work in _also:
             work()
-        collection_states.fold()
+        collection_states.fold_changes()
         self._folded_until = counts.fold(since=self._folded_until)
         chunk_words.index_pending()
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):

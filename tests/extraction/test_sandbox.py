@@ -209,7 +209,7 @@ def test_a_nursery_without_work_leaves(tmp_path: Path) -> None:
     path = tmp_path / "good.pdf"
     path.write_bytes(make_pdf("Still here."))
     lone = SandboxedExtractor(processes=1)
-    lone._nursery = parent.Nursery(idle_s=0.1)
+    lone._nursery = parent.ForkServer(idle_s=0.1)
     lone.extract(path, filename="good.pdf")
     nursery = lone._nursery._process
     assert nursery is not None

@@ -9,7 +9,7 @@ import pytest
 
 from documents.extractors.sandbox import ocr
 from documents.extractors.sandbox.extractor import SandboxedExtractor
-from documents.extractors.sandbox.ocr import Budget
+from documents.extractors.sandbox.ocr import OcrBudget
 from documents.types import Extraction, ReadingProgress
 from knowlex.base.errors import UnreadableDocument
 from tests.extraction import hostile
@@ -133,7 +133,7 @@ def test_what_the_budget_leaves_unread_is_said(
     read: Read, program: FakeTesseract, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program.does("cat > /dev/null; echo All recognised.")
-    monkeypatch.setattr("documents.extractors.sandbox.ocr.BRIEF", Budget(600, pages=2))
+    monkeypatch.setattr("documents.extractors.sandbox.ocr.BRIEF", OcrBudget(600, pages=2))
     found = read(typeset(*[BLANK] * 4))
     assert [page.read_by for page in found.pages] == ["ocr", "ocr", "none", "none"]
     assert found.warnings[0].startswith("Pages 3-4 are unread: they are pictures, and an upload has no time")
@@ -176,6 +176,6 @@ def test_only_pages_in_the_budget_are_drawn() -> None:
         drawn.append(page)
 
     program = ocr.Tesseract("/nowhere/tesseract", ("eng",))
-    texts = ocr.recognise(range(1, 10_001), draw, program, Budget(60, pages=500), lambda: None)
+    texts = ocr.recognize_pages(range(1, 10_001), draw, program, OcrBudget(60, pages=500), lambda: None)
     assert list(texts) == []
     assert len(drawn) == 500

@@ -1,4 +1,4 @@
-"""What a PDF library must offer to be one of the two readers."""
+"""The raw pages of a PDF, and the protocol that a PDF library fills to be one of the two readers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A wide space. place: in the line, as it is in the text. left, right: where it begins and ends."""
+    """A wide space of a line. place: its index in the text. left, right: where it begins and ends."""
 
     place: int
     left: float
@@ -15,10 +15,10 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """size: of the letters as printed, in points. left, right, baseline: on the page, from its lower left.
+class LineStyle:
+    """How a line is set. size: of the printed letters, in points. left, right, baseline: from the lower left.
 
-    gaps: between what may be the cells of a row, in order; () for a line of plain text.
+    gaps: wide spaces between what may be the cells of a row, in order; () for a line of plain text.
     """
 
     size: float
@@ -28,21 +28,21 @@ class Look:
     baseline: float
     gaps: tuple[Gap, ...] = ()
 
-    def beside(self, other: "Look | None") -> bool:
-        """Whether the two stand on one height, as the cells of a row do, or the lines of two columns."""
+    def is_level_with(self, other: "LineStyle | None") -> bool:
+        """Tell if both stand at one height, as the cells of a row do, or the lines of two columns."""
         return other is not None and abs(self.baseline - other.baseline) < 0.4 * self.size
 
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """text: uncleaned. looks: of each of its lines, split at line feeds; None for a blank or turned one.
+    """A page as a PDF library reads it. text: not cleaned. height: of the page, in points; 0 if unknown.
 
-    looks is empty where the reader knows nothing of them. height: of the page, in points; 0 if unknown.
-    pictures: asked only of a page without text: whether there is something to see on it.
+    styles: one for each line of the text, None for a blank or rotated line; empty if the library tells none.
+    pictures: for a page without text only, whether something can be seen on it.
     """
 
     text: str = ""
-    looks: Sequence[Look | None] = ()
+    styles: Sequence[LineStyle | None] = ()
     height: float = 0.0
     pictures: bool = False
 
@@ -54,7 +54,7 @@ MAX_OUTLINE_DEPTH = 8
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """level: 1 for a chapter. page_index: 0-based."""
+    """An entry of a PDF's outline. level: 1 for a chapter. page_index: 0-based."""
 
     level: int
     title: str
@@ -67,15 +67,15 @@ class PdfReader(Protocol):
     page_count: int
 
     def page(self, page_index: int) -> RawPage:
-        """The raw text of a page, and how it looks."""
+        """Return the raw text of a page, and the styles of its lines."""
         ...
 
     def outline(self) -> list[OutlineEntry]:
-        """At most MAX_OUTLINE_ENTRIES, no deeper than MAX_OUTLINE_DEPTH, in reading order."""
+        """Return at most MAX_OUTLINE_ENTRIES, no deeper than MAX_OUTLINE_DEPTH, in reading order."""
         ...
 
     def metadata(self) -> dict[str, str]:
-        """Raw values by PDF name, such as "Title" and "CreationDate"."""
+        """Return raw values by PDF name, such as "Title" and "CreationDate"."""
         ...
 
 

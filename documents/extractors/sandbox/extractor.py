@@ -1,4 +1,4 @@
-"""The extractor the web process uses: everything that parses happens in a child that can be killed."""
+"""The extractor that web processes and workers use: all parsing happens in a child that can be killed."""
 
 import logging
 import os
@@ -24,15 +24,15 @@ from documents.extractors.job import (
     READERS,
     Job,
     PagePicture,
-    name_kind,
+    guess_name_kind,
     opens_as_pdf,
 )
-from documents.extractors.sandbox.fair_semaphore import Turns
-from documents.extractors.sandbox.ocr import OCR_MODES, OcrMode, OnPage, Scans, pages_to_recognise
+from documents.extractors.sandbox.fair_semaphore import FairSemaphore
+from documents.extractors.sandbox.ocr import OCR_MODES, OcrMode, OnPage, PageRecognizer, pages_to_recognize
 from documents.extractors.sandbox.wire import (
     BrokenResult,
-    Listener,
     NeverStarted,
+    ResultListener,
     unpack,
 )
 from documents.protocols import OnProgress
@@ -43,53 +43,56 @@ _ROOT = Path(__file__).resolve().parents[3]
 IDLE_S = 30.0
 
 
-class NurseryGone(Exception):
-    """The nursery cannot be started."""
+class ForkServerUnavailable(Exception):
+    """The fork server cannot be started."""
 
 
-class Nursery:
-    """Hands jobs to the fork server; safe to share between threads, and after a fork."""
+class ForkServer:
+    """The parent's end of the fork server, started when needed and replaced when gone.
+
+    Threads may share it, and it works after a fork.
+    """
 
     def __init__(self, *, idle_s: float = IDLE_S) -> None:
         self._idle_s = idle_s
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._owner = 0
+        self._started_by = 0
 
-    def start(self, job: Job, source: int, target: int, leash: int) -> None:
-        """Pass the descriptors to a new jailed child; the caller keeps and closes its own copies.
+    def start(self, job: Job, source: int, target: int, cancel_fd: int) -> None:
+        """Send a job to be read in a new jailed child; the caller keeps and closes its own copies.
 
-        leash: the reading end of a pipe; when the other end closes the child is killed.
-        A nursery that has left for want of work refuses the job and is replaced. Raises NurseryGone.
+        cancel_fd: the reading end of a pipe; when the other end closes, the child is killed.
+        A server that has ended for want of work refuses the job and is replaced. Raises ForkServerUnavailable.
         """
         with self._lock:
             for _ in range(3):
-                control = self._running()
+                control = self._connect()
                 try:
-                    socket.send_fds(control, [job.to_bytes()], [source, target, leash])
+                    socket.send_fds(control, [job.to_bytes()], [source, target, cancel_fd])
                 except OSError:
-                    self._forget()
+                    self._disconnect()
                 else:
                     return
-        raise NurseryGone
+        raise ForkServerUnavailable
 
-    def _running(self) -> socket.socket:
-        if self._owner != os.getpid() or self._process is None or self._process.poll() is not None:
-            self._forget()
+    def _connect(self) -> socket.socket:
+        if self._started_by != os.getpid() or self._process is None or self._process.poll() is not None:
+            self._disconnect()
         if self._control is None:
-            self._control, theirs = socket.socketpair()
-            with theirs:
-                self._process = self._spawn(theirs)
-            self._owner = os.getpid()
+            self._control, child_ends = socket.socketpair()
+            with child_ends:
+                self._process = self._spawn(child_ends)
+            self._started_by = os.getpid()
         return self._control
 
-    def _spawn(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
-        """The environment is made new, so that no key reaches a process that reads strangers' files."""
+    def _spawn(self, child_ends: socket.socket) -> subprocess.Popen[bytes]:
+        """Start the server with an environment of its own: no key may reach a process that reads strangers' files."""
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", "documents.extractors.sandbox.fork_server", str(self._idle_s)],
-                stdin=theirs.fileno(),
+                stdin=child_ends.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
@@ -97,11 +100,13 @@ class Nursery:
                 start_new_session=True,
             )
         except OSError as exc:
-            raise NurseryGone from exc
-        threading.Thread(target=process.wait, name="nursery-reaper", daemon=True).start()  # leaves no zombie
+            raise ForkServerUnavailable from exc
+        threading.Thread(
+            target=process.wait, name="fork-server-reaper", daemon=True
+        ).start()  # leaves no zombie
         return process
 
-    def _forget(self) -> None:
+    def _disconnect(self) -> None:
         if self._control is not None:
             self._control.close()
         self._process = self._control = None
@@ -113,9 +118,9 @@ _STARTS = 3
 
 
 class SandboxedExtractor:
-    """TextExtractor whose parsers run in jailed, short-lived processes: at most `processes` at once.
+    """TextExtractor whose parsers run in jailed, short-lived processes, at most `processes` at once.
 
-    Every file is first tried briefly. What takes longer starts again in a slow lane that leaves one process
+    Every file is first tried briefly. What takes longer starts again in a slow semaphore that leaves one process
     free (if there are two), so that a handful of bombs does not keep ordinary files waiting.
     pdf_reader: "auto", "pdfium" or "pypdf". wait_s: how long a file waits for a free process.
     ocr: "auto", "on" or "off"; ocr_languages: of Tesseract, such as "eng+deu", "" for what is installed.
@@ -137,10 +142,12 @@ class SandboxedExtractor:
         if processes < 1:
             raise ValueError("processes must be at least 1.")
         self._pdf_reader, self._wait_s = pdf_reader, wait_s
-        self._free = Turns(processes)
-        self._slow_lane = Turns(max(1, processes - 1))
-        self._nursery = Nursery()
-        self._scans = Scans(ocr, tuple(re.findall(r"[\w/-]+", ocr_languages)), Turns(1))
+        self._processes = FairSemaphore(processes)
+        self._slow_lane = FairSemaphore(max(1, processes - 1))
+        self._fork_server = ForkServer()
+        self._page_recognizer = PageRecognizer(
+            ocr, tuple(re.findall(r"[\w/-]+", ocr_languages)), FairSemaphore(1)
+        )
 
     def extract(
         self,
@@ -151,54 +158,54 @@ class SandboxedExtractor:
         on_progress: OnProgress | None = None,
         patient: bool = False,
     ) -> Extraction:
-        job = Job(self._pdf_reader, name_kind(filename), sources, patient=patient)
+        job = Job(self._pdf_reader, guess_name_kind(filename), sources, patient=patient)
         try:
-            found = self._read(path, job, Listener(on_progress))
-            found = self._scans.complete(
-                found,
+            extraction = self._read(path, job, ResultListener(on_progress))
+            extraction = self._page_recognizer.complete(
+                extraction,
                 partial(self._draw, path),
                 patient=patient,
-                on_page=_counting(found, on_progress),
+                on_page=_count_pages(extraction, on_progress),
             )
-            if not has_text(found.text):
+            if not has_text(extraction.text):
                 raise Unreadable(NO_TEXT)
         except Unreadable as exc:
             raise UnreadableDocument(str(exc)) from None
-        return found
+        return extraction
 
-    def _read(self, path: Path, job: Job, listener: Listener) -> Extraction:
-        with self._turn(self._free), suppress(BrokenResult):
+    def _read(self, path: Path, job: Job, listener: ResultListener) -> Extraction:
+        with self._permit(self._processes), suppress(BrokenResult):
             brief = replace(job, brief=True)
-            return self._result(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
-        with self._turn(self._slow_lane), self._turn(self._free):
-            return self._patiently(path, job, listener)
+            return self._run_job(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
+        with self._permit(self._slow_lane), self._permit(self._processes):
+            return self._read_slowly(path, job, listener)
 
     def _draw(self, path: Path, page: int) -> PagePicture | None:
-        """In a jailed process of its own: a page that cannot be drawn costs no other page."""
+        """Draw a page in a jailed process of its own: a page that cannot be drawn costs no other page."""
         pictures: list[PagePicture] = []
         job = Job("pdfium", draw=page)
-        with suppress(BrokenResult, Unreadable, DependencyUnavailable), self._turn(self._free):
-            self._result(path, job, time.monotonic() + DRAW_WALL_S, Listener(None, pictures.append))
+        with suppress(BrokenResult, Unreadable, DependencyUnavailable), self._permit(self._processes):
+            self._run_job(path, job, time.monotonic() + DRAW_WALL_S, ResultListener(None, pictures.append))
         return pictures[0] if pictures and pictures[0].number == page else None
 
     @contextmanager
-    def _turn(self, lane: Turns) -> Iterator[None]:
-        if not lane.acquire(self._wait_s):
+    def _permit(self, semaphore: FairSemaphore) -> Iterator[None]:
+        if not semaphore.acquire(self._wait_s):
             raise DependencyUnavailable(
                 "Too many documents are being read; try again soon.", retry_after_s=10
             )
         try:
             yield
         finally:
-            lane.release()
+            semaphore.release()
 
-    def _patiently(self, path: Path, job: Job, listener: Listener) -> Extraction:
-        """A PDF that kills PDFium's process at once gets a try with pypdf, within the same time."""
+    def _read_slowly(self, path: Path, job: Job, listener: ResultListener) -> Extraction:
+        """Read without the brief limit. A PDF that kills PDFium's process at once is tried with pypdf in that time."""
         started = time.monotonic()
         for pdf_reader in (job.pdf_reader, "pypdf"):
             try:
                 chosen = replace(job, pdf_reader=pdf_reader)
-                return self._result(path, chosen, started + job.wall_s, listener)
+                return self._run_job(path, chosen, started + job.wall_s, listener)
             except BrokenResult as exc:
                 log.info("extractor ended early", extra={"pdf_reader": pdf_reader, "reason": str(exc)})
             quick = time.monotonic() - started <= _QUICK_S
@@ -206,42 +213,45 @@ class SandboxedExtractor:
                 break
         raise Unreadable(OUT_OF_LIMITS)
 
-    def _result(self, path: Path, job: Job, deadline: float, listener: Listener) -> Extraction:
+    def _run_job(self, path: Path, job: Job, deadline: float, listener: ResultListener) -> Extraction:
         for _ in range(_STARTS):
-            with self._child(path, job) as said:
+            with self._child(path, job) as result_fd:
                 try:
-                    return unpack(listener.hear(said, deadline))
+                    return unpack(listener.receive(result_fd, deadline))
                 except NeverStarted:
                     continue
-        raise _cannot_read()
+        raise _unavailable_error()
 
     @contextmanager
     def _child(self, path: Path, job: Job) -> Iterator[int]:
-        """The descriptor on which a new child is heard. A child that is left before its end is killed."""
-        with ExitStack() as ours:
+        """Start a child and give the descriptor of its result pipe. Leaving the block early kills the child."""
+        with ExitStack() as parent_ends:
             try:
-                with ExitStack() as theirs:
-                    said, target = _pipe(reader=ours, writer=theirs)
-                    leash, _ = _pipe(reader=theirs, writer=ours)
-                    source = theirs.enter_context(path.open("rb"))
-                    self._nursery.start(job, source.fileno(), target, leash)
-            except (NurseryGone, OSError) as exc:  # no process, no descriptor, or the file cannot be opened
-                raise _cannot_read() from exc
-            yield said
+                with ExitStack() as child_ends:
+                    result_fd, target = _open_pipe(reader=parent_ends, writer=child_ends)
+                    cancel_fd, _ = _open_pipe(reader=child_ends, writer=parent_ends)
+                    source = child_ends.enter_context(path.open("rb"))
+                    self._fork_server.start(job, source.fileno(), target, cancel_fd)
+            except (
+                ForkServerUnavailable,
+                OSError,
+            ) as exc:  # no process, no descriptor, or the file cannot be opened
+                raise _unavailable_error() from exc
+            yield result_fd
 
 
-def _pipe(*, reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
-    """Each end is closed by its own stack."""
+def _open_pipe(*, reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """Open a pipe whose ends are closed by two stacks."""
     read_end, write_end = os.pipe()
     reader.callback(os.close, read_end)
     writer.callback(os.close, write_end)
     return read_end, write_end
 
 
-def _counting(extraction: Extraction, on_progress: OnProgress | None) -> OnPage:
-    """The pages that are pictures come after all others."""
+def _count_pages(extraction: Extraction, on_progress: OnProgress | None) -> OnPage:
+    """Return a callback that counts recognized pages after all others, which are read by then."""
     total = len(extraction.pages)
-    others = total - len(pages_to_recognise(extraction))
+    others = total - len(pages_to_recognize(extraction))
 
     def on_page(pictures_done: int) -> None:
         if on_progress:
@@ -250,7 +260,7 @@ def _counting(extraction: Extraction, on_progress: OnProgress | None) -> OnPage:
     return on_page
 
 
-def _cannot_read() -> DependencyUnavailable:
+def _unavailable_error() -> DependencyUnavailable:
     return DependencyUnavailable("Documents cannot be read now.", retry_after_s=10)
 
 

@@ -1,34 +1,35 @@
-"""Taking turns at a limited number of processes, first come, first served."""
+"""A semaphore that serves its waiters in order, for a limited number of processes."""
 
 import threading
 from collections import deque
 
 
-class Turns:
-    """A semaphore that is fair: threading's lets a newcomer overtake whoever was just woken."""
+class FairSemaphore:
+    """A semaphore without barging: threading.Semaphore lets a newcomer overtake a thread that was just woken."""
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, permits: int) -> None:
         self._lock = threading.Lock()
-        self._free = places
+        self._free = permits
         self._waiting: deque[threading.Event] = deque()
 
     def acquire(self, timeout_s: float) -> bool:
+        """Wait for a permit; False if none came free in time."""
         with self._lock:
             if self._free and not self._waiting:
                 self._free -= 1
                 return True
-            mine = threading.Event()
-            self._waiting.append(mine)
-        if mine.wait(timeout_s):
+            woken = threading.Event()
+            self._waiting.append(woken)
+        if woken.wait(timeout_s):
             return True
         with self._lock:
-            if mine.is_set():  # handed over at the last moment
+            if woken.is_set():  # the permit came at the last moment
                 return True
-            self._waiting.remove(mine)
+            self._waiting.remove(woken)
             return False
 
     def release(self) -> None:
-        """Hands the place to who has waited longest."""
+        """Pass the permit to the thread that has waited longest."""
         with self._lock:
             if self._waiting:
                 self._waiting.popleft().set()

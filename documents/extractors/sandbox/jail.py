@@ -59,7 +59,7 @@ _HARMFUL = {  # for a program that opens files of its own, but speaks to nobody 
 
 
 def lock_in(*, cpu_s: int, user_s: float, wall_s: float, memory_bytes: int) -> None:
-    """From here on: no file can be opened, written or deleted, no socket made, no process started or ended.
+    """Forbid this process to open, write or delete files, to make sockets, and to start or end processes.
 
     The kernel ends the process when its time is up, whatever native code it is in. user_s: CPU in user mode,
     finer than cpu_s; 0 for no such limit.
@@ -80,7 +80,7 @@ def lock_in(*, cpu_s: int, user_s: float, wall_s: float, memory_bytes: int) -> N
     allow_only_needed()
 
 
-def become(command: list[str]) -> None:
+def run_confined(command: list[str]) -> None:
     """Replace this process by a program within limits. Never returns.
 
     The program gets no secrets (who starts it makes its environment), can write no file, has no network and
@@ -104,47 +104,47 @@ def _end_with_parent() -> None:
 
 
 def allow_only_needed() -> None:
-    """From here on this process can compute, and use what it has open; all else is refused with EPERM."""
-    _filter(_NEEDED, listed=_ALLOW, others=_REFUSE)
+    """Let this process compute, and use what it has open; the kernel refuses all else with EPERM."""
+    _install_filter(_NEEDED, listed=_ALLOW, others=_REFUSE)
 
 
 def refuse_harmful() -> None:
-    """From here on this process, and what it becomes, has no network and changes no file's name or rights."""
-    _filter(_HARMFUL, listed=_REFUSE, others=_ALLOW)
+    """Take the network, and changes of files' names and rights, from this process and what it becomes."""
+    _install_filter(_HARMFUL, listed=_REFUSE, others=_ALLOW)
 
 
-def _filter(calls: dict[str, tuple[int, int | None]], *, listed: int, others: int) -> None:
-    """A kernel without seccomp refuses the filter; the limits on resources hold all the same."""
+def _install_filter(calls: dict[str, tuple[int, int | None]], *, listed: int, others: int) -> None:
+    """Install a filter. A kernel without seccomp refuses it; the limits on resources hold all the same."""
     is_64_bit_linux = sys.platform == "linux" and struct.calcsize("P") == 8
     machine = _ARCHITECTURES.get(os.uname().machine) if is_64_bit_linux else None
     if machine is None:
         return
     architecture, column = machine
     numbers = [number for row in calls.values() if (number := row[column]) is not None]
-    _install(_program(architecture, numbers, listed, others))
+    _load_program(_program(architecture, numbers, listed, others))
 
 
 def _program(architecture: int, numbers: Sequence[int], listed: int, others: int) -> list[bytes]:
-    """Calls of another architecture (32 bits, x32) are refused: there the numbers mean something else."""
-    x32 = [_step(0x35, 0x40000000, 0, 1), _step(_RETURN, _REFUSE)]  # greater or equal
-    checks = [_step(_EQUAL, number, len(numbers) - place, 0) for place, number in enumerate(numbers)]
+    """Assemble a filter. Calls of another architecture (32 bits, x32) are refused: their numbers mean other calls."""
+    x32 = [_instruction(0x35, 0x40000000, 0, 1), _instruction(_RETURN, _REFUSE)]  # greater or equal
+    checks = [_instruction(_EQUAL, number, len(numbers) - place, 0) for place, number in enumerate(numbers)]
     return [
-        _step(_LOAD, _ARCHITECTURE_AT),
-        _step(_EQUAL, architecture, 1, 0),
-        _step(_RETURN, _REFUSE),
-        _step(_LOAD, _NUMBER_AT),
+        _instruction(_LOAD, _ARCHITECTURE_AT),
+        _instruction(_EQUAL, architecture, 1, 0),
+        _instruction(_RETURN, _REFUSE),
+        _instruction(_LOAD, _NUMBER_AT),
         *x32,
         *checks,
-        _step(_RETURN, others),
-        _step(_RETURN, listed),
+        _instruction(_RETURN, others),
+        _instruction(_RETURN, listed),
     ]
 
 
-def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("HBBI", code, if_true, if_false, value)
 
 
-def _install(steps: Sequence[bytes]) -> None:
+def _load_program(steps: Sequence[bytes]) -> None:
     code = ctypes.create_string_buffer(b"".join(steps))
     program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
     prctl = ctypes.CDLL(None).prctl
@@ -154,4 +154,4 @@ def _install(steps: Sequence[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    become(sys.argv[1:])
+    run_confined(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""What becomes of pages that are pictures: they are read by OCR where it can be done, and else it is said."""
+"""Text recognition (OCR) by Tesseract for pages that are pictures, and warnings where it cannot be done."""
 
 import os
 import re
@@ -17,8 +17,8 @@ from typing import Literal
 from documents.extractors.cleaning import clean_page
 from documents.extractors.failures import MAX_TEXT_BYTES
 from documents.extractors.job import PagePicture
-from documents.extractors.pdf.layout import paragraphs
-from documents.extractors.sandbox.fair_semaphore import Turns
+from documents.extractors.pdf.layout import join_paragraphs
+from documents.extractors.sandbox.fair_semaphore import FairSemaphore
 from documents.types import ExtractedPage, Extraction
 
 PAGE_S = 20.0  # by the clock; its CPU time is limited too
@@ -31,20 +31,20 @@ _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_/-]{1,40}")
 
 @dataclass(frozen=True, slots=True)
 class Tesseract:
-    """binary: its absolute path. languages: installed ones, the first weighs most."""
+    """The installed program. binary: its absolute path. languages: installed ones, the first weighs most."""
 
     binary: str
     languages: tuple[str, ...]
 
     def read(self, picture: PagePicture, *, timeout_s: float) -> str | None:
-        """The text as recognised, "" if there is none; None if it failed or took too long."""
+        """Return the recognized text, "" if there is none; None if it failed or took too long."""
         command = [self.binary, "stdin", "stdout", "-l", "+".join(self.languages), "--dpi", "300"]
-        found = _run(command, picture.to_pnm(), timeout_s=min(timeout_s, PAGE_S))
+        found = _run_confined(command, picture.to_pnm(), timeout_s=min(timeout_s, PAGE_S))
         return None if found is None else found[:_MAX_CHARS].replace("\f", "\n")
 
 
-def find_tesseract(wanted: Sequence[str] = ()) -> Tesseract | None:
-    """With the languages wanted that are installed; without a wish English and what else is there, at most 3.
+def find_tesseract(languages: Sequence[str] = ()) -> Tesseract | None:
+    """Find Tesseract with those of `languages` that are installed; without any, English and others, at most 3.
 
     None if it is not installed, or with none of these languages.
     """
@@ -52,22 +52,22 @@ def find_tesseract(wanted: Sequence[str] = ()) -> Tesseract | None:
     if binary is None:
         return None
     installed = _installed_languages(os.path.realpath(binary))
-    if wanted:
-        languages = tuple(language for language in wanted if language in installed)
+    if languages:
+        chosen = tuple(language for language in languages if language in installed)
     else:
-        languages = tuple(sorted(installed, key=lambda language: (language != "eng", language)))
-    return Tesseract(binary, languages[:_MAX_LANGUAGES]) if languages else None
+        chosen = tuple(sorted(installed, key=lambda language: (language != "eng", language)))
+    return Tesseract(binary, chosen[:_MAX_LANGUAGES]) if chosen else None
 
 
 @lru_cache(maxsize=4)
 def _installed_languages(binary: str) -> tuple[str, ...]:
-    listed = _run([binary, "--list-langs"], b"", timeout_s=_LIST_S) or ""
+    listed = _run_confined([binary, "--list-langs"], b"", timeout_s=_LIST_S) or ""
     names = [line.strip() for line in listed.splitlines()]
     return tuple(name for name in names if _LANGUAGE.fullmatch(name) and name != "osd" and "/" not in name)
 
 
-def _run(command: Sequence[str], data: bytes, *, timeout_s: float) -> str | None:
-    """The program's output; None if it failed, or did not end in time and was killed."""
+def _run_confined(command: Sequence[str], data: bytes, *, timeout_s: float) -> str | None:
+    """Return the program's output; None if it failed, or did not end in time and was killed."""
     environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "OMP_THREAD_LIMIT": "1"}
     if "TESSDATA_PREFIX" in os.environ:  # where the languages are, if they are elsewhere
         environment["TESSDATA_PREFIX"] = os.environ["TESSDATA_PREFIX"]
@@ -95,27 +95,27 @@ UNREAD = "image_only"
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """What recognition may take of a file: seconds by the clock, and pages."""
+class OcrBudget:
+    """What recognition may take for a file: seconds by the clock, and pages."""
 
     seconds: float
     pages: int
 
 
-BRIEF = Budget(20.0, 20)  # somebody waits for the answer
-PATIENT = Budget(600.0, 500)
+BRIEF = OcrBudget(20.0, 20)  # somebody waits for the answer
+PATIENT = OcrBudget(600.0, 500)
 
 
-def pages_to_recognise(extraction: Extraction) -> list[int]:
+def pages_to_recognize(extraction: Extraction) -> list[int]:
     return [page.number for page in extraction.pages if UNREAD in page.warnings]
 
 
-def recognise(
-    pages: Sequence[int], draw: Draw, tesseract: Tesseract, budget: Budget, done: Callable[[], None]
+def recognize_pages(
+    pages: Sequence[int], draw: Draw, tesseract: Tesseract, budget: OcrBudget, done: Callable[[], None]
 ) -> Iterator[tuple[int, str]]:
-    """(page, its text) for each page that could be read; `done` is called after every page.
+    """Yield (page, its text) for each page that could be read; call `done` after every page.
 
-    A page where nothing was found is told too, with "": it holds a picture, but no text.
+    A page without any text is yielded too, with "": it holds a picture only.
     """
     deadline = time.monotonic() + budget.seconds
     for number in pages[: budget.pages]:
@@ -125,25 +125,25 @@ def recognise(
         left_s = deadline - time.monotonic()
         text = tesseract.read(picture, timeout_s=left_s) if picture and left_s > 0 else None
         if text is not None:
-            yield number, _cleaned(text)
+            yield number, _clean_text(text)
         done()
 
 
-def with_texts(extraction: Extraction, texts: Mapping[int, str]) -> Extraction:
-    """The extraction with these pages' texts in their places; all offsets behind them move.
+def insert_texts(extraction: Extraction, texts: Mapping[int, str]) -> Extraction:
+    """Return the extraction with these pages' texts in their places; all offsets behind them move.
 
     texts: by page, which had none. A blank one leaves the page without text: there is nothing on it to read.
     """
-    contents = _bounded(
+    contents = _drop_excess_pages(
         [texts.get(p.number) or extraction.text[p.start_char : p.end_char] for p in extraction.pages]
     )
     starts = list(accumulate((len(text) + 1 for text in contents), initial=0))
-    shift = _Shift(extraction.pages, starts)
+    shift = _OffsetShift(extraction.pages, starts)
     return replace(
         extraction,
         text="\n".join(contents),
         pages=tuple(
-            _page(page, start, text, texts)
+            _update_page(page, start, text, texts)
             for page, start, text in zip(extraction.pages, starts, contents, strict=False)
         ),
         headings=tuple(replace(h, start_char=shift(h.start_char)) for h in extraction.headings),
@@ -153,15 +153,15 @@ def with_texts(extraction: Extraction, texts: Mapping[int, str]) -> Extraction:
     )
 
 
-def _page(page: ExtractedPage, start: int, text: str, texts: Mapping[int, str]) -> ExtractedPage:
+def _update_page(page: ExtractedPage, start: int, text: str, texts: Mapping[int, str]) -> ExtractedPage:
     moved = replace(page, start_char=start, end_char=start + len(text))
     if page.number not in texts or (texts[page.number] and not text):
         return moved
     return replace(moved, read_by="ocr" if text else "none", warnings=("ocr",) if text else ("no_text",))
 
 
-def _bounded(texts: list[str]) -> list[str]:
-    """Pages that would make the text larger than a document may be stay unread."""
+def _drop_excess_pages(texts: list[str]) -> list[str]:
+    """Blank the pages that would make the text larger than a document may be: they stay unread."""
     size, kept = 0, []
     for text in texts:
         size += len(text.encode())
@@ -169,8 +169,8 @@ def _bounded(texts: list[str]) -> list[str]:
     return kept
 
 
-class _Shift:
-    """Offsets in the old text -> in the new one. Places lie in pages that have kept their text."""
+class _OffsetShift:
+    """Maps offsets of the old text to the new one, for places in pages that have kept their text."""
 
     def __init__(self, pages: Sequence[ExtractedPage], starts: Sequence[int]) -> None:
         self._old = [page.start_char for page in pages]
@@ -181,9 +181,9 @@ class _Shift:
         return place - self._old[page] + self._new[page]
 
 
-def _cleaned(text: str) -> str:
-    """Tesseract parts paragraphs by blank lines; their lines are joined as those of any page."""
-    parts = (paragraphs(clean_page(part)) for part in text.split("\n\n"))
+def _clean_text(text: str) -> str:
+    """Join lines as on any page, within the paragraphs that Tesseract separates by blank lines."""
+    parts = (join_paragraphs(clean_page(part)) for part in text.split("\n\n"))
     cleaned = "\n\n".join(part for part in parts if part)
     return cleaned if len(_WORD.findall(cleaned)) >= _FEWEST_WORDS else ""
 
@@ -204,34 +204,34 @@ _MOST_RANGES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Scans:
-    """mode: "off" never recognises; "auto" and "on" do where Tesseract is there.
+class PageRecognizer:
+    """Completes extractions by text recognition. mode: "off" never does; "auto" and "on" do if Tesseract is there.
 
-    languages: of Tesseract; none for English and what else is installed. One file at a time in a process.
+    languages: for Tesseract; none for English and what else is installed. semaphore: one file at a time in a process.
     """
 
     mode: OcrMode
     languages: tuple[str, ...]
-    lane: Turns
+    semaphore: FairSemaphore
 
     def complete(self, extraction: Extraction, draw: Draw, *, patient: bool, on_page: OnPage) -> Extraction:
-        """With the text of the pictures, and sentences about what is still unread, or doubtful."""
-        pages = pages_to_recognise(extraction)
+        """Add the text of the pictures, and warnings about what is still unread, or doubtful."""
+        pages = pages_to_recognize(extraction)
         budget = PATIENT if patient else BRIEF
         why = ""
         if pages:
-            extraction, why = self._recognised(extraction, pages, draw, budget, on_page)
+            extraction, why = self._recognize(extraction, pages, draw, budget, on_page)
             on_page(len(pages))
-        return replace(extraction, warnings=(*extraction.warnings, *_sentences(extraction, why)))
+        return replace(extraction, warnings=(*extraction.warnings, *_warning_sentences(extraction, why)))
 
-    def _recognised(
-        self, extraction: Extraction, pages: list[int], draw: Draw, budget: Budget, on_page: OnPage
+    def _recognize(
+        self, extraction: Extraction, pages: list[int], draw: Draw, budget: OcrBudget, on_page: OnPage
     ) -> tuple[Extraction, str]:
-        """(the extraction, why pages are still unread)"""
+        """Return the extraction, and why pages are still unread."""
         tesseract = None if self.mode == "off" else find_tesseract(self.languages)
         if tesseract is None:
             return extraction, _OFF if self.mode == "off" else _MISSING
-        if not self.lane.acquire(budget.seconds):
+        if not self.semaphore.acquire(budget.seconds):
             return extraction, _BUSY
         tried = 0
 
@@ -241,36 +241,38 @@ class Scans:
             on_page(tried)
 
         try:
-            texts = dict(recognise(pages, draw, tesseract, budget, done))
+            texts = dict(recognize_pages(pages, draw, tesseract, budget, done))
         finally:
-            self.lane.release()
+            self.semaphore.release()
         why = _FAILED if tried == len(pages) else _NO_TIME[budget is PATIENT]
-        return with_texts(extraction, texts), why
+        return insert_texts(extraction, texts), why
 
 
-def _sentences(extraction: Extraction, why: str) -> list[str]:
+def _warning_sentences(extraction: Extraction, why: str) -> list[str]:
     found = []
-    unread, garbled, read = (_with(extraction, word) for word in ("image_only", "garbled", "ocr"))
+    unread, garbled, read = (
+        _pages_with_warning(extraction, word) for word in ("image_only", "garbled", "ocr")
+    )
     if unread:
         are = "is unread: it is a picture" if len(unread) == 1 else "are unread: they are pictures"
-        found.append(f"{_pages(unread)} {are}, and {why}.")
+        found.append(f"{_format_page_numbers(unread)} {are}, and {why}.")
     if garbled:
         are = "is" if len(garbled) == 1 else "are"
         found.append(
-            f"{_pages(garbled)} {are} only partly readable: the encoding of the letters gives no text."
+            f"{_format_page_numbers(garbled)} {are} only partly readable: the encoding of the letters gives no text."
         )
     if read:
         was = "was read from a picture" if len(read) == 1 else "were read from pictures"
-        found.append(f"{_pages(read)} {was} by text recognition (OCR), which makes mistakes.")
+        found.append(f"{_format_page_numbers(read)} {was} by text recognition (OCR), which makes mistakes.")
     return found
 
 
-def _with(extraction: Extraction, word: str) -> list[int]:
+def _pages_with_warning(extraction: Extraction, word: str) -> list[int]:
     return [page.number for page in extraction.pages if word in page.warnings]
 
 
-def _pages(numbers: Sequence[int]) -> str:
-    """[3, 4, 5, 9] -> "Pages 3-5 and 9"; very many places are not all named."""
+def _format_page_numbers(numbers: Sequence[int]) -> str:
+    """Format [3, 4, 5, 9] as "Pages 3-5 and 9"; very many ranges are not all named."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and ranges[-1][1] == number - 1:

@@ -1,7 +1,8 @@
-"""What a jailed child tells while it reads: framed messages over one pipe, to the parent only.
+"""The protocol by which a jailed child reports to its parent: framed messages over one pipe.
 
-A frame is its kind (one byte), the length of its body (4 bytes, big endian) and the body. What comes out of
-the jail is as little to be trusted as the file: the parent bounds every frame and checks what is in it.
+A frame is its kind (one byte), the length of its body (4 bytes, big endian) and the body. An extraction is one
+line of JSON, then its text as UTF-8. What comes out of the jail is as little to be trusted as the file: the
+parent limits the size of every frame and checks its content.
 """
 
 import json
@@ -24,11 +25,11 @@ _KINDS = frozenset(get_args(ChunkType))
 
 
 class NeverStarted(Exception):
-    """The job was lost before a process took it: the nursery left at that moment."""
+    """The job was lost before a process took it: the fork server ended at that moment."""
 
 
 class BrokenResult(Exception):
-    """The sandbox ended before its result was whole, or sent nonsense."""
+    """The child ended before its result was whole, or sent nonsense."""
 
 
 def pack(extraction: Extraction) -> bytes:
@@ -36,19 +37,19 @@ def pack(extraction: Extraction) -> bytes:
     del header["text"]
     text = extraction.text.encode()
     header["text_bytes"] = len(text)
-    return _line(header) + text
+    return _pack_header(header) + text
 
 
 def pack_failure(failure: Unreadable) -> bytes:
-    return _line({"unreadable": str(failure)})
+    return _pack_header({"unreadable": str(failure)})
 
 
-def _line(header: dict[str, Any]) -> bytes:
+def _pack_header(header: dict[str, Any]) -> bytes:
     return json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
 def unpack(raw: bytes) -> Extraction:
-    """Raises Unreadable if the sandbox says so, BrokenResult if this is no whole result."""
+    """Return the extraction. Raises Unreadable if that is the result, BrokenResult if it is not whole."""
     line, _, text_bytes = raw.partition(b"\n")
     try:
         header = json.loads(line)
@@ -56,20 +57,20 @@ def unpack(raw: bytes) -> Extraction:
             raise Unreadable(str(header["unreadable"]))
         if header.pop("text_bytes") != len(text_bytes):
             raise BrokenResult("cut off")
-        return _checked(header, text_bytes.decode())
+        return _parse_extraction(header, text_bytes.decode())
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
         raise BrokenResult("not an extraction") from exc
 
 
-def _checked(header: dict[str, Any], text: str) -> Extraction:
+def _parse_extraction(header: dict[str, Any], text: str) -> Extraction:
     pages = tuple(
         ExtractedPage(**page | {"warnings": tuple(page["warnings"])}) for page in header.pop("pages")
     )
     headings = tuple(Heading(**heading) for heading in header.pop("headings"))
     blocks = tuple(Block(**block) for block in header.pop("blocks"))
-    _check_places([edge for page in pages for edge in (page.start_char, page.end_char)], text)
-    _check_places([heading.start_char for heading in headings], text)
-    _check_places([edge for block in blocks for edge in (block.start_char, block.end_char)], text)
+    _check_offsets([edge for page in pages for edge in (page.start_char, page.end_char)], text)
+    _check_offsets([heading.start_char for heading in headings], text)
+    _check_offsets([edge for block in blocks for edge in (block.start_char, block.end_char)], text)
     warnings = tuple(header.pop("warnings"))
     words = [header["title"], *header["metadata"].values(), *warnings]
     kinds_known = all(block.kind in _KINDS for block in blocks) and header["source"] in ALL_SOURCES
@@ -78,10 +79,10 @@ def _checked(header: dict[str, Any], text: str) -> Extraction:
     return Extraction(text=text, pages=pages, headings=headings, blocks=blocks, warnings=warnings, **header)
 
 
-def _check_places(places: list[int], text: str) -> None:
-    """In order and inside the text."""
-    if places and (places != sorted(places) or places[0] < 0 or places[-1] > len(text)):
-        raise BrokenResult("places outside the text")
+def _check_offsets(offsets: list[int], text: str) -> None:
+    """Raise BrokenResult unless the offsets are in order and inside the text."""
+    if offsets and (offsets != sorted(offsets) or offsets[0] < 0 or offsets[-1] > len(text)):
+        raise BrokenResult("offsets outside the text")
 
 
 STARTED = b"+"  # sent before the file is touched; empty
@@ -103,8 +104,8 @@ _BLOCK_BYTES = 1 << 20
 _PROGRESS_EVERY_S = 0.2
 
 
-class PipeReport:
-    """The child's end of the pipe."""
+class PipeReporter:
+    """The Reporter that writes frames to the child's end of the pipe."""
 
     def __init__(self, target: int) -> None:
         self._target, self._next = target, 0.0
@@ -132,16 +133,16 @@ class PipeReport:
 
 
 def read_frames(descriptor: int, deadline: float) -> Iterator[tuple[bytes, bytes]]:
-    """(kind, body) until the other end closes; a frame cut off by that is dropped.
+    """Yield (kind, body) until the other end closes; a frame that this cuts off is dropped.
 
-    deadline: of time.monotonic(). Raises BrokenResult past it, and for a frame of unknown kind or size.
+    deadline: as time.monotonic() counts. Raises BrokenResult past it, and for a frame of unknown kind or size.
     """
-    source = _Bounded(descriptor, deadline)
-    while head := source.take(_HEAD.size):
+    source = _PipeReader(descriptor, deadline)
+    while head := source.read(_HEAD.size):
         kind, length = _HEAD.unpack(head)
         if length > _MAX_BODY.get(kind, -1):
             raise BrokenResult("no such message")
-        body = source.take(length)
+        body = source.read(length)
         if body is None:
             return
         yield kind, body
@@ -166,16 +167,16 @@ def parse_picture(body: bytes) -> PagePicture:
     return PagePicture(number, width, height, grey)
 
 
-class _Bounded:
-    """Reads exact numbers of bytes from a pipe until a deadline."""
+class _PipeReader:
+    """Reads exact numbers of bytes from a pipe, until a deadline."""
 
     def __init__(self, descriptor: int, deadline: float) -> None:
         self._descriptor, self._deadline = descriptor, deadline
         self._poller = poll()
         self._poller.register(descriptor, POLLIN)
 
-    def take(self, size: int) -> bytes | None:
-        """None if the pipe ends before."""
+    def read(self, size: int) -> bytes | None:
+        """Return `size` bytes; None if the pipe ends before."""
         blocks: list[bytes] = []
         while size:
             left_s = self._deadline - time.monotonic()
@@ -192,18 +193,18 @@ class _Bounded:
 OnPicture = Callable[[PagePicture], None]
 
 
-class Listener:
-    """One for each file, over all tries: progress never goes back, and no page is told twice.
+class ResultListener:
+    """Passes a child's progress and pictures to callbacks, over all attempts at a file: progress never goes back.
 
-    on_picture: None where pictures are not wanted; a child that sends some all the same is broken.
+    on_picture: None where no pictures are expected; a child that sends one all the same is broken.
     """
 
     def __init__(self, on_progress: OnProgress | None = None, on_picture: OnPicture | None = None) -> None:
         self._on_progress, self._on_picture = on_progress, on_picture
         self._pages_done = 0
 
-    def hear(self, descriptor: int, deadline: float) -> bytes:
-        """The packed result. Raises BrokenResult, NeverStarted, and whatever the callbacks raise."""
+    def receive(self, descriptor: int, deadline: float) -> bytes:
+        """Read frames and return the packed result. Raises BrokenResult, NeverStarted, and what callbacks raise."""
         started, last_picture = False, 0
         for kind, body in read_frames(descriptor, deadline):
             if kind == STARTED:
@@ -211,14 +212,14 @@ class Listener:
             elif kind == RESULT:
                 return body
             elif kind == PROGRESS:
-                self._progress(*parse_progress(body))
+                self._handle_progress(*parse_progress(body))
             elif kind == PICTURE:
-                last_picture = self._picture(parse_picture(body), last_picture)
+                last_picture = self._handle_picture(parse_picture(body), last_picture)
         if started:
             raise BrokenResult("ended early")
         raise NeverStarted
 
-    def _progress(self, pages_done: int, pages_total: int) -> None:
+    def _handle_progress(self, pages_done: int, pages_total: int) -> None:
         if not 0 <= pages_done <= pages_total <= MAX_PAGES:
             raise BrokenResult("impossible progress")
         if pages_done > self._pages_done:
@@ -226,7 +227,7 @@ class Listener:
             if self._on_progress:
                 self._on_progress(ReadingProgress(pages_done, pages_total))
 
-    def _picture(self, picture: PagePicture, last: int) -> int:
+    def _handle_picture(self, picture: PagePicture, last: int) -> int:
         if self._on_picture is None or not last < picture.number <= MAX_PAGES:
             raise BrokenResult("an unwanted picture")
         self._on_picture(picture)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from documents import api_keys
 from documents.access.scopes import FULL, SCOPES
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from documents.models import Collection
 from knowlex.base.errors import KnowlexError, NotFound
 
@@ -56,7 +56,7 @@ def _collections(names: list[str]) -> list[Collection]:
     found = {}
     for name in names:
         try:
-            collection = named_collection(name, access=FULL)
+            collection = find_collection(name, access=FULL)
         except NotFound as exc:
             raise CommandError(f"There is no collection {name!r}.") from exc
         found[collection.id] = collection
