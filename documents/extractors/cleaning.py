@@ -1,4 +1,4 @@
-"""Makes extracted text fit for PostgreSQL, JSON and a reader's eye."""
+"""Cleaning of extracted pages: words hyphenated over line ends are rejoined, white space is normalized."""
 
 import re
 from functools import cache
@@ -45,7 +45,7 @@ _PREFIXES = frozenset(
 
 
 def rejoin_words(text: str) -> str:
-    """ "inter-" + "national" -> "international", but "third-" + "party" -> "third-party".
+    """Rejoin words broken at line ends: "inter-" + "national", but "third-" + "party" keep their hyphen.
 
     The line end moves behind the word, after a space, as on a wrapped line.
     """
@@ -69,7 +69,7 @@ def _rejoin(found: re.Match[str]) -> str:
 
 
 def _is_compound(first: str, second: str, near: str) -> bool:
-    """Whether the hyphen belongs to the word, by the text nearby and 30,000 frequent words and parts.
+    """Tell if the hyphen belongs to the word, by the text nearby and 30,000 frequent words and parts.
 
     Seven company reports had 112 marked line ends, and nearly all were such hyphens.
     """
@@ -95,9 +95,9 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def clean_page(text: str) -> str:
-    """The lines of a PDF page, cleaned; words hyphenated over a line end are whole again.
+    """Clean the lines of a PDF page; words hyphenated over a line end are whole again.
 
-    A single space at a line's end is kept: it tells a wrapped line from a paragraph's last.
+    A single space at a line's end is kept: it distinguishes a wrapped line from a paragraph's last.
     """
     text = _SPACES.sub(" ", clean_characters(rejoin_words(LINE_END.sub("\n", text))))
     return _BLANK_LINES.sub("\n\n", text)

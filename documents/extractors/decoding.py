@@ -1,4 +1,4 @@
-"""Bytes -> text, whatever their encoding. Runs in the sandbox only."""
+"""Decoding of text in any encoding. Runs in the sandbox only."""
 
 import codecs
 import re
@@ -19,7 +19,7 @@ _SAMPLE = 32 * 1024
 _HEAD = 8_000  # a NUL in here tells binary data, as git has it
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 # What browsers take these labels for (WHATWG Encoding): everybody writes the left and means the right.
-_MEANT = {
+_BROWSER_ENCODINGS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
     "iso8859-9": "cp1254",
@@ -36,7 +36,7 @@ _LABELS = frozenset({
     "koi8-u", "mac-roman", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-5", "iso8859-6", "iso8859-7",
     "iso8859-8", "iso8859-10", "iso8859-13", "iso8859-14", "iso8859-15", "iso8859-16"
 })
-_GUESSED = [
+_CANDIDATES = [
     "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8_r", "cp932",
     "euc_jp", "gb18030", "big5", "euc_kr", "cp874"
 ]
@@ -53,7 +53,7 @@ class UndecodableText(Unreadable):
 
 
 def decode(data: bytes, *, label: str = "") -> str:
-    """By byte order mark, as UTF-8, by the label (HTML's), by guess, in this order. Raises NoText."""
+    """Decode by byte order mark, as UTF-8, by HTML's label, or by guess. Raises UndecodableText."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
@@ -69,7 +69,7 @@ def decode(data: bytes, *, label: str = "") -> str:
 
 
 def looks_binary(data: bytes) -> bool:
-    """Without a byte order mark: a NUL early on, or many characters that no text has."""
+    """Tell if bytes without a byte order mark have an early NUL, or many characters that no text has."""
     head = data[:_HEAD]
     controls = len(_CONTROLS.findall(head))
     return b"\x00" in head or controls > max(2, len(head) / 50)
@@ -80,17 +80,17 @@ def has_byte_order_mark(data: bytes) -> bool:
 
 
 def _find_encoding(label: str) -> str:
-    """Python's name, "" for what is unknown or no text's encoding (UTF-7, base64 and the like)."""
+    """Return Python's name of an encoding; "" if it is unknown, or no text's (UTF-7, base64 and the like)."""
     try:
         name = codecs.lookup(label.strip().lower()).name if label.strip().isascii() else ""
     except (LookupError, ValueError):
         return ""
-    name = _MEANT.get(name, name)
+    name = _BROWSER_ENCODINGS.get(name, name)
     return name if name in _LABELS else ""
 
 
 def _decode_damaged_utf8(data: bytes) -> str:
-    """UTF-8 with a few bytes broken, for example by a cut; "" if it is something else."""
+    """Decode UTF-8 with a few bytes broken, for example by a cut; "" if it is something else."""
     text = data.decode("utf-8", "replace")
     sample = text[:_SAMPLE] if "\ufffd" in text[:_SAMPLE] else text
     lost = sample.count("\ufffd")
@@ -105,12 +105,15 @@ def _decode_by_label(data: bytes, encoding: str) -> str:
 
 
 def _decode_by_guess(data: bytes) -> str:
-    """charset-normalizer knows languages by their letters; for a few accents that is too little."""
+    """Decode by charset-normalizer, which knows languages by their letters.
+
+    A few accents are too little for it.
+    """
     first = next(re.finditer(rb"[\x80-\xff]", data)).start()  # there is one, or it would be UTF-8
     sample = data[max(0, first - 200) : first + _SAMPLE]
     if _is_western(sample.decode("cp1252", "replace")):
         return data.decode("cp1252", "replace")
-    best = charset_normalizer.from_bytes(sample, cp_isolation=_GUESSED).best()
+    best = charset_normalizer.from_bytes(sample, cp_isolation=_CANDIDATES).best()
     if best is None:
         raise UndecodableText
     encoding = best.encoding
@@ -120,12 +123,15 @@ def _decode_by_guess(data: bytes) -> str:
 
 
 def _count_inner_capitals(text: str) -> int:
-    """Capitals after small letters: each of the two encodings reads the other's letters in the wrong case."""
+    """Count capitals after small letters.
+
+    Either Cyrillic encoding reads the other's letters in the wrong case.
+    """
     return sum(first.islower() and second.isupper() for first, second in pairwise(text))
 
 
 def _is_western(text: str) -> bool:
-    """Only letters and marks of Western European languages, and the accented ones are few."""
+    """Tell if there are only letters and marks of Western European languages, with few accents."""
     letters = [character for character in text if character.isalpha()]
     high = {character for character in text if not character.isascii()}
     accented = sum(not character.isascii() for character in letters)

@@ -1,4 +1,4 @@
-"""A Word document's bytes -> Extraction. Runs in the sandbox only.
+"""The reader of Word documents: bytes -> Extraction. Runs in the sandbox only.
 
 python-docx opens the package and knows its styles; the text is taken from the XML, since its paragraphs leave
 out what was inserted under revision, content controls, text boxes and footnotes.
@@ -28,7 +28,7 @@ _TRANSPARENT = frozenset({w("sdt"), w("sdtContent"), w("customXml"), w("ins"), w
 
 
 def read_docx(data: bytes) -> Extraction:
-    """Headers, footers, comments and deleted text are left out. Raises Unreadable."""
+    """Read a document without headers, footers, comments and deleted text. Raises Unreadable."""
     _check_size(data)
     try:
         document = Document(BytesIO(data))
@@ -43,7 +43,7 @@ def read_docx(data: bytes) -> Extraction:
 
 
 def _check_size(data: bytes) -> None:
-    """A bomb shows in the table of contents; an entry is never read beyond the size given there."""
+    """Refuse bombs by the archive's directory; no entry is ever read beyond the size given there."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             entries = archive.infolist()
@@ -61,7 +61,7 @@ def _check_size(data: bytes) -> None:
 
 
 def _read_properties(document: Any) -> tuple[str, dict[str, str]]:
-    """(title, metadata) of the core properties, under the names that a PDF's have."""
+    """Return title and metadata of the core properties, under the same names as a PDF's."""
     core = document.core_properties
     fields = {
         "author": core.author,
@@ -87,7 +87,7 @@ def _iso_time(core: Any, name: str) -> str:
 
 
 class _BodyReader:
-    """Paragraphs and tables in reading order."""
+    """Composes paragraphs and tables in reading order."""
 
     def __init__(self, document: Any, composer: Composer) -> None:
         self._composer = composer
@@ -100,7 +100,7 @@ class _BodyReader:
     def walk(self, parent: Any, depth: int) -> None:
         for child in parent:
             if depth > _MAX_DEPTH:
-                self._composer.paragraph(read_cell_text(child))
+                self._composer.add_paragraph(read_cell_text(child))
             elif child.tag == w("p"):
                 self._paragraph(child, depth)
             elif child.tag == w("tbl"):
@@ -109,23 +109,23 @@ class _BodyReader:
                 self.walk(child, depth + 1)
 
     def _paragraph(self, paragraph: Any, depth: int) -> None:
-        found = read_inline(paragraph)
-        shape = self._styles.shape_of(paragraph)
-        text = found.text
-        if shape.is_contents:
+        content = read_inline(paragraph)
+        kind = self._styles.classify(paragraph)
+        text = content.text
+        if kind.is_contents:
             return
-        if shape.level:
-            self._composer.heading(shape.level, text)
-        elif shape.is_code:
-            self._composer.code(text, joined=True)
-        elif shape.item is not None and text.strip():
-            self._composer.line("list", self._styles.mark(shape.item) + text, indent=shape.item.indent)
+        if kind.level:
+            self._composer.add_heading(kind.level, text)
+        elif kind.is_code:
+            self._composer.add_code(text, joined=True)
+        elif kind.item is not None and text.strip():
+            self._composer.add_line("list", self._styles.mark(kind.item) + text, indent=kind.item.indent)
         else:
-            self._composer.paragraph(text)
-        for box in found.boxes:
+            self._composer.add_paragraph(text)
+        for box in content.boxes:
             self.walk(box, depth + 1)
-        for note in found.notes:
-            self._composer.paragraph(self._notes.get(note, ""))
+        for note in content.notes:
+            self._composer.add_paragraph(self._notes.get(note, ""))
 
     def _table(self, table: Any, depth: int) -> None:
         rows = list(_iter_rows(table))
@@ -137,12 +137,12 @@ class _BodyReader:
         self._composer.end_block()
         above: dict[int, str] = {}
         for row in rows:
-            self._composer.row(_read_cells(row, above))
+            self._composer.add_row(_read_cells(row, above))
         self._composer.end_block()
 
 
 def _iter_rows(table: Any) -> Iterator[list[Any]]:
-    """The cells of each row, content controls about rows and cells opened, deleted rows left out."""
+    """Yield the cells of each row that is not deleted, also those inside content controls."""
     for row in _iter_elements(table, w("tr")):
         if row.find(f"{w('trPr')}/{w('del')}") is None:
             yield list(_iter_elements(row, w("tc")))
@@ -157,7 +157,9 @@ def _iter_elements(parent: Any, tag: str) -> Iterator[Any]:
 
 
 def _read_cells(row: list[Any], above: dict[int, str]) -> list[str]:
-    """Texts of a row. A cell merged downwards stands in each of its rows, so that a row reads by itself.
+    """Return the texts of a row.
+
+    A cell merged downwards is repeated in each row, so that a row reads by itself.
 
     above: by column, the text of the merged cell that goes on there; kept from row to row.
     """

@@ -1,4 +1,4 @@
-"""What a Word paragraph is: heading, item of a list, code, or plain. For the sandbox only."""
+"""Paragraphs of a Word document: their kind by style (heading, list item, code) and their text."""
 
 import re
 from collections import defaultdict
@@ -35,7 +35,10 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class ParagraphKind:
-    """level: of a heading, from 1; 0 for none. is_contents: a line of the table of contents."""
+    """What a paragraph is.
+
+    level: of a heading, from 1; 0 for none. is_contents: a line of a table of contents.
+    """
 
     level: int = 0
     is_contents: bool = False
@@ -44,32 +47,34 @@ class ParagraphKind:
 
 
 class ParagraphStyles:
+    """Classifies paragraphs by their own properties and their styles, and counts list items."""
+
     def __init__(self, document: Any) -> None:
         styles = _find_part(document, RELATIONSHIP_TYPE.STYLES)
         self._elements = {style.get(w("styleId"), ""): style for style in styles.iter(w("style"))}
         self._ordered = _read_ordered_levels(document)
         self._default = next((key for key, style in self._elements.items() if _is_default(style)), "")
-        self._shapes: dict[str, ParagraphKind] = {}
+        self._kinds: dict[str, ParagraphKind] = {}
         self._counters: dict[str, dict[int, int]] = defaultdict(dict)
 
-    def shape_of(self, paragraph: Any) -> ParagraphKind:
-        """Its own properties go before those of its style."""
+    def classify(self, paragraph: Any) -> ParagraphKind:
+        """Return the paragraph's kind; its own properties go before those of its style."""
         style_id = _read_value(paragraph, "pPr", "pStyle") or self._default
-        shape = self._shapes.get(style_id)
-        if shape is None:
-            shape = self._shapes[style_id] = self._shape_of_style(style_id)
+        kind = self._kinds.get(style_id)
+        if kind is None:
+            kind = self._kinds[style_id] = self._classify_style(style_id)
         level = _read_outline_level(paragraph)
         number_id = _read_value(paragraph, "pPr", "numPr", "numId")
         if level is not None:
             return (
-                ParagraphKind(level=level) if level else ParagraphKind(is_code=shape.is_code, item=shape.item)
+                ParagraphKind(level=level) if level else ParagraphKind(is_code=kind.is_code, item=kind.item)
             )
-        if number_id and not shape.level:
-            return ParagraphKind(is_code=shape.is_code, item=self._item(number_id, paragraph))
-        return shape
+        if number_id and not kind.level:
+            return ParagraphKind(is_code=kind.is_code, item=self._make_item(number_id, paragraph))
+        return kind
 
     def mark(self, item: ListItem) -> str:
-        """What a reader sees before the item; counts up."""
+        """Return what a reader sees before the item, and count it."""
         if not item.ordered:
             return "- "
         counters = self._counters[item.list_id]
@@ -78,8 +83,8 @@ class ParagraphStyles:
         counters[item.indent] = counters.get(item.indent, 0) + 1
         return f"{counters[item.indent]}. "
 
-    def _shape_of_style(self, style_id: str) -> ParagraphKind:
-        shape = ParagraphKind()
+    def _classify_style(self, style_id: str) -> ParagraphKind:
+        kind = ParagraphKind()
         for style in self._chain(style_id):
             name = _read_value(style, "name")
             level = _read_outline_level(style)
@@ -96,20 +101,20 @@ class ParagraphStyles:
                 return ParagraphKind(
                     item=ListItem(name, int(listed[2] or 1) - 1, listed[1].lower() == "number")
                 )
-            if number_id and shape.item is None:
-                shape = ParagraphKind(item=self._item(number_id, style))
-        return shape
+            if number_id and kind.item is None:
+                kind = ParagraphKind(item=self._make_item(number_id, style))
+        return kind
 
     def _chain(self, style_id: str) -> list[Any]:
-        """The style and those that it is based on."""
+        """Return the style and those that it is based on."""
         chain: list[Any] = []
         while (style := self._elements.get(style_id)) is not None and len(chain) < _MAX_CHAIN:
             chain.append(style)
             style_id = _read_value(style, "basedOn")
         return chain
 
-    def _item(self, number_id: str, element: Any) -> ListItem | None:
-        """None for number 0, which takes a paragraph out of its style's list."""
+    def _make_item(self, number_id: str, element: Any) -> ListItem | None:
+        """Return the list item; None for number 0, which takes a paragraph out of its style's list."""
         if number_id == "0":
             return None
         level = _read_value(element, "pPr", "numPr", "ilvl") or "0"
@@ -122,13 +127,13 @@ def _is_default(style: Any) -> bool:
 
 
 def _read_value(element: Any, *path: str) -> str:
-    """The w:val at the path, "" if there is none."""
+    """Return the w:val at the path, "" if there is none."""
     found = element.find("/".join(map(w, path)))
     return found.get(w("val"), "") if found is not None else ""
 
 
 def _read_outline_level(element: Any) -> int | None:
-    """From w:outlineLvl, 0 to 8; 9 is body text (0). None if it is not said."""
+    """Return the heading level by w:outlineLvl (0 to 8); 0 for body text (9), None without one."""
     value = _read_value(element, "pPr", "outlineLvl")
     if not value.isdigit() or len(value) > 1:
         return None
@@ -136,7 +141,10 @@ def _read_outline_level(element: Any) -> int | None:
 
 
 def _find_part(document: Any, relation: str) -> Any:
-    """The root of a part, an empty element where the file has none; python-docx would open its template."""
+    """Return the root of a part, an empty element where there is none.
+
+    Python-docx would open its template.
+    """
     try:
         return document.part.part_related_by(relation).element
     except KeyError:
@@ -144,7 +152,7 @@ def _find_part(document: Any, relation: str) -> Any:
 
 
 def _read_ordered_levels(document: Any) -> dict[tuple[str, int], bool]:
-    """(number id, level) -> whether it counts, from the numbering part."""
+    """Map (number id, level) to whether its items are numbered, by the numbering part."""
     numbering = _find_part(document, RELATIONSHIP_TYPE.NUMBERING)
     formats: dict[str, dict[int, bool]] = {}
     for abstract in numbering.iter(w("abstractNum")):
@@ -169,7 +177,7 @@ _SIGNS = {
     w("cr"): "\n",
     w("noBreakHyphen"): "-",
 }
-# What was deleted or moved away, field codes, ruby readings, the old form of what stands beside it.
+# What was deleted or moved away, field codes, ruby readings, and the fallback form of newer content.
 _LEFT_OUT = frozenset(
     {w("del"), w("moveFrom"), w("delText"), w("instrText"), w("pPr"), w("rPr"), w("rt"), _MC + "Fallback"}
 )
@@ -179,7 +187,7 @@ _MAX_DEPTH = 200
 
 @dataclass(slots=True)
 class InlineContent:
-    """A paragraph's text, the text boxes anchored in it (as elements), the keys of its notes."""
+    """A paragraph's text, the text boxes anchored in it (as elements), and the keys of its notes."""
 
     parts: list[str] = field(default_factory=list)
     boxes: list[Any] = field(default_factory=list)
@@ -197,12 +205,12 @@ def read_inline(paragraph: Any) -> InlineContent:
 
 
 def read_cell_text(cell: Any) -> str:
-    """All in one line: its paragraphs, text boxes, and tables inside of it."""
+    """Return all text of a cell in one line: its paragraphs, text boxes, and tables inside of it."""
     return " ".join(" ".join(read_inline(paragraph).text for paragraph in _iter_paragraphs(cell)).split())
 
 
 def read_notes(document: Any, relation: str, kind: str) -> dict[tuple[str, str], str]:
-    """(kind, id) -> the note's text; {} where the document has none."""
+    """Map (kind, id) to a note's text; {} where the document has none."""
     try:
         part = document.part.part_related_by(relation)
     except KeyError:

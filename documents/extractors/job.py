@@ -83,7 +83,10 @@ class Job:
         return PATIENT_WALL_S if self.patient and not self.brief else WALL_S
 
     def cpu_s(self, size_bytes: int) -> int:
-        """Return the CPU budget of a file: a bomb is small, and must not hold an extractor for a whole minute."""
+        """Return the CPU budget of a file.
+
+        A bomb is small, and must not hold an extractor for a whole minute.
+        """
         return min(MAX_CPU_S, _CPU_FLOOR_S + size_bytes // _BYTES_PER_CPU_S)
 
 
@@ -104,7 +107,10 @@ class Reporter(Protocol):
     """The channel on which a reader in the jail reports its work."""
 
     def progress(self, pages_done: int, pages_total: int) -> None:
-        """Report pages read. It may be called for every page: what follows the last report too soon is dropped."""
+        """Report pages read.
+
+        It may be called for every page: what follows the last report too soon is dropped.
+        """
         ...
 
     def picture(self, picture: PagePicture) -> None:

@@ -1,4 +1,4 @@
-"""Plain text's bytes -> Extraction. Runs in the sandbox only."""
+"""The reader of plain text: bytes -> Extraction. Runs in the sandbox only."""
 
 import re
 
@@ -12,7 +12,10 @@ _LOST = "Some characters of the file could not be decoded."
 
 
 def read_text(data: bytes) -> Extraction:
-    """Its lines as they are; white space at the ends and all but one blank line go. Raises Unreadable."""
+    """Keep the lines as they are, without white space at the ends and repeated blank lines.
+
+    Raises Unreadable.
+    """
     if len(data) > 4 * MAX_TEXT_BYTES:
         raise Unreadable(TOO_MUCH_TEXT)
     decoded = decode(data)

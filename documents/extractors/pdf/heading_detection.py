@@ -214,7 +214,10 @@ def _rank(run: Sequence[_StyledLine]) -> tuple[float, bool, int]:
 
 
 def _find_title(runs: Sequence[list[_StyledLine]], body: _BodyStyle) -> str:
-    """Return the largest heading, if it comes first, on the first page, and well above the body's size; or ""."""
+    """Return the largest heading, if it comes first, on the first page, and well above the body's size.
+
+    Return "" if there is none.
+    """
     if not runs or runs[0][0].page_index or _NUMBER.match(runs[0][0].text):
         return ""
     size = runs[0][0].style.size

@@ -31,7 +31,10 @@ _SPACE = re.compile(r"(?<=\S) (?=\S)")
 
 
 def read_line_styles(text_page: PdfTextPage, text: str) -> list[LineStyle | None]:
-    """Return the style of each line of `text`, the page's whole text by PDFium; [] where offsets do not match."""
+    """Return the style of each line of `text`, the page's whole text by PDFium.
+
+    The list is empty where offsets do not match.
+    """
     if not text.isascii() and max(text) > "\uffff":  # counted as two letters by PDFium
         return []
     handle = text_page.raw
@@ -66,7 +69,10 @@ def _read_style(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> LineStyle |
 
 
 def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:
-    """Return the wide spaces; () unless they differ clearly from the narrow ones, as justified text has wide ones."""
+    """Return the wide spaces.
+
+    There are none unless they differ clearly from the narrow ones, as justified text has wide ones.
+    """
     places = [found.start() for found in _SPACE.finditer(line)]
     if len(places) > _MOST_SPACES:
         return ()

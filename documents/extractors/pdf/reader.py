@@ -34,14 +34,20 @@ _DATE = re.compile(
 
 
 def parse_metadata(raw: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Return the title, and the rest under our names; dates in ISO 8601. Empty and unusable values are left out."""
+    """Return the title, and the rest under our names; dates in ISO 8601.
+
+    Empty and unusable values are left out.
+    """
     values = {ours: clean_label(raw.get(theirs, "")) for theirs, ours in _NAMES.items()}
     values |= {ours: parse_date(raw.get(theirs, "")) for theirs, ours in _DATES.items()}
     return clean_label(raw.get("Title", "")), {name: value for name, value in values.items() if value}
 
 
 def parse_date(raw: str) -> str:
-    """Turn "D:20240131120000+01'00'" into "2024-01-31T12:00:00+01:00"; "" if it is no date (ISO 32000-1, 7.9.4)."""
+    """Turn "D:20240131120000+01'00'" into "2024-01-31T12:00:00+01:00".
+
+    Return "" if it is no date (ISO 32000-1, 7.9.4).
+    """
     values = _DATE.match(raw.strip())
     if values is None:
         return ""
@@ -72,7 +78,10 @@ _ENOUGH = 60  # shorter pages say too little about themselves
 
 
 def score_badness(text: str) -> float:
-    """Score a text: 0.0 for plain prose, 0.5 for German compounds, over 1 if words are glued or letters lost."""
+    """Score how bad a text is.
+
+    It is 0.0 for plain prose, 0.5 for German compounds, over 1 if words are glued or letters lost.
+    """
     if not text.strip():
         return 9.0
     lost = 0.0 if text.isascii() else 20 * len(_MEANINGLESS.findall(text)) / len(text)

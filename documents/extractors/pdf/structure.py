@@ -89,7 +89,10 @@ _NUMBER = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
 
 
 def find_running_lines(pages: Sequence[RawPage]) -> set[str]:
-    """Return the keys of running heads and feet: edge lines that repeat but for numbers, page numbers among them."""
+    """Return the keys of running heads and feet.
+
+    They are edge lines that repeat but for numbers, page numbers among them.
+    """
     shapes = [dict(_iter_edge_lines(page)) for page in pages]
     counts = Counter(shape for of_page in shapes for shape in set(of_page.values()))
     enough = max(_FEWEST_PAGES, _SHARE * len(pages))
@@ -113,7 +116,9 @@ _SEARCHED = 50_000  # characters of one page that are searched for a title
 def locate_outline(
     entries: Sequence[OutlineEntry], texts: Sequence[str], starts: Sequence[int]
 ) -> tuple[Heading, ...]:
-    """Return headings in order: each where its title opens or ends a line of its page, else at the page's start.
+    """Return headings in order.
+
+    Each is where its title opens or ends a line of its page, else at the page's start.
 
     texts, starts: of each page; `starts` counts in the document's text.
     """
@@ -132,9 +137,10 @@ def locate_outline(
 
 
 def _find_in_page(title: str, text: str, search_from: int) -> tuple[int, int] | None:
-    """Return (start, end) of the title in the page, however its lines are broken and whatever number leads it.
+    """Return (start, end) of the title in the page.
 
-    Within a line only where it cannot be a word of a sentence: "Consistent hashing" is no heading "Hashing".
+    Its lines may be broken anywhere, and any number may lead it. Within a line it counts only where it cannot
+    be a word of a sentence: "Consistent hashing" is no heading "Hashing".
     What ends a long line may be one, unless a capital of its own, and the next line's, say otherwise.
     """
     words = r"\s+".join(re.escape(word) for word in title.split())
@@ -151,7 +157,10 @@ def _find_in_page(title: str, text: str, search_from: int) -> tuple[int, int] | 
 
 @dataclass(frozen=True, slots=True)
 class PdfStructure:
-    """A PDF's text with its structure. texts: of each page, to be joined by line feeds. title: "" unless sure."""
+    """A PDF's text with its structure.
+
+    texts: of each page, to be joined by line feeds. title: "" unless sure.
+    """
 
     texts: list[str]
     headings: tuple[Heading, ...]
@@ -160,7 +169,7 @@ class PdfStructure:
 
 
 def build_structure(pages: Sequence[RawPage], outline: Sequence[OutlineEntry]) -> PdfStructure:
-    """The outline tells the headings; where it tells nothing, the style of the lines does."""
+    """Build the structure, with headings from the outline, or from line styles where it is no use."""
     running = find_running_lines(pages)
     found, title = find_headings(pages, running) if not _is_useful(outline) else ([], "")
     texts = _join_pages(pages, found, running)

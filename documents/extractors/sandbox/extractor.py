@@ -63,8 +63,8 @@ class ForkServer:
     def start(self, job: Job, source: int, target: int, cancel_fd: int) -> None:
         """Send a job to be read in a new jailed child; the caller keeps and closes its own copies.
 
-        cancel_fd: the reading end of a pipe; when the other end closes, the child is killed.
-        A server that has ended for want of work refuses the job and is replaced. Raises ForkServerUnavailable.
+        cancel_fd: the reading end of a pipe; when the other end closes, the child is killed. A server that
+        has ended for want of work refuses the job and is replaced. Raises ForkServerUnavailable.
         """
         with self._lock:
             for _ in range(3):
@@ -88,7 +88,10 @@ class ForkServer:
         return self._control
 
     def _spawn(self, child_ends: socket.socket) -> subprocess.Popen[bytes]:
-        """Start the server with an environment of its own: no key may reach a process that reads strangers' files."""
+        """Start the server with an environment of its own.
+
+        No key may reach a process that reads strangers' files.
+        """
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", "documents.extractors.sandbox.fork_server", str(self._idle_s)],
@@ -120,10 +123,10 @@ _STARTS = 3
 class SandboxedExtractor:
     """TextExtractor whose parsers run in jailed, short-lived processes, at most `processes` at once.
 
-    Every file is first tried briefly. What takes longer starts again in a slow semaphore that leaves one process
-    free (if there are two), so that a handful of bombs does not keep ordinary files waiting.
-    pdf_reader: "auto", "pdfium" or "pypdf". wait_s: how long a file waits for a free process.
-    ocr: "auto", "on" or "off"; ocr_languages: of Tesseract, such as "eng+deu", "" for what is installed.
+    Every file is first tried briefly. What takes longer starts again in a slow lane that leaves one
+    process free (if there are two), so that a handful of bombs does not keep ordinary files waiting.
+    pdf_reader: "auto", "pdfium" or "pypdf". wait_s: how long a file waits for a free process. ocr: "auto",
+    "on" or "off"; ocr_languages: of Tesseract, such as "eng+deu", "" for what is installed.
     """
 
     def __init__(
@@ -200,7 +203,10 @@ class SandboxedExtractor:
             semaphore.release()
 
     def _read_slowly(self, path: Path, job: Job, listener: ResultListener) -> Extraction:
-        """Read without the brief limit. A PDF that kills PDFium's process at once is tried with pypdf in that time."""
+        """Read without the brief limit.
+
+        A PDF that kills PDFium's process at once is tried with pypdf in that time.
+        """
         started = time.monotonic()
         for pdf_reader in (job.pdf_reader, "pypdf"):
             try:
@@ -224,7 +230,10 @@ class SandboxedExtractor:
 
     @contextmanager
     def _child(self, path: Path, job: Job) -> Iterator[int]:
-        """Start a child and give the descriptor of its result pipe. Leaving the block early kills the child."""
+        """Start a child and give the descriptor of its result pipe.
+
+        Leaving the block early kills the child.
+        """
         with ExitStack() as parent_ends:
             try:
                 with ExitStack() as child_ends:

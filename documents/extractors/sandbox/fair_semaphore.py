@@ -5,7 +5,10 @@ from collections import deque
 
 
 class FairSemaphore:
-    """A semaphore without barging: threading.Semaphore lets a newcomer overtake a thread that was just woken."""
+    """A semaphore without barging.
+
+    Threading.Semaphore lets a newcomer overtake a thread that was just woken.
+    """
 
     def __init__(self, permits: int) -> None:
         self._lock = threading.Lock()

@@ -1,9 +1,9 @@
 """`python -m documents.extractors.sandbox.fork_server`: forks one jailed child for each file.
 
 Importing the PDF libraries takes 0.3 s of CPU, as much as reading 80 pages; here it is done once. This
-process imports no Django, has no secrets in its environment, and ends with its parent or after a while without
-work. A job comes over the socket on standard input: a few bytes and three descriptors, which are the file,
-the pipe to answer on, and a cancel pipe: when its other end closes, the child is killed.
+process imports no Django, has no secrets in its environment, and ends with its parent or after a while
+without work. A job comes over the socket on standard input: a few bytes and three descriptors, which are the
+file, the pipe to answer on, and a cancel pipe: when its other end closes, the child is killed.
 
 A jailed child cannot open another file, so all that reading may need is loaded before the fork.
 """
@@ -79,7 +79,10 @@ def preload_pdf_and_markdown() -> None:
 
 @cache
 def preload_other_formats() -> None:
-    """Load what HTML, DOCX and plain text need: some 0.4 s of CPU and 30 MB, which a server for PDFs saves."""
+    """Load what HTML, DOCX and plain text need.
+
+    Some 0.4 s of CPU and 30 MB, which a server for PDFs saves.
+    """
     for text in (_PAGE, "<html><body><p>Hardly anything.</p></body></html>"):
         read_document(text.encode(), Job("auto", "html", ALL_SOURCES))
     for encoding, text in _LETTERS.items():
@@ -124,7 +127,8 @@ def main(idle_s: float) -> None:
 class _Child:
     """A running child.
 
-    deadline: ends a child that has got rid of its own timer. cancel_fd: readable once nobody waits for the result.
+    deadline: ends a child that has got rid of its own timer. cancel_fd: readable once nobody waits for the
+    result.
     """
 
     pid: int

@@ -125,7 +125,10 @@ def _install_filter(calls: dict[str, tuple[int, int | None]], *, listed: int, ot
 
 
 def _program(architecture: int, numbers: Sequence[int], listed: int, others: int) -> list[bytes]:
-    """Assemble a filter. Calls of another architecture (32 bits, x32) are refused: their numbers mean other calls."""
+    """Assemble a filter.
+
+    Calls of another architecture (32 bits, x32) are refused: their numbers mean other calls.
+    """
     x32 = [_instruction(0x35, 0x40000000, 0, 1), _instruction(_RETURN, _REFUSE)]  # greater or equal
     checks = [_instruction(_EQUAL, number, len(numbers) - place, 0) for place, number in enumerate(numbers)]
     return [

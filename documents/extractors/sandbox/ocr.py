@@ -44,7 +44,9 @@ class Tesseract:
 
 
 def find_tesseract(languages: Sequence[str] = ()) -> Tesseract | None:
-    """Find Tesseract with those of `languages` that are installed; without any, English and others, at most 3.
+    """Find Tesseract with those of `languages` that are installed.
+
+    Without any, English and others, at most 3.
 
     None if it is not installed, or with none of these languages.
     """
@@ -205,9 +207,12 @@ _MOST_RANGES = 20
 
 @dataclass(frozen=True, slots=True)
 class PageRecognizer:
-    """Completes extractions by text recognition. mode: "off" never does; "auto" and "on" do if Tesseract is there.
+    """Completes extractions by text recognition.
 
-    languages: for Tesseract; none for English and what else is installed. semaphore: one file at a time in a process.
+    mode: "off" never does; "auto" and "on" do if Tesseract is there.
+
+    languages: for Tesseract; none for English and what else is installed. semaphore: one file at a time in a
+    process.
     """
 
     mode: OcrMode
@@ -258,9 +263,8 @@ def _warning_sentences(extraction: Extraction, why: str) -> list[str]:
         found.append(f"{_format_page_numbers(unread)} {are}, and {why}.")
     if garbled:
         are = "is" if len(garbled) == 1 else "are"
-        found.append(
-            f"{_format_page_numbers(garbled)} {are} only partly readable: the encoding of the letters gives no text."
-        )
+        numbers = _format_page_numbers(garbled)
+        found.append(f"{numbers} {are} only partly readable: the encoding of the letters gives no text.")
     if read:
         was = "was read from a picture" if len(read) == 1 else "were read from pictures"
         found.append(f"{_format_page_numbers(read)} {was} by text recognition (OCR), which makes mistakes.")

@@ -1,8 +1,8 @@
 """The protocol by which a jailed child reports to its parent: framed messages over one pipe.
 
-A frame is its kind (one byte), the length of its body (4 bytes, big endian) and the body. An extraction is one
-line of JSON, then its text as UTF-8. What comes out of the jail is as little to be trusted as the file: the
-parent limits the size of every frame and checks its content.
+A frame is its kind (one byte), the length of its body (4 bytes, big endian) and the body. An extraction is
+one line of JSON, then its text as UTF-8. What comes out of the jail is as little to be trusted as the file:
+the parent limits the size of every frame and checks its content.
 """
 
 import json
@@ -135,7 +135,8 @@ class PipeReporter:
 def read_frames(descriptor: int, deadline: float) -> Iterator[tuple[bytes, bytes]]:
     """Yield (kind, body) until the other end closes; a frame that this cuts off is dropped.
 
-    deadline: as time.monotonic() counts. Raises BrokenResult past it, and for a frame of unknown kind or size.
+    deadline: as time.monotonic() counts. Raises BrokenResult past it, and for a frame of unknown kind or
+    size.
     """
     source = _PipeReader(descriptor, deadline)
     while head := source.read(_HEAD.size):
@@ -194,7 +195,9 @@ OnPicture = Callable[[PagePicture], None]
 
 
 class ResultListener:
-    """Passes a child's progress and pictures to callbacks, over all attempts at a file: progress never goes back.
+    """Passes a child's progress and pictures to callbacks, over all attempts at a file.
+
+    Progress never goes back.
 
     on_picture: None where no pictures are expected; a child that sends one all the same is broken.
     """
@@ -204,7 +207,10 @@ class ResultListener:
         self._pages_done = 0
 
     def receive(self, descriptor: int, deadline: float) -> bytes:
-        """Read frames and return the packed result. Raises BrokenResult, NeverStarted, and what callbacks raise."""
+        """Read frames and return the packed result.
+
+        Raises BrokenResult, NeverStarted, and what callbacks raise.
+        """
         started, last_picture = False, 0
         for kind, body in read_frames(descriptor, deadline):
             if kind == STARTED:
