@@ -42,12 +42,12 @@ _NOTE = """
 """
 
 
-def note(chunk_ids: Sequence[UUID]) -> None:
+def record_changes(chunk_ids: Sequence[UUID]) -> None:
     """These are found otherwise from now on, though no row of theirs has changed. In a transaction."""
     if chunk_ids:
         execute(_NOTE, [list(chunk_ids)])
 
 
-def fold(*, above: int = FOLD_ABOVE) -> None:
+def fold_changes(*, above: int = FOLD_ABOVE) -> None:
     """Make one row of the many of a collection; no state changes. Raises DatabaseUnavailable."""
     with_retries(lambda: execute(_FOLD, {"above": above}))

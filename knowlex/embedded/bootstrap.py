@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from redis.exceptions import RedisError
 
-from documents.access.keys import any_live_key
+from documents.api_keys import has_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
 from embeddings.external.registration import register
@@ -58,7 +58,7 @@ def prepare(say: Callable[[str], None]) -> None:
         say(f"{store} does not answer: {reason} Until it does, questions fail; documents are taken.")
     if password := _create_admin():
         say(f"Admin account made: user admin, password {password} (shown this once).")
-    if settings.REQUIRE_API_KEY and not any_live_key():
+    if settings.REQUIRE_API_KEY and not has_live_key():
         say(f"The API asks for a key, and there is none yet. Make one: {MAKE_KEY}")
     connection.close()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from documents.access.scopes import FULL
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from rag.evaluation import question_sets
 from rag.evaluation.question_files import read_lines
 from rag.evaluation.types import Case
@@ -23,4 +23,4 @@ def scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
         cases, own = list(question_sets.all_cases(stored)), stored.collection
     if own is not None and not named:
         return [own], cases
-    return [named_collection(name, access=FULL) for name in named or (None,)], cases
+    return [find_collection(name, access=FULL) for name in named or (None,)], cases

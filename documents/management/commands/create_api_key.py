@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from documents.access import keys
+from documents import api_keys
 from documents.access.scopes import FULL, SCOPES
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from documents.models import Collection
 from knowlex.base.errors import KnowlexError, NotFound
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         named = options["collection"]
         try:
-            key, text = keys.create_key(
+            key, text = api_keys.create_key(
                 name=options["name"],
                 scope=options["scope"],
                 collections=None if named is None else _collections(named),
@@ -56,7 +56,7 @@ def _collections(names: list[str]) -> list[Collection]:
     found = {}
     for name in names:
         try:
-            collection = named_collection(name, access=FULL)
+            collection = find_collection(name, access=FULL)
         except NotFound as exc:
             raise CommandError(f"There is no collection {name!r}.") from exc
         found[collection.id] = collection

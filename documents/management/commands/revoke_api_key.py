@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access import keys
+from documents import api_keys
 from knowlex.base.errors import KnowlexError
 
 
@@ -17,8 +17,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            key = keys.find_key(options["prefix"])
-            keys.revoke_key(key.id)
+            key = api_keys.find_key(options["prefix"])
+            api_keys.revoke_key(key.id)
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc
         self.stdout.write(f"Key {key.prefix} ({key.name}) is revoked.")

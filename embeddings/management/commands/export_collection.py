@@ -12,7 +12,7 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from documents.access.scopes import FULL
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from embeddings.transfer import export_collection
 from knowlex.base.errors import KnowlexError
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, name: str, file: str, force: bool, **options: Any) -> None:
         try:
-            collection = named_collection(name, access=FULL)
+            collection = find_collection(name, access=FULL)
             with _target(file, force=force) as target:
                 done = export_collection(collection, target)
         except KnowlexError as exc:

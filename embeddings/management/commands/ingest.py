@@ -12,8 +12,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from documents.access.scopes import FULL
-from documents.ingest.folders import candidates
-from documents.library.collections import chunking_settings, create_collection, named_collection
+from documents.ingest.folders import list_files
+from documents.library.collections import chunking_settings, create_collection, find_collection
 from documents.models import Collection
 from documents.types import STRATEGIES
 from embeddings.management.display import Display
@@ -67,7 +67,7 @@ class Command(BaseCommand):
         chosen = {name: options[name] for name in names if options[name] is not None}
         chunking = chunking_settings(collection, chosen)
         paths, include = options["paths"], options["include"]
-        total = sum(1 for _ in candidates(paths, include=include))
+        total = sum(1 for _ in list_files(paths, include=include))
         if not total:
             raise CommandError("There are no files to ingest at these paths.")
         results: list[FileResult] = []
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         ):
             try:
                 for found in _steps(
-                    bulk, candidates(paths, include=include), jobs, wait=not options["no_wait"]
+                    bulk, list_files(paths, include=include), jobs, wait=not options["no_wait"]
                 ):
                     results += found
                     display.show(bulk.numbers, found)
@@ -92,7 +92,7 @@ class Command(BaseCommand):
 
     def _collection(self, name: str, *, create: bool) -> Collection:
         try:
-            return named_collection(name, access=FULL)
+            return find_collection(name, access=FULL)
         except NotFound:
             if create:
                 return create_collection(access=FULL, name=name)

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from documents.access.scopes import FULL
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from embeddings.lexical.reindexing import reindex
 from knowlex.base.errors import KnowlexError
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, collection: str | None, everything: bool, **options: Any) -> None:
         documents, chunks = Counter[str](), 0
         try:
-            id_ = named_collection(collection, access=FULL).id if collection else None
+            id_ = find_collection(collection, access=FULL).id if collection else None
             for done in reindex(collection=id_, everything=everything):
                 documents[done.language or "unknown"] += 1
                 chunks += done.chunks

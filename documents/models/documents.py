@@ -1,25 +1,28 @@
-"""Collections, documents, pages and chunks: what is there to be asked about."""
+"""Documents with their pages and chunks, and the queries about them."""
 
+from collections.abc import Collection as Group
+from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Self
+from uuid import UUID
 
 from django.contrib.postgres.indexes import GinIndex, HashIndex, OpClass
 from django.db import models
 from django.db.models import Value
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce, Length, Now
 from django.utils import timezone
 
-from documents.querysets.library import (
-    ChunkQuerySet,
-    CollectionQuerySet,
-    DocumentEntryQuerySet,
-    DocumentQuerySet,
-    PageQuerySet,
-)
+from documents.access.scopes import Access
+from documents.models.collections import Collection
+from documents.types import ChunkDraft, Extraction
 from knowlex.base.ids import new_id
 
+ROWS_PER_INSERT = 500
+
+
 _CURRENT = models.Q(replaces__isnull=True)
-DEFAULT_COLLECTION = "default"
+
+
 SUFFIXES = {"PDF": ".pdf", "MARKDOWN": ".md", "HTML": ".html", "DOCX": ".docx", "TEXT": ".txt"}
 
 
@@ -28,22 +31,99 @@ def stored_name(document: "Document", filename: str) -> str:
     return str(PurePosixPath("documents") / f"{document.id}{SUFFIXES[document.source]}")
 
 
-class Collection(models.Model):
-    """settings: as checked by documents.library.collections; what is missing is the server's default."""
+class DocumentQuerySet(models.QuerySet["Document"]):
+    def current(self) -> Self:
+        """Without new versions in the making, which nobody may see."""
+        return self.filter(replaces__isnull=True)
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    name = models.CharField(max_length=255, unique=True)
-    description = models.TextField(blank=True, default="")
-    settings = models.JSONField(blank=True, default=dict)
-    created_at = models.DateTimeField(auto_now_add=True)
+    def allowed_to(self, access: Access) -> Self:
+        """Those in collections that the caller may use."""
+        return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
 
-    objects = CollectionQuerySet.as_manager()
+    def forgotten_versions(self) -> Self:
+        """New versions that did not take over and of which no job tells any more."""
+        told = self.model._meta.apps.get_model("documents", "IngestItem").objects
+        return self.filter(replaces__isnull=False).exclude(
+            models.Exists(told.filter(id=models.OuterRef("id")))
+        )
 
-    class Meta:
-        ordering = ["name"]
+    def in_collection(self, collection_id: UUID) -> Self:
+        return self.filter(collection_id=collection_id)
 
-    def __str__(self) -> str:
-        return self.name
+    def with_checksum(self, collection_id: UUID, checksum: str) -> Self:
+        return self.filter(collection_id=collection_id, checksum=checksum)
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+    def existing_ids(self, ids: Group[UUID]) -> set[UUID]:
+        return set(self.filter(id__in=ids).values_list("id", flat=True))
+
+
+class PageQuerySet(models.QuerySet["Page"]):
+    def of_document(self, document_id: UUID) -> Self:
+        """In reading order; none of a new version in the making."""
+        return self.filter(document_id=document_id, document__replaces__isnull=True).order_by("number")
+
+    def allowed_to(self, access: Access) -> Self:
+        if access.allowed is None:
+            return self
+        return self.filter(document__collection_id__in=access.allowed)
+
+    def lengths(self) -> models.QuerySet["Page", tuple[int, int, str, list[str]]]:
+        """(number, characters, read_by, warnings): the texts stay in the database."""
+        rows = self.annotate(characters=Length("text"))
+        return rows.values_list("number", "characters", "read_by", "warnings")
+
+    def add_pages(self, document: "Document", extraction: Extraction) -> int:
+        """Insert the extraction's pages in batches; returns how many."""
+        rows = (
+            self.model(
+                document=document,
+                number=page.number,
+                start_char=page.start_char,
+                text=extraction.text[page.start_char : page.end_char],
+                read_by=page.read_by,
+                warnings=list(page.warnings),
+            )
+            for page in extraction.pages
+        )
+        return len(self.bulk_create(rows, batch_size=ROWS_PER_INSERT))
+
+
+class ChunkQuerySet(models.QuerySet["Chunk"]):
+    def allowed_to(self, access: Access) -> Self:
+        """Those of documents in collections that the caller may use."""
+        return self if access.allowed is None else self.filter(document__collection_id__in=access.allowed)
+
+    def current(self) -> Self:
+        """Without those of new versions in the making."""
+        return self.filter(document__replaces__isnull=True)
+
+    def of_document(self, document_id: UUID) -> Self:
+        """All chunks of the document in reading order."""
+        return self.filter(document_id=document_id).order_by("chunk_index")
+
+    def add_drafts(self, document: "Document", drafts: Sequence[ChunkDraft]) -> int:
+        """Insert the drafts in batches; returns how many."""
+        rows = (
+            self.model(
+                document=document,
+                chunk_index=draft.chunk_index,
+                content=draft.content,
+                start_char=draft.start_char,
+                end_char=draft.end_char,
+                token_count=draft.token_count,
+                page_number=draft.page_number,
+                last_page=draft.last_page,
+                chapter=draft.chapter,
+                section=draft.section,
+                headers=list(draft.headers),
+                chunk_type=draft.chunk_type,
+            )
+            for draft in drafts
+        )
+        return len(self.bulk_create(rows, batch_size=ROWS_PER_INSERT))
 
 
 class DocumentSource(models.TextChoices):
@@ -189,79 +269,3 @@ class Chunk(models.Model):
 
     def __str__(self) -> str:
         return f"chunk {self.chunk_index}"
-
-
-class CollectionChange(models.Model):
-    """Something in a collection changed; see documents.library.collection_states. Triggers add the rows."""
-
-    id = models.BigAutoField(primary_key=True)
-    collection_id = models.UUIDField()
-    mark = models.BigIntegerField()
-
-    class Meta:
-        indexes = [models.Index(fields=["collection_id"], include=["mark"], name="changes_of_collection")]
-
-    def __str__(self) -> str:
-        return f"change of {self.collection_id}"
-
-
-class Entry(models.Model):
-    """A line of the list of documents: a stored one, or one of a job that is not stored (yet). A view.
-
-    error, error_code: why a job's document failed, "" otherwise. stage: as in IngestItem, "" without a job.
-    """
-
-    id = models.UUIDField(primary_key=True)
-    collection_id = models.UUIDField()
-    job_id = models.UUIDField(null=True)
-    source = models.CharField(max_length=16)  # "" where the type is not known yet
-    source_url = models.TextField()
-    original_filename = models.CharField(max_length=255)
-    title = models.CharField(max_length=512)
-    checksum = models.CharField(max_length=64)
-    size_bytes = models.BigIntegerField(null=True)
-    page_count = models.IntegerField()
-    chunk_count = models.IntegerField()
-    status = models.CharField(max_length=16)
-    stage = models.CharField(max_length=16)
-    error_code = models.CharField(max_length=64)
-    error = models.TextField()
-    metadata: Any = models.JSONField()
-    permissions: Any = models.JSONField()
-    warnings: Any = models.JSONField()
-    created_at = models.DateTimeField()
-    updated_at = models.DateTimeField()
-    language = models.CharField(max_length=8)
-
-    objects = DocumentEntryQuerySet.as_manager()
-
-    class Meta:
-        abstract = True
-
-    def __str__(self) -> str:
-        return self.original_filename
-
-
-class DocumentEntry(Entry):
-    """Both kinds."""
-
-    class Meta:
-        managed = False
-        db_table = "documents_entry"
-        ordering = ["-created_at", "-id"]
-
-
-class StoredEntry(Entry):
-    """Stored documents alone: a list reads them in the order of an index, which it cannot across both."""
-
-    class Meta:
-        managed = False
-        db_table = "documents_entry_stored"
-
-
-class UnstoredEntry(Entry):
-    """What waits, is being read, or has failed."""
-
-    class Meta:
-        managed = False
-        db_table = "documents_entry_unstored"

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from documents.access.scopes import SCOPES, Access, Scope
 from documents.models import ApiKey, ApiKeyCollection, Collection
-from documents.text.characters import steers
+from documents.text.characters import is_control_character
 from knowlex.base.errors import InvalidInput, NotFound
 from knowlex.db import pool
 from knowlex.db.threads import with_retries
@@ -50,7 +50,7 @@ class LiveKey:
 
     def is_opened_by(self, text: str) -> bool:
         """Compared in constant time."""
-        return hmac.compare_digest(self.hash, digest(text))
+        return hmac.compare_digest(self.hash, hash_key(text))
 
 
 def create_key(
@@ -68,12 +68,12 @@ def create_key(
     prefix = "kx_" + "".join(secrets.choice(_PREFIX_LETTERS) for _ in range(8))
     text = f"{prefix}_{secrets.token_urlsafe(32)}"
     key = ApiKey(
-        name=_checked_name(name),
-        scope=_checked_scope(scope),
+        name=_check_name(name),
+        scope=_check_scope(scope),
         prefix=prefix,
-        hash=digest(text),
+        hash=hash_key(text),
         bound=collections is not None,
-        expires_at=_checked_end(expires_at),
+        expires_at=_check_expiry(expires_at),
     )
     if collections is not None and not collections:
         raise InvalidInput("Name at least one collection, or none at all for every one.", field="collections")
@@ -96,11 +96,11 @@ def find_key(prefix_or_id: str) -> ApiKey:
     return key
 
 
-def any_live_key() -> bool:
+def has_live_key() -> bool:
     return with_retries(ApiKey.objects.live().exists)
 
 
-def digest(text: str) -> str:
+def hash_key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -110,22 +110,22 @@ def prefix_of(text: str) -> str | None:
     return None if shape is None else shape[1]
 
 
-async def live_keys(prefixes: Sequence[str]) -> dict[str, LiveKey]:
+async def fetch_live_keys(prefixes: Sequence[str]) -> dict[str, LiveKey]:
     """Those with these prefixes that are neither revoked nor expired, in one statement.
 
     Raises DatabaseUnavailable.
     """
     rows = await pool.fetch_all(_LIVE, [list(prefixes)])
-    return {row["prefix"]: _live_key(row) for row in rows}
+    return {row["prefix"]: _parse_live_key(row) for row in rows}
 
 
-def _live_key(row: pool.Row) -> LiveKey:
+def _parse_live_key(row: pool.Row) -> LiveKey:
     ids = row["collection_ids"]
     access = Access(row["scope"], None if ids is None else tuple(ids), row["id"])
     return LiveKey(row["hash"], access, row["unnoted"])
 
 
-async def note_use(key_id: UUID) -> None:
+async def record_use(key_id: UUID) -> None:
     """Write down that the key was used now, if that was not done within the last minute."""
     await pool.fetch_all(_NOTE_USE, [key_id])
 
@@ -138,22 +138,22 @@ def _store(key: ApiKey, collections: Sequence[Collection]) -> None:
     )
 
 
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     name = check_storable(name, "name").strip()
     if not name or len(name) > MAX_NAME:
         raise InvalidInput(f"name must have 1 to {MAX_NAME} characters.", field="name")
-    if any(map(steers, name)):  # lists show a key a line
+    if any(map(is_control_character, name)):  # lists show a key a line
         raise InvalidInput("name must not hold control characters.", field="name")
     return name
 
 
-def _checked_scope(scope: str) -> Scope:
+def _check_scope(scope: str) -> Scope:
     if scope not in SCOPES:
         raise InvalidInput(f"scope must be one of {', '.join(SCOPES)}.", field="scope")
     return scope
 
 
-def _checked_end(expires_at: datetime | None) -> datetime | None:
+def _check_expiry(expires_at: datetime | None) -> datetime | None:
     if expires_at is not None and expires_at <= timezone.now():
         raise InvalidInput("The key would have expired already.", field="expires_at")
     return expires_at

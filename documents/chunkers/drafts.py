@@ -4,14 +4,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from documents.chunkers.pieces import Material, Ruler, token_starts
+from documents.chunkers.pieces import SourceText, TokenIndex, token_starts
 from documents.protocols import TokenCounter
-from documents.text.headings import Contents, Place
-from documents.text.sentences import stripped
+from documents.text.headings import HeadingContext, HeadingIndex
+from documents.text.sentences import strip_span
 from documents.types import ChunkDraft, ChunkType, Extraction
 
 
-class Span(Protocol):
+class ChunkSpan(Protocol):
     """A chunk to be: `text[start:end]`, under the headings of `place`."""
 
     @property
@@ -19,10 +19,10 @@ class Span(Protocol):
     @property
     def end(self) -> int: ...
     @property
-    def place(self) -> Place: ...
+    def place(self) -> HeadingContext: ...
 
 
-class Reading:
+class MeasuredText:
     """One extraction with its tokens counted, its headings and its blocks in order."""
 
     def __init__(self, extraction: Extraction, tokenizer: TokenCounter) -> None:
@@ -31,10 +31,10 @@ class Reading:
         self._pages = extraction.pages if extraction.source == "PDF" else ()
         self._page_starts = [page.start_char for page in self._pages]
         self._block_starts = [block.start_char for block in extraction.blocks]
-        self.material = Material(
+        self.material = SourceText(
             text=text,
-            ruler=Ruler(token_starts(self._tokenizer.spans(text))),
-            contents=Contents(extraction.headings),
+            ruler=TokenIndex(token_starts(self._tokenizer.spans(text))),
+            contents=HeadingIndex(extraction.headings),
             pages=self._page_starts,
             blocks=extraction.blocks,
         )
@@ -45,7 +45,7 @@ class Reading:
             return None
         return self._pages[max(0, bisect_right(self._page_starts, position) - 1)].number
 
-    def drafts(self, spans: Iterable[Span], *, most: int) -> list[ChunkDraft]:
+    def drafts(self, spans: Iterable[ChunkSpan], *, most: int) -> list[ChunkDraft]:
         """most: tokens of a chunk."""
         fitting = (part for span in spans for part in self._fitting(span, most))
         return [
@@ -65,15 +65,15 @@ class Reading:
             for index, (start, end, tokens, place) in enumerate(fitting)
         ]
 
-    def _fitting(self, span: Span, most: int) -> Iterator[tuple[int, int, int, Place]]:
+    def _fitting(self, span: ChunkSpan, most: int) -> Iterator[tuple[int, int, int, HeadingContext]]:
         """The span, cut again where it holds more tokens than it seemed to, as a part of a word may."""
         start, end = span.start, span.end
         while (tokens := self._token_count(start, end)) > most:
             inside = self._tokenizer.spans(self.material.text[start:end])
             stop = start + inside[most][0]
-            first, last = stripped(self.material.text, start, stop)
+            first, last = strip_span(self.material.text, start, stop)
             yield first, last, most, span.place
-            start, end = stripped(self.material.text, stop, end)
+            start, end = strip_span(self.material.text, stop, end)
         yield start, end, tokens, span.place
 
     def _token_count(self, start: int, end: int) -> int:
