@@ -14,7 +14,7 @@ from documents.admin.words import counted
 from documents.models import Document
 from embeddings import tasks
 from embeddings.admin.receipts import DeletingWithReceipt
-from embeddings.admin.state import EmbeddingStateFilter, per_document
+from embeddings.admin.state import EmbeddingStateFilter, count_per_document
 from embeddings.admin.uploads import UploadViews
 from embeddings.models import Embedding, EmbeddingRequest
 from embeddings.work import ingestion
@@ -40,8 +40,8 @@ class EmbeddedDocumentAdmin(UploadViews, DeletingWithReceipt, DocumentAdmin):
             super()
             .get_queryset(request)
             .annotate(
-                embedded=per_document(Embedding.objects.filter(model__active=True)),
-                failed=per_document(EmbeddingRequest.objects.failed().filter(model__active=True)),
+                embedded=count_per_document(Embedding.objects.filter(model__active=True)),
+                failed=count_per_document(EmbeddingRequest.objects.failed().filter(model__active=True)),
             )
         )
 
@@ -79,7 +79,7 @@ class EmbeddedDocumentAdmin(UploadViews, DeletingWithReceipt, DocumentAdmin):
             request, f"{queued} chunk(s) of {len(document_ids)} document(s) queued for embedding."
         )
 
-    def receipt_of_deleting(self, rows: Any) -> ingestion.Receipt:
+    def receipt_of_deleting(self, rows: Any) -> ingestion.DeletionReceipt:
         return ingestion.delete_documents([row.pk for row in rows], access=FULL)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

@@ -14,9 +14,9 @@ from django.urls import URLPattern, path, reverse
 from documents.access.scopes import FULL
 from documents.admin.words import counted
 from documents.models import Document, IngestItem, IngestJob
-from embeddings.admin.progress import embedded_of_job, items_of, not_stored
-from embeddings.admin.words import duration, receipt_text, state_of
-from embeddings.tasks import enqueue_ingest, sweep_may_do_it
+from embeddings.admin.progress import count_embedded, filter_not_stored, read_items
+from embeddings.admin.words import format_duration, job_state, receipt_text
+from embeddings.tasks import enqueue_ingest, tolerate_lost_hint
 from embeddings.work import ingestion
 from knowlex.base.errors import KnowlexError
 from knowlex.runtime.liveness import count_alive_now
@@ -27,20 +27,20 @@ OPEN = (IngestItem.Status.PENDING, IngestItem.Status.PROCESSING)
 
 def job_page(job: Any, *, page: int) -> dict[str, Any]:
     """job: from `with_progress`. page: of its documents, from 1."""
-    progress, state = job.progress, state_of(job.progress)
-    rows = items_of(job.pk, first=(page - 1) * ITEMS_A_PAGE, limit=ITEMS_A_PAGE)
+    progress, state = job.progress, job_state(job.progress)
+    rows = read_items(job.pk, first=(page - 1) * ITEMS_A_PAGE, limit=ITEMS_A_PAGE)
     documents = Document.objects.current().existing_ids({row.replaces_id or row.id for row in rows})
     running = state not in ("completed", "failed")
     ended_at = datetime.fromisoformat(progress["last_end"]) if progress["last_end"] and not running else None
     return {
         "state": state,
         "running": running,
-        "duration": duration(job.created_at, ended_at),
+        "duration": format_duration(job.created_at, ended_at),
         "failed": progress["failed"],
         "bars": [
             _bar("documents", progress["ended"], progress["total"]),
             _bar("pages", progress["pages_done"], progress["pages_total"]),
-            _bar("chunks", embedded_of_job(job.pk), progress["chunks_made"]),
+            _bar("chunks", count_embedded(job.pk), progress["chunks_made"]),
         ],
         "items": [_line(row, documents) for row in rows],
     }
@@ -62,7 +62,7 @@ def _line(item: Any, documents: set[UUID]) -> dict[str, Any]:
         "chunks": _of(item.embedded, item.chunks_made),
         "done": _done(item),
         "attempts": item.attempts,
-        "duration": duration(item.started_at, item.ended_at),
+        "duration": format_duration(item.started_at, item.ended_at),
         "notes": list(item.warnings),
         "error": item.error,
         "url": reverse("admin:documents_document_change", args=[document_id]) if is_stored else "",
@@ -164,7 +164,7 @@ class JobViews(admin.ModelAdmin[IngestJob]):
 
     def delete_model(self, request: HttpRequest, obj: IngestJob) -> None:
         """The record of the job, and those of its documents that are not stored; stored ones stay."""
-        rest = not_stored(IngestItem.objects.filter(job=obj))
+        rest = filter_not_stored(IngestItem.objects.filter(job=obj))
         ingestion.delete_documents(list(rest.values_list("id", flat=True)), access=FULL)
         IngestJob.objects.filter(pk=obj.pk).delete()
 
@@ -177,12 +177,12 @@ class JobViews(admin.ModelAdmin[IngestJob]):
         items = IngestItem.objects.filter(job__in=list(objs))
         stored = Document.objects.current().filter(pk__in=items.values("pk")).count()
         lines = [f"{counted(stored, 'stored document')} will stay."]
-        if rest := not_stored(items).count():
+        if rest := filter_not_stored(items).count():
             lines.append(f"{counted(rest, 'document')} that failed or are not stored yet will be given up.")
         return lines, {"jobs": len(objs)}, set(), []
 
     def tell_retried(self, request: HttpRequest, count: int) -> None:
-        with sweep_may_do_it():
+        with tolerate_lost_hint():
             enqueue_ingest(count)
         if count:
             self.message_user(request, f"{counted(count, 'document')} will be tried again.", messages.SUCCESS)

@@ -13,7 +13,7 @@ from documents.admin.words import state_badge
 from documents.models import IngestItem, IngestJob
 from embeddings.admin.job_pages import JobViews
 from embeddings.admin.progress import ENDED, FAILED, with_progress
-from embeddings.admin.words import duration, state_of
+from embeddings.admin.words import format_duration, job_state
 from embeddings.work import ingestion
 
 
@@ -61,7 +61,7 @@ class IngestJobAdmin(JobViews, admin.ModelAdmin[IngestJob]):
 
     @admin.display
     def status(self, job: Any) -> str:
-        return state_badge(state_of(job.progress))
+        return state_badge(job_state(job.progress))
 
     @admin.display(description="progress")
     def bar(self, job: Any) -> str:
@@ -80,8 +80,8 @@ class IngestJobAdmin(JobViews, admin.ModelAdmin[IngestJob]):
     @admin.display
     def duration(self, job: Any) -> str:
         last = job.progress["last_end"]
-        ended = state_of(job.progress) in ("completed", "failed") and last
-        return duration(job.created_at, datetime.fromisoformat(last) if ended else None)
+        ended = job_state(job.progress) in ("completed", "failed") and last
+        return format_duration(job.created_at, datetime.fromisoformat(last) if ended else None)
 
     @admin.action(description="Retry what failed", permissions=["change"])
     def retry_failed(self, request: HttpRequest, queryset: QuerySet[IngestJob]) -> None:

@@ -13,9 +13,9 @@ from django.utils.html import format_html
 
 from embeddings import tasks
 from embeddings.model_lifecycle import switch as model_switch
-from embeddings.model_lifecycle.advice import to_follow
-from embeddings.model_lifecycle.listing import Counts
-from embeddings.model_lifecycle.listing import state as model_state
+from embeddings.model_lifecycle.advice import settings_to_follow
+from embeddings.model_lifecycle.listing import ModelCounts
+from embeddings.model_lifecycle.listing import describe_state as model_state
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
 from knowlex.base.errors import KnowlexError
 
@@ -62,7 +62,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         return counted
 
     def state(self, model: Any) -> str:
-        held = Counts(model.vectors_held, model.vectors_held + model.waiting_held, 0, 0, "")
+        held = ModelCounts(model.vectors_held, model.vectors_held + model.waiting_held, 0, 0, "")
         before = model if model.before_id == model.pk else None
         return model_state(model, held, before)
 
@@ -85,13 +85,13 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         if len(models) != 1:
             self.message_user(request, "Select one model.", messages.ERROR)
             return
-        self._switch(request, lambda: model_switch.activate(models[0]))
+        self._switch(request, lambda: model_switch.activate_model(models[0]))
 
     @admin.action(description="Go back to the model that was active before (whichever is selected)")
     def go_back(self, request: HttpRequest, queryset: QuerySet[EmbeddingModel]) -> None:
-        self._switch(request, model_switch.rollback)
+        self._switch(request, model_switch.roll_back)
 
-    def _switch(self, request: HttpRequest, switch: Callable[[], model_switch.Switched]) -> None:
+    def _switch(self, request: HttpRequest, switch: Callable[[], model_switch.ModelSwitch]) -> None:
         if not request.user.is_superuser:
             raise PermissionDenied
         try:
@@ -99,7 +99,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         except KnowlexError as exc:
             self.message_user(request, exc.message, messages.ERROR)
             return
-        told = f"Searches use {switched.model.name} now. For the next start: {to_follow(switched.model.spec)}"
+        told = f"Searches use {switched.model.name} now. For the next start: {settings_to_follow(switched.model.spec)}"
         self.message_user(request, told, messages.SUCCESS)
 
     @admin.display(ordering="vectors_held")

@@ -23,7 +23,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, JSONObject, Now
 
 from documents.models import Document, IngestItem, IngestJob
-from embeddings.admin.state import per_document
+from embeddings.admin.state import count_per_document
 from embeddings.models import Embedding
 from embeddings.work.job_reports import STALLED_AFTER_S
 
@@ -62,12 +62,12 @@ def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
     return jobs.annotate(progress=Coalesce(counted, Value(_NONE, summary.output_field)))
 
 
-def not_stored(items: QuerySet[Any]) -> QuerySet[Any]:
+def filter_not_stored(items: QuerySet[Any]) -> QuerySet[Any]:
     """Of new documents: those that wait, are being read or failed. What is only being embedded is stored."""
     return items.filter(~COMPLETED, ~Exists(_STORED), replaces=None, deleted_at=None)
 
 
-def embedded_of_job(job_id: UUID) -> int:
+def count_embedded(job_id: UUID) -> int:
     """Chunks of the job that have their vector: those of what is completed, and of what is being embedded."""
     items = IngestItem.objects.filter(job_id=job_id)
     done = items.filter(COMPLETED).aggregate(chunks=Coalesce(Sum("chunks_made"), 0))["chunks"]
@@ -75,9 +75,9 @@ def embedded_of_job(job_id: UUID) -> int:
     return int(done) + Embedding.objects.filter(model__active=True, chunk__document_id__in=under_way).count()
 
 
-def items_of(job_id: UUID, *, first: int, limit: int) -> list[Any]:
+def read_items(job_id: UUID, *, first: int, limit: int) -> list[Any]:
     """The job's documents from position `first` on, each with `embedded`, `stalled` and `neglected`."""
-    vectors = per_document(Embedding.objects.filter(model__active=True))
+    vectors = count_per_document(Embedding.objects.filter(model__active=True))
     embedded = Case(
         When(COMPLETED, then=F("chunks_made")),
         When(chunks_made__gt=0, then=vectors),

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from embeddings.admin.words import receipt_text
-from embeddings.work.ingestion import Receipt
+from embeddings.work.ingestion import DeletionReceipt
 
 
 class DeletingWithReceipt(admin.ModelAdmin[Any]):
@@ -16,7 +16,7 @@ class DeletingWithReceipt(admin.ModelAdmin[Any]):
 
     delete_selected_confirmation_template = "admin/documents/delete_selected.html"
 
-    def receipt_of_deleting(self, rows: Any) -> Receipt:
+    def receipt_of_deleting(self, rows: Any) -> DeletionReceipt:
         """Delete these rows with all that hangs on them."""
         raise NotImplementedError
 
@@ -37,5 +37,5 @@ class DeletingWithReceipt(admin.ModelAdmin[Any]):
         opts = self.opts
         return HttpResponseRedirect(reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist"))
 
-    def _tell(self, request: HttpRequest, receipt: Receipt) -> None:
+    def _tell(self, request: HttpRequest, receipt: DeletionReceipt) -> None:
         self.message_user(request, receipt_text(receipt), messages.SUCCESS)

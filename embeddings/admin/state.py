@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from documents.models import Document
 
 
-def per_document(rows: QuerySet[Any]) -> Coalesce:
+def count_per_document(rows: QuerySet[Any]) -> Coalesce:
     """How many of `rows` (which have a chunk) belong to the document of the outer query; 0 if none."""
     counted = (
         rows.filter(chunk__document=OuterRef("pk"))

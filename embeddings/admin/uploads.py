@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from documents.admin.forms import ReplaceForm, UploadForm
 from documents.library.collections import default_collection
 from documents.models import Document, IngestJob
-from embeddings.tasks import enqueue_ingest, sweep_may_do_it
+from embeddings.tasks import enqueue_ingest, tolerate_lost_hint
 from knowlex.base.errors import KnowlexError
 
 
@@ -68,7 +68,7 @@ class UploadViews(admin.ModelAdmin[Document]):
         return super().change_view(request, object_id, form_url, {**extra, **(extra_context or {})})
 
     def _to_job(self, job: IngestJob) -> HttpResponse:
-        with sweep_may_do_it():
+        with tolerate_lost_hint():
             enqueue_ingest(job.items.count())
         return HttpResponseRedirect(reverse("admin:documents_ingestjob_change", args=[job.pk]))
 

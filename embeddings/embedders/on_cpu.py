@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.protocols import Span
-from embeddings.types import Embedded, Vector
+from embeddings.types import EmbeddedText, Vector
 
 QUERY_THREADS = 2
 QUESTIONS_KEPT = 1000  # 1.5 kB each
@@ -27,7 +27,7 @@ class LoadedModel(Protocol):
 class TokenModel(LoadedModel, Protocol):
     """One whose token vectors can be had."""
 
-    def embedded(self, text: str, spans: Sequence[Span]) -> Embedded:
+    def embedded(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
         """A passage with the vectors of these spans of it."""
         ...
 
@@ -77,10 +77,12 @@ class OnCpuEmbedder(Generic[M]):
 class TokenEmbedder(OnCpuEmbedder[TokenModel]):
     """With the vectors of sentences, out of the text's own forward pass."""
 
-    def embed_with_sentences(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[Embedded]:
+    def embed_with_sentences(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
+    ) -> list[EmbeddedText]:
         model = self._loaded()
         return [model.embedded(text, wanted) for text, wanted in zip(texts, spans, strict=True)]
 
 
-def unit(vector: NDArray[np.float32]) -> Vector:
+def scale_to_unit(vector: NDArray[np.float32]) -> Vector:
     return np.asarray(vector / (np.linalg.norm(vector) or 1.0), dtype=np.float32)

@@ -26,7 +26,7 @@ _TRUTH = """
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class DeliveryBatch:
     """Of one space. A chunk has a point, or it is gone."""
 
     space: Space
@@ -40,12 +40,15 @@ class Parcel:
         if there := [self.points[entry.chunk_id] for entry in self.entries if entry.chunk_id in self.points]:
             await store.put(self.space, there)
 
-    def halves(self) -> list["Parcel"]:
+    def halves(self) -> list["DeliveryBatch"]:
         half = len(self.entries) // 2
-        return [Parcel(self.space, some, self.points) for some in (self.entries[:half], self.entries[half:])]
+        return [
+            DeliveryBatch(self.space, some, self.points)
+            for some in (self.entries[:half], self.entries[half:])
+        ]
 
 
-def parcels_of(entries: Sequence[Entry]) -> list[Parcel]:
+def read_batches(entries: Sequence[Entry]) -> list[DeliveryBatch]:
     """One for each model; none for a model that is gone, whose space goes as a whole."""
     scope = {"models": [e.model_id for e in entries], "chunks": [e.chunk_id for e in entries]}
     spaces: dict[int, Space] = {}
@@ -56,7 +59,9 @@ def parcels_of(entries: Sequence[Entry]) -> list[Parcel]:
         if vector is not None:
             found[chunk_id] = _point(chunk_id, vector, *payload)
     return [
-        Parcel(space, tuple(entry for entry in entries if entry.model_id == model_id), points[model_id])
+        DeliveryBatch(
+            space, tuple(entry for entry in entries if entry.model_id == model_id), points[model_id]
+        )
         for model_id, space in spaces.items()
     ]
 

@@ -11,12 +11,12 @@ from embeddings.protocols import VectorStore
 from embeddings.types import Space
 from knowlex.runtime.components import component
 
-OUTSIDE = {"embeddings.stores.chroma": "chroma", "embeddings.stores.qdrant": "qdrant"}
+EXTERNAL_STORES = {"embeddings.stores.chroma": "chroma", "embeddings.stores.qdrant": "qdrant"}
 SAME_STORE = {"api_key", "timeout_s", "retry"}  # may change, as a login in the URL may
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class StoreIdentity:
     """kind: chroma, qdrant. place: its address, and what its collections' names begin with; no secret.
 
     fingerprint: of all that says which store it is.
@@ -30,25 +30,25 @@ class Used:
         return f"{self.kind} at {self.place}"
 
 
-def in_use() -> Used | None:
+def configured_store() -> StoreIdentity | None:
     """None where vectors are searched in PostgreSQL, or in this process's memory."""
     part: dict[str, Any] = settings.KNOWLEX.get("VECTOR_STORE", {})
-    kind = OUTSIDE.get(part.get("class", "").rpartition(".")[0])
+    kind = EXTERNAL_STORES.get(part.get("class", "").rpartition(".")[0])
     if kind is None:
         return None
     options = {name: str(value) for name, value in part.get("options", {}).items() if name not in SAME_STORE}
     options["url"] = without_login(options.get("url", ""))
     told = json.dumps([kind, settings.VECTOR_STORE_COLLECTION, options], sort_keys=True)
     place = f"{options['url']}, collections {settings.VECTOR_STORE_COLLECTION}_…"
-    return Used(kind, place, hashlib.sha256(told.encode()).hexdigest())
+    return StoreIdentity(kind, place, hashlib.sha256(told.encode()).hexdigest())
 
 
-def place_without() -> str:
+def describe_place_without_store() -> str:
     """Where vectors are searched while `in_use` is None."""
     return "each process's memory" if "VECTOR_STORE" in settings.KNOWLEX else "PostgreSQL"
 
 
-def outside_store() -> VectorStore:
+def external_store() -> VectorStore:
     """Only where there is one in use."""
     return component("VECTOR_STORE", VectorStore)
 

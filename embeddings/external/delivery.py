@@ -17,7 +17,7 @@ from django.db import transaction
 
 from documents.library import collection_states
 from embeddings.external import configured, outbox
-from embeddings.external.batches import Parcel, parcels_of
+from embeddings.external.batches import DeliveryBatch, read_batches
 from embeddings.external.configured import space_of
 from embeddings.external.outbox import Entry
 from embeddings.models import DroppedSpace
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _Outcome:
+class _DeliveryOutcome:
     """refused: with the reason. down: why the store cannot be used; the rest was not tried then."""
 
     done: list[Entry] = field(default_factory=list)
@@ -44,40 +44,40 @@ class _Outcome:
     down: str = ""
 
 
-def ship_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
+def deliver_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
     """Of these chunks what waits, at once; nothing while the store is down: the turns send it then.
 
     Raises DatabaseUnavailable.
     """
-    used = configured.in_use()
+    used = configured.configured_store()
     if used is None or not _may_call(used.fingerprint):
         return
     for start in range(0, len(chunk_ids), AT_ONCE):
         some = chunk_ids[start : start + AT_ONCE]
         claim = partial(outbox.claim_of, model_id, some, fingerprint=used.fingerprint)
-        if _ship(claim, used.fingerprint) is None:
+        if _deliver(claim, used.fingerprint) is None:
             return
 
 
-def ship_turn() -> bool:
+def deliver_for_a_turn() -> bool:
     """What has waited longest, for about a second; whether another turn is wanted.
 
     Raises DatabaseUnavailable.
     """
-    used, ends = configured.in_use(), time.monotonic() + TURN_S
-    while used and ship_next(used.fingerprint):
+    used, ends = configured.configured_store(), time.monotonic() + TURN_S
+    while used and deliver_next(used.fingerprint):
         if time.monotonic() > ends:
-            return turns_due() > 0
+            return count_due_turns() > 0
     return False
 
 
-def work_once() -> bool:
+def deliver_once() -> bool:
     """What a worker would do next, here; False if there is nothing to ship."""
-    used = configured.in_use()
-    return used is not None and ship_next(used.fingerprint) > 0
+    used = configured.configured_store()
+    return used is not None and deliver_next(used.fingerprint) > 0
 
 
-def ship_next(fingerprint: str) -> int:
+def deliver_next(fingerprint: str) -> int:
     """How many entries were taken; 0 if nothing is due, or the store cannot be used.
 
     Raises DatabaseUnavailable.
@@ -86,15 +86,15 @@ def ship_next(fingerprint: str) -> int:
     if failures is None or not _drop_spaces(fingerprint):
         return 0
     most = max(LEAST_AT_ONCE, AT_ONCE >> min(failures, 10))
-    return _ship(partial(outbox.claim, fingerprint=fingerprint, most=most), fingerprint) or 0
+    return _deliver(partial(outbox.claim, fingerprint=fingerprint, most=most), fingerprint) or 0
 
 
-def turns_due() -> int:
+def count_due_turns() -> int:
     """How many turns are wanted besides those that are being taken; 0 without a store, or while it is down.
 
     Raises DatabaseUnavailable.
     """
-    used = configured.in_use()
+    used = configured.configured_store()
     if used is None:
         return 0
     batches, taken = with_retries(lambda: outbox.due(used.fingerprint, batch=AT_ONCE, most=TURNS))
@@ -102,36 +102,36 @@ def turns_due() -> int:
 
 
 def is_used() -> bool:
-    return configured.in_use() is not None
+    return configured.configured_store() is not None
 
 
 def _may_call(fingerprint: str) -> bool:
     return with_retries(lambda: outbox.may_call(fingerprint, probe=False)) is not None
 
 
-def _ship(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
+def _deliver(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
     """How many entries were taken; None if the store cannot be used."""
     lease = new_id()
     entries = with_retries(lambda: claim(lease=lease))
     if not entries:
         return 0
-    parcels = with_retries(lambda: parcels_of(entries))
+    parcels = with_retries(lambda: read_batches(entries))
     release_connection()
     with Heartbeat(lambda: outbox.renew(lease)):
-        outcome = asyncio.run(_send(configured.outside_store(), parcels))
+        outcome = asyncio.run(_send(configured.external_store(), parcels))
     known = {entry for parcel in parcels for entry in parcel.entries}
     outcome.done += [entry for entry in entries if entry not in known]
     with_retries(lambda: outbox.again_if_lost(lease, outcome.done))
     with_retries(lambda: _record(lease, fingerprint, outcome))
-    document_status.settle([entry.chunk_id for entry in outcome.done])
+    document_status.settle_documents([entry.chunk_id for entry in outcome.done])
     told = {"sent": len(outcome.done), "refused": sum(len(some) for some, _ in outcome.refused)}
     log.info("vectors shipped", extra={**told, "down": outcome.down})
     return None if outcome.down else len(entries)
 
 
-async def _send(store: VectorStore, parcels: Sequence[Parcel]) -> _Outcome:
+async def _send(store: VectorStore, parcels: Sequence[DeliveryBatch]) -> _DeliveryOutcome:
     """Halves what is refused until the refused entries are known, or that takes too many calls."""
-    outcome, refusals, rest = _Outcome(), 0, list(parcels)
+    outcome, refusals, rest = _DeliveryOutcome(), 0, list(parcels)
     try:
         while rest and not outcome.down:
             some = rest.pop()
@@ -139,7 +139,7 @@ async def _send(store: VectorStore, parcels: Sequence[Parcel]) -> _Outcome:
                 await some.send(store)
             except VectorStoreFailed as exc:
                 refusals += 1
-                if isinstance(exc, VectorStoreTimeout) or not await _answers(store):
+                if isinstance(exc, VectorStoreTimeout) or not await _is_answering(store):
                     outcome.down = exc.message
                 elif len(some.entries) == 1 or refusals >= MAX_REFUSED:
                     outcome.refused.append((some.entries, exc.message))
@@ -152,7 +152,7 @@ async def _send(store: VectorStore, parcels: Sequence[Parcel]) -> _Outcome:
     return outcome
 
 
-async def _answers(store: VectorStore) -> bool:
+async def _is_answering(store: VectorStore) -> bool:
     try:
         await store.ping()
     except VectorStoreFailed:
@@ -161,7 +161,7 @@ async def _answers(store: VectorStore) -> bool:
 
 
 @transaction.atomic
-def _record(lease: UUID, fingerprint: str, outcome: _Outcome) -> None:
+def _record(lease: UUID, fingerprint: str, outcome: _DeliveryOutcome) -> None:
     for entries, reason in outcome.refused:
         outbox.fail(lease, entries, reason)
     outbox.done(lease, outcome.done)
@@ -178,7 +178,7 @@ def _drop_spaces(fingerprint: str) -> bool:
     for space in with_retries(lambda: list(DroppedSpace.objects.order_by("model_id"))):
         release_connection()
         try:
-            asyncio.run(_drop(configured.outside_store(), space))
+            asyncio.run(_drop_space(configured.external_store(), space))
         except VectorStoreFailed as exc:
             with_retries(partial(outbox.store_is_down, fingerprint, exc.message))
             return False
@@ -186,7 +186,7 @@ def _drop_spaces(fingerprint: str) -> bool:
     return True
 
 
-async def _drop(store: VectorStore, space: DroppedSpace) -> None:
+async def _drop_space(store: VectorStore, space: DroppedSpace) -> None:
     try:
         await store.drop(space_of(space.model_id, space.dimensions))
     finally:

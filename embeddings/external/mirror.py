@@ -19,7 +19,7 @@ import numpy as np
 
 from documents.library import collection_states
 from embeddings.protocols import VectorStore
-from embeddings.types import Near, Point, Space, Vector
+from embeddings.types import NearestChunk, Point, Space, Vector
 from knowlex.db.pool import fetch_all
 from knowlex.db.threads import execute, release_connection, with_retries
 from knowlex.runtime.threads import RestingThreads
@@ -122,7 +122,7 @@ class Mirror:
 
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
-    ) -> list[Near] | None:
+    ) -> list[NearestChunk] | None:
         """As a store finds them; None where there is no room for all of them. Raises DatabaseUnavailable."""
         rows = await fetch_all(_STATES, [list(collections)])
         states = {(space, row["id"]): row["state"] for row in rows}

@@ -25,7 +25,7 @@ failures: Final[Counter[str]] = Counter()  # of this process, by the error's typ
 
 # What the store says of distance and collection counts for nothing: both are looked up here. Where too few of
 # its chunks are there, because they are gone or it has not got the others yet, all are looked at instead.
-_GIVEN = SQL("""
+_CANDIDATES = SQL("""
     WITH given AS MATERIALIZED (
         SELECT e.chunk_id, e.vector <=> %(vector)s::vector AS distance
         FROM unnest(%(near)s::uuid[]) AS near (chunk_id)
@@ -52,19 +52,19 @@ def store_name() -> str:
     return str(settings.KNOWLEX["VECTOR_STORE"]["class"]).split(".")[-2] if is_outside() else ""
 
 
-async def ping() -> bool:
+async def ping_store() -> bool:
     """Whether vectors can be searched, as far as PostgreSQL is not concerned. Raises VectorStoreFailed."""
     if is_outside():
         await component("VECTOR_STORE", VectorStore).ping()
     return True
 
 
-def given_search(model_id: int, where: Composable, collections: Composable) -> Composed:
+def candidate_search(model_id: int, where: Composable, collections: Composable) -> Composed:
     """SELECT of (chunk_id, distance), closest first, for the parameters near (ids), vector and limit.
 
     where: the whole condition on e. collections: the part of it that says which collections are read.
     """
-    return _GIVEN.format(
+    return _CANDIDATES.format(
         model=Literal(model_id),
         where=where,
         collections=collections,
@@ -73,7 +73,9 @@ def given_search(model_id: int, where: Composable, collections: Composable) -> C
     )
 
 
-async def near(space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int) -> list[UUID] | None:
+async def fetch_nearest(
+    space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
+) -> list[UUID] | None:
     """At most `limit` chunks, each once, closest first; the store's word only. None: it cannot hold them.
 
     Nothing of the database is held meanwhile. Raises VectorStoreFailed, VectorStoreTimeout, and where vectors
@@ -83,9 +85,9 @@ async def near(space: Space, vector: Vector, *, collections: Sequence[UUID], lim
         async with asyncio.timeout(settings.ANSWER_TIMEOUT_S):
             found = await _searched().nearest(space, vector, collections=collections, limit=limit)
     except TimeoutError as exc:
-        raise _counted(VectorStoreTimeout("The vector store did not answer in time.")) from exc
+        raise _count_failure(VectorStoreTimeout("The vector store did not answer in time.")) from exc
     except VectorStoreFailed as exc:
-        raise _counted(exc) from exc.__cause__
+        raise _count_failure(exc) from exc.__cause__
     return None if found is None else list(dict.fromkeys(one.chunk_id for one in found))
 
 
@@ -95,7 +97,7 @@ def _searched() -> VectorStore | Mirror:
     return kept(("VECTOR_STORE", "mirror"), lambda: Mirror(store)) if store_name() == "memory" else store
 
 
-def _counted(error: VectorStoreFailed) -> VectorStoreFailed:
+def _count_failure(error: VectorStoreFailed) -> VectorStoreFailed:
     failures[type(error).__name__] += 1
     log.error("vector store failed", extra={"error": type(error).__name__, "reason": error.message})
     return error

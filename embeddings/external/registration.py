@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from embeddings.external import configured
-from embeddings.external.configured import Used
+from embeddings.external.configured import StoreIdentity
 from embeddings.models import DroppedSpace, OutboxEntry, OutsideStore
 from knowlex.db.threads import execute, with_retries
 
@@ -29,19 +29,19 @@ _FILL = """
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StoreChange:
     """What a start has changed. now: None where no such store is in use from now on.
 
     vectors: how many the new store is still to get.
     """
 
     before: str
-    now: Used | None
+    now: StoreIdentity | None
     vectors: int = 0
 
     def __str__(self) -> str:
         if self.now is None:
-            place = configured.place_without()
+            place = configured.describe_place_without_store()
             return f"The vector store {self.before} is no longer used: vectors are searched in {place}."
         instead = f" instead of {self.before}" if self.before else ""
         told = f"Vectors are searched in {self.now} from now on{instead}."
@@ -50,26 +50,26 @@ class Change:
         return f"{told} The workers send it {self.vectors} stored vectors (manage.py vector_store check)."
 
 
-def register() -> Change | None:
+def register_store() -> StoreChange | None:
     """Take the configured store into use, or none; None if that is as it was. Raises DatabaseUnavailable.
 
     Everything of every model goes to a new store: the workers' sweep fills the outbox, and they ship it. What
     another one holds stays there; nobody looks at it any more.
     """
-    used = configured.in_use()
-    return with_retries(lambda: _register(used)) if _is_other(used) else None
+    used = configured.configured_store()
+    return with_retries(lambda: _register_store(used)) if _is_other(used) else None
 
 
-def fill() -> None:
+def fill_outbox() -> None:
     """Put all that is there into the outbox, some thousand a transaction, unless that is done already."""
     if not with_retries(OutsideStore.objects.filter(filled=False).exists):
         return
-    for _ in _filled():
+    for _ in _fill_in_steps():
         pass
     with_retries(lambda: OutsideStore.objects.filter(filled=False).update(filled=True))
 
 
-def _filled() -> Iterator[tuple[UUID, int]]:
+def _fill_in_steps() -> Iterator[tuple[UUID, int]]:
     after: tuple[UUID, int] | None = (UUID(int=0), 0)
     while after:
         scope = {"chunk": after[0], "model": after[1], "rows": ROWS}
@@ -79,13 +79,13 @@ def _filled() -> Iterator[tuple[UUID, int]]:
             yield after
 
 
-def _is_other(used: Used | None) -> bool:
+def _is_other(used: StoreIdentity | None) -> bool:
     row = with_retries(OutsideStore.objects.first)
     return (row.fingerprint if row else None) != (used.fingerprint if used else None)
 
 
 @transaction.atomic
-def _register(used: Used | None) -> Change | None:
+def _register_store(used: StoreIdentity | None) -> StoreChange | None:
     execute(_NO_WRITERS)
     before = OutsideStore.objects.first()
     if (before.fingerprint if before else None) == (used.fingerprint if used else None):
@@ -96,4 +96,4 @@ def _register(used: Used | None) -> Change | None:
         row = {"kind": used.kind, "place": used.place, "fingerprint": used.fingerprint}
         OutsideStore.objects.create(**row, since=timezone.now())
     vectors = execute("SELECT count(*) FROM embeddings_embedding")[0][0] if used else 0
-    return Change(str(before) if before else "", used, vectors)
+    return StoreChange(str(before) if before else "", used, vectors)

@@ -17,7 +17,7 @@ from psycopg.sql import SQL, Composed, Identifier
 
 from embeddings.external import nearest
 from embeddings.indexing import records
-from embeddings.indexing.kinds import PREFIX, Index, lists_for, refusal
+from embeddings.indexing.kinds import PREFIX, Index, explain_unsupported, lists_for
 from embeddings.indexing.measuring import measure
 from embeddings.models import EmbeddingModel, VectorIndex
 from embeddings.work.queue import INDEX_LOCK
@@ -48,15 +48,15 @@ def ensure_index(model: EmbeddingModel | None = None, *, min_rows: int | None = 
     model = model or EmbeddingModel.objects.active().first()
     if model is None:
         return None
-    with alone() as is_alone:
+    with hold_build_lock() as is_alone:
         return _ensure(model, min_rows) if is_alone else None
 
 
 def rebuild(model: EmbeddingModel) -> str | None:
     """Build it whatever the number of rows; None while another process is at it, or with no row."""
-    with alone() as is_alone:
+    with hold_build_lock() as is_alone:
         rows, _ = count_rows(model.pk)
-        if not is_alone or not rows or refused(model):
+        if not is_alone or not rows or explain_refusal(model):
             return None
         return _build(model, VectorIndex.objects.filter(model=model).first(), rows, "asked for")
 
@@ -67,16 +67,16 @@ def drop_index(model_id: int) -> None:
     _drop_others(model_id, keep="")
 
 
-def refused(model: EmbeddingModel) -> str:
+def explain_refusal(model: EmbeddingModel) -> str:
     """Why the settings allow this model no index; "" if they do."""
     if store := nearest.store_name():
         return f"Vectors are searched in {store} (KNOWLEX_VECTOR_STORE)."
     kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
-    return refusal(model.dimensions, kind, storage)
+    return explain_unsupported(model.dimensions, kind, storage)
 
 
 @contextmanager
-def alone() -> Iterator[bool]:
+def hold_build_lock() -> Iterator[bool]:
     """Whether this session is the only builder; the lock ends with the session at the latest."""
     (held,) = execute("SELECT pg_try_advisory_lock(%s)", [INDEX_LOCK])[0]
     try:
@@ -99,7 +99,7 @@ def _ensure(model: EmbeddingModel, min_rows: int | None) -> str | None:
     state = VectorIndex.objects.filter(model=model).first()
     enough = records.min_rows(model.dimensions) if min_rows is None else min_rows
     rows, since = count_rows(model.pk, since=state.built_at if state else None)
-    reason = refused(model)
+    reason = explain_refusal(model)
     if reason or rows < enough // 2:
         if state is not None:
             log.info("vector index dropped", extra={"model": model.name, "rows": rows, "reason": reason})
@@ -141,7 +141,7 @@ def _build(model: EmbeddingModel, state: VectorIndex | None, rows: int, reason: 
     index = Index(model.pk, model.dimensions, number, kind, storage, lists)
     log.info("building the vector index", extra={"index": index.name, "rows": rows, "reason": reason})
     _create(index, rows)
-    records.built(index, rows, measure(index, rows=rows, effort=None), reason)
+    records.record_build(index, rows, measure(index, rows=rows, effort=None), reason)
     _drop_others(model.pk, keep=index.name)
     return index.name
 

@@ -42,7 +42,7 @@ _SAMPLE = """
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecallMeasurement:
     """One look at an index. sample: searches; milliseconds: the median of one."""
 
     effort: int
@@ -63,7 +63,7 @@ class _Truth:
     farthest: float  # distance of the last of them
 
 
-def measure(index: Index, *, rows: int, effort: int | None) -> Found | None:
+def measure(index: Index, *, rows: int, effort: int | None) -> RecallMeasurement | None:
     """The index at the least effort that is enough, or the most if none is; None where it takes too long.
 
     effort: what it is used with now, and stays with while that is neither too little nor far too much.
@@ -78,7 +78,7 @@ def measure(index: Index, *, rows: int, effort: int | None) -> Found | None:
         return None
 
 
-def _choose(index: Index, effort: int | None, look: Callable[[int], Found]) -> Found:
+def _choose(index: Index, effort: int | None, look: Callable[[int], RecallMeasurement]) -> RecallMeasurement:
     efforts = index.efforts()
     start = min(effort or USUAL_EFFORT[index.kind], efforts[-1])
     found = look(start)
@@ -125,7 +125,7 @@ def _truths(index: Index, questions: Sequence[str]) -> tuple[list[_Truth], float
     return truths, statistics.median(times) if times else 0.0
 
 
-def _look(index: Index, truths: Sequence[_Truth], effort: int, exact_ms: float) -> Found:
+def _look(index: Index, truths: Sequence[_Truth], effort: int, exact_ms: float) -> RecallMeasurement:
     statement, setup = index.search(SQL("")), index.setup(effort)
     hits, times = 0, []
     for truth in truths:
@@ -133,7 +133,7 @@ def _look(index: Index, truths: Sequence[_Truth], effort: int, exact_ms: float) 
         hits += sum(distance <= truth.farthest + _EPSILON for distance in distances)
         times.append(took)
     recall = hits / sum(truth.neighbours for truth in truths)
-    return Found(effort, recall, len(truths), statistics.median(times), exact_ms)
+    return RecallMeasurement(effort, recall, len(truths), statistics.median(times), exact_ms)
 
 
 @transaction.atomic

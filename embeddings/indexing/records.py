@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from embeddings.indexing.kinds import USUAL_EFFORT, Index
-from embeddings.indexing.measuring import Found
+from embeddings.indexing.measuring import RecallMeasurement
 from embeddings.models import IndexMeasurement, VectorIndex
 from knowlex.db.threads import execute
 
@@ -28,7 +28,7 @@ def min_rows(dimensions: int) -> int:
 
 log = logging.getLogger(__name__)
 
-KEPT = 500  # measurements of one model
+MEASUREMENTS_KEPT = 500  # measurements of one model
 _TRIM = """
     DELETE FROM embeddings_indexmeasurement WHERE model_id = %(model)s AND id <= (
         SELECT id FROM embeddings_indexmeasurement WHERE model_id = %(model)s
@@ -41,7 +41,7 @@ def index_of(state: VectorIndex) -> Index:
 
 
 @transaction.atomic
-def built(index: Index, rows: int, found: Found | None, reason: str) -> None:
+def record_build(index: Index, rows: int, found: RecallMeasurement | None, reason: str) -> None:
     """The new index is the one from now on. One that was too slow to measure is used at its usual effort."""
     now = timezone.now()
     VectorIndex.objects.update_or_create(
@@ -61,11 +61,13 @@ def built(index: Index, rows: int, found: Found | None, reason: str) -> None:
         },
     )
     if found is not None:
-        measured(index, rows, found, f"built: {reason}")
+        record_measurement(index, rows, found, f"built: {reason}")
 
 
 @transaction.atomic
-def measured(index: Index, rows: int, found: Found, reason: str) -> IndexMeasurement | None:
+def record_measurement(
+    index: Index, rows: int, found: RecallMeasurement, reason: str
+) -> IndexMeasurement | None:
     """Searches use the index at this effort from now on, or do without where its recall is too low.
 
     None where another index has taken its place meanwhile.
@@ -88,7 +90,7 @@ def measured(index: Index, rows: int, found: Found, reason: str) -> IndexMeasure
         measured_at=now,
         **known,
     )
-    execute(_TRIM, {"model": index.model_id, "kept": KEPT})
+    execute(_TRIM, {"model": index.model_id, "kept": MEASUREMENTS_KEPT})
     report = {"index": index.name, "rows": rows, **known}
     if found.serves:
         log.info("vector index measured", extra=report)

@@ -7,13 +7,13 @@ from embeddings.external import nearest
 from knowlex.base.times import utc_timestamp
 
 # One row, or none before anything was embedded.
-STATE = """
+INDEX_STATE = """
     SELECT i.kind, i.storage, i.rows, i.effort, i.recall, i.measured_at, coalesce(i.serves, false) AS serves
     FROM embeddings_embeddingmodel m LEFT JOIN embeddings_vectorindex i ON i.model_id = m.id WHERE m.active
 """
 
 
-def described(row: Mapping[str, Any] | None) -> dict[str, Any]:
+def describe_index(row: Mapping[str, Any] | None) -> dict[str, Any]:
     """kind is "none" without an index; searches: "index" or "exact", or the store's name where vectors are
     searched outside PostgreSQL.
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from embeddings.indexing import records
-from embeddings.indexing.building import alone, count_rows, drop_orphans, ensure_index
+from embeddings.indexing.building import count_rows, drop_orphans, ensure_index, hold_build_lock
 from embeddings.indexing.measuring import measure
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
 from knowlex.db.threads import execute
@@ -20,7 +20,7 @@ _WRITES = """
 _seen: tuple[int, list[EmbeddingModel]] | None = None
 
 
-def keep() -> None:
+def maintain_indexes() -> None:
     """Build what is due, and measure what has changed: for the active model, and those to go back to."""
     global _seen
     writes = int(execute(_WRITES)[0][0])
@@ -31,7 +31,7 @@ def keep() -> None:
     for model in models:
         ensure_index(model)
         postponed |= measure_if_due(model)
-    with alone() as is_alone:
+    with hold_build_lock() as is_alone:
         if is_alone:
             drop_orphans()
     _seen = None if postponed else (writes, models)
@@ -49,13 +49,13 @@ def measure_if_due(model: EmbeddingModel) -> bool:
 
 def measure_now(model: EmbeddingModel, *, reason: str) -> IndexMeasurement | None:
     """None without an index, while another process is at it, or where it takes too long."""
-    with alone() as is_alone:
+    with hold_build_lock() as is_alone:
         state = VectorIndex.objects.select_related("model").filter(model=model).first()
         if not is_alone or state is None:
             return None
         index, (rows, _) = records.index_of(state), count_rows(model.pk)
         found = measure(index, rows=rows, effort=state.effort)
-        return records.measured(index, rows, found, reason) if found else None
+        return records.record_measurement(index, rows, found, reason) if found else None
 
 
 def _has_changed(state: VectorIndex) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from embeddings.lexical.terms import SPARSE_DIMENSIONS, lexemes, term_weights
-from embeddings.types import HeldChunk
+from embeddings.types import ClaimedChunk
 from knowlex.db.threads import execute, with_retries
 
 _SEPARATOR = "\x1f"  # stands in no lexeme
@@ -34,7 +34,7 @@ _INDEX_PENDING = """
 """
 
 
-def store(chunks: Sequence[HeldChunk]) -> None:
+def store_words(chunks: Sequence[ClaimedChunk]) -> None:
     """Words of chunks that are there and have none. In a transaction, with their documents locked."""
     language_of = dict(execute(_LANGUAGES, [[chunk.chunk_id for chunk in chunks]]))
     new = [chunk for chunk in chunks if chunk.chunk_id in language_of]
@@ -42,13 +42,13 @@ def store(chunks: Sequence[HeldChunk]) -> None:
         execute(_INSERT, _columns(new, [lexemes(one.content, language_of[one.chunk_id]) for one in new]))
 
 
-def analyse_again(chunks: Sequence[HeldChunk], language: str) -> None:
+def replace_words(chunks: Sequence[ClaimedChunk], language: str) -> None:
     """Other words for chunks that have some; triggers keep the counts true."""
     execute(_UPDATE, _columns(chunks, [lexemes(chunk.content, language) for chunk in chunks]))
 
 
 def _columns(
-    chunks: Sequence[HeldChunk], words: Sequence[Sequence[str]]
+    chunks: Sequence[ClaimedChunk], words: Sequence[Sequence[str]]
 ) -> tuple[list[UUID], list[str], list[str]]:
     return (
         [chunk.chunk_id for chunk in chunks],

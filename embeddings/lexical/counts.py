@@ -23,13 +23,13 @@ _FOLD = """
 """
 
 
-def fold(*, since: int, min_new_rows: int = MIN_NEW_ROWS) -> int:
+def fold_counts(*, since: int, min_new_rows: int = MIN_NEW_ROWS) -> int:
     """Fold the words that were counted after row `since`, if enough were; returns the next call's `since`."""
-    return with_retries(lambda: _fold(since, min_new_rows))
+    return with_retries(lambda: _fold_counts(since, min_new_rows))
 
 
 @transaction.atomic
-def _fold(since: int, min_new_rows: int) -> int:
+def _fold_counts(since: int, min_new_rows: int) -> int:
     until = _newest()
     if until - since < min_new_rows or not try_lock(LEXEME_LOCK):
         return since

@@ -5,8 +5,8 @@ import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
-from embeddings.lexical.english import CJK, LONGEST, pairs
-from embeddings.lexical.languages import Language
+from embeddings.lexical.english import CJK, LONGEST, overlapping_pairs
+from embeddings.lexical.languages import LanguageRules
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 _APOSTROPHES = "'’ʼ"
@@ -17,7 +17,7 @@ _ENDING = re.compile(rf"(?<=\w)[{_APOSTROPHES}]\w+")
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200D, 0x2060, 0xFEFF))
 
 
-def lexemes(text: str, language: Language, without: frozenset[str]) -> list[str]:
+def language_lexemes(text: str, language: LanguageRules, without: frozenset[str]) -> list[str]:
     """Stems in order; runs of scripts that put no space between words as overlapping pairs."""
     spelled = language.spelled(text).translate(_INVISIBLE)
     if language.code in _SUFFIXED:
@@ -35,12 +35,12 @@ def lexemes(text: str, language: Language, without: frozenset[str]) -> list[str]
     return [*found, *_stems(words, language, without)]
 
 
-def _stems(words: list[str], language: Language, without: frozenset[str]) -> list[str]:
+def _stems(words: list[str], language: LanguageRules, without: frozenset[str]) -> list[str]:
     return language.stem([word[:LONGEST] for word in words if word not in without]) if words else []
 
 
 def _kept_pairs(run: str, unspaced: str, without: frozenset[str]) -> list[str]:
-    found = pairs(run) if run else _cluster_pairs(unspaced)
+    found = overlapping_pairs(run) if run else _cluster_pairs(unspaced)
     return [pair for pair in found if pair not in without]
 
 

@@ -36,7 +36,7 @@ _POINTS = dict.fromkeys((*range(0x591, 0x5C8), 0x640, *range(0x64B, 0x660), 0x67
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class LanguageRules:
     """stop_words: as they are written, and as they are typed where accents are left out."""
 
     code: str
@@ -55,21 +55,21 @@ class Language:
 
 
 @lru_cache(maxsize=256)
-def language(code: str) -> Language:
+def language_rules(code: str) -> LanguageRules:
     """For any code: without stems or stop words where none are known."""
-    code = base(code)
+    code = base_code(code)
     listed = stop_words(code)
     if code in FOLDED:
-        listed |= {fold(word) for word in listed}
-    return Language(code, listed, _stemming(code))
+        listed |= {fold_accents(word) for word in listed}
+    return LanguageRules(code, listed, _stemming(code))
 
 
-def base(code: str) -> str:
+def base_code(code: str) -> str:
     code = code.lower().partition("-")[0]
     return SAME_AS.get(code, code)
 
 
-def fold(word: str) -> str:
+def fold_accents(word: str) -> str:
     """Without accents."""
     if word.isascii():
         return word
@@ -84,12 +84,12 @@ def _stemming(code: str) -> Callable[[list[str]], list[str]]:
     stemmer = Stemmer.Stemmer(name, 30_000)
     if code not in FOLDED:
         return stemmer.stemWords  # type: ignore[no-any-return]
-    return lambda words: [fold(stem) for stem in stemmer.stemWords(words)]
+    return lambda words: [fold_accents(stem) for stem in stemmer.stemWords(words)]
 
 
 def _cut(words: list[str]) -> list[str]:
     """The first letters, without the vowels that cases and numbers differ in."""
-    return [_beginning(fold_latin(word)) if word.isalpha() else word for word in words]
+    return [_beginning(fold_latin_accents(word)) if word.isalpha() else word for word in words]
 
 
 def _beginning(word: str) -> str:
@@ -97,6 +97,6 @@ def _beginning(word: str) -> str:
     return (bare if len(bare) > 2 else word)[:CUT_TO]
 
 
-def fold_latin(word: str) -> str:
+def fold_latin_accents(word: str) -> str:
     """Accents of Latin letters only: Cyrillic й is not и."""
-    return fold(word) if word[:1] < "\u0370" else word
+    return fold_accents(word) if word[:1] < "\u0370" else word

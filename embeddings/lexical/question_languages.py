@@ -6,16 +6,16 @@ from functools import lru_cache
 from documents.text.stop_words import votes
 
 ENOUGH = 2  # stop words of another language than English: "Die Hard" has one of German
-_WORD = re.compile(r"[^\W_]+")
+_QUESTION_WORD = re.compile(r"[^\W_]+")
 
 
 @lru_cache(maxsize=1024)
-def asked_in(text: str) -> tuple[str, ...]:
+def detect_question_languages(text: str) -> tuple[str, ...]:
     """The languages that most of the question's stop words belong to; () where it is unclear.
 
     Several where they share the words that there are: "Que es" is Spanish, and could be French.
     """
-    counts = votes(set(_WORD.findall(text.lower())))
+    counts = votes(set(_QUESTION_WORD.findall(text.lower())))
     most = max(counts.values(), default=0)
     if counts["en"] == most:
         return ("en",) if most else ()

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from documents.text.languages import language_of
 from embeddings.lexical import chunk_words
-from embeddings.types import HeldChunk
+from embeddings.types import ClaimedChunk
 from knowlex.db.threads import execute, with_retries
 
 BATCH = 500
@@ -26,18 +26,18 @@ _PAGES = """
     ORDER BY p.number
 """
 # Against a worker that stores words of the same document, by the language that it had.
-_LOCK = "SELECT language FROM documents_document WHERE id = %s FOR UPDATE"
+_LOCK_LANGUAGE = "SELECT language FROM documents_document WHERE id = %s FOR UPDATE"
 _CHUNKS = """
     SELECT c.id, c.content, c.chunk_index FROM documents_chunk c
     JOIN embeddings_lexicalentry l ON l.chunk_id = c.id
     WHERE c.document_id = %s AND c.chunk_index > %s ORDER BY c.chunk_index LIMIT %s
 """
-_SET = "UPDATE documents_document SET language = %s WHERE id = %s"
+_SET_LANGUAGE = "UPDATE documents_document SET language = %s WHERE id = %s"
 _AS_ENGLISH = ("", "en")
 
 
 @dataclass(slots=True)
-class Reindexed:
+class ReindexedDocument:
     """One document. chunks: how many have been analysed anew."""
 
     document_id: UUID
@@ -45,7 +45,7 @@ class Reindexed:
     chunks: int = 0
 
 
-def reindex(*, collection: UUID | None = None, everything: bool = False) -> Iterator[Reindexed]:
+def reindex(*, collection: UUID | None = None, everything: bool = False) -> Iterator[ReindexedDocument]:
     """Tell every document's language; where it is another than is stored, its words are analysed by it.
 
     everything: words of the others are analysed anew too. What is done stays done if it is broken off.
@@ -56,7 +56,7 @@ def reindex(*, collection: UUID | None = None, everything: bool = False) -> Iter
         if everything or told != language:
             yield with_retries(partial(_reindex, document_id, told, everything))
         else:
-            yield Reindexed(document_id, language)
+            yield ReindexedDocument(document_id, language)
 
 
 def _documents(collection: UUID | None) -> Iterator[tuple[UUID, str]]:
@@ -71,11 +71,11 @@ def _read(statement: str, **parameters: object) -> list[tuple[Any, ...]]:
 
 
 @transaction.atomic
-def _reindex(document_id: UUID, language: str, everything: bool) -> Reindexed:
+def _reindex(document_id: UUID, language: str, everything: bool) -> ReindexedDocument:
     """Of one moment: a document is never found half by one analysis, half by another."""
-    done = Reindexed(document_id, language)
-    for (former,) in execute(_LOCK, [document_id]):
-        execute(_SET, [language, document_id])
+    done = ReindexedDocument(document_id, language)
+    for (former,) in execute(_LOCK_LANGUAGE, [document_id]):
+        execute(_SET_LANGUAGE, [language, document_id])
         if everything or not {former, language} <= set(_AS_ENGLISH):
             done.chunks = _analyse(document_id, language)
     return done
@@ -84,7 +84,7 @@ def _reindex(document_id: UUID, language: str, everything: bool) -> Reindexed:
 def _analyse(document_id: UUID, language: str) -> int:
     count, rows = 0, execute(_CHUNKS, [document_id, -1, BATCH])
     while rows:
-        chunk_words.analyse_again([HeldChunk(id_, content) for id_, content, _ in rows], language)
+        chunk_words.replace_words([ClaimedChunk(id_, content) for id_, content, _ in rows], language)
         count += len(rows)
         rows = execute(_CHUNKS, [document_id, rows[-1][2], BATCH])
     return count

@@ -5,7 +5,7 @@ import time
 from django.core.management.base import OutputWrapper
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from embeddings.model_lifecycle.listing import Counts
+from embeddings.model_lifecycle.listing import ModelCounts
 from knowlex.runtime.progress import TerminalBar
 
 
@@ -23,7 +23,7 @@ class BuildDisplay(TerminalBar):
     def alone(self) -> None:
         self._write(self.ALONE)
 
-    def show(self, held: Counts) -> None:
+    def show(self, held: ModelCounts) -> None:
         rate = self._rate(held.vectors)
         told = f"{rate:.1f} chunks/s" + (f" · {held.failed} failed" if held.failed else "")
         if self._progress:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.core.management.base import OutputWrapper
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from embeddings.work.bulk import FileResult, Numbers
+from embeddings.work.bulk import FileResult, IngestTotals
 from knowlex.runtime.progress import TerminalBar
 
 
@@ -21,7 +21,7 @@ class Display(TerminalBar):
     def alone(self) -> None:
         self._write("No worker is running, so the work is done here.")
 
-    def show(self, numbers: Numbers, results: Sequence[FileResult]) -> None:
+    def show(self, numbers: IngestTotals, results: Sequence[FileResult]) -> None:
         """results: those that are new; failures are told at once."""
         for result in results:
             if result.outcome == "failed":

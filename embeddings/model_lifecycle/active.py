@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from embeddings.model_lifecycle import advice
-from embeddings.model_lifecycle.registry import configured, embedder_for, fits
+from embeddings.model_lifecycle.registry import configured_model, embedder_for, is_same_model
 from embeddings.models import EmbeddingModel
 from embeddings.types import ModelSpec
 from embeddings.work import queue
@@ -36,7 +36,7 @@ class ActiveModel:
     def name(self) -> str:
         if time.monotonic() - self._looked_at > NAME_KEPT_S:
             row = with_retries(EmbeddingModel.objects.active().first)
-            self._name, self._looked_at = (row.spec if row else configured()).name, time.monotonic()
+            self._name, self._looked_at = (row.spec if row else configured_model()).name, time.monotonic()
         return self._name
 
 
@@ -47,13 +47,13 @@ def ensure_model_matches() -> None:
     vectors, or if the active one cannot be used here.
     """
     active = with_retries(EmbeddingModel.objects.active().first)
-    if active is None or fits(active.spec, configured()):
+    if active is None or is_same_model(active.spec, configured_model()):
         with_retries(_take_configured)
     elif not with_retries(active.embeddings.exists):
         if settings.EMBEDDER_CHOSEN or not _is_usable(active.spec):
             with_retries(_take_configured)
     elif settings.EMBEDDER_CHOSEN:
-        raise ImproperlyConfigured(advice.refusal(active.spec, configured()))
+        raise ImproperlyConfigured(advice.explain_mismatch(active.spec, configured_model()))
     else:
         _check_usable(active.spec)
 
@@ -85,17 +85,17 @@ def _check_usable(model: ModelSpec) -> None:
 def _take_configured() -> EmbeddingModel:
     """Make the configured model active; what was active before has no vectors, and goes."""
     queue.lock(queue.MODEL_LOCK)
-    spec = configured()
+    spec = configured_model()
     # The active one first: it stays, though another row be of the same model under another name.
     rows = list(EmbeddingModel.objects.select_for_update(no_key=True).order_by("-active", "id"))
-    model = next((row for row in rows if fits(row.spec, spec)), None)
+    model = next((row for row in rows if is_same_model(row.spec, spec)), None)
     for other in rows:
         if other != model and (other.active or other.name == spec.name):
             _retire(other, spec)
-    return _activated(model or EmbeddingModel(name=spec.name, provider=spec.provider), spec)
+    return _save_as_active(model or EmbeddingModel(name=spec.name, provider=spec.provider), spec)
 
 
-def _activated(model: EmbeddingModel, spec: ModelSpec) -> EmbeddingModel:
+def _save_as_active(model: EmbeddingModel, spec: ModelSpec) -> EmbeddingModel:
     model.options = model.options or dict(spec.options)
     model.dimensions = model.dimensions or spec.dimensions
     model.active = model.wanted = True
@@ -107,5 +107,5 @@ def _activated(model: EmbeddingModel, spec: ModelSpec) -> EmbeddingModel:
 def _retire(other: EmbeddingModel, spec: ModelSpec) -> None:
     """What was asked of it goes with it: the sweep asks the other model."""
     if other.embeddings.exists():
-        raise ImproperlyConfigured(advice.refusal(other.spec, spec))
+        raise ImproperlyConfigured(advice.explain_mismatch(other.spec, spec))
     other.delete()

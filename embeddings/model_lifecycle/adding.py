@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import IntegrityError
 
-from embeddings.model_lifecycle.listing import ModelInTheWay
-from embeddings.model_lifecycle.registry import embedder_for, fits
+from embeddings.model_lifecycle.listing import ModelConflict
+from embeddings.model_lifecycle.registry import embedder_for, is_same_model
 from embeddings.models import EmbeddingModel
 from embeddings.types import ModelSpec
 from knowlex.base.errors import InvalidInput
@@ -19,7 +19,7 @@ SAMPLE = "One sentence shows whether the model can embed."
 NOT_FOR = {"openai": {"path", "query_prefix", "passage_prefix"}, "ollama": {"path"}}
 
 
-def spec(
+def parse_spec(
     name: str, *, provider: str | None = None, dimensions: int | None = None, options: dict[str, Any]
 ) -> ModelSpec:
     """What is asked for, with what goes without saying. options: of `registry.MODEL_OPTIONS`.
@@ -46,7 +46,7 @@ def _short(options: dict[str, Any]) -> dict[str, Any]:
     return options | ({"model": short_name(options["model"])} if "model" in options else {})
 
 
-def add(spec: ModelSpec) -> tuple[EmbeddingModel, bool]:
+def add_model(spec: ModelSpec) -> tuple[EmbeddingModel, bool]:
     """The model's row, and whether it is new; it is not embedded with before it is built.
 
     Raises EmbedderError (it cannot be loaded or reached), InvalidInput, ModelInTheWay (a name is another's).
@@ -54,20 +54,22 @@ def add(spec: ModelSpec) -> tuple[EmbeddingModel, bool]:
     name = check_storable(spec.name, "name").strip()
     if not 0 < len(name) <= MAX_NAME:
         raise InvalidInput(f"A model's name has 1 to {MAX_NAME} characters.", field="name")
-    dimensions = check(spec)
+    dimensions = check_embedder(spec)
     if spec.dimensions and spec.dimensions != dimensions:
-        raise InvalidInput(f"{spec.name} gives vectors of {dimensions} dimensions, not {spec.dimensions}.")
+        raise InvalidInput(
+            f"{spec.name} gives vectors of {dimensions} dimensions, not {spec.dimensions}."
+        )
     values = {"provider": spec.provider, "dimensions": dimensions, "options": dict(spec.options)}
     try:
         model, is_new = with_retries(lambda: EmbeddingModel.objects.get_or_create(name=name, defaults=values))
     except IntegrityError as exc:
-        raise ModelInTheWay(f"{name} is being added by somebody else.") from exc
-    if not fits(model.spec, spec):
-        raise ModelInTheWay(f"There is another model of the name {name}: {model.spec}. Choose another name.")
+        raise ModelConflict(f"{name} is being added by somebody else.") from exc
+    if not is_same_model(model.spec, spec):
+        raise ModelConflict(f"There is another model of the name {name}: {model.spec}. Choose another name.")
     return model, is_new
 
 
-def check(spec: ModelSpec) -> int:
+def check_embedder(spec: ModelSpec) -> int:
     """Embeds one text; the size of its vector. Raises EmbedderError."""
     (vector,) = embedder_for(spec).embed([SAMPLE])
     return len(vector)

@@ -7,13 +7,13 @@ from embeddings.types import ModelSpec
 COMMAND = "manage.py embedding_model"
 
 
-def refusal(active: ModelSpec, named: ModelSpec) -> str:
+def explain_mismatch(active: ModelSpec, named: ModelSpec) -> str:
     """Why nothing starts while the settings name another model than the one whose vectors are searched."""
     named = _distinct(named, active)
     return (
         f"The stored vectors are of {active}, but the settings name {named}. Vectors of two models cannot be "
-        f"searched together. To change to {named.name}: {to_change(named)} To go on with {active.name}: "
-        f"{to_follow(active)}"
+        f"searched together. To change to {named.name}: {commands_to_change(named)} To go on with {active.name}: "
+        f"{settings_to_follow(active)}"
     )
 
 
@@ -25,15 +25,15 @@ def _distinct(named: ModelSpec, active: ModelSpec) -> ModelSpec:
     return replace(named, name=f"{named.name}-{named.dimensions}", options=options)
 
 
-def to_change(named: ModelSpec) -> str:
+def commands_to_change(named: ModelSpec) -> str:
     """The commands, and that nothing has to run for them."""
     return (
-        f"`{COMMAND} add {added(named)}`, `{COMMAND} build {named.name}` and "
+        f"`{COMMAND} add {arguments_to_add(named)}`, `{COMMAND} build {named.name}` and "
         f"`{COMMAND} activate {named.name}`; they run with these settings too."
     )
 
 
-def added(named: ModelSpec) -> str:
+def arguments_to_add(named: ModelSpec) -> str:
     """The words after `add`."""
     words = [named.name, "--provider", named.provider]
     for name, value in named.options:
@@ -41,16 +41,16 @@ def added(named: ModelSpec) -> str:
     return " ".join(words)
 
 
-def to_follow(active: ModelSpec) -> str:
+def settings_to_follow(active: ModelSpec) -> str:
     """How the environment names the model, or leaves it to the database."""
     return (
-        f"set {variables(active)}; or set none of KNOWLEX_EMBEDDER, KNOWLEX_EMBEDDING_MODEL, "
+        f"set {environment_variables(active)}; or set none of KNOWLEX_EMBEDDER, KNOWLEX_EMBEDDING_MODEL, "
         "KNOWLEX_EMBEDDING_DIMENSIONS and OPENAI_API_KEY (which stands for KNOWLEX_EMBEDDER=openai): the "
         "active model is then used."
     )
 
 
-def variables(model: ModelSpec) -> str:
+def environment_variables(model: ModelSpec) -> str:
     """`NAME=value` for each variable that names the model."""
     options = dict(model.options)
     name = options.get("path") or options.get("model") or model.name

@@ -27,14 +27,14 @@ _BYTES = """
 _INDEX = "SELECT kind, serves FROM embeddings_vectorindex WHERE model_id = %s ORDER BY number DESC LIMIT 1"
 
 
-class ModelInTheWay(KnowlexError):
+class ModelConflict(KnowlexError):
     """What is asked for cannot be done with the models as they are."""
 
     code, status = "CONFLICT", 409
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ModelCounts:
     """chunks: all that are stored. waiting: queued or in a worker's hands. reason: of one that failed."""
 
     vectors: int
@@ -48,7 +48,7 @@ class Counts:
         return max(0, self.chunks - self.vectors)
 
 
-def named(name: str) -> EmbeddingModel:
+def find_model(name: str) -> EmbeddingModel:
     """Ollama's may be named with the tag `latest`. Raises NotFound, naming those that there are."""
     model = with_retries(EmbeddingModel.objects.filter(name__in={name, short_name(name)}).first)
     if model is None:
@@ -57,18 +57,18 @@ def named(name: str) -> EmbeddingModel:
     return model
 
 
-def counts() -> dict[int, Counts]:
+def fetch_counts() -> dict[int, ModelCounts]:
     """Of all models, by their ids."""
-    return {row[0]: Counts(*row[1:]) for row in with_retries(lambda: execute(_COUNTS, {"model": None}))}
+    return {row[0]: ModelCounts(*row[1:]) for row in with_retries(lambda: execute(_COUNTS, {"model": None}))}
 
 
-def counts_of(model_id: int) -> Counts | None:
+def fetch_counts_of(model_id: int) -> ModelCounts | None:
     """None if the model is gone."""
     rows = with_retries(lambda: execute(_COUNTS, {"model": model_id}))
-    return Counts(*rows[0][1:]) if rows else None
+    return ModelCounts(*rows[0][1:]) if rows else None
 
 
-def state(model: EmbeddingModel, held: Counts, before: EmbeddingModel | None) -> str:
+def describe_state(model: EmbeddingModel, held: ModelCounts, before: EmbeddingModel | None) -> str:
     """active; previous (what `rollback` goes back to); building; ready; idle (not kept up); added."""
     if model.active:
         return "active"
@@ -79,12 +79,12 @@ def state(model: EmbeddingModel, held: Counts, before: EmbeddingModel | None) ->
     return "previous" if model == before else "ready"
 
 
-def bytes_of(model_id: int) -> int:
+def measure_bytes(model_id: int) -> int:
     """Of its vectors and those of sentences; reads through all of them."""
     return int(with_retries(lambda: execute(_BYTES, {"model": model_id}))[0][0])
 
 
-def index_of(model_id: int) -> str:
+def describe_index(model_id: int) -> str:
     """Its vector index in a word or two."""
     rows = with_retries(lambda: execute(_INDEX, [model_id]))
     if not rows:

@@ -9,14 +9,14 @@ from django.db.models import ForeignKey
 
 from embeddings.models import EmbeddingModel
 from embeddings.sanity import work
-from embeddings.sanity.types import EMBED, UNSHIPPED, VECTOR, WAITING, Check
+from embeddings.sanity.types import EMBED, UNSHIPPED, VECTOR, WAITING, SanityCheck
 
 APPS = {"documents", "embeddings", "rag"}
 DELETE_AGAIN = "Delete the document and upload it again."
 _CHUNKS = "FROM documents_chunk c WHERE c.document_id = d.id"
 
 
-def orphans() -> Iterator[Check]:
+def orphans() -> Iterator[SanityCheck]:
     """Foreign keys hold this, unless somebody has gone past them."""
     for model in apps.get_models():
         if model._meta.app_label not in APPS or not model._meta.managed:
@@ -26,10 +26,10 @@ def orphans() -> Iterator[Check]:
                 yield _orphan(model._meta.db_table, one)
 
 
-def _orphan(table: str, key: "ForeignKey[object, object]") -> Check:
+def _orphan(table: str, key: "ForeignKey[object, object]") -> SanityCheck:
     parent = key.related_model._meta
     target = parent.pk.column
-    return Check(
+    return SanityCheck(
         f"{table}.{key.column}",
         f"Every {key.column} of {table} names a row of {parent.db_table}.",
         f"SELECT DISTINCT t.{key.column} FROM {table} t WHERE t.{key.column} IS NOT NULL "
@@ -39,14 +39,14 @@ def _orphan(table: str, key: "ForeignKey[object, object]") -> Check:
     )
 
 
-def documents() -> Iterator[Check]:
-    yield Check(
+def documents() -> Iterator[SanityCheck]:
+    yield SanityCheck(
         "default_collection",
         "The collection `default` is there.",
         "SELECT 'default' WHERE NOT EXISTS (SELECT FROM documents_collection WHERE name = 'default')",
         "Any upload makes it again.",
     )
-    yield Check(
+    yield SanityCheck(
         "one_per_checksum",
         "A collection holds the same bytes once.",
         "SELECT collection_id || ' ' || checksum FROM documents_document WHERE replaces_id IS NULL "
@@ -54,7 +54,7 @@ def documents() -> Iterator[Check]:
         "Delete all but one of the documents with this checksum.",
         invariant="I1",
     )
-    yield Check(
+    yield SanityCheck(
         "chunks_numbered",
         "A document has chunk_count chunks, at least one, numbered from 0 without gaps.",
         "SELECT d.id FROM documents_document d LEFT JOIN documents_chunk c ON c.document_id = d.id "
@@ -63,7 +63,7 @@ def documents() -> Iterator[Check]:
         DELETE_AGAIN,
         invariant="I1",
     )
-    yield Check(
+    yield SanityCheck(
         "replacements",
         "A version in the making belongs to a job's document that is under way.",
         "SELECT d.id FROM documents_document d WHERE d.replaces_id IS NOT NULL AND NOT EXISTS "
@@ -73,7 +73,7 @@ def documents() -> Iterator[Check]:
     )
 
 
-def statuses(model: dict[str, int | None]) -> Iterator[Check]:
+def statuses(model: dict[str, int | None]) -> Iterator[SanityCheck]:
     told = {
         "completed": (
             f"NOT EXISTS (SELECT {_CHUNKS} AND NOT EXISTS (SELECT {VECTOR}))",
@@ -99,7 +99,7 @@ def statuses(model: dict[str, int | None]) -> Iterator[Check]:
         ),
     }
     for status, (rule, says, invariant) in told.items():
-        yield Check(
+        yield SanityCheck(
             f"status_{status}",
             says,
             f"SELECT d.id FROM documents_document d WHERE d.status = '{status}' AND NOT ({rule})",
@@ -110,9 +110,9 @@ def statuses(model: dict[str, int | None]) -> Iterator[Check]:
         )
 
 
-def vectors() -> Iterator[Check]:
+def vectors() -> Iterator[SanityCheck]:
     forget = "DELETE FROM embeddings_embedding of these chunks; then " + EMBED
-    yield Check(
+    yield SanityCheck(
         "vector_length",
         "A vector is as long as its model's are.",
         "SELECT e.chunk_id FROM embeddings_embedding e JOIN embeddings_embeddingmodel m ON m.id = e.model_id "
@@ -120,7 +120,7 @@ def vectors() -> Iterator[Check]:
         forget,
         invariant="I3",
     )
-    yield Check(
+    yield SanityCheck(
         "vector_values",
         "A vector is finite and not zero.",
         "SELECT chunk_id FROM embeddings_embedding WHERE NOT (vector_norm(vector) > 0 "
@@ -129,7 +129,7 @@ def vectors() -> Iterator[Check]:
         invariant="I3",
     )
     for table, name in (("embeddings_embedding", "vector"), ("embeddings_lexicalentry", "words")):
-        yield Check(
+        yield SanityCheck(
             f"{name}_collection",
             f"The {name} of a chunk stand under its document's collection; of a version in the making, under "
             "the document that it replaces.",
@@ -141,17 +141,17 @@ def vectors() -> Iterator[Check]:
         )
 
 
-def sentences() -> Iterator[Check]:
+def sentences() -> Iterator[SanityCheck]:
     table = "embeddings_sentencevectors"
     forget = f"DELETE FROM {table} of these chunks: they are found all the same, by their words and vectors."
-    yield Check(
+    yield SanityCheck(
         "sentences_alone",
         "A chunk whose sentences have vectors has its own by the same model.",
         f"SELECT s.chunk_id FROM {table} s WHERE NOT EXISTS (SELECT FROM embeddings_embedding e "
         "WHERE e.chunk_id = s.chunk_id AND e.model_id = s.model_id)",
         forget,
     )
-    yield Check(
+    yield SanityCheck(
         "sentences_places",
         "The sentences that have a vector follow each other in their chunk's text, each with one.",
         f"SELECT s.chunk_id FROM {table} s JOIN documents_chunk c ON c.id = s.chunk_id "
@@ -160,7 +160,7 @@ def sentences() -> Iterator[Check]:
         "OR s.bounds <> ARRAY(SELECT place FROM unnest(s.bounds) place ORDER BY place)",
         forget,
     )
-    yield Check(
+    yield SanityCheck(
         "sentences_values",
         "A sentence's vector is as long as its model's are, and not zero.",
         f"SELECT s.chunk_id FROM {table} s JOIN embeddings_embeddingmodel m ON m.id = s.model_id "
@@ -170,8 +170,8 @@ def sentences() -> Iterator[Check]:
     )
 
 
-def words() -> Iterator[Check]:
-    yield Check(
+def words() -> Iterator[SanityCheck]:
+    yield SanityCheck(
         "words_missing",
         "A chunk with a vector has its words for the search.",
         "SELECT DISTINCT e.chunk_id FROM embeddings_embedding e "
@@ -179,7 +179,7 @@ def words() -> Iterator[Check]:
         "DELETE FROM embeddings_embedding of these chunks; then " + EMBED,
         invariant="I3",
     )
-    yield Check(
+    yield SanityCheck(
         "words_alone",
         "A chunk with words for the search has a vector.",
         "SELECT l.chunk_id FROM embeddings_lexicalentry l "
@@ -187,7 +187,7 @@ def words() -> Iterator[Check]:
         EMBED,
         invariant="I3",
     )
-    yield Check(
+    yield SanityCheck(
         "lexeme_counts",
         "The counted words of a collection are those of its entries.",
         "WITH counted AS (SELECT collection_id, lexeme, sum(chunks) AS n FROM embeddings_lexemecount "
@@ -202,7 +202,7 @@ def words() -> Iterator[Check]:
     )
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Iterator[SanityCheck]:
     """All of them, cheap ones first. Runs one query: for the active model."""
     model = {"model": EmbeddingModel.objects.active().values_list("id", flat=True).first()}
     yield from orphans()

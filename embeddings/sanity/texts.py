@@ -10,13 +10,13 @@ from typing import Any
 
 from django.db import connection
 
-from embeddings.sanity.types import Check, Finding, Tally
+from embeddings.sanity.types import FindingTally, SanityCheck, SanityFinding
 
 AT_ONCE = 8
 HINT = "Delete the document and upload it again."
-PAGES = Check("pages", "A document's pages are numbered from 1 and follow each other.", "", HINT, "I1")
-OFFSETS = Check("offsets", "A chunk's content is the text between its offsets.", "", HINT, "I1")
-CHUNK_PAGES = Check("chunk_pages", "A chunk's page numbers are those of its text.", "", HINT, "I1")
+PAGES = SanityCheck("pages", "A document's pages are numbered from 1 and follow each other.", "", HINT, "I1")
+OFFSETS = SanityCheck("offsets", "A chunk's content is the text between its offsets.", "", HINT, "I1")
+CHUNK_PAGES = SanityCheck("chunk_pages", "A chunk's page numbers are those of its text.", "", HINT, "I1")
 _TEXTS = """
     SELECT d.id, d.source, d.page_count, p.numbers, p.starts, p.texts,
         c.starts, c.ends, c.contents, c.firsts, c.lasts
@@ -34,32 +34,32 @@ _TEXTS = """
 """
 
 
-def findings() -> Iterator[Finding]:
+def check_texts() -> Iterator[SanityFinding]:
     """Reads all texts once. In a transaction: the rows come through a server-side cursor."""
-    pages, offsets, chunk_pages = Tally(PAGES), Tally(OFFSETS), Tally(CHUNK_PAGES)
-    for row in _rows():
+    pages, offsets, chunk_pages = FindingTally(PAGES), FindingTally(OFFSETS), FindingTally(CHUNK_PAGES)
+    for row in _read_rows():
         document_id, source, page_count, numbers, starts, texts = row[:6]
         texts = texts or []
-        if not pages_follow(page_count, numbers or [], starts or [], texts):
+        if not do_pages_follow(page_count, numbers or [], starts or [], texts):
             pages.add(document_id)
         text = "\n".join(texts)
         chunks = list(zip(*(column or [] for column in row[6:]), strict=True))
         if any(text[start:end] != content or not content for start, end, content, _, _ in chunks):
             offsets.add(document_id)
         spans = ((start, end, first, last) for start, end, _, first, last in chunks)
-        if not all(on_pages(source, starts or [], *span) for span in spans):
+        if not all(do_chunks_match_pages(source, starts or [], *span) for span in spans):
             chunk_pages.add(document_id)
     yield from (tally.finding() for tally in (pages, offsets, chunk_pages))
 
 
-def _rows() -> Iterator[tuple[Any, ...]]:
+def _read_rows() -> Iterator[tuple[Any, ...]]:
     with closing(connection.chunked_cursor()) as cursor:
         cursor.execute(_TEXTS)
         while rows := cursor.fetchmany(AT_ONCE):
             yield from rows
 
 
-def pages_follow(page_count: int, numbers: list[int], starts: list[int], texts: list[str]) -> bool:
+def do_pages_follow(page_count: int, numbers: list[int], starts: list[int], texts: list[str]) -> bool:
     """Pages 1..n, each beginning one newline after the end of the one before."""
     place, expected = 0, list[int]()
     for text in texts:
@@ -68,7 +68,7 @@ def pages_follow(page_count: int, numbers: list[int], starts: list[int], texts: 
     return numbers == list(range(1, page_count + 1)) and starts == expected
 
 
-def on_pages(
+def do_chunks_match_pages(
     source: str, starts: list[int], start: int, end: int, first: int | None, last: int | None
 ) -> bool:
     """Only a PDF has pages that a reader knows; a chunk begins on its first page and ends on its last.

@@ -9,14 +9,14 @@ from embeddings.lexical.terms import lexemes
 from embeddings.model_lifecycle.active import active_model
 from embeddings.model_lifecycle.registry import embedder_for
 from embeddings.models import EmbeddingModel
-from embeddings.sanity.types import Check, Finding, Tally
+from embeddings.sanity.types import FindingTally, SanityCheck, SanityFinding
 from embeddings.types import Vector
 from embeddings.work.queue import execute
 
 CHUNKS = 200
 BATCH = 20
 TOLERANCE = 0.05  # of cosine distance; the same text in another batch can differ a little
-OWN_TEXT = Check(
+OWN_TEXT = SanityCheck(
     "own_text",
     f"Vectors and words are those of their chunk's text (a sample of up to {CHUNKS} chunks).",
     "",
@@ -41,7 +41,7 @@ class Sampled:
     language: str
 
 
-def sample() -> list[Sampled]:
+def sample_chunks() -> list[Sampled]:
     """Random chunks with their vectors by the active model."""
     model = EmbeddingModel.objects.active().first()
     if model is None:
@@ -53,9 +53,9 @@ def sample() -> list[Sampled]:
     ]
 
 
-def finding(chunks: list[Sampled]) -> Finding:
+def check_own_text(chunks: list[Sampled]) -> SanityFinding:
     """Asks the active model, outside any transaction. Raises EmbedderError."""
-    tally, embedder = Tally(OWN_TEXT), embedder_for(active_model().spec)
+    tally, embedder = FindingTally(OWN_TEXT), embedder_for(active_model().spec)
     for start in range(0, len(chunks), BATCH):
         some = chunks[start : start + BATCH]
         for chunk, vector in zip(some, embedder.embed([one.content for one in some]), strict=True):

@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.types import Held, Near, Point, Space, Vector
+from embeddings.types import NearestChunk, Point, Space, StoredChunk, Vector
 from knowlex.base.errors import VectorStoreFailed
 
 FIRST, GROWTH = 64, 1.5  # rows
@@ -60,8 +60,8 @@ class Room:
             self._rows[self._ids[row]] = row
         self._ids[last] = None
 
-    def held(self, collection: str) -> Iterable[Held]:
-        return (Held(chunk_id, collection, known) for chunk_id, known in self._hashes.items())
+    def held(self, collection: str) -> Iterable[StoredChunk]:
+        return (StoredChunk(chunk_id, collection, known) for chunk_id, known in self._hashes.items())
 
     def _make_room(self, row: int) -> None:
         if row >= len(self._ids):
@@ -103,7 +103,7 @@ class Rooms:
         if not len(self._rooms[collection]):
             del self._rooms[collection]
 
-    def held(self) -> list[Held]:
+    def held(self) -> list[StoredChunk]:
         return [one for collection, room in self._rooms.items() for one in room.held(str(collection))]
 
 
@@ -120,7 +120,7 @@ class MemoryStore:
 
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
-    ) -> list[Near]:
+    ) -> list[NearestChunk]:
         with self._lock:
             rooms = self._spaces.get(space.name)
             parts = rooms.parts(collections) if rooms is not None else []
@@ -145,7 +145,7 @@ class MemoryStore:
                 for chunk_id in chunk_ids:
                     rooms.remove(chunk_id)
 
-    async def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
+    async def held(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
         with self._lock:
             rooms = self._spaces.get(space.name)
             known = rooms.held() if rooms is not None else []
@@ -171,11 +171,11 @@ def _unit(vector: Vector, space: Space) -> NDArray[np.float32]:
     return np.asarray(vector / length, dtype=np.float32)
 
 
-def _closest(parts: Sequence[Part], unit: NDArray[np.float32], limit: int) -> list[Near]:
+def _closest(parts: Sequence[Part], unit: NDArray[np.float32], limit: int) -> list[NearestChunk]:
     """Ties by id."""
     # Not by BLAS: its threads wait for more work at full speed, ten times as long as this takes.
     distances = np.concatenate([1 - np.einsum("ij,j->i", part.units, unit) for part in parts])
     ids = np.concatenate([part.ids for part in parts])
     first = np.argpartition(distances, limit - 1)[:limit] if limit < len(ids) else np.arange(len(ids))
     order = sorted(first.tolist(), key=lambda row: (distances[row], ids[row]))
-    return [Near(ids[row], float(distances[row])) for row in order]
+    return [NearestChunk(ids[row], float(distances[row])) for row in order]

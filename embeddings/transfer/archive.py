@@ -58,9 +58,9 @@ class ArchiveReader:
         try:
             info = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
         except (tarfile.TarError, UnicodeDecodeError, ValueError):
-            raise _broken(f"{names[0]} was expected") from None
+            raise _broken_archive(f"{names[0]} was expected") from None
         if info.name not in names or not info.isreg() or info.size < 0:
-            raise _broken(f"{names[0]} was expected")
+            raise _broken_archive(f"{names[0]} was expected")
         return info.name, info.size
 
     def content(self, name: str, size: int, *, limit: int) -> bytes:
@@ -70,7 +70,7 @@ class ArchiveReader:
     def pieces(self, name: str, size: int, *, limit: int) -> Iterator[bytes]:
         """The same block by block. Raises InvalidInput."""
         if size > limit:
-            raise _broken(f"{name} has {size} bytes, more than the {limit} that are allowed")
+            raise _broken_archive(f"{name} has {size} bytes, more than the {limit} that are allowed")
         left = size
         while left:
             piece = self._read(min(left, PIECE))
@@ -82,11 +82,11 @@ class ArchiveReader:
         try:
             found = self._file.read(size)
         except (OSError, EOFError, zlib.error) as exc:
-            raise _broken("it cannot be read, or is cut off") from exc
+            raise _broken_archive("it cannot be read, or is cut off") from exc
         if len(found) != size:
-            raise _broken("it is cut off")
+            raise _broken_archive("it is cut off")
         return found
 
 
-def _broken(why: str) -> InvalidInput:
+def _broken_archive(why: str) -> InvalidInput:
     return InvalidInput(f"The file is no sound export of a collection: {why}.")

@@ -10,7 +10,7 @@ from django.db import transaction
 from embeddings.model_lifecycle.active import active_model
 from embeddings.model_lifecycle.registry import embedder_for
 from embeddings.protocols import SentenceAware
-from embeddings.types import Embedded, HeldChunk
+from embeddings.types import ClaimedChunk, EmbeddedText
 from embeddings.vectors import sentences
 from knowlex.db.threads import execute, release_connection, with_retries
 
@@ -28,12 +28,12 @@ _LOCK_DOCUMENTS = """
 """
 
 
-def lacking() -> int:
+def count_without_sentences() -> int:
     """How many chunks have a vector of the active model, but none of their sentences."""
     return int(with_retries(lambda: execute(_COUNT, {"model": active_model().pk}))[0][0])
 
 
-def fill() -> Iterator[int]:
+def embed_missing_sentences() -> Iterator[int]:
     """Embed them anew, the model's usual number at a time, each in a transaction; yields how many were done.
 
     Their own vectors stay. Nothing for a model without token vectors. May run beside workers, and again
@@ -43,21 +43,21 @@ def fill() -> Iterator[int]:
     embedder = embedder_for(model.spec)
     if not isinstance(embedder, SentenceAware):
         return
-    while chunks := with_retries(partial(_next, model.pk, after)):
+    while chunks := with_retries(partial(_next_batch, model.pk, after)):
         after = chunks[-1].chunk_id
         release_connection()
-        found = sentences.embedded(embedder, [chunk.content for chunk in chunks])
+        found = sentences.embed_texts(embedder, [chunk.content for chunk in chunks])
         found_of = {chunk.chunk_id: one for chunk, one in zip(chunks, found, strict=True)}
-        with_retries(partial(_store, model.pk, found_of))
+        with_retries(partial(_store_batch, model.pk, found_of))
         yield len(chunks)
 
 
-def _next(model_id: int, after: UUID) -> list[HeldChunk]:
+def _next_batch(model_id: int, after: UUID) -> list[ClaimedChunk]:
     scope = {"model": model_id, "after": after, "most": settings.EMBEDDING_BATCH}
-    return [HeldChunk(*row) for row in execute(_NEXT, scope)]
+    return [ClaimedChunk(*row) for row in execute(_NEXT, scope)]
 
 
-def _store(model_id: int, found: dict[UUID, Embedded]) -> None:
+def _store_batch(model_id: int, found: dict[UUID, EmbeddedText]) -> None:
     with transaction.atomic():
         execute(_LOCK_DOCUMENTS, [list(found)])
-        sentences.store(model_id, found)
+        sentences.store_sentences(model_id, found)

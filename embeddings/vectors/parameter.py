@@ -19,7 +19,7 @@ class VectorParameter(bytes):
     """Of `parameter`; for psycopg's connections that are opened after this module was imported."""
 
 
-class _AsItIs(Dumper):
+class _VectorDumper(Dumper):
     """Without a type of its own: the type `vector` has another number in each database."""
 
     format: ClassVar[Format] = Format.BINARY  # type: ignore[misc]
@@ -29,9 +29,9 @@ class _AsItIs(Dumper):
         return obj
 
 
-def parameter(vector: Vector) -> VectorParameter:
+def vector_parameter(vector: Vector) -> VectorParameter:
     """Every float32 arrives as it is."""
     return VectorParameter(_HEAD.pack(len(vector), 0) + vector.astype(">f4").tobytes())
 
 
-adapters.register_dumper(VectorParameter, _AsItIs)
+adapters.register_dumper(VectorParameter, _VectorDumper)

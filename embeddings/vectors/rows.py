@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from embeddings.lexical import chunk_words
-from embeddings.types import Embedded, HeldChunk, Vector
+from embeddings.types import ClaimedChunk, EmbeddedText, Vector
 from embeddings.vectors import sentences
 from embeddings.work.queue import count_on_runs
 from knowlex.db.threads import execute
@@ -33,18 +33,24 @@ def vector_text(vector: Vector) -> str:
     return "[" + ",".join([format(value, ".9g") for value in vector.tolist()]) + "]"
 
 
-def store(*, lease: UUID, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedded]) -> int:
+def store_vectors(
+    *, lease: UUID, model_id: int, chunks: Sequence[ClaimedChunk], found: Sequence[EmbeddedText]
+) -> int:
     """Store what is still held under the lease; returns how many vectors are new. In a transaction."""
     found_of = {chunk.chunk_id: one for chunk, one in zip(chunks, found, strict=True)}
     execute(_LOCK_DOCUMENTS, [list(found_of)])
     run_of = dict(execute(_RELEASE, [lease, list(found_of)]))
     held = [chunk for chunk in chunks if chunk.chunk_id in run_of]
-    inserted = insert(model_id=model_id, chunks=held, found=[found_of[chunk.chunk_id] for chunk in held])
+    inserted = insert_vectors(
+        model_id=model_id, chunks=held, found=[found_of[chunk.chunk_id] for chunk in held]
+    )
     count_on_runs("embedded", (run_of[chunk_id] for chunk_id in inserted))
     return len(inserted)
 
 
-def insert(*, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedded]) -> list[UUID]:
+def insert_vectors(
+    *, model_id: int, chunks: Sequence[ClaimedChunk], found: Sequence[EmbeddedText]
+) -> list[UUID]:
     """Vectors, sentences and words of chunks that are there and have no vector yet; their ids.
 
     In a transaction.
@@ -53,6 +59,6 @@ def insert(*, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedd
     rows = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(one.vector) for one in found]])
     inserted = [chunk_id for (chunk_id,) in rows]
     found_of = dict(zip(ids, found, strict=True))
-    sentences.store(model_id, {chunk_id: found_of[chunk_id] for chunk_id in inserted})
-    chunk_words.store(chunks)
+    sentences.store_sentences(model_id, {chunk_id: found_of[chunk_id] for chunk_id in inserted})
+    chunk_words.store_words(chunks)
     return inserted

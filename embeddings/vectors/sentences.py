@@ -12,14 +12,14 @@ from psycopg.adapt import Dumper
 
 from documents.text.sentences import sentence_spans
 from embeddings.protocols import Embedder, SentenceAware
-from embeddings.types import Embedded
+from embeddings.types import EmbeddedText
 from embeddings.vectors import encoding
 from knowlex.db.threads import execute
 
 MOST = 64  # sentences of one chunk that have a vector; 50 kB at 384 dimensions
 _ELEMENT = "SELECT 'halfvec'::regtype::oid::bigint"
 # The chunks' sentences one after the other: of the chunk `id`, those from `first` to `last`, from 1.
-_INSERT = """
+_INSERT_SENTENCES = """
     INSERT INTO embeddings_sentencevectors (chunk_id, model_id, bounds, vectors)
     SELECT c.id, %(model)s, (%(bounds)s::int[])[2 * given.first - 1 : 2 * given.last],
         (%(vectors)b::halfvec[])[given.first : given.last]
@@ -29,16 +29,16 @@ _INSERT = """
 """
 
 
-def embedded(embedder: Embedder, texts: Sequence[str]) -> list[Embedded]:
+def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[EmbeddedText]:
     """Each text's vector, and those of its first sentences if the model gives them. Raises as `embed`."""
     if not isinstance(embedder, SentenceAware):
-        return [Embedded(vector) for vector in embedder.embed(texts)]
+        return [EmbeddedText(vector) for vector in embedder.embed(texts)]
     spans = [tuple(sentence_spans(text)[:MOST]) for text in texts]
     found = embedder.embed_with_sentences(texts, spans)
     return [replace(one, spans=of) for one, of in zip(found, spans, strict=True)]
 
 
-def store(model_id: int, found: Mapping[UUID, Embedded]) -> None:
+def store_sentences(model_id: int, found: Mapping[UUID, EmbeddedText]) -> None:
     """Write, for chunks that are there, what sentences have a vector; in the caller's transaction.
 
     In PostgreSQL's binary form: as text it would cost as much as a tenth of the model's own time.
@@ -55,12 +55,12 @@ def store(model_id: int, found: Mapping[UUID, Embedded]) -> None:
         "firsts": [1, *(last + 1 for last in lasts[:-1])],
         "lasts": lasts,
         "bounds": [place for one in kept.values() for span in one.spans for place in span],
-        "vectors": _Halfvecs(encoding.packed(vectors, execute(_ELEMENT)[0][0])),
+        "vectors": _Halfvecs(encoding.pack_halfvecs(vectors, execute(_ELEMENT)[0][0])),
     }
-    _execute_binary(_INSERT, parameters)
+    _execute_binary(_INSERT_SENTENCES, parameters)
 
 
-def _with_direction(one: Embedded) -> Embedded:
+def _with_direction(one: EmbeddedText) -> EmbeddedText:
     """Without the sentences that the model has not read."""
     assert one.sentences is not None
     squares = (one.sentences**2).sum(axis=1)

@@ -24,7 +24,7 @@ def vector_bytes(collection_id: UUID) -> int:
     return int(with_retries(lambda: execute(_BYTES, {"collection": collection_id}))[0][0])
 
 
-def embedded_by(chunk_ids: Sequence[UUID]) -> dict[UUID, str]:
+def fetch_model_names(chunk_ids: Sequence[UUID]) -> dict[UUID, str]:
     """Chunk -> the active model's name, for those that have its vector; in one statement."""
     rows = Embedding.objects.filter(chunk_id__in=chunk_ids, model__active=True)
     return dict(with_retries(lambda: list(rows.values_list("chunk_id", "model__name"))))

@@ -89,7 +89,7 @@ _LOST = """
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _DocumentState:
     document_id: UUID
     is_replacement: bool
     chunks: int
@@ -104,7 +104,7 @@ class _State:
         return f"{self.missing} of {self.chunks} chunks could not be embedded: {reason}."
 
 
-def settle(chunk_ids: Sequence[UUID]) -> None:
+def settle_documents(chunk_ids: Sequence[UUID]) -> None:
     """Record what has ended of these chunks' documents; replacements that are whole take over.
 
     Raises DatabaseUnavailable.
@@ -114,21 +114,21 @@ def settle(chunk_ids: Sequence[UUID]) -> None:
 
 def _end(settled: str, scope: Mapping[str, object]) -> list[UUID]:
     """Returns documents of which vectors are missing that nobody is asked for."""
-    whole, unasked = with_retries(lambda: _settle(settled, scope))
+    whole, unasked = with_retries(lambda: _settle_documents(settled, scope))
     for version in whole:
-        version_switch.switch(version)
+        version_switch.take_over(version)
     return unasked
 
 
 @transaction.atomic
-def _settle(settled: str, scope: Mapping[str, object]) -> tuple[list[UUID], list[UUID]]:
+def _settle_documents(settled: str, scope: Mapping[str, object]) -> tuple[list[UUID], list[UUID]]:
     """By the active model alone, which stays the active one until this is written."""
     queue.lock_shared(queue.MODEL_LOCK)
     model = EmbeddingModel.objects.active().values_list("id", flat=True).first()
     documents = [row[0] for row in execute(settled, {**scope, "model": model})] if model else []
     if not documents:
         return [], []
-    states = [_State(*row) for row in execute(_STATES, {"model": model, "documents": documents})]
+    states = [_DocumentState(*row) for row in execute(_STATES, {"model": model, "documents": documents})]
     done = [s.document_id for s in states if not s.missing and not s.is_replacement]
     if done:
         execute(_COMPLETE, {"documents": done})
@@ -147,12 +147,12 @@ def _fail(document_id: UUID, error: str) -> None:
     execute(_FAIL_ITEM, {"document": document_id, "error": error})
 
 
-def sweep() -> list[UUID]:
+def sweep_documents() -> list[UUID]:
     """Settle all, and ask for what nobody asked for; returns the new batches. Raises DatabaseUnavailable."""
     with_retries(lambda: execute(_LOST))
     unasked = settle_all()
     unasked += [row[0] for row in with_retries(lambda: execute(_UNASKED))]
-    return [batch for document_id in unasked for batch in ask(document_id)]
+    return [batch for document_id in unasked for batch in request_document(document_id)]
 
 
 def settle_all() -> list[UUID]:
@@ -160,18 +160,18 @@ def settle_all() -> list[UUID]:
     return _end(_SETTLED_OF_ALL, {})
 
 
-def ask(document_id: UUID) -> tuple[UUID, ...]:
+def request_document(document_id: UUID) -> tuple[UUID, ...]:
     """Ask for the vectors of a document, or of a new version in the making, by every wanted model.
 
     Returns the batches.
     """
     requested = request_all(active_model().pk, document_id, FULL)
     if not requested.requested:
-        settle_one(document_id)
+        settle_document(document_id)
     return requested.batches
 
 
-def settle_one(document_id: UUID) -> None:
+def settle_document(document_id: UUID) -> None:
     """If nothing was missing, that has only to be said."""
     with_retries(
         lambda: execute(

@@ -27,7 +27,7 @@ FOLDER_CHECK_EVERY_S = 15.0
 log = logging.getLogger(__name__)
 
 
-class Reading:
+class DocumentReading:
     """Of one worker, from its main process. hostname: as Celery knows it."""
 
     def __init__(self, app: Celery, hostname: str) -> None:
@@ -64,7 +64,7 @@ log = logging.getLogger(__name__)
 _also: list[Callable[[], object]] = []
 
 
-def also_sweep(work: Callable[[], object]) -> None:
+def add_sweep_work(work: Callable[[], object]) -> None:
     """Have this done with every sweep, too: for apps above this one."""
     _also.append(work)
 
@@ -78,10 +78,10 @@ class Sweeper:
         self._chores: Thread | None = None
         self._chores_due = 0.0
         self._folded_until = 0
-        self._reading: Reading | None = None
+        self._reading: DocumentReading | None = None
         self._registered = False
 
-    def start(self, reading: Reading) -> None:
+    def start(self, reading: DocumentReading) -> None:
         self._reading = reading
         self._thread.start()
 
@@ -111,7 +111,7 @@ class Sweeper:
         for work in _also:
             work()
         collection_states.fold()
-        self._folded_until = counts.fold(since=self._folded_until)
+        self._folded_until = counts.fold_counts(since=self._folded_until)
         chunk_words.index_pending()
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
             self._chores_due = time.monotonic() + CHORES_EVERY_S
@@ -123,13 +123,13 @@ class Sweeper:
         if not self._registered:
             _register()
             self._registered = True
-        registration.fill()
-        tasks.enqueue_lost_shipping()
+        registration.fill_outbox()
+        tasks.enqueue_lost_deliveries()
 
 
 def _do_chores() -> None:
     """What may take long has a thread of its own: an index can take minutes to build."""
-    chores = forget_finished_jobs, sweep_orphan_files, forget_expired, services.forget_old_runs, indexing.keep
+    chores = forget_finished_jobs, sweep_orphan_files, forget_expired, services.forget_old_runs, indexing.maintain_indexes
     for chore in chores:
         try:
             chore()
@@ -140,7 +140,7 @@ def _do_chores() -> None:
 
 
 def _register() -> None:
-    if change := registration.register():
+    if change := registration.register_store():
         log.warning(str(change))
 
 
@@ -163,7 +163,7 @@ def _refuse_mixed_vectors(**_: Any) -> None:
 
 @worker_ready.connect
 def _start(sender: Any, **_: Any) -> None:
-    _sweeper.start(Reading(sender.app, sender.hostname))
+    _sweeper.start(DocumentReading(sender.app, sender.hostname))
 
 
 @worker_shutting_down.connect

@@ -16,7 +16,7 @@ from knowlex.db.threads import execute, with_retries
 
 log = logging.getLogger(__name__)
 
-_LOCK = """
+_LOCK_VERSIONS = """
     SELECT id FROM documents_document
     WHERE id IN (%(old)s, %(new)s) ORDER BY id FOR UPDATE
 """
@@ -50,21 +50,21 @@ _TAKE_OVER = (
 )
 
 
-def switch(version_id: UUID) -> None:
+def take_over(version_id: UUID) -> None:
     """Let the version take over, unless it is gone, or its bytes are another document's by now.
 
     Raises DatabaseUnavailable; the next sweep tries again.
     """
     try:
-        with_retries(lambda: _switch(version_id))
+        with_retries(lambda: _take_over(version_id))
     except IntegrityError:
-        with_retries(lambda: _refuse(version_id))
+        with_retries(lambda: _refuse_version(version_id))
 
 
 @transaction.atomic
-def _switch(version_id: UUID) -> None:
+def _take_over(version_id: UUID) -> None:
     version = Document.objects.filter(id=version_id, replaces__isnull=False).first()
-    if version is None or not _locked(version):
+    if version is None or not _lock_versions(version):
         return
     old_file = _stored_file(version.replaces_id)
     ids = {"old": version.replaces_id, "new": version_id, "collection": version.collection_id}
@@ -79,17 +79,17 @@ def _stored_file(document_id: UUID | None) -> str:
     return str(rows[0][0])
 
 
-def _locked(version: Document) -> bool:
+def _lock_versions(version: Document) -> bool:
     """Whether both are still there and nobody else can change them now."""
-    rows = execute(_LOCK, {"old": version.replaces_id, "new": version.id})
+    rows = execute(_LOCK_VERSIONS, {"old": version.replaces_id, "new": version.id})
     return len(rows) == 2
 
 
 @transaction.atomic
-def _refuse(version_id: UUID) -> None:
+def _refuse_version(version_id: UUID) -> None:
     """The old version stays, and the item says why."""
     version = Document.objects.filter(id=version_id, replaces__isnull=False).first()
-    if version is None or not _locked(version):
+    if version is None or not _lock_versions(version):
         return
     known = writer.known_id(version.collection_id, version.checksum)
     file = str(version.file.name)

@@ -3,8 +3,8 @@
 import asyncio
 import time
 
-from embeddings.external.waiting import wait_until_shipped
-from embeddings.types import Progress, Requested
+from embeddings.external.waiting import wait_until_delivered
+from embeddings.types import RequestProgress, RequestScope
 from knowlex.base.errors import DependencyUnavailable, EmbeddingIncomplete
 from knowlex.db import pool
 
@@ -30,7 +30,7 @@ _PROGRESS = f"""
 """  # noqa: S608 - constants only
 
 
-async def progress_of(requested: Requested) -> Progress:
+async def progress_of(requested: RequestScope) -> RequestProgress:
     """One look. Raises DatabaseUnavailable."""
     row = await pool.fetch_one(
         _PROGRESS,
@@ -42,10 +42,10 @@ async def progress_of(requested: Requested) -> Progress:
             "allowed": None if requested.collection_ids is None else list(requested.collection_ids),
         },
     )
-    return Progress(**(row or {}))
+    return RequestProgress(**(row or {}))
 
 
-async def wait_until_done(requested: Requested) -> int:
+async def wait_until_done(requested: RequestScope) -> int:
     """Wait until nothing in the call's scope is waiting any more; returns how many chunks this call embedded.
 
     With a vector store outside PostgreSQL, also until that has what is in the scope.
@@ -64,13 +64,13 @@ async def wait_until_done(requested: Requested) -> int:
                 "and will be embedded as soon as one does."
             )
         last = now
-    await wait_until_shipped(requested)
+    await wait_until_delivered(requested)
     if last.failed:
-        raise _incomplete(last)
+        raise _incomplete_error(last)
     return last.embedded
 
 
-def _incomplete(progress: Progress) -> EmbeddingIncomplete:
+def _incomplete_error(progress: RequestProgress) -> EmbeddingIncomplete:
     reason = progress.reason.rstrip(".") or "unknown reason"
     return EmbeddingIncomplete(
         f"Embedded {progress.embedded} chunk(s); {progress.failed} could not be embedded: {reason}. "

@@ -46,7 +46,7 @@ def create_run(
     access.require("write")
     for one in configurations:
         if model := one.settings.get("embedding_model"):
-            listing.named(model)
+            listing.find_model(model)
     named = _named(collections, access)
     asked = get_set(question_set, access=access)
     read = named or [_own_collection(asked, access)]

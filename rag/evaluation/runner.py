@@ -82,7 +82,7 @@ def _relevance(question: str, answer: Answer) -> float | None:
 def _options(configuration: Configuration) -> dict[str, Any]:
     options = configuration.retriever
     if "embedding_model" in options:
-        options["model_id"] = listing.named(options.pop("embedding_model")).pk
+        options["model_id"] = listing.find_model(options.pop("embedding_model")).pk
     return options
 
 

@@ -26,10 +26,12 @@ async def near(
     """
     collections, limit = parameters["collections"], parameters["limit"]
     if not scope.condition:
-        return await nearest.near(model.space, vector, collections=collections, limit=limit + nearest.MORE)
+        return await nearest.fetch_nearest(
+            model.space, vector, collections=collections, limit=limit + nearest.MORE
+        )
     asked = limit * STEP
     while True:
-        found = await nearest.near(model.space, vector, collections=collections, limit=asked)
+        found = await nearest.fetch_nearest(model.space, vector, collections=collections, limit=asked)
         if found is None:
             return None
         passing = await _passing(model, scope, found, parameters)

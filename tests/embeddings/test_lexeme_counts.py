@@ -55,17 +55,17 @@ def test_folding_keeps_every_sum_and_leaves_one_row_a_word(add_document):
         services.request_embeddings(document, access=FULL)
         services.embed_batch(new_id())
     Document.objects.filter(pk=documents[0]).delete()
-    newest = lexeme_counts.fold(since=0, min_new_rows=1)
+    newest = lexeme_counts.fold_counts(since=0, min_new_rows=1)
     assert counted() == true_counts()
     rows = LexemeCount.objects.values_list("lexeme", flat=True)
     assert len(set(rows)) == len(rows)
-    assert lexeme_counts.fold(since=newest, min_new_rows=1) == newest
+    assert lexeme_counts.fold_counts(since=newest, min_new_rows=1) == newest
 
 
 def test_few_new_rows_are_not_worth_folding(add_document):
     add_document(["ships and water"])
     embed_all()
-    assert lexeme_counts.fold(since=0) == 0
+    assert lexeme_counts.fold_counts(since=0) == 0
 
 
 def test_folding_while_others_write_and_read_is_never_seen(add_document):
@@ -91,7 +91,8 @@ def test_folding_while_others_write_and_read_is_never_seen(add_document):
     with ThreadPoolExecutor(4) as pool:
         writing = [pool.submit(in_thread, lambda: services.embed_batch(new_id())) for _ in range(10)]
         folding = [
-            pool.submit(in_thread, lambda: lexeme_counts.fold(since=0, min_new_rows=1)) for _ in range(20)
+            pool.submit(in_thread, lambda: lexeme_counts.fold_counts(since=0, min_new_rows=1))
+            for _ in range(20)
         ]
         seen = [consistent() for _ in range(50)]
         for future in [*writing, *folding]:

@@ -10,7 +10,7 @@ from documents.models import Collection, Document
 from embeddings.external import nearest
 from embeddings.indexing import ensure_index, refused
 from embeddings.models import Embedding, EmbeddingModel, VectorIndex
-from embeddings.search.dense import search
+from embeddings.search.dense import search_chunks
 from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
 from rag.retrievers import external, scope
 from rag.retrievers.hybrid import HybridRetriever
@@ -72,7 +72,7 @@ def test_what_the_store_has_not_got_yet_is_found_while_it_knows_too_few(library:
 def test_only_so_many_vectors_are_compared_for_a_store_that_knows_too_few(
     library: SpyingStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(search, "SCANNED", 2)
+    monkeypatch.setattr(search_chunks, "SCANNED", 2)
     library.points.clear()
     assert contents("minutes", mode="dense", depth=41) == []
 
@@ -166,10 +166,10 @@ def test_no_vector_index_is_built_and_an_old_one_goes(library: SpyingStore, sett
 
 
 def test_plain_search_goes_the_same_way(library: SpyingStore):
-    hits = run(search(TEA, access=FULL, collection=None, limit=2))
+    hits = run(search_chunks(TEA, access=FULL, collection=None, limit=2))
     assert [hit.content for hit in hits] == [TEA, BREAD]
     assert hits[0].distance == 0.0
     assert [limit for _, limit in library.asked] == [2 + nearest.MORE]
     library.failing = VectorStoreTimeout("slow")
     with pytest.raises(VectorStoreTimeout):
-        run(search(TEA, access=FULL, collection=None, limit=2))
+        run(search_chunks(TEA, access=FULL, collection=None, limit=2))

@@ -18,8 +18,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            done, told, wanted = 0, 0, backfill.lacking()
-            for count in backfill.fill():
+            done, told, wanted = 0, 0, backfill.count_without_sentences()
+            for count in backfill.embed_missing_sentences():
                 done += count
                 if done - told >= TELL_EVERY:
                     told = done

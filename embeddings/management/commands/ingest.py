@@ -17,7 +17,7 @@ from documents.library.collections import chunking_settings, create_collection, 
 from documents.models import Collection
 from documents.types import STRATEGIES
 from embeddings.management.display import Display
-from embeddings.tasks import enqueue_ingest, sweep_may_do_it
+from embeddings.tasks import enqueue_ingest, tolerate_lost_hint
 from embeddings.work.bulk import BulkIngest, FileResult
 from knowlex.base.errors import KnowlexError, NotFound
 
@@ -134,7 +134,7 @@ def _steps(bulk: BulkIngest, files: Any, jobs: list[str], *, wait: bool) -> Iter
 
 
 def _enqueue(documents: int) -> None:
-    with sweep_may_do_it():
+    with tolerate_lost_hint():
         enqueue_ingest(documents)
 
 

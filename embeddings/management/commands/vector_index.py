@@ -31,7 +31,7 @@ class Command(BaseCommand):
         self._status(found)
 
     def _build(self, model: EmbeddingModel, *, force: bool, min_rows: int | None, **_: Any) -> None:
-        if refused := indexing.refused(model):
+        if refused := indexing.explain_refusal(model):
             self.stderr.write(f"No index for {model.name}: {refused}")
         if force:
             name = indexing.rebuild(model)
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         state = VectorIndex.objects.filter(model=model).first()
         if state is None:
             how = "" if nearest.is_outside() else " searches are exact."
-            self.stdout.write(f"{model.name}: no vector index;{how} {indexing.refused(model)}")
+            self.stdout.write(f"{model.name}: no vector index;{how} {indexing.explain_refusal(model)}")
             return
         use = "used by searches" if state.serves else "not used: its recall is too low; searches are exact"
         recall = "not measured" if state.recall is None else f"{state.recall:.3f}"

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 
 from documents.access.scopes import access_of
 from documents.library import collections
-from embeddings.tasks import tell_shipping
+from embeddings.tasks import hint_delivery
 from embeddings.work import ingestion
 from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import parse_id
@@ -67,7 +67,7 @@ def change(request: HttpRequest, collection_id: str) -> HttpResponse:
 def remove(request: HttpRequest, collection_id: str) -> HttpResponse:
     id_ = parse_id(collection_id, field="collection_id")
     receipt = ingestion.delete_collection(id_, access=access_of(request))
-    tell_shipping()
+    hint_delivery()
     body = {
         "deleted": True,
         "documents_removed": receipt.stored,

@@ -10,8 +10,8 @@ from documents.ingest.requests import replace_request
 from documents.library import listing
 from documents.library.collections import named_collection
 from documents.library.listing import Wanted, page_report
-from embeddings.tasks import tell_shipping
-from embeddings.vectors.storage_used import embedded_by
+from embeddings.tasks import hint_delivery
+from embeddings.vectors.storage_used import fetch_model_names
 from embeddings.work import ingestion
 from knowlex.base.ids import parse_id
 from knowlex.web.pagination import next_cursor, page_asked
@@ -75,7 +75,7 @@ def replace(request: HttpRequest, document_id: str) -> HttpResponse:
 def remove(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
     receipt = ingestion.delete_document(id_, access=access_of(request))
-    tell_shipping()
+    hint_delivery()
     body = {
         "deleted": True,
         "chunks_removed": receipt.chunks,
@@ -96,7 +96,7 @@ def chunks(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
     page = page_asked(request.GET, of=f"chunks of {id_}", sorts=("chunk_index",), default="chunk_index")
     document, found, after = listing.list_chunks(id_, access=access_of(request), page=page)
-    models = embedded_by([chunk.id for chunk in found])
+    models = fetch_model_names([chunk.id for chunk in found])
     body = {
         "chunks": [
             {**_chunk(chunk, document.metadata), "embedding_model": models.get(chunk.id)} for chunk in found

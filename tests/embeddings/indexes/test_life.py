@@ -13,7 +13,7 @@ from django.utils import timezone
 from documents.models import Document
 from embeddings import indexing, services
 from embeddings.indexing import building, measuring, records, upkeep
-from embeddings.indexing.kinds import PREFIX, Index, refusal
+from embeddings.indexing.kinds import PREFIX, Index, explain_unsupported
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
 from embeddings.work.queue import INDEX_LOCK
 from knowlex.db.threads import execute
@@ -132,10 +132,10 @@ def test_without_an_index_by_setting_the_one_there_is_goes(add_vectors, settings
 
 
 def test_vectors_too_long_for_an_index_are_said_to_be():
-    assert refusal(2000, "hnsw", "vector") == ""
-    assert "KNOWLEX_VECTOR_INDEX_STORAGE=halfvec" in refusal(3072, "hnsw", "vector")
-    assert refusal(3072, "ivfflat", "halfvec") == ""
-    assert refusal(8192, "ivfflat", "halfvec").startswith("8192 dimensions are more than")
+    assert explain_unsupported(2000, "hnsw", "vector") == ""
+    assert "KNOWLEX_VECTOR_INDEX_STORAGE=halfvec" in explain_unsupported(3072, "hnsw", "vector")
+    assert explain_unsupported(3072, "ivfflat", "halfvec") == ""
+    assert explain_unsupported(8192, "ivfflat", "halfvec").startswith("8192 dimensions are more than")
 
 
 def test_what_a_crash_left_behind_is_cleaned_up(add_vectors):
@@ -215,9 +215,9 @@ class _Poor:
     def __init__(self, enough: int) -> None:
         self.enough, self.tried = enough, list[int]()
 
-    def look(self, effort: int) -> measuring.Found:
+    def look(self, effort: int) -> measuring.RecallMeasurement:
         self.tried.append(effort)
-        return measuring.Found(effort, 1.0 if effort >= self.enough else 0.5, 60, 1.0, 9.0)
+        return measuring.RecallMeasurement(effort, 1.0 if effort >= self.enough else 0.5, 60, 1.0, 9.0)
 
 
 INDEX = Index(1, SIZE, 1, "ivfflat", "vector", 300)
@@ -230,7 +230,7 @@ def test_the_effort_goes_up_and_down_with_what_is_found(now, enough, expected):
 
 def test_an_effort_that_is_about_right_is_left_alone():
     poor = _Poor(40)
-    poor.look = lambda effort: measuring.Found(effort, 0.97, 60, 1.0, 9.0)
+    poor.look = lambda effort: measuring.RecallMeasurement(effort, 0.97, 60, 1.0, 9.0)
 
     assert measuring._choose(INDEX, 45, poor.look).effort == 45
 
@@ -257,7 +257,7 @@ def test_an_index_that_cannot_be_brought_to_find_enough_is_not_used(add_vectors,
 
 
 def test_only_the_last_measurements_are_kept(add_vectors, monkeypatch):
-    monkeypatch.setattr(records, "KEPT", 3)
+    monkeypatch.setattr(records, "MEASUREMENTS_KEPT", 3)
     add_vectors(100)
     indexing.ensure_index(min_rows=1)
     for n in range(5):
