@@ -35,7 +35,7 @@ from django.db import connection
 from documents.access.scopes import FULL
 from documents.models import Chunk, Collection, Document
 from embeddings import services as embedding
-from embeddings.lexical.chunk_words import index_pending
+from embeddings.lexical.index import index_pending
 from embeddings.protocols import Embedder, Span
 from embeddings.types import EmbeddedText, Vector
 from knowlex.db.pool import close_pool

@@ -79,7 +79,7 @@ class VectorStore(Protocol):
         """Those that are not there are none to complain of, and neither is a space that is not."""
         ...
 
-    def held(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
+    def list_chunks(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
         """All that is there, some hundreds at a time, in any order; nothing while there is no such space."""
         ...
 

@@ -11,14 +11,15 @@ from django.utils import timezone
 from documents.access.scopes import Access
 from documents.ingest import queue as ingest_queue
 from documents.models import Chunk
+from embeddings import queue
+from embeddings.active_model import active_model, ensure_model_matches, learn_dimensions
 from embeddings.external import delivery
-from embeddings.model_lifecycle.active import active_model, ensure_model_matches, learn_dimensions
-from embeddings.model_lifecycle.registry import embedder_for
 from embeddings.models import EmbeddingModel, EmbeddingRun
+from embeddings.registry import embedder_for
 from embeddings.search.dense import search_chunks
 from embeddings.types import ClaimedChunk, EmbeddedText, ModelSpec, RequestScope
 from embeddings.vectors import rows, sentences
-from embeddings.work import document_status, queue
+from embeddings.work import document_status
 from embeddings.work.requests import request_all
 from embeddings.work.waiting import wait_until_done
 from knowlex.base.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected

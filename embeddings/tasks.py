@@ -15,7 +15,7 @@ from kombu.exceptions import OperationalError
 from documents.access.scopes import FULL
 from embeddings import services
 from embeddings.external import delivery
-from embeddings.work import ingestion
+from embeddings.ingest import documents
 from knowlex.base.errors import BrokerUnavailable
 
 BROKER_ERRORS = (OperationalError, redis.exceptions.RedisError, OSError)
@@ -32,7 +32,7 @@ def embed_batch(batch_id: str) -> int:
 @shared_task(name="embeddings.ingest_next", acks_late=True)
 def ingest_next() -> None:
     """Read the most urgent document of all jobs. Safe to deliver twice, late, or without need."""
-    batches = ingestion.run_next()
+    batches = documents.run_next()
     with tolerate_lost_hint():
         enqueue(batches)
 

@@ -7,7 +7,7 @@ class RagConfig(AppConfig):
 
     def ready(self) -> None:
         """What workers look for besides documents: evaluations in nobody's hand, answers, old questions."""
-        from embeddings.work.sweeper import add_sweep_work
+        from embeddings.sweeper import add_sweep_work
         from rag import tasks
 
         add_sweep_work(tasks.sweep)

@@ -14,9 +14,9 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from embeddings.external import nearest
-from embeddings.indexing.report import INDEX_STATE, describe_index
-from embeddings.model_lifecycle import registry
+from embeddings import registry
+from embeddings.indexing.measuring import INDEX_STATE, describe_index
+from embeddings.search import vector_store
 from embeddings.search.dense import fetch_active_spec
 from embeddings.types import ModelSpec
 from knowlex.base.errors import KnowlexError
@@ -97,7 +97,7 @@ async def warm_up_reranker() -> None:
 async def _measure() -> dict[str, Any]:
     checks = (
         _database(),
-        nearest.ping_store(),
+        vector_store.ping_store(),
         _broker(),
         _workers(),
         _embedder(),

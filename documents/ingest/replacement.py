@@ -39,7 +39,7 @@ def replace_document(
 ) -> IngestJob | None:
     """Take on a new version of a document, which answers as it was until the new one is embedded.
 
-    What is not sent with it, title and metadata, stays the document's (embeddings.work.version_switch).
+    What is not sent with it, title and metadata, stays the document's (embeddings.work.document_status).
     None: these are the bytes that it has already, or is to have; nothing is done. A version under way is
     superseded by a newer one. What is not stored (yet) is read anew from these bytes, in its own job.
     Raises NotFound, Forbidden, Duplicate (another document's bytes), StorageUnavailable, `new.error`.

@@ -6,7 +6,7 @@ changes is noted in the `outbox` by the transaction that changes it; `shipping` 
 the store, or a `mirror` of PostgreSQL in this process's memory, which reads `mirrored_rows`.
 """
 
-from embeddings.external.configured import (
+from embeddings.external.configuration import (
     StoreIdentity,
     configured_store,
     describe_place_without_store,

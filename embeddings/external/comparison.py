@@ -6,18 +6,56 @@ What the store holds goes page by page into a temporary table, and PostgreSQL co
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from embeddings.external import configured, outbox
-from embeddings.external.batches import read_batches
-from embeddings.external.configured import space_of
+from embeddings.external import configuration, delivery, outbox
+from embeddings.external.configuration import space_of
+from embeddings.external.delivery import read_batches
 from embeddings.external.outbox import Entry
-from embeddings.models import EmbeddingModel
+from embeddings.models import DroppedSpace, EmbeddingModel, OutboxEntry, OutsideStore
 from embeddings.protocols import VectorStore
 from embeddings.types import Point, Space, StoredChunk
-from knowlex.db.threads import execute
+from knowlex.base.errors import VectorStoreFailed
+from knowlex.db.threads import execute, with_retries
+
+POLL_S = 0.2
+PATIENCE_S = 60.0  # with what a worker has in hand
+
+
+def drain_outbox() -> Iterator[int]:
+    """How many entries are left, now and then, until there is none.
+
+    Raises VectorStoreFailed if the store is down, or refuses what is left; DatabaseUnavailable.
+    """
+    since, last = time.monotonic(), -1
+    while left := with_retries(_count_left):
+        if left != last:
+            since, last = time.monotonic(), left
+            yield left
+        if delivery.deliver_once():
+            continue
+        if reason := with_retries(_explain_standstill):
+            raise VectorStoreFailed(f"{reason.rstrip('.')}. {left} entries stay in the outbox.")
+        if time.monotonic() - since > PATIENCE_S:
+            raise VectorStoreFailed(f"Nothing was shipped for {PATIENCE_S:.0f} s; {left} entries are left.")
+        time.sleep(POLL_S)
+
+
+def _count_left() -> int:
+    return OutboxEntry.objects.count() + DroppedSpace.objects.count()
+
+
+def _explain_standstill() -> str:
+    """Why nothing goes on; "" if that is not known."""
+    store = OutsideStore.objects.first()
+    if store is None or store.failures:
+        return store.error if store else "There is no vector store in use any more."
+    refused = OutboxEntry.objects.exclude(error="").first()
+    return refused.error if refused and not OutboxEntry.objects.filter(error="").exists() else ""
+
 
 LOOKS = 3  # at most, at a space where vectors come and go meanwhile
 SAMPLE = 5
@@ -108,7 +146,7 @@ class StoreComparison:
     """
 
     def __init__(self, tell: Callable[[str, int, int], None]) -> None:
-        self._tell, self._store, self._runner = tell, configured.external_store(), asyncio.Runner()
+        self._tell, self._store, self._runner = tell, configuration.external_store(), asyncio.Runner()
 
     def __enter__(self) -> "StoreComparison":
         execute(_CREATE_TABLE)
@@ -171,7 +209,7 @@ class StoreComparison:
     def _read(self, space: Space, expected: int) -> int:
         """Into the temporary table; how much that is."""
         execute(_EMPTY)
-        count, pages = 0, self._store.held(space)
+        count, pages = 0, self._store.list_chunks(space)
         while page := self._runner.run(_next_page(pages)):
             columns: list[list[UUID] | list[str]] = [
                 [held.chunk_id for held in page],

@@ -1,9 +1,4 @@
-"""From the outbox into the store outside PostgreSQL; safe to run twice, and by several workers at once.
-
-What is sent is the truth at the time of sending, not what was noted; no transaction is open meanwhile. A
-store that is down is left alone for a while, and one process at a time looks with a small batch whether it is
-back.
-"""
+"""What a store outside PostgreSQL is to hear of some vectors: read from the tables, in one moment."""
 
 import asyncio
 import logging
@@ -13,20 +8,102 @@ from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID
 
+import numpy as np
 from django.db import transaction
 
 from documents.library import collection_states
-from embeddings.external import configured, outbox
-from embeddings.external.batches import DeliveryBatch, read_batches
-from embeddings.external.configured import space_of
+from embeddings.external import configuration, outbox
+from embeddings.external.configuration import space_of
 from embeddings.external.outbox import Entry
 from embeddings.models import DroppedSpace
 from embeddings.protocols import VectorStore
+from embeddings.types import Point, Space
 from embeddings.work import document_status
 from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
 from knowlex.base.ids import new_id
-from knowlex.db.threads import release_connection, with_retries
+from knowlex.db.threads import execute, release_connection, with_retries
 from knowlex.runtime.liveness import Heartbeat
+
+# A version in the making goes under what it will be when it takes over: its document's collection and id.
+_TRUTH = """
+    SELECT m.id, m.dimensions, g.chunk_id, e.vector::text, d.collection_id, coalesce(d.replaces_id, d.id),
+        encode(sha256(convert_to(c.content, 'UTF8')), 'hex'), c.chunk_index, c.chapter, c.section,
+        d.original_filename, c.page_number
+    FROM unnest(%(models)s::smallint[], %(chunks)s::uuid[]) g (model_id, chunk_id)
+    JOIN embeddings_embeddingmodel m ON m.id = g.model_id
+    LEFT JOIN (embeddings_embedding e JOIN documents_chunk c ON c.id = e.chunk_id
+        JOIN documents_document d ON d.id = c.document_id
+    ) ON e.model_id = g.model_id AND e.chunk_id = g.chunk_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryBatch:
+    """Of one space. A chunk has a point, or it is gone."""
+
+    space: Space
+    entries: tuple[Entry, ...]
+    points: dict[UUID, Point]
+
+    async def send(self, store: VectorStore) -> None:
+        """Raises VectorStoreFailed."""
+        if gone := [entry.chunk_id for entry in self.entries if entry.chunk_id not in self.points]:
+            await store.remove(self.space, gone)
+        if there := [self.points[entry.chunk_id] for entry in self.entries if entry.chunk_id in self.points]:
+            await store.put(self.space, there)
+
+    def halves(self) -> list["DeliveryBatch"]:
+        half = len(self.entries) // 2
+        return [
+            DeliveryBatch(self.space, some, self.points)
+            for some in (self.entries[:half], self.entries[half:])
+        ]
+
+
+def read_batches(entries: Sequence[Entry]) -> list[DeliveryBatch]:
+    """One for each model; none for a model that is gone, whose space goes as a whole."""
+    scope = {"models": [e.model_id for e in entries], "chunks": [e.chunk_id for e in entries]}
+    spaces: dict[int, Space] = {}
+    points: dict[int, dict[UUID, Point]] = {}
+    for model_id, dimensions, chunk_id, vector, *payload in execute(_TRUTH, scope):
+        spaces[model_id] = space_of(model_id, dimensions)
+        found = points.setdefault(model_id, {})
+        if vector is not None:
+            found[chunk_id] = _point(chunk_id, vector, *payload)
+    return [
+        DeliveryBatch(
+            space, tuple(entry for entry in entries if entry.model_id == model_id), points[model_id]
+        )
+        for model_id, space in spaces.items()
+    ]
+
+
+def _point(
+    chunk_id: UUID,
+    vector: str,
+    collection_id: UUID,
+    document_id: UUID,
+    chunk_hash: str,
+    chunk_index: int,
+    chapter: str,
+    section: str,
+    filename: str,
+    page_number: int | None,
+) -> Point:
+    return Point(
+        chunk_id=chunk_id,
+        vector=np.fromstring(vector.strip("[]"), dtype=np.float32, sep=","),
+        collection_id=collection_id,
+        document_id=document_id,
+        chunk_hash=chunk_hash,
+        chunk_index=chunk_index,
+        book_id=str(collection_id),
+        chapter=chapter,
+        section=section,
+        source_file=filename,
+        page_number=page_number,
+    )
+
 
 AT_ONCE, LEAST_AT_ONCE = 300, 10
 MAX_REFUSED = 16  # calls about one batch, until the rest of it is put off
@@ -49,7 +126,7 @@ def deliver_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
 
     Raises DatabaseUnavailable.
     """
-    used = configured.configured_store()
+    used = configuration.configured_store()
     if used is None or not _may_call(used.fingerprint):
         return
     for start in range(0, len(chunk_ids), AT_ONCE):
@@ -64,7 +141,7 @@ def deliver_for_a_turn() -> bool:
 
     Raises DatabaseUnavailable.
     """
-    used, ends = configured.configured_store(), time.monotonic() + TURN_S
+    used, ends = configuration.configured_store(), time.monotonic() + TURN_S
     while used and deliver_next(used.fingerprint):
         if time.monotonic() > ends:
             return count_due_turns() > 0
@@ -73,7 +150,7 @@ def deliver_for_a_turn() -> bool:
 
 def deliver_once() -> bool:
     """What a worker would do next, here; False if there is nothing to ship."""
-    used = configured.configured_store()
+    used = configuration.configured_store()
     return used is not None and deliver_next(used.fingerprint) > 0
 
 
@@ -94,7 +171,7 @@ def count_due_turns() -> int:
 
     Raises DatabaseUnavailable.
     """
-    used = configured.configured_store()
+    used = configuration.configured_store()
     if used is None:
         return 0
     batches, taken = with_retries(lambda: outbox.due(used.fingerprint, batch=AT_ONCE, most=TURNS))
@@ -102,7 +179,7 @@ def count_due_turns() -> int:
 
 
 def is_used() -> bool:
-    return configured.configured_store() is not None
+    return configuration.configured_store() is not None
 
 
 def _may_call(fingerprint: str) -> bool:
@@ -118,7 +195,7 @@ def _deliver(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
     parcels = with_retries(lambda: read_batches(entries))
     release_connection()
     with Heartbeat(lambda: outbox.renew(lease)):
-        outcome = asyncio.run(_send(configured.external_store(), parcels))
+        outcome = asyncio.run(_send(configuration.external_store(), parcels))
     known = {entry for parcel in parcels for entry in parcel.entries}
     outcome.done += [entry for entry in entries if entry not in known]
     with_retries(lambda: outbox.again_if_lost(lease, outcome.done))
@@ -178,7 +255,7 @@ def _drop_spaces(fingerprint: str) -> bool:
     for space in with_retries(lambda: list(DroppedSpace.objects.order_by("model_id"))):
         release_connection()
         try:
-            asyncio.run(_drop_space(configured.external_store(), space))
+            asyncio.run(_drop_space(configuration.external_store(), space))
         except VectorStoreFailed as exc:
             with_retries(partial(outbox.store_is_down, fingerprint, exc.message))
             return False

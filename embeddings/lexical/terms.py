@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-from embeddings.lexical import english, general, question_languages
+from embeddings.lexical import english
+from embeddings.lexical import languages as general
+from embeddings.lexical import languages as question_languages
 from embeddings.lexical.languages import language_rules as rules_of
 
 K1 = 1.2

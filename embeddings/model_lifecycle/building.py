@@ -7,8 +7,8 @@ from uuid import UUID
 from documents.access.scopes import FULL
 from embeddings import services
 from embeddings.external import delivery
-from embeddings.model_lifecycle import adding, listing
-from embeddings.model_lifecycle.listing import ModelCounts
+from embeddings.model_lifecycle import catalog
+from embeddings.model_lifecycle.catalog import ModelCounts
 from embeddings.models import EmbeddingModel
 from embeddings.work import requests
 from knowlex.base.errors import DatabaseUnavailable, EmbedderError, KnowlexError, NotFound
@@ -24,7 +24,7 @@ def begin_build(model: EmbeddingModel) -> list[UUID]:
 
     Returns batches, for hints to workers. Raises EmbedderError if the model cannot embed here.
     """
-    adding.check_embedder(model.spec)
+    catalog.check_embedder(model.spec)
     with_retries(lambda: EmbeddingModel.objects.filter(pk=model.pk).update(wanted=True))
     if model.active:
         return list(requests.request_active(model.pk, None, FULL).batches)
@@ -39,7 +39,7 @@ def follow_build(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iter
     hands, since = LocalWorker(on_alone), time.monotonic()
     while True:
         try:
-            found = listing.fetch_counts_of(model.pk)
+            found = catalog.fetch_counts_of(model.pk)
             since = time.monotonic()
         except DatabaseUnavailable:
             if time.monotonic() - since > PATIENCE_S:

@@ -7,11 +7,11 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from embeddings import queue
 from embeddings.external import outbox
 from embeddings.indexing.building import drop_index
-from embeddings.model_lifecycle.listing import ModelConflict
+from embeddings.model_lifecycle.catalog import ModelConflict
 from embeddings.models import EmbeddingModel
-from embeddings.work import queue
 from knowlex.db.threads import execute, with_retries
 
 ROWS = 5000

@@ -9,9 +9,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from documents.access.scopes import FULL
-from embeddings.model_lifecycle.listing import ModelConflict
+from embeddings import queue
+from embeddings.model_lifecycle.catalog import ModelConflict
 from embeddings.models import EmbeddingModel, EmbeddingRequest
-from embeddings.work import document_status, queue, requests
+from embeddings.work import document_status, requests
 from knowlex.db.threads import execute, with_retries
 
 URGENT = timedelta(seconds=10)

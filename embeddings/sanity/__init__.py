@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from django.db import connection, transaction
 
-from embeddings.sanity import files, statements, texts, vectors
+from embeddings.queue import execute
+from embeddings.sanity import contents, files, statements
 from embeddings.sanity.types import SanityCheck, SanityFinding
-from embeddings.work.queue import execute
 from knowlex.db.threads import release_connection
 
 SETTLING_S = 8.0  # a sweep every 3 s, and its work
@@ -34,13 +34,13 @@ def check_sanity(*, deep: bool = False) -> Iterator[SanityFinding]:
                 later.append(check)
             else:
                 yield finding
-        yield from texts.check_texts()
-        sample = vectors.sample_chunks() if deep else []
+        yield from contents.check_texts()
+        sample = contents.sample_chunks() if deep else []
     yield from _recheck(later)
     yield from files.check_files(deep=deep)
     if deep:
         release_connection()
-        yield vectors.check_own_text(sample)
+        yield contents.check_own_text(sample)
 
 
 def _recheck(checks: list[SanityCheck]) -> Iterator[SanityFinding]:

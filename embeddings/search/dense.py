@@ -12,13 +12,14 @@ from psycopg.sql import SQL, Composable, Composed
 from documents.access.scopes import Access
 from documents.library import collection_states
 from documents.models import DEFAULT_COLLECTION
-from embeddings.external import nearest, space_of
+from embeddings.external.configuration import is_external, space_of
 from embeddings.indexing.kinds import Index, exact_search
-from embeddings.model_lifecycle.registry import configured_model, embedder_for
 from embeddings.protocols import PassageAware
+from embeddings.registry import configured_model, embedder_for
+from embeddings.search import vector_store
 from embeddings.search.question_vectors import question_vector
 from embeddings.types import ModelSpec, SearchHit, Space, Vector
-from embeddings.vectors.parameter import vector_parameter
+from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import EmbedderError, InvalidInput, NotFound, RetrievalFailed
 from knowlex.db import pool
 from knowlex.web.fields import check_storable
@@ -134,7 +135,7 @@ async def fetch_search_model(collection_ids: Sequence[UUID]) -> SearchModel | No
 
 def search_model_of(row: dict[str, Any]) -> SearchModel:
     """Of a row of `MODEL`."""
-    model = SearchModel(row["id"], ModelSpec.of(row), outside=nearest.is_outside())
+    model = SearchModel(row["id"], ModelSpec.of(row), outside=is_external())
     if row["index"] is None or model.outside:
         return model
     how = dict(row["index"])
@@ -145,14 +146,14 @@ def search_model_of(row: dict[str, Any]) -> SearchModel:
 
 def dense_statement(model: SearchModel, where: Composable = _NO_FILTER) -> Composed:
     """SELECT of (chunk_id, distance), closest first, for the parameters vector, collections and limit, and of
-    a model that is searched outside, near: the ids that `nearest.near` has found.
+    a model that is searched outside, near: the ids that `vector_store.fetch_nearest` has found.
 
     where: a further condition on e.chunk_id, with its AND and parameters of its own; ask the model to be
     `filtered` then. To be run with the model's `setup`. Never fewer rows than there are, up to limit.
     """
     where = _IN_COLLECTIONS + where
     if model.outside:
-        return nearest.candidate_search(model.id, where, _IN_COLLECTIONS)
+        return vector_store.candidate_search(model.id, where, _IN_COLLECTIONS)
     return model.index.search(where) if model.index else exact_search(model.id, where)
 
 
@@ -198,9 +199,10 @@ async def search_chunks(text: str, *, access: Access, collection: str | None, li
         "limit": limit,
     }
     if model.outside:
-        asked = limit + nearest.MORE
-        near = await nearest.fetch_nearest(model.space, vector, collections=collections, limit=asked)
-        model, parameters["near"] = (model if near is not None else model.exactly()), near
+        asked = limit + vector_store.MORE
+        parameters["near"] = await vector_store.fetch_nearest(
+            model.space, vector, collections=collections, limit=asked
+        )
     try:
         rows = await pool.fetch_all(
             _HITS.format(dense=dense_statement(model)),

@@ -30,7 +30,7 @@ class ServerStore(ABC):
         with suppress(NoSuchCollection):
             await self._delete(space.name, [str(chunk_id) for chunk_id in chunk_ids])
 
-    async def held(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
+    async def list_chunks(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
         with suppress(NoSuchCollection):
             async for page in self._pages(space.name):
                 yield [held for id_, payload in page if (held := _stored_chunk(id_, payload))]

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from documents.models import Chunk, Collection, Document, Page
 from embeddings.models import EmbeddingModel
-from embeddings.transfer import sentences, shapes
+from embeddings.queue import execute
+from embeddings.transfer import archive as sentences
+from embeddings.transfer import shapes
 from embeddings.transfer.archive import PIECE, ArchiveWriter
-from embeddings.work.queue import execute
 from knowlex.base.errors import StorageUnavailable
 
 _PASSES = 5

@@ -15,10 +15,11 @@ from documents.library.collections import create_collection, named_collection
 from documents.library.storage import StagedUpload, Staging
 from documents.models import Chunk, Collection, Document, IngestItem, Page
 from documents.text.languages import language_of
+from embeddings.active_model import active_model
 from embeddings.external import delivery
-from embeddings.model_lifecycle.active import active_model
 from embeddings.models import Embedding, EmbeddingModel, OutsideStore
-from embeddings.transfer import sentences, shapes
+from embeddings.transfer import archive as sentences
+from embeddings.transfer import shapes
 from embeddings.transfer.archive import ArchiveReader
 from embeddings.transfer.shapes import DocumentShape
 from embeddings.types import ClaimedChunk, EmbeddedText

@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from documents.models import Document
 from documents.types import ChunkType, ReadBy, Source
-from embeddings.sanity.texts import do_chunks_match_pages, do_pages_follow
+from embeddings.sanity.contents import do_chunks_match_pages, do_pages_follow
 from embeddings.types import Vector
 from knowlex.base.errors import InvalidInput
 

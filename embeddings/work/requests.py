@@ -8,9 +8,9 @@ from django.conf import settings
 from django.db import IntegrityError, OperationalError, transaction
 
 from documents.access.scopes import Access
+from embeddings import queue
 from embeddings.models import EmbeddingModel, EmbeddingRun
 from embeddings.types import RequestScope
-from embeddings.work import queue
 from knowlex.base.ids import new_id
 from knowlex.db.threads import with_retries
 

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from documents.access.keys import any_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
-from embeddings.external.registration import register_store
+from embeddings.external.configuration import register_store
 from knowlex.base.retry import Retry
 from knowlex.embedded.errors import StackError
 from knowlex.embedded.report import vector_store

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from embeddings.lexical.question_languages import detect_question_languages
+from embeddings.lexical.languages import detect_question_languages
 from rag.conversation.vocabulary import CJK_FOLLOWS, Vocabulary, vocabulary
 from rag.ranking.names import NOUNS_ARE_CAPITAL
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from embeddings.lexical.question_languages import detect_question_languages
+from embeddings.lexical.languages import detect_question_languages
 from rag.relevance.calibration import (
     FOREIGN,
     WORDS_ONLY,

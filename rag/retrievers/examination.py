@@ -8,10 +8,10 @@ from uuid import UUID
 
 from psycopg.sql import SQL, Composable, Literal
 
-from embeddings.lexical.chunk_words import sparse_text
+from embeddings.lexical.index import sparse_text
 from embeddings.search.dense import SearchModel
 from embeddings.types import Vector
-from embeddings.vectors.parameter import vector_parameter
+from embeddings.vectors.binary import vector_parameter
 from knowlex.db.pool import Row, fetch_one
 from rag.retrievers import literal
 from rag.retrievers.filtering import Condition, is_passing

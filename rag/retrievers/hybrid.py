@@ -13,7 +13,7 @@ from psycopg.sql import SQL
 
 from embeddings.search.dense import ZERO_DISTANCE, SearchModel, embed_question, search_model_of
 from embeddings.types import Vector
-from embeddings.vectors.parameter import vector_parameter
+from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import KnowlexError, NotFound, RetrievalFailed
 from knowlex.db.pool import Row, StatementTooLong
 from knowlex.db.replica import fetch_all

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from embeddings.vectors.parameter import vector_parameter
+from embeddings.vectors.binary import vector_parameter
 from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
 from rag.answering.states import told

@@ -10,7 +10,7 @@ import psycopg
 
 from embeddings.search.dense import SearchModel, embed_passage, embed_question
 from embeddings.types import Vector
-from embeddings.vectors.parameter import vector_parameter
+from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import KnowlexError, RetrievalFailed
 from knowlex.db.pool import fetch_all
 from rag.answering.timing import Stages

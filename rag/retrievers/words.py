@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 
-from embeddings.lexical.chunk_words import sparse_text
+from embeddings.lexical.index import sparse_text
 from embeddings.lexical.terms import hash_position, idf
 
 ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted

@@ -10,8 +10,8 @@ from django.db.models import Sum
 from documents.access.scopes import FULL
 from documents.models import Chunk, Document
 from embeddings import services
-from embeddings.lexical import chunk_words
-from embeddings.lexical import counts as lexeme_counts
+from embeddings.lexical import index
+from embeddings.lexical import index as lexeme_counts
 from embeddings.lexical.terms import lexemes
 from embeddings.models import LexemeCount, LexicalEntry
 from knowlex.base.ids import new_id
@@ -109,5 +109,5 @@ def test_words_of_the_pending_list_are_taken_into_the_index(add_document):
     assert execute(empty_it) == [(True,)]
     add_document(["green ships sail"])
     embed_all()
-    chunk_words.index_pending()
+    index.index_pending()
     assert execute(empty_it) == [(False,)]

@@ -20,8 +20,8 @@ from documents.library.storage import Staging
 from documents.models import Collection, Document, IngestItem, IngestJob
 from embeddings import services
 from embeddings.models import EmbeddingRequest
+from embeddings.queue import execute
 from embeddings.sanity import check_sanity
-from embeddings.work.queue import execute
 from knowlex.base.ids import new_id
 from tests.support.texts import facts_pdf, markdown
 

@@ -17,12 +17,12 @@ from documents.models import Chunk, Collection, Document
 from documents.text.sentences import sentence_spans
 from embeddings import services
 from embeddings.embedders.local import LocalEmbedder
-from embeddings.embedders.sentences import sentence_vectors
+from embeddings.embedders.on_cpu import sentence_vectors
 from embeddings.models import Embedding, EmbeddingRequest, SentenceVectors
 from embeddings.protocols import SentenceAware
 from embeddings.sanity import check_sanity
+from embeddings.vectors.rows import vector_bytes
 from embeddings.vectors.sentences import MOST
-from embeddings.vectors.storage_used import vector_bytes
 from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import new_id
 from knowlex.db.threads import execute

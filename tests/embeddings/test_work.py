@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from documents.access.scopes import FULL
 from documents.models import Chunk, Document
-from embeddings import services
+from embeddings import queue, services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
 from embeddings.types import EmbeddedText
 from embeddings.vectors.rows import store_vectors, vector_text
-from embeddings.work import document_status, queue
+from embeddings.work import document_status
 from knowlex.base.errors import NotFound
 from knowlex.base.ids import new_id
 from tests.provider import vector_of

@@ -36,7 +36,7 @@ class SpyingStore:
         for chunk_id in chunk_ids:
             self.points.pop(chunk_id, None)
 
-    async def held(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
+    async def list_chunks(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
         yield [
             StoredChunk(one.chunk_id, str(one.collection_id), one.chunk_hash) for one in self.points.values()
         ]

@@ -6,9 +6,9 @@ import pytest
 
 from documents.access.scopes import FULL
 from embeddings.external import outbox
+from embeddings.external.configuration import register_store
 from embeddings.external.delivery import deliver_for_a_turn
 from embeddings.external.outbox import Entry
-from embeddings.external.registration import register_store
 from embeddings.models import Embedding
 from rag.answering import collections_read
 from tests.rag.conftest import AddDocument

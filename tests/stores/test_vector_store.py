@@ -20,7 +20,7 @@ def ids(found: Sequence[NearestChunk]) -> list[UUID]:
 
 
 async def all_held(store: VectorStore, space: Space) -> list[StoredChunk]:
-    return [one async for page in store.held(space) for one in page]
+    return [one async for page in store.list_chunks(space) for one in page]
 
 
 async def test_the_nearest_and_their_distances_are_those_of_an_exact_search(store: VectorStore, space: Space):
@@ -113,7 +113,7 @@ async def test_a_dropped_space_can_be_filled_again(store: VectorStore, space: Sp
 async def test_all_that_is_held_is_told_page_by_page(store: VectorStore, space: Space):
     known = [point(number, vector) for number, vector in enumerate(vectors(900))]
     await store.put(space, known)
-    pages = [page async for page in store.held(space)]
+    pages = [page async for page in store.list_chunks(space)]
     assert len(pages) > 1
     assert sorted(one for page in pages for one in page) == sorted(
         StoredChunk(one.chunk_id, str(A), one.chunk_hash) for one in known

@@ -16,9 +16,9 @@ from documents.ingest.folders import candidates
 from documents.library.collections import chunking_settings, create_collection, named_collection
 from documents.models import Collection
 from documents.types import STRATEGIES
+from embeddings.ingest.bulk import BulkIngest, FileResult
 from embeddings.management.display import Display
 from embeddings.tasks import enqueue_ingest, tolerate_lost_hint
-from embeddings.work.bulk import BulkIngest, FileResult
 from knowlex.base.errors import KnowlexError, NotFound
 
 LISTED = 20  # files that were taken, and duplicates, are named only if there are so few

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from embeddings import indexing
-from embeddings.external import nearest
+from embeddings.external.configuration import is_external
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
 
 _BUSY = "Another process is building or measuring an index just now."
@@ -48,7 +48,7 @@ class Command(BaseCommand):
     def _status(self, model: EmbeddingModel) -> None:
         state = VectorIndex.objects.filter(model=model).first()
         if state is None:
-            how = "" if nearest.is_outside() else " searches are exact."
+            how = "" if is_external() else " searches are exact."
             self.stdout.write(f"{model.name}: no vector index;{how} {indexing.explain_refusal(model)}")
             return
         use = "used by searches" if state.serves else "not used: its recall is too low; searches are exact"

@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from embeddings import external
-from embeddings.external import draining
+from embeddings.external import comparison as draining
 from embeddings.external.comparison import SpaceComparison, StoreComparison
-from embeddings.management.steps_display import StepsDisplay
+from embeddings.management.display import StepsDisplay
 from embeddings.models import OutsideStore
 from knowlex.base.errors import KnowlexError
 from knowlex.db.threads import with_retries

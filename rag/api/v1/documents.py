@@ -10,9 +10,9 @@ from documents.ingest.requests import replace_request
 from documents.library import listing
 from documents.library.collections import named_collection
 from documents.library.listing import Wanted, page_report
+from embeddings.ingest import documents
 from embeddings.tasks import hint_delivery
-from embeddings.vectors.storage_used import fetch_model_names
-from embeddings.work import ingestion
+from embeddings.vectors.rows import fetch_model_names
 from knowlex.base.ids import parse_id
 from knowlex.web.pagination import next_cursor, page_asked
 from knowlex.web.responses import json_response, utc_timestamp
@@ -74,7 +74,7 @@ def replace(request: HttpRequest, document_id: str) -> HttpResponse:
 
 def remove(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
-    receipt = ingestion.delete_document(id_, access=access_of(request))
+    receipt = documents.delete_document(id_, access=access_of(request))
     hint_delivery()
     body = {
         "deleted": True,
@@ -87,7 +87,7 @@ def remove(request: HttpRequest, document_id: str) -> HttpResponse:
 
 def retry(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
-    count = ingestion.retry_document(id_, access=access_of(request))
+    count = documents.retry_document(id_, access=access_of(request))
     tell_workers(count)
     return json_response({"document_id": id_, "retried": count > 0}, 202 if count else 200)
 

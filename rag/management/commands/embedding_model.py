@@ -10,11 +10,11 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
-from embeddings import tasks
+from embeddings import active_model, registry, tasks
 from embeddings.indexing.building import ensure_index
-from embeddings.management.build_display import BuildDisplay
-from embeddings.model_lifecycle import adding, advice, listing, registry, removal, switch
+from embeddings.management.display import BuildDisplay
 from embeddings.model_lifecycle import building as model_building
+from embeddings.model_lifecycle import catalog, removal, switch
 from embeddings.models import EmbeddingModel
 from embeddings.types import ModelSpec
 from knowlex.base.errors import KnowlexError
@@ -57,31 +57,31 @@ class Command(BaseCommand):
             logging.disable(logging.NOTSET)
 
     def _list(self, **_: Any) -> None:
-        counts, before = listing.fetch_counts(), EmbeddingModel.objects.before().first()
+        counts, before = catalog.fetch_counts(), EmbeddingModel.objects.before().first()
         table = Table(
             "name", "provider", "dimensions", "state", "vectors", "waiting", "failed", "MB", "index"
         )
         for model in EmbeddingModel.objects.order_by("id"):
             held = counts[model.pk]
-            megabytes = f"{listing.measure_bytes(model.pk) / 1e6:.1f}"
+            megabytes = f"{catalog.measure_bytes(model.pk) / 1e6:.1f}"
             numbers = [f"{held.vectors} / {held.chunks}", str(held.waiting), str(held.failed), megabytes]
             about = [model.name, model.provider, str(model.dimensions or "?")]
             table.add_row(
                 *about,
-                listing.describe_state(model, held, before),
+                catalog.describe_state(model, held, before),
                 *numbers,
-                listing.describe_index(model.pk),
+                catalog.describe_index(model.pk),
             )
         width = None if self.stdout.isatty() else 200
         Console(file=self.stdout, width=width, soft_wrap=False).print(table)  # type: ignore[arg-type]
 
     def _add(self, **options: Any) -> None:
-        model, is_new = adding.add_model(_spec(options))
+        model, is_new = catalog.add_model(_spec(options))
         word = "Added" if is_new else "There already:"
-        self.stdout.write(f"{word} {model.spec}. Next: {advice.COMMAND} build {model.name}")
+        self.stdout.write(f"{word} {model.spec}. Next: {active_model.COMMAND} build {model.name}")
 
     def _build(self, name: str, detach: bool, **_: Any) -> None:
-        model = listing.find_model(name)
+        model = catalog.find_model(name)
         batches = model_building.begin_build(model)
         with tasks.tolerate_lost_hint():
             tasks.enqueue(batches[: tasks.MAX_HINTS])
@@ -93,14 +93,14 @@ class Command(BaseCommand):
         if held.failed:
             raise CommandError(
                 f"{held.failed} chunks could not be embedded: {held.reason.rstrip('.')}. "
-                f"`{advice.COMMAND} build {model.name}` tries them again."
+                f"`{active_model.COMMAND} build {model.name}` tries them again."
             )
         if not model.active:
-            self.stdout.write(f"Next: {advice.COMMAND} activate {model.name}")
+            self.stdout.write(f"Next: {active_model.COMMAND} activate {model.name}")
 
-    def _built(self, model: EmbeddingModel) -> listing.ModelCounts:
+    def _built(self, model: EmbeddingModel) -> catalog.ModelCounts:
         with BuildDisplay(self.stderr, model.name) as display:
-            held: listing.ModelCounts | None = None
+            held: catalog.ModelCounts | None = None
             for held in model_building.follow_build(model, on_alone=display.alone):
                 display.show(held)
         assert held is not None
@@ -110,7 +110,7 @@ class Command(BaseCommand):
         compare(self.stdout, **options)
 
     def _activate(self, name: str, wait: bool, force: bool, **_: Any) -> None:
-        model = listing.find_model(name)
+        model = catalog.find_model(name)
         if not model.active:
             if ensure_index(model):
                 self.stdout.write(f"Built the vector index of {name}.")
@@ -150,20 +150,19 @@ class Command(BaseCommand):
             )
         if switched.before and switched.before.pk:
             self.stdout.write(
-                f"{switched.before.name} is kept up; {advice.COMMAND} rollback goes back to it."
+                f"{switched.before.name} is kept up; {active_model.COMMAND} rollback goes back to it."
                 if switched.before == EmbeddingModel.objects.before().first()
-                else f"{advice.COMMAND} activate {switched.before.name} goes there again."
+                else f"{active_model.COMMAND} activate {switched.before.name} goes there again."
             )
 
     def _tell_environment(self, model: EmbeddingModel) -> None:
-        self.stdout.write(f"For the next start: {advice.settings_to_follow(model.spec)}")
-        if settings.EMBEDDER_CHOSEN and not registry.is_same_model(model.spec, registry.configured_model()):
-            self.stdout.write(
-                f"This environment names {registry.configured_model()}: Knowlex would refuse to start with it."
-            )
+        self.stdout.write(f"For the next start: {active_model.settings_to_follow(model.spec)}")
+        named = registry.configured_model()
+        if settings.EMBEDDER_CHOSEN and not registry.is_same_model(model.spec, named):
+            self.stdout.write(f"This environment names {named}: Knowlex would refuse to start with it.")
 
     def _remove(self, name: str, **_: Any) -> None:
-        model = listing.find_model(name)
+        model = catalog.find_model(name)
         vectors = removal.remove_model(model)
         self.stdout.write(f"Removed {name} with {vectors} vectors.")
 
@@ -181,7 +180,7 @@ def _add_adding(parser: ArgumentParser) -> None:
 
 
 def _spec(given: dict[str, Any]) -> ModelSpec:
-    return adding.parse_spec(
+    return catalog.parse_spec(
         given["name"],
         provider=given["provider"],
         dimensions=given["dimensions"],

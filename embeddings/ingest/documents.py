@@ -14,9 +14,9 @@ from documents.ingest import jobs
 from documents.ingest.worker import run_next as read_next
 from documents.library import deletion
 from documents.models import DEFAULT_COLLECTION, Collection, Document
-from embeddings.model_lifecycle.active import active_model
+from embeddings.active_model import active_model
+from embeddings.ingest.job_reports import ItemReport, JobReport, job_list, job_report, wait_for_job
 from embeddings.work import document_status, requests
-from embeddings.work.job_reports import ItemReport, JobReport, job_list, job_report, wait_for_job
 from knowlex.base.errors import Forbidden, NotFound
 from knowlex.db.threads import execute, with_retries
 

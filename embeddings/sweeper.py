@@ -19,8 +19,8 @@ from documents.ingest.jobs import forget_finished_jobs
 from documents.library import collection_states
 from documents.library.orphaned_files import sweep_orphan_files
 from embeddings import indexing, services, tasks
-from embeddings.external import registration
-from embeddings.lexical import chunk_words, counts
+from embeddings.external import configuration
+from embeddings.lexical import index
 from knowlex.base.errors import BrokerUnavailable, DatabaseUnavailable
 
 FOLDER_CHECK_EVERY_S = 15.0
@@ -111,8 +111,8 @@ class Sweeper:
         for work in _also:
             work()
         collection_states.fold()
-        self._folded_until = counts.fold_counts(since=self._folded_until)
-        chunk_words.index_pending()
+        self._folded_until = index.fold_counts(since=self._folded_until)
+        index.index_pending()
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
             self._chores_due = time.monotonic() + CHORES_EVERY_S
             self._chores = Thread(target=_do_chores, name="chores", daemon=True)
@@ -123,13 +123,19 @@ class Sweeper:
         if not self._registered:
             _register()
             self._registered = True
-        registration.fill_outbox()
+        configuration.fill_outbox()
         tasks.enqueue_lost_deliveries()
 
 
 def _do_chores() -> None:
     """What may take long has a thread of its own: an index can take minutes to build."""
-    chores = forget_finished_jobs, sweep_orphan_files, forget_expired, services.forget_old_runs, indexing.maintain_indexes
+    chores = (
+        forget_finished_jobs,
+        sweep_orphan_files,
+        forget_expired,
+        services.forget_old_runs,
+        indexing.maintain_indexes,
+    )
     for chore in chores:
         try:
             chore()
@@ -140,7 +146,7 @@ def _do_chores() -> None:
 
 
 def _register() -> None:
-    if change := registration.register_store():
+    if change := configuration.register_store():
         log.warning(str(change))
 
 

@@ -22,8 +22,8 @@ from documents.models import Collection
 from documents.types import ChunkingSettings
 from embeddings import services
 from embeddings.external import delivery
-from embeddings.work import ingestion
-from embeddings.work.job_reports import ItemReport, JobReport, job_report
+from embeddings.ingest import documents
+from embeddings.ingest.job_reports import ItemReport, JobReport, job_report
 from knowlex.base.errors import DatabaseUnavailable, KnowlexError, PayloadTooLarge
 from knowlex.db.pool import close_pool
 from knowlex.runtime import liveness
@@ -211,7 +211,7 @@ class BulkIngest:
     def _work_here(self) -> bool:
         """What a worker would do next; False if there is nothing to do."""
         try:
-            batches = ingestion.run_next()
+            batches = documents.run_next()
             if not batches:
                 lost, unread = services.sweep()
                 batches = tuple(lost)
