@@ -35,9 +35,9 @@ from django.db import connection
 from documents.access.scopes import FULL
 from documents.models import Chunk, Collection, Document
 from embeddings import services as embedding
-from embeddings.lexical.chunk_words import index_pending
+from embeddings.lexical.index import index_pending
 from embeddings.protocols import Embedder, Span
-from embeddings.types import Embedded, Vector
+from embeddings.types import EmbeddedText, Vector
 from knowlex.db.pool import close_pool
 from knowlex.runtime.components import component
 from rag import services
@@ -62,9 +62,11 @@ class InstantEmbedder:
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         return [vector_of(text) for text in texts]
 
-    def embed_with_sentences(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[Embedded]:
+    def embed_with_sentences(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
+    ) -> list[EmbeddedText]:
         return [
-            Embedded(vector_of(text), np.array([vector_of(text[start:end]) for start, end in of]))
+            EmbeddedText(vector_of(text), np.array([vector_of(text[start:end]) for start, end in of]))
             for text, of in zip(texts, spans, strict=True)
         ]
 

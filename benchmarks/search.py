@@ -25,7 +25,7 @@ from tests.support import environment
 
 environment.set_environment()
 
-from embeddings.lexical.chunk_words import sparse_text
+from embeddings.lexical.index import sparse_text
 from embeddings.lexical.terms import lexemes, term_weights
 from knowlex.base.ids import new_id
 from tests.support.postgres import Postgres

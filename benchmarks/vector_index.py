@@ -298,7 +298,7 @@ async def found(question: Any, filtered: str) -> tuple[list[float], str]:
     parameters = {"vector": vector_text(question), "collections": collections, "limit": K}
     if condition:
         return await found_passing(condition, parameters)
-    model = await dense.search_model(collections)
+    model = await dense.fetch_search_model(collections)
     assert model is not None
     rows = await pool.fetch_all(_statement(model), parameters, setup=model.setup)
     return [row["distance"] for row in rows], way_of(model)
@@ -310,7 +310,7 @@ async def found_passing(condition: Condition, parameters: dict[str, Any]) -> tup
     scope = await pool.fetch_one(statements.scope(condition.conditions), parameters)
     assert scope is not None
     narrow = scope["passing"] < NARROW
-    model = dense.usable_model(scope).filtered(narrow=narrow)
+    model = dense.search_model_of(scope).filtered(narrow=narrow)
     statement = statements.by_meaning(model, "dense", condition.conditions, narrow)
     rows = await pool.fetch_all(statement, parameters, setup=model.setup)
     return [row["distance"] for row in rows], way_of(model)

@@ -7,4 +7,4 @@ class EmbeddingsConfig(AppConfig):
 
     def ready(self) -> None:
         """Celery's signals start the sweeper in a worker; in other processes they never fire."""
-        from embeddings.work import sweeper  # noqa: F401
+        from embeddings import sweeper  # noqa: F401

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, runtime_checkable
 from uuid import UUID
 
-from embeddings.types import Embedded, Held, Near, Point, Space, Vector
+from embeddings.types import EmbeddedText, NearestChunk, Point, Space, StoredChunk, Vector
 
 Span = tuple[int, int]  # character offsets
 
@@ -45,7 +45,9 @@ class PassageAware(Protocol):
 class SentenceAware(Protocol):
     """An Embedder whose chunks' sentence vectors cost nothing more; those of an API cannot."""
 
-    def embed_with_sentences(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[Embedded]:
+    def embed_with_sentences(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
+    ) -> list[EmbeddedText]:
         """For each text its vector, the same as `embed` gives, and one vector for each of its spans.
 
         A span beyond what the model reads has a vector of zeros. Raises as `embed`.
@@ -63,7 +65,7 @@ class VectorStore(Protocol):
 
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
-    ) -> list[Near]:
+    ) -> list[NearestChunk]:
         """At most `limit` chunks of these collections, closest first; [] while there is no such space."""
         ...
 
@@ -77,7 +79,7 @@ class VectorStore(Protocol):
         """Those that are not there are none to complain of, and neither is a space that is not."""
         ...
 
-    def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
+    def list_chunks(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
         """All that is there, some hundreds at a time, in any order; nothing while there is no such space."""
         ...
 

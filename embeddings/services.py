@@ -11,14 +11,15 @@ from django.utils import timezone
 from documents.access.scopes import Access
 from documents.ingest import queue as ingest_queue
 from documents.models import Chunk
+from embeddings import queue
+from embeddings.active_model import active_model, ensure_model_matches, learn_dimensions
 from embeddings.external import delivery
-from embeddings.model_lifecycle.active import active_model, ensure_model_matches, learn_dimensions
-from embeddings.model_lifecycle.registry import embedder_for
 from embeddings.models import EmbeddingModel, EmbeddingRun
-from embeddings.search.dense import search
-from embeddings.types import Embedded, HeldChunk, ModelSpec, Requested
+from embeddings.registry import embedder_for
+from embeddings.search.dense import search_chunks
+from embeddings.types import ClaimedChunk, EmbeddedText, ModelSpec, RequestScope
 from embeddings.vectors import rows, sentences
-from embeddings.work import document_status, queue
+from embeddings.work import document_status
 from embeddings.work.requests import request_all
 from embeddings.work.waiting import wait_until_done
 from knowlex.base.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
@@ -32,7 +33,7 @@ __all__ = [
     "ensure_model_matches",
     "forget_old_runs",
     "request_embeddings",
-    "search",
+    "search_chunks",
     "sweep",
     "wait_until_done",
 ]
@@ -41,7 +42,7 @@ RUNS_KEPT = timedelta(days=7)
 BUILD_EVERY = 16  # of so many claims one goes to a model that is being built, whatever the active one's work
 
 
-def request_embeddings(document_id: UUID | None = None, *, access: Access) -> Requested:
+def request_embeddings(document_id: UUID | None = None, *, access: Access) -> RequestScope:
     """Ask for every chunk (of one document) without a vector, those that failed before included.
 
     Besides the active model, all others that are wanted are asked; what is told and waited for is its part.
@@ -82,8 +83,8 @@ def _embed_next(batch_id: UUID | None) -> int | None:
     with Heartbeat(lambda: queue.renew(lease)):
         work.embed(model.spec, chunks)
     stored = with_retries(lambda: _settle(model, lease, work))
-    delivery.ship_chunks(model.pk, [chunk.chunk_id for chunk in work.chunks])
-    document_status.settle([chunk.chunk_id for chunk in chunks])
+    delivery.deliver_chunks(model.pk, [chunk.chunk_id for chunk in work.chunks])
+    document_status.settle_documents([chunk.chunk_id for chunk in chunks])
     told = {"batch": str(batch_id), "model": model.name, "stored": stored, "failed": len(work.failed)}
     log.info("batch embedded", extra=told)
     return stored
@@ -93,11 +94,11 @@ class _Work:
     """The outcome of one batch: vectors of some chunks, a reason for each of the others."""
 
     def __init__(self) -> None:
-        self.chunks: list[HeldChunk] = []
-        self.found: list[Embedded] = []
-        self.failed: list[tuple[HeldChunk, str]] = []
+        self.chunks: list[ClaimedChunk] = []
+        self.found: list[EmbeddedText] = []
+        self.failed: list[tuple[ClaimedChunk, str]] = []
 
-    def embed(self, model: ModelSpec, chunks: Sequence[HeldChunk]) -> None:
+    def embed(self, model: ModelSpec, chunks: Sequence[ClaimedChunk]) -> None:
         """Halve what is refused until the refused texts are known; an embedder that fails ends it at once."""
         try:
             embedder = embedder_for(model)
@@ -108,7 +109,7 @@ class _Work:
         while rest:
             some = rest.pop()
             try:
-                found = sentences.embedded(embedder, [chunk.content for chunk in some])
+                found = sentences.embed_texts(embedder, [chunk.content for chunk in some])
             except TextRejected as exc:
                 if len(some) == 1:
                     self.failed.append((some[0], exc.message))
@@ -128,7 +129,7 @@ class _Work:
 
 
 @transaction.atomic
-def _claim(lease: UUID) -> tuple[EmbeddingModel, list[HeldChunk]] | None:
+def _claim(lease: UUID) -> tuple[EmbeddingModel, list[ClaimedChunk]] | None:
     """A batch of the first model that has one; None if all work is done or in hands."""
     for model in _in_turn(lease):
         if chunks := queue.claim(model_id=model.pk, lease=lease):
@@ -157,7 +158,7 @@ def _settle(model: EmbeddingModel, lease: UUID, work: _Work) -> int:
     sizes = {len(one.vector) for one in work.found}
     if not all(learn_dimensions(model, size) for size in sizes):
         work.discard(EmbedderUnavailable("The embedding model's vectors changed their size.").message)
-    stored = rows.store(lease=lease, model_id=model.pk, chunks=work.chunks, found=work.found)
+    stored = rows.store_vectors(lease=lease, model_id=model.pk, chunks=work.chunks, found=work.found)
     for reason in {reason for _, reason in work.failed}:
         ids = [chunk.chunk_id for chunk, why in work.failed if why == reason]
         queue.fail(lease=lease, chunk_ids=ids, reason=reason)
@@ -172,7 +173,7 @@ def sweep() -> tuple[list[UUID], int]:
     """
     if not with_retries(_expire):
         return [], 0
-    document_status.sweep()
+    document_status.sweep_documents()
     return with_retries(queue.due_batches), with_retries(ingest_queue.count_due)
 
 

@@ -15,7 +15,7 @@ from kombu.exceptions import OperationalError
 from documents.access.scopes import FULL
 from embeddings import services
 from embeddings.external import delivery
-from embeddings.work import ingestion
+from embeddings.ingest import documents
 from knowlex.base.errors import BrokerUnavailable
 
 BROKER_ERRORS = (OperationalError, redis.exceptions.RedisError, OSError)
@@ -32,17 +32,17 @@ def embed_batch(batch_id: str) -> int:
 @shared_task(name="embeddings.ingest_next", acks_late=True)
 def ingest_next() -> None:
     """Read the most urgent document of all jobs. Safe to deliver twice, late, or without need."""
-    batches = ingestion.run_next()
-    with sweep_may_do_it():
+    batches = documents.run_next()
+    with tolerate_lost_hint():
         enqueue(batches)
 
 
 @shared_task(name="embeddings.ship_next", acks_late=True)
-def ship_next() -> None:
+def deliver_next() -> None:
     """Some batches of the outbox to the store outside. Safe to deliver twice, late, or without need."""
-    if delivery.ship_turn():
-        with sweep_may_do_it():
-            hint(ship_next)
+    if delivery.deliver_for_a_turn():
+        with tolerate_lost_hint():
+            send_hint(deliver_next)
 
 
 def enqueue(batch_ids: Sequence[UUID]) -> None:
@@ -71,25 +71,25 @@ def enqueue_lost_ingest(item_count: int) -> int:
     return _publish_lost(ingest_next, hints, settings.INGEST_QUEUE) if hints else 0
 
 
-def enqueue_lost_shipping() -> int:
+def enqueue_lost_deliveries() -> int:
     """The same for what waits in the outbox: a few at work, so that embedding goes on beside a crowd."""
-    return lost_hints(ship_next, delivery.turns_due(), settings.SHIPPING_QUEUE)
+    return send_lost_hints(deliver_next, delivery.count_due_turns(), settings.SHIPPING_QUEUE)
 
 
-def tell_shipping() -> None:
+def hint_delivery() -> None:
     """After a change that the vector store outside is to hear of; nothing without one. It may be lost."""
     if delivery.is_used():
-        with sweep_may_do_it():
-            hint(ship_next)
+        with tolerate_lost_hint():
+            send_hint(deliver_next)
 
 
-def hint(task: Any) -> None:
+def send_hint(task: Any) -> None:
     """One hint without arguments for a task of an app above this one. Raises BrokerUnavailable."""
     with _connection() as connection:
         _publish(connection, task, [()])
 
 
-def lost_hints(task: Any, count: int, queue: str) -> int:
+def send_lost_hints(task: Any, count: int, queue: str) -> int:
     """As many as are missing from the task's own queue for so much work; returns how many were sent."""
     hints: list[tuple[str, ...]] = [()] * min(count, MAX_HINTS)
     return _publish_lost(task, hints, queue) if hints else 0
@@ -101,13 +101,13 @@ def request_and_enqueue(document_id: UUID | None = None) -> int:
     A broker that is down delays the work until the sweep finds it, and is no error.
     """
     requested = services.request_embeddings(document_id, access=FULL)
-    with sweep_may_do_it():
+    with tolerate_lost_hint():
         enqueue(requested.batches)
     return requested.requested
 
 
 @contextmanager
-def sweep_may_do_it() -> Iterator[None]:
+def tolerate_lost_hint() -> Iterator[None]:
     """Around a hint that may be lost: the work is on record, and the workers' sweep finds it."""
     try:
         yield

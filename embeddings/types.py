@@ -12,7 +12,7 @@ Vector: TypeAlias = NDArray[np.float32]  # one dimension, finite, not zero
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class EmbeddedText:
     """A text's vector and those of its sentences.
 
     sentences: (spans, dimensions), each of length 1: the mean of the sentence's token vectors out of the
@@ -50,7 +50,7 @@ class ModelSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
+class RequestScope:
     """One call of `generate`: what it asked for, and what it has to wait for.
 
     requested: chunks that this call asked for; those that another call asked for already are not in it.
@@ -68,7 +68,7 @@ class Requested:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RequestProgress:
     """How far the work in one call's scope is.
 
     embedded: by this call's own requests. waiting: queued or being worked on, whoever asked. failed: could
@@ -83,7 +83,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldChunk:
+class ClaimedChunk:
     """A chunk whose embedding a worker has taken up."""
 
     chunk_id: UUID
@@ -91,7 +91,7 @@ class HeldChunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchHit:
     """A chunk found by search. distance: cosine distance, 0 (same direction) to 2 (opposite)."""
 
     chunk_id: UUID
@@ -104,7 +104,7 @@ class Hit:
     distance: float
 
 
-class Near(NamedTuple):
+class NearestChunk(NamedTuple):
     """A chunk that a vector store found. distance: cosine distance, as the store computes it."""
 
     chunk_id: UUID
@@ -161,7 +161,7 @@ class Point:
         }
 
 
-class Held(NamedTuple):
+class StoredChunk(NamedTuple):
     """What a store says it holds of a chunk, to be compared with PostgreSQL; "" for what it does not know."""
 
     chunk_id: UUID

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from documents.access.scopes import access_of
 from embeddings import services, tasks
-from embeddings.types import Hit, Requested
+from embeddings.types import RequestScope, SearchHit
 from knowlex.base.errors import BrokerUnavailable, InvalidQuestion, UnsupportedMediaType
 from knowlex.base.ids import parse_id
 from knowlex.db.threads import release_connection
@@ -44,11 +44,11 @@ async def search(request: HttpRequest) -> HttpResponse:
     limit = int_parameter(request.GET.get("k"), "k", low=1, high=MAX_K, default=DEFAULT_K)
     text = check_question(_plain_text(request), "query")
     collection = request.GET.get("collection")
-    hits = await services.search(text, access=access_of(request), collection=collection, limit=limit)
+    hits = await services.search_chunks(text, access=access_of(request), collection=collection, limit=limit)
     return json_response([_hit_body(hit) for hit in hits])
 
 
-async def _tell_workers(requested: Requested) -> None:
+async def _tell_workers(requested: RequestScope) -> None:
     """Raises BrokerUnavailable in time, however it hangs; the work is on record, and the sweep finds it."""
     if not requested.batches:
         return
@@ -75,7 +75,7 @@ def _wants_no_wait(request: HttpRequest) -> bool:
     return "respond-async" in (preference.strip().lower() for preference in preferences)
 
 
-def _accepted(requested: Requested) -> HttpResponse:
+def _accepted(requested: RequestScope) -> HttpResponse:
     body = {
         "runId": requested.run_id,
         "queued": requested.requested,
@@ -97,7 +97,7 @@ def _plain_text(request: HttpRequest) -> str:
         raise InvalidQuestion("Query is not valid UTF-8.", field="query") from None
 
 
-def _hit_body(hit: Hit) -> dict[str, Any]:
+def _hit_body(hit: SearchHit) -> dict[str, Any]:
     return {
         "chunkId": hit.chunk_id,
         "documentId": hit.document_id,

@@ -305,7 +305,7 @@ KNOWLEX: dict[str, dict[str, Any]] = {
     "CHUNKER_SEMANTIC": {"class": "documents.chunkers.semantic.SemanticChunker"},
     "SENTENCE_EMBEDDER": {"class": "embeddings.search.sentence_embedder.SentenceEmbedder"},
     "EMBEDDER": EMBEDDERS[ENV.embedder],
-    "EMBEDDING_MODEL": {"class": "embeddings.model_lifecycle.active.ActiveModel"},
+    "EMBEDDING_MODEL": {"class": "embeddings.active_model.ActiveModel"},
     "RETRIEVER": {
         "class": "rag.rewriting.retriever.RewritingRetriever",
         "options": {

@@ -7,9 +7,9 @@ class RagConfig(AppConfig):
 
     def ready(self) -> None:
         """What workers look for besides documents: evaluations in nobody's hand, answers, old questions."""
-        from embeddings.work.sweeper import also_sweep
+        from embeddings.sweeper import add_sweep_work
         from rag import tasks
 
-        also_sweep(tasks.sweep)
-        also_sweep(tasks.sweep_answers)
-        also_sweep(tasks.sweep_queries)
+        add_sweep_work(tasks.sweep)
+        add_sweep_work(tasks.sweep_answers)
+        add_sweep_work(tasks.sweep_queries)

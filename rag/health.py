@@ -14,10 +14,10 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from embeddings.external import nearest
-from embeddings.indexing.report import STATE, described
-from embeddings.model_lifecycle import registry
-from embeddings.search.dense import searched_model
+from embeddings import registry
+from embeddings.indexing.measuring import INDEX_STATE, describe_index
+from embeddings.search import vector_store
+from embeddings.search.dense import fetch_active_spec
 from embeddings.types import ModelSpec
 from knowlex.base.errors import KnowlexError
 from knowlex.base.times import utc_timestamp
@@ -81,9 +81,9 @@ async def _searched_model() -> ModelSpec:
     """The active one; where the database does not say so at once, the configured one."""
     try:
         async with asyncio.timeout(MODEL_LIMIT_S):
-            return await searched_model()
+            return await fetch_active_spec()
     except (*UNREACHABLE, TimeoutError):
-        return registry.configured()
+        return registry.configured_model()
 
 
 async def warm_up_reranker() -> None:
@@ -95,7 +95,15 @@ async def warm_up_reranker() -> None:
 
 
 async def _measure() -> dict[str, Any]:
-    checks = (_database(), nearest.ping(), _broker(), _workers(), _embedder(), _chat_model(), _reranker())
+    checks = (
+        _database(),
+        vector_store.ping_store(),
+        _broker(),
+        _workers(),
+        _embedder(),
+        _chat_model(),
+        _reranker(),
+    )
     database, store, broker, workers, embedder, chat, reranker = await asyncio.gather(
         *(_within_limit(check) for check in checks)
     )
@@ -136,7 +144,7 @@ async def _database() -> dict[str, Any] | Literal[False]:
     )
     async with connection:
         try:
-            return described(await (await connection.execute(STATE)).fetchone())
+            return describe_index(await (await connection.execute(INDEX_STATE)).fetchone())
         except psycopg.errors.UndefinedTable:
             return False
 
@@ -151,7 +159,7 @@ async def _workers() -> int:
 
 async def _embedder() -> _Model:
     model = await _searched_model()
-    wire = registry.wire(model)
+    wire = registry.connection_options(model)
     if registry.is_ollama(model):
         return _Model(await ollama_state(wire["host"], registry.server_name(model)), of_ollama=True)
     if registry.is_remote(model):

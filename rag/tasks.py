@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.conf import settings
 
-from embeddings.tasks import hint, lost_hints, sweep_may_do_it
+from embeddings.tasks import send_hint, send_lost_hints, tolerate_lost_hint
 from knowlex.db.threads import with_retries
 from rag.evaluation import queue, worker
 from rag.history import judging, retention
@@ -18,8 +18,8 @@ def evaluate_next() -> None:
 
 def enqueue_evaluation() -> None:
     """Tell a worker. A broker that is down delays the work until the sweep finds it, and is no error."""
-    with sweep_may_do_it():
-        hint(evaluate_next)
+    with tolerate_lost_hint():
+        send_hint(evaluate_next)
 
 
 @shared_task(name="rag.judge_answers", acks_late=True)
@@ -30,7 +30,7 @@ def judge_answers() -> None:
 
 def sweep_answers() -> int:
     """Hints for new answers. Nobody else sends any: who answers a question does not wait for a broker."""
-    return lost_hints(judge_answers, with_retries(judging.turns_due), settings.JUDGING_QUEUE)
+    return send_lost_hints(judge_answers, with_retries(judging.turns_due), settings.JUDGING_QUEUE)
 
 
 def sweep_queries() -> int:
@@ -40,4 +40,4 @@ def sweep_queries() -> int:
 
 def sweep() -> int:
     """Hints for runs that nobody has in hand, after a worker died or the broker lost its queue."""
-    return lost_hints(evaluate_next, with_retries(queue.count_due), settings.EVALUATION_QUEUE)
+    return send_lost_hints(evaluate_next, with_retries(queue.count_due), settings.EVALUATION_QUEUE)

@@ -14,7 +14,7 @@ from documents.extractors.job import Job, guess_name_kind
 from documents.extractors.readers import read_document
 from documents.text.tokens import WordPieceCounter
 from documents.types import ALL_SOURCES, ChunkingSettings
-from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights
+from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
 from rag.types.retrieval import Passage, Retrieval
 
 DEPTH = 40  # of each ranking
@@ -101,7 +101,7 @@ class Corpus:
 
     def _bm25(self, worth: Mapping[str, float], place: int) -> float:
         weights = self._weights[place]
-        return sum(weight * weights.get(position(word), 0) for word, weight in worth.items())
+        return sum(weight * weights.get(hash_position(word), 0) for word, weight in worth.items())
 
     def _worth(self, question: str, places: np.ndarray) -> dict[str, float]:
         """Of the question's words in the analysis of every language that the documents are in."""

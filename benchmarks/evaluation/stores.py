@@ -40,12 +40,12 @@ from benchmarks.evaluation.sets import rows, vectors_of
 from benchmarks.evaluation.vectors import Vectors
 from documents.models import Chunk, Collection, Document
 from embeddings.external import space_of
-from embeddings.external.batches import parcels_of
+from embeddings.external.delivery import read_batches
 from embeddings.external.outbox import Entry
 from embeddings.models import EmbeddingModel
 from embeddings.protocols import VectorStore
-from embeddings.types import Embedded, HeldChunk
-from embeddings.vectors.rows import insert
+from embeddings.types import ClaimedChunk, EmbeddedText
+from embeddings.vectors.rows import insert_vectors
 from knowlex.db.pool import close_pool
 from knowlex.runtime.components import component
 from rag import services
@@ -144,8 +144,10 @@ def store_passages(name: str, passages: Iterable[Passage], vectors: Vectors, mod
                 language=chunks[0].language,
             )  # fmt: skip
             stored = Chunk.objects.bulk_create(chunk_of(document, one) for one in chunks)
-            held = [HeldChunk(one.id, one.content) for one in stored]
-            insert(model_id=model_id, chunks=held, found=[embedded(vectors, one.content) for one in stored])
+            held = [ClaimedChunk(one.id, one.content) for one in stored]
+            insert_vectors(
+                model_id=model_id, chunks=held, found=[embedded(vectors, one.content) for one in stored]
+            )
 
 
 def chunk_of(document: Document, passage: Passage) -> Chunk:
@@ -155,11 +157,11 @@ def chunk_of(document: Document, passage: Passage) -> Chunk:
     return Chunk(document=document, token_count=passage.token_count, end_char=end, **fields)
 
 
-def embedded(vectors: Vectors, text: str) -> Embedded:
+def embedded(vectors: Vectors, text: str) -> EmbeddedText:
     vector, spans, sentences = vectors.passage(text)
     if sentences is None:
-        return Embedded(vector)
-    return Embedded(vector, sentences.astype(np.float32), tuple(spans or ()))
+        return EmbeddedText(vector)
+    return EmbeddedText(vector, sentences.astype(np.float32), tuple(spans or ()))
 
 
 @contextmanager
@@ -180,7 +182,7 @@ async def shipped() -> None:
     model_id, entries = await asyncio.to_thread(everything)
     rest = iter(entries)
     while some := list(islice(rest, 300)):
-        for parcel in await asyncio.to_thread(parcels_of, some):
+        for parcel in await asyncio.to_thread(read_batches, some):
             await parcel.send(store)
     print(f"{len(entries)} vectors in {space_of(model_id, 384).name}", flush=True)
     await store.aclose()

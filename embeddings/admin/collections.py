@@ -9,10 +9,9 @@ from django.http import HttpRequest
 from documents.access.scopes import FULL
 from documents.admin import CollectionAdmin
 from documents.models import DEFAULT_COLLECTION, Collection, Document
-from embeddings.admin.progress import not_stored
-from embeddings.admin.receipts import DeletingWithReceipt
+from embeddings.admin.display import DeletingWithReceipt, filter_not_stored
+from embeddings.ingest import documents
 from embeddings.models import Embedding
-from embeddings.work import ingestion
 
 admin.site.unregister(Collection)
 
@@ -29,9 +28,9 @@ class EmbeddedCollectionAdmin(DeletingWithReceipt, CollectionAdmin):
         is_default = obj is not None and obj.name == DEFAULT_COLLECTION
         return not is_default and super().has_delete_permission(request, obj)
 
-    def receipt_of_deleting(self, rows: Any) -> ingestion.Receipt:
+    def receipt_of_deleting(self, rows: Any) -> documents.DeletionReceipt:
         (collection,) = rows
-        return ingestion.delete_collection(collection.pk, access=FULL)
+        return documents.delete_collection(collection.pk, access=FULL)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """For the confirmation page: counts."""
@@ -41,7 +40,7 @@ class EmbeddedCollectionAdmin(DeletingWithReceipt, CollectionAdmin):
             .filter(collection=collection)
             .aggregate(pages=Sum("page_count", default=0), chunks=Sum("chunk_count", default=0))
         )
-        waiting = not_stored(collection.ingest_items.all())
+        waiting = filter_not_stored(collection.ingest_items.all())
         counts = {
             "documents": collection.documents.current().count(),
             "documents that are not stored (waiting, being read or failed)": waiting.count(),

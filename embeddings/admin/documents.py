@@ -1,23 +1,125 @@
-"""Documents in the admin, with how far they are embedded, and with what changes them."""
+"""Uploading and replacing documents in the admin: both lead to the page of the job that does it."""
 
 from typing import Any
+from uuid import UUID
 
-from django.contrib import admin
-from django.db.models import Q, QuerySet, Sum
-from django.http import HttpRequest
-from django.urls import reverse
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.forms import Form
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
 from documents.access.scopes import FULL
-from documents.admin import DocumentAdmin
+from documents.admin import ChunkAdmin, DocumentAdmin
+from documents.admin.forms import ReplaceForm, UploadForm
 from documents.admin.words import count_noun
-from documents.models import Document
+from documents.library.collections import get_default_collection
+from documents.models import Chunk, Document, IngestJob
 from embeddings import tasks
-from embeddings.admin.receipts import DeletingWithReceipt
-from embeddings.admin.state import EmbeddingStateFilter, per_document
-from embeddings.admin.uploads import UploadViews
+from embeddings.admin.display import DeletingWithReceipt, EmbeddingStateFilter, count_per_document
+from embeddings.ingest import documents as ingestion
 from embeddings.models import Embedding, EmbeddingRequest
-from embeddings.work import ingestion
+from embeddings.tasks import enqueue_ingest, tolerate_lost_hint
+from knowlex.base.errors import KnowlexError
+
+admin.site.unregister(Chunk)
+
+
+@admin.register(Chunk)
+class EmbeddedChunkAdmin(ChunkAdmin):
+    list_display = [*ChunkAdmin.list_display, "embedding_state"]
+    list_filter = [EmbeddingStateFilter, *ChunkAdmin.list_filter]
+    fields = (*ChunkAdmin.fields, "embedding_state", "reason")
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
+        of_chunk = {"chunk": OuterRef("pk"), "model__active": True}
+        failed = EmbeddingRequest.objects.failed().filter(**of_chunk)
+        state = Case(
+            When(Exists(Embedding.objects.filter(**of_chunk)), then=Value("embedded")),
+            When(Exists(failed), then=Value("failed")),
+            default=Value("pending"),
+        )
+        return super().get_queryset(request).annotate(state=state, error=Subquery(failed.values("error")[:1]))
+
+    @admin.display(description="embedding")
+    def embedding_state(self, chunk: Any) -> str:
+        return str(chunk.state)
+
+    @admin.display(description="reason of the failure")
+    def reason(self, chunk: Any) -> str:
+        return chunk.error or "–"
+
+
+class UploadViews(admin.ModelAdmin[Document]):
+    """Mixed into the admin of documents."""
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.replace_view)
+        mine = path("<uuid:document_id>/replace/", view, name="documents_document_replace")
+        return [mine, *super().get_urls()]
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = UploadForm(
+            request.POST if request.method == "POST" else None,
+            request.FILES if request.method == "POST" else None,
+            initial={"collection": request.GET.get("collection") or get_default_collection().id},
+        )
+        if request.method == "POST" and form.is_valid():
+            try:
+                return self._to_job(form.create_job())
+            except KnowlexError as exc:
+                form.add_error("documents", exc.message)
+        return self._form_page(request, form, "Upload documents", "Upload")
+
+    def replace_view(self, request: HttpRequest, document_id: UUID) -> HttpResponse:
+        document = self.get_object(request, str(document_id))
+        if document is None:
+            raise Http404
+        if not self.has_change_permission(request, document):
+            raise PermissionDenied
+        posted = request.method == "POST"
+        form = ReplaceForm(request.POST if posted else None, request.FILES if posted else None)
+        if posted and form.is_valid():
+            try:
+                job = form.replace(document)
+            except KnowlexError as exc:
+                form.add_error("file", exc.message)
+            else:
+                if job is not None:
+                    return self._to_job(job)
+                self.message_user(request, "The file has the same bytes: nothing was done.", messages.INFO)
+                url = reverse("admin:documents_document_change", args=[document_id])
+                return HttpResponseRedirect(url)
+        return self._form_page(request, form, f"Replace {document}", "Replace")
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        extra = {"replace_url": "../replace/" if self.has_change_permission(request) else ""}
+        return super().change_view(request, object_id, form_url, {**extra, **(extra_context or {})})
+
+    def _to_job(self, job: IngestJob) -> HttpResponse:
+        with tolerate_lost_hint():
+            enqueue_ingest(job.items.count())
+        return HttpResponseRedirect(reverse("admin:documents_ingestjob_change", args=[job.pk]))
+
+    def _form_page(self, request: HttpRequest, form: Form, title: str, button: str) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": title,
+            "form": form,
+            "button": button,
+            "opts": self.opts,
+            "media": self.media,
+        }
+        return TemplateResponse(request, "admin/documents/document/upload.html", context)
+
 
 NAMES_SHOWN = 100
 
@@ -40,8 +142,8 @@ class EmbeddedDocumentAdmin(UploadViews, DeletingWithReceipt, DocumentAdmin):
             super()
             .get_queryset(request)
             .annotate(
-                embedded=per_document(Embedding.objects.filter(model__active=True)),
-                failed=per_document(EmbeddingRequest.objects.failed().filter(model__active=True)),
+                embedded=count_per_document(Embedding.objects.filter(model__active=True)),
+                failed=count_per_document(EmbeddingRequest.objects.failed().filter(model__active=True)),
             )
         )
 
@@ -79,7 +181,7 @@ class EmbeddedDocumentAdmin(UploadViews, DeletingWithReceipt, DocumentAdmin):
             request, f"{queued} chunk(s) of {len(document_ids)} document(s) queued for embedding."
         )
 
-    def receipt_of_deleting(self, rows: Any) -> ingestion.Receipt:
+    def receipt_of_deleting(self, rows: Any) -> ingestion.DeletionReceipt:
         return ingestion.delete_documents([row.pk for row in rows], access=FULL)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

@@ -12,11 +12,22 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from embeddings import tasks
+from embeddings.active_model import settings_to_follow
+from embeddings.external.configuration import store_name
 from embeddings.model_lifecycle import switch as model_switch
-from embeddings.model_lifecycle.advice import to_follow
-from embeddings.model_lifecycle.listing import Counts
-from embeddings.model_lifecycle.listing import state as model_state
-from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
+from embeddings.model_lifecycle.catalog import ModelCounts
+from embeddings.model_lifecycle.catalog import describe_state as model_state
+from embeddings.models import (
+    DroppedSpace,
+    Embedding,
+    EmbeddingModel,
+    EmbeddingRequest,
+    EmbeddingRun,
+    IndexMeasurement,
+    OutboxEntry,
+    OutsideStore,
+    VectorIndex,
+)
 from knowlex.base.errors import KnowlexError
 
 
@@ -62,7 +73,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         return counted
 
     def state(self, model: Any) -> str:
-        held = Counts(model.vectors_held, model.vectors_held + model.waiting_held, 0, 0, "")
+        held = ModelCounts(model.vectors_held, model.vectors_held + model.waiting_held, 0, 0, "")
         before = model if model.before_id == model.pk else None
         return model_state(model, held, before)
 
@@ -85,13 +96,13 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         if len(models) != 1:
             self.message_user(request, "Select one model.", messages.ERROR)
             return
-        self._switch(request, lambda: model_switch.activate(models[0]))
+        self._switch(request, lambda: model_switch.activate_model(models[0]))
 
     @admin.action(description="Go back to the model that was active before (whichever is selected)")
     def go_back(self, request: HttpRequest, queryset: QuerySet[EmbeddingModel]) -> None:
-        self._switch(request, model_switch.rollback)
+        self._switch(request, model_switch.roll_back)
 
-    def _switch(self, request: HttpRequest, switch: Callable[[], model_switch.Switched]) -> None:
+    def _switch(self, request: HttpRequest, switch: Callable[[], model_switch.ModelSwitch]) -> None:
         if not request.user.is_superuser:
             raise PermissionDenied
         try:
@@ -99,7 +110,8 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         except KnowlexError as exc:
             self.message_user(request, exc.message, messages.ERROR)
             return
-        told = f"Searches use {switched.model.name} now. For the next start: {to_follow(switched.model.spec)}"
+        advice = settings_to_follow(switched.model.spec)
+        told = f"Searches use {switched.model.name} now. For the next start: {advice}"
         self.message_user(request, told, messages.SUCCESS)
 
     @admin.display(ordering="vectors_held")
@@ -176,3 +188,84 @@ class EmbeddingRunAdmin(ReadOnlyAdmin):
     """Each call that asked for embeddings: how many chunks, how many done, how many failed."""
 
     list_display = ["id", "requested", "embedded", "failed", "created_at"]
+
+
+class _Recall:
+    @admin.display(description="recall@10", ordering="recall")
+    def found(self, row: Any) -> str:
+        return "not measured" if row.recall is None else f"{row.recall:.3f}"
+
+    @admin.display(description="used by searches", ordering="serves", boolean=True)
+    def used(self, row: Any) -> bool:
+        return bool(row.serves)
+
+
+@admin.register(VectorIndex)
+class VectorIndexAdmin(_Recall, ReadOnlyAdmin):
+    """One row a model: the index that its searches go through, unless it finds too little."""
+
+    list_display = [
+        "model",
+        "kind",
+        "storage",
+        "used",
+        "found",
+        "effort",
+        "lists",
+        "rows",
+        "built_at",
+        "measured_at",
+    ]
+    list_select_related = ["model"]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """With why there may be none."""
+        why = "A model with few chunks has none: its searches compare the question with every vector."
+        if store := store_name():
+            why = f"There is none: vectors are searched in {store}."
+        return super().changelist_view(request, {"subtitle": why, **(extra_context or {})})
+
+
+@admin.register(IndexMeasurement)
+class IndexMeasurementAdmin(_Recall, ReadOnlyAdmin):
+    """Newest first: recall against an exact search, and the milliseconds of both."""
+
+    list_display = [
+        "measured_at", "model", "kind", "storage", "found", "used", "effort", "lists", "rows", "sample",
+        "index_time", "exact_time", "reason",
+    ]  # fmt: skip
+    list_filter = ["model", "kind", "serves"]
+    list_select_related = ["model"]
+    list_per_page = 50
+
+    @admin.display(description="by index, ms", ordering="index_ms")
+    def index_time(self, row: IndexMeasurement) -> str:
+        return f"{row.index_ms:.1f}"
+
+    @admin.display(description="exact, ms", ordering="exact_ms")
+    def exact_time(self, row: IndexMeasurement) -> str:
+        return f"{row.exact_ms:.1f}"
+
+
+@admin.register(OutsideStore)
+class OutsideStoreAdmin(ReadOnlyAdmin):
+    """One line, or none where PostgreSQL is searched; `manage.py vector_store check` tells more."""
+
+    list_display = ["__str__", "since", "pending", "oldest", "state"]
+    list_display_links = None
+
+    @admin.display(description="in the outbox")
+    def pending(self, store: OutsideStore) -> str:
+        count, spaces = OutboxEntry.objects.count(), DroppedSpace.objects.count()
+        waits = f"{count} vectors" + (f", {spaces} spaces to drop" if spaces else "")
+        return waits if store.filled else f"{waits}, and it is still being filled"
+
+    @admin.display(description="waiting since")
+    def oldest(self, store: OutsideStore) -> Any:
+        return OutboxEntry.objects.order_by("created_at").values_list("created_at", flat=True).first()
+
+    def state(self, store: OutsideStore) -> str:
+        if store.failures:
+            return f"down, {store.failures} failures: {store.error}"
+        refused = OutboxEntry.objects.exclude(error="").values_list("error", flat=True).first()
+        return f"refuses: {refused}" if refused else "works"

@@ -11,11 +11,11 @@ from embeddings.clients.requests import (
     TIMEOUT_S,
     NoSuchCollection,
     StoreCaller,
-    batches,
-    encoded,
-    numbers_of,
-    refused,
-    unreadable,
+    encode_vectors,
+    list_numbers,
+    raise_refusal,
+    split_batches,
+    unreadable_answer,
 )
 from embeddings.types import Vector
 from knowlex.base.retry import Retry
@@ -25,7 +25,7 @@ FEW = 100  # records; what any server takes
 NO_ROUTE = frozenset({404, 405, 410, 501})
 
 
-class Found(NamedTuple):
+class ChromaHit(NamedTuple):
     """distance: as the collection's space has it (cosine: 0 to 2); infinite where the server cannot tell one.
     document, metadata, embedding: where they were asked for and are there.
     """
@@ -37,7 +37,7 @@ class Found(NamedTuple):
     embedding: list[float | None] | None = None
 
 
-class Record(NamedTuple):
+class ChromaRecord(NamedTuple):
     id: str
     document: str | None = None
     metadata: Mapping[str, Any] | None = None
@@ -62,7 +62,7 @@ class ChromaCollection:
             space = index.get("space") or metadata.get("hnsw:space") or "l2"
             return cls(str(body["id"]), str(body["name"]), body.get("dimension"), str(space), metadata)
         except (AttributeError, KeyError, TypeError) as exc:
-            raise unreadable(exc) from exc
+            raise unreadable_answer(exc) from exc
 
     @classmethod
     def named(cls, name: str) -> "ChromaCollection":
@@ -74,7 +74,7 @@ def names_collection(reply: Reply) -> bool:
     return reply.ok and isinstance(reply.body, dict) and {"id", "name"} <= reply.body.keys()
 
 
-def is_unknown(reply: Reply) -> bool:
+def is_unknown_route(reply: Reply) -> bool:
     """Whether a server knows no such route; one that does says of a collection in words of its own that it is
     not there.
     """
@@ -82,14 +82,14 @@ def is_unknown(reply: Reply) -> bool:
     return reply.status in NO_ROUTE and not str(told or "").endswith("NotFoundError")
 
 
-class Limits(NamedTuple):
+class ChromaLimits(NamedTuple):
     """What a server takes in one request. base64: vectors as text, half as long."""
 
     records: int
     base64: bool
 
     @classmethod
-    def of(cls, reply: Reply) -> "Limits":
+    def of(cls, reply: Reply) -> "ChromaLimits":
         """One that does not tell takes little."""
         try:
             found = reply.body if reply.ok else {}
@@ -97,10 +97,10 @@ class Limits(NamedTuple):
                 max(1, int(found.get("max_batch_size", FEW))), bool(found.get("supports_base64_encoding"))
             )
         except (AttributeError, TypeError, ValueError) as exc:
-            raise unreadable(exc) from exc
+            raise unreadable_answer(exc) from exc
 
 
-def found_in(body: Any) -> list[Found]:
+def parse_hits(body: Any) -> list[ChromaHit]:
     """The answer to one query vector."""
     try:
         ids = body["ids"][0]
@@ -108,18 +108,18 @@ def found_in(body: Any) -> list[Found]:
         columns = (_column(body, name, len(ids), nested=True) for name in names)
         told = _column(body, "distances", len(ids), nested=True, default=0.0)
         distances = [math.inf if one is None else float(one) for one in told]
-        return [Found(str(one), *rest) for one, *rest in zip(ids, distances, *columns, strict=True)]
+        return [ChromaHit(str(one), *rest) for one, *rest in zip(ids, distances, *columns, strict=True)]
     except (IndexError, KeyError, TypeError, ValueError) as exc:
-        raise unreadable(exc) from exc
+        raise unreadable_answer(exc) from exc
 
 
-def records_in(body: Any) -> list[Record]:
+def parse_records(body: Any) -> list[ChromaRecord]:
     try:
         ids = body["ids"]
         columns = (_column(body, name, len(ids)) for name in ("documents", "metadatas", "embeddings"))
-        return [Record(str(one), *rest) for one, *rest in zip(ids, *columns, strict=True)]
+        return [ChromaRecord(str(one), *rest) for one, *rest in zip(ids, *columns, strict=True)]
     except (KeyError, TypeError, ValueError) as exc:
-        raise unreadable(exc) from exc
+        raise unreadable_answer(exc) from exc
 
 
 def _column(body: Any, name: str, count: int, *, nested: bool = False, default: Any = None) -> list[Any]:
@@ -136,7 +136,7 @@ MISSING, CONFLICT = 404, 409
 Where = Mapping[str, Any]
 Metadata = Mapping[str, Any]
 
-__all__ = ["ChromaClient", "ChromaCollection", "Found", "NoSuchCollection", "Record"]
+__all__ = ["ChromaClient", "ChromaCollection", "ChromaHit", "ChromaRecord", "NoSuchCollection"]
 
 
 class ChromaClient:
@@ -158,7 +158,7 @@ class ChromaClient:
         retry: Retry = RETRY,
         older: bool = False,
     ) -> None:
-        wire = JsonWire(_base(url), headers=_key(url, api_key))
+        wire = JsonWire(_base_url(url), headers=_key_headers(url, api_key))
         self._caller = StoreCaller(wire, timeout_s=timeout_s, retry=retry)
         self._home = self._own_home = (
             f"{API}/tenants/{quote(tenant, safe='')}/databases/{quote(database, safe='')}/collections"
@@ -166,15 +166,15 @@ class ChromaClient:
         self._older = older
         self._of_tenant = "?" + urlencode({"tenant": tenant, "database": database})
         self._known: dict[str, ChromaCollection] = {}
-        self._limits: Limits | None = None
+        self._limits: ChromaLimits | None = None
 
     async def heartbeat(self) -> None:
         """Returns if the server answers, without another try."""
         reply = await self._caller.call("GET", f"{API}/heartbeat", once=True)
-        if self._older and is_unknown(reply):
+        if self._older and is_unknown_route(reply):
             reply = await self._caller.call("GET", f"{OLDER}/heartbeat", once=True)
         if not reply.ok:
-            refused(reply)
+            raise_refusal(reply)
 
     async def collection(self, name: str, *, anew: bool = False) -> ChromaCollection:
         """As it was when it was first looked up; anew after it was found to be gone, or if that is wanted."""
@@ -188,17 +188,17 @@ class ChromaClient:
         body = {"name": name, "get_or_create": True, "configuration": configuration, "metadata": metadata}
         reply = await self._caller.call("POST", self._home, body)
         if not reply.ok and reply.status != CONFLICT:  # two at once
-            refused(reply, "to make a collection: its name, or the tenant or database")
+            raise_refusal(reply, "to make a collection: its name, or the tenant or database")
         return self._remembered(name, reply) if reply.ok else await self._looked_up(name)
 
     async def delete_collection(self, name: str) -> None:
         self._known.pop(name, None)
-        _usable(await self._caller.call("DELETE", f"{self._home}/{quote(name, safe='')}"))
+        _check_reply(await self._caller.call("DELETE", f"{self._home}/{quote(name, safe='')}"))
 
     async def count(self, name: str) -> int:
         found = (await self._call(name, "count", method="GET")).body
         if not isinstance(found, int):
-            raise unreadable()
+            raise unreadable_answer()
         return found
 
     async def query(
@@ -209,12 +209,12 @@ class ChromaClient:
         n_results: int,
         where: Where | None = None,
         include: Sequence[str] = ("distances",),
-    ) -> list[Found]:
+    ) -> list[ChromaHit]:
         """Nearest first. where: Chroma's conditions on metadata. include: distances, documents, metadatas,
         embeddings."""
-        body = {"query_embeddings": [numbers_of(vector)], "n_results": n_results, "include": list(include)}
+        body = {"query_embeddings": [list_numbers(vector)], "n_results": n_results, "include": list(include)}
         reply = await self._call(name, "query", body | ({"where": where} if where else {}))
-        return found_in(reply.body)
+        return parse_hits(reply.body)
 
     async def get(
         self,
@@ -225,11 +225,11 @@ class ChromaClient:
         limit: int | None = None,
         offset: int = 0,
         include: Sequence[str] = ("metadatas",),
-    ) -> list[Record]:
+    ) -> list[ChromaRecord]:
         """ids: those that are not there are left out. limit: how many at most."""
         asked = {"ids": None if ids is None else list(ids), "where": where, "limit": limit, "offset": offset}
         body = {key: value for key, value in asked.items() if value is not None} | {"include": list(include)}
-        return records_in((await self._call(name, "get", body)).body)
+        return parse_records((await self._call(name, "get", body)).body)
 
     async def pages(
         self,
@@ -238,7 +238,7 @@ class ChromaClient:
         where: Where | None = None,
         include: Sequence[str] = ("metadatas",),
         size: int = PAGE,
-    ) -> AsyncIterator[list[Record]]:
+    ) -> AsyncIterator[list[ChromaRecord]]:
         """All records, `size` at a time. What is written meanwhile may be missed."""
         offset = 0
         while page := await self.get(name, where=where, limit=size, offset=offset, include=include):
@@ -256,8 +256,10 @@ class ChromaClient:
     ) -> None:
         """As many requests as the server's limits ask for. metadatas: a value None takes the key away."""
         limits = await self._limits_of_server()
-        for part in batches(vectors, documents, most=limits.records):
-            numbers = encoded(vectors[part]) if limits.base64 else [one.tolist() for one in vectors[part]]
+        for part in split_batches(vectors, documents, most=limits.records):
+            numbers = (
+                encode_vectors(vectors[part]) if limits.base64 else [one.tolist() for one in vectors[part]]
+            )
             body: dict[str, Any] = {"ids": list(ids[part]), "embeddings": numbers}
             if metadatas is not None:
                 body["metadatas"] = list(metadatas[part])
@@ -283,14 +285,14 @@ class ChromaClient:
         if reply.status == MISSING and known is not None:
             collection = await self._looked_up(name)
             reply = await self._caller.call(method, f"{self._home}/{collection.id}/{verb}", body)
-        return _usable(reply)
+        return _check_reply(reply)
 
     async def _looked_up(self, name: str) -> ChromaCollection:
         self._known.pop(name, None)
         self._home, path = self._own_home, quote(name, safe="")
         reply = await self._caller.call("GET", f"{self._home}/{path}")
-        if not (self._older and is_unknown(reply)):
-            return self._remembered(name, _usable(reply))
+        if not (self._older and is_unknown_route(reply)):
+            return self._remembered(name, _check_reply(reply))
         self._home = f"{OLDER}/collections"
         reply = await self._caller.call("GET", f"{self._home}/{path}{self._of_tenant}")
         found = ChromaCollection.of(reply.body) if names_collection(reply) else ChromaCollection.named(name)
@@ -300,26 +302,26 @@ class ChromaClient:
         found = self._known[name] = ChromaCollection.of(reply.body)
         return found
 
-    async def _limits_of_server(self) -> Limits:
+    async def _limits_of_server(self) -> ChromaLimits:
         if self._limits is None:
-            self._limits = Limits.of(await self._caller.call("GET", f"{API}/pre-flight-checks"))
+            self._limits = ChromaLimits.of(await self._caller.call("GET", f"{API}/pre-flight-checks"))
         return self._limits
 
 
-def _usable(reply: Reply) -> Reply:
+def _check_reply(reply: Reply) -> Reply:
     """Raises NoSuchCollection, VectorStoreFailed."""
     if reply.status == MISSING:
         raise NoSuchCollection
     if not reply.ok:
-        refused(reply)
+        raise_refusal(reply)
     return reply
 
 
-def _base(url: str) -> str:
+def _base_url(url: str) -> str:
     return url.rstrip("/").removesuffix(OLDER).removesuffix(API)
 
 
-def _key(url: str, api_key: str) -> dict[str, str]:
+def _key_headers(url: str, api_key: str) -> dict[str, str]:
     """As Chroma's own servers ask for it, and as one behind a proxy does; never beside a user in the URL."""
     if not api_key:
         return {}

@@ -10,10 +10,10 @@ from embeddings.clients.requests import (
     TIMEOUT_S,
     NoSuchCollection,
     StoreCaller,
-    batches,
-    numbers_of,
-    refused,
-    unreadable,
+    list_numbers,
+    raise_refusal,
+    split_batches,
+    unreadable_answer,
 )
 from embeddings.types import Vector
 from knowlex.base.retry import Retry
@@ -51,14 +51,14 @@ class QdrantCollection:
             indexed = frozenset(found.get("payload_schema") or {})
             return cls(int(vectors.get("size", 0)), str(vectors.get("distance", "")), indexed)
         except (AttributeError, KeyError, TypeError, ValueError) as exc:
-            raise unreadable(exc) from exc
+            raise unreadable_answer(exc) from exc
 
 
 def result_of(body: Any, name: str) -> Any:
     try:
         return body["result"][name]
     except (KeyError, TypeError) as exc:
-        raise unreadable(exc) from exc
+        raise unreadable_answer(exc) from exc
 
 
 def scored_in(body: Any) -> list[Scored]:
@@ -66,7 +66,7 @@ def scored_in(body: Any) -> list[Scored]:
     try:
         return [Scored(str(one["id"]), float(one["score"]), one.get("payload") or {}) for one in points]
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
-        raise unreadable(exc) from exc
+        raise unreadable_answer(exc) from exc
 
 
 def page_in(body: Any) -> tuple[list[Stored], Any]:
@@ -75,7 +75,7 @@ def page_in(body: Any) -> tuple[list[Stored], Any]:
     try:
         page = [Stored(str(one["id"]), one.get("payload") or {}) for one in points]
     except (AttributeError, KeyError, TypeError) as exc:
-        raise unreadable(exc) from exc
+        raise unreadable_answer(exc) from exc
     return page, body["result"].get("next_page_offset")
 
 
@@ -103,7 +103,7 @@ class QdrantClient:
         """Returns if the server answers and takes the key, without another try."""
         reply = await self._caller.call("GET", "/collections", once=True)
         if not reply.ok:
-            refused(reply)
+            raise_refusal(reply)
 
     async def collection(self, name: str) -> QdrantCollection:
         return QdrantCollection.of((await self._call("GET", name)).body)
@@ -115,7 +115,7 @@ class QdrantClient:
             body["hnsw_config"] = dict(hnsw)
         reply = await self._caller.call("PUT", _path(name), body)
         if not reply.ok and reply.status != CONFLICT:
-            refused(reply, "to make a collection")
+            raise_refusal(reply, "to make a collection")
 
     async def create_index(self, name: str, field: str, schema: Conditions | str) -> None:
         """Of the payload's field; nothing happens if it is there."""
@@ -125,7 +125,7 @@ class QdrantClient:
         """Whether it is there or not."""
         reply = await self._caller.call("DELETE", _path(name))
         if not reply.ok and reply.status != MISSING:
-            refused(reply)
+            raise_refusal(reply)
 
     async def count(self, name: str) -> int:
         reply = await self._call("POST", name, "/points/count", {"exact": True})
@@ -143,7 +143,7 @@ class QdrantClient:
     ) -> list[Scored]:
         """Nearest first. limit: at least 1. payload: the fields to be told."""
         body: dict[str, Any] = {
-            "query": numbers_of(vector),
+            "query": list_numbers(vector),
             "limit": limit,
             "with_payload": list(payload) or False,
         }
@@ -169,7 +169,7 @@ class QdrantClient:
         self, name: str, *, ids: Sequence[str], vectors: Sequence[Vector], payloads: Sequence[Conditions]
     ) -> None:
         """Whole points in place of what is there; as many requests as the server's limits ask for."""
-        for part in batches(vectors):
+        for part in split_batches(vectors):
             points = _points(ids[part], vectors[part], payloads[part])
             await self._call("PUT", name, "/points?wait=true", {"points": points})
 
@@ -188,7 +188,7 @@ class QdrantClient:
         if reply.status == MISSING:
             raise NoSuchCollection
         if not reply.ok:
-            refused(reply)
+            raise_refusal(reply)
         return reply
 
 

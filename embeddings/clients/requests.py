@@ -18,7 +18,7 @@ BYTES_OF_A_NUMBER = 22  # as text; base64 has a quarter of that
 BYTES_OF_METADATA = 4096
 
 
-def batches(
+def split_batches(
     vectors: Sequence[Vector], documents: Sequence[str | None] | None = None, *, most: int = MOST_RECORDS
 ) -> Iterator[slice]:
     """Slices of at most `most` records and about MOST_BYTES; a record that is larger goes alone."""
@@ -34,12 +34,12 @@ def batches(
         yield slice(start, len(vectors))
 
 
-def encoded(vectors: Sequence[Vector]) -> list[str]:
+def encode_vectors(vectors: Sequence[Vector]) -> list[str]:
     """Little-endian float32 in base64, which Chroma takes in place of numbers."""
     return [base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode() for vector in vectors]
 
 
-def numbers_of(vector: Vector | Sequence[float]) -> list[float]:
+def list_numbers(vector: Vector | Sequence[float]) -> list[float]:
     return vector.tolist() if isinstance(vector, np.ndarray) else list(vector)
 
 
@@ -110,17 +110,17 @@ class StoreCaller:
         return reply
 
 
-class Refused(VectorStoreFailed):
+class StoreRefused(VectorStoreFailed):
     """The store answers, and does not do what it is asked to."""
 
 
-def refused(reply: Reply, what: str = "a request") -> NoReturn:
+def raise_refusal(reply: Reply, what: str = "a request") -> NoReturn:
     """Raises Refused for a reply that another try would not better."""
     log.error("vector store refuses a request", extra={"status": reply.status, "reply": _excerpt(reply)})
-    raise Refused(f"The vector store refuses {what} (HTTP {reply.status}).")
+    raise StoreRefused(f"The vector store refuses {what} (HTTP {reply.status}).")
 
 
-def unreadable(exc: Exception | None = None) -> VectorStoreFailed:
+def unreadable_answer(exc: Exception | None = None) -> VectorStoreFailed:
     """What to raise for an answer of another shape than the store's documentation says."""
     log.error("vector store's answer cannot be read", extra={"error": type(exc).__name__})
     return VectorStoreFailed("The vector store's answer cannot be read.")

@@ -10,7 +10,7 @@ TOO_SLOW = "The embedding model did not answer in time."
 BROKEN_OFF = "The embedding model could not be reached, or broke off its answer."
 
 
-class AskedToWait(EmbedderUnavailable):
+class EmbedderAsksToWait(EmbedderUnavailable):
     """Transient, and the server said for how long."""
 
     def __init__(self, message: str, retry_after_s: float) -> None:
@@ -22,12 +22,12 @@ def is_transient(status: int) -> bool:
     return status in TRANSIENT or status >= 500
 
 
-def transient(status: int, retry_after: str, reason: str = ".") -> EmbedderUnavailable:
+def transient_failure(status: int, retry_after: str, reason: str = ".") -> EmbedderUnavailable:
     """reason: of `reason_of`."""
     happened = "asks to slow down" if status == 429 else "fails"
     message = f"The embedding model {happened} (HTTP {status}){reason}"
     wait_s = retry_after_seconds(retry_after)
-    return EmbedderUnavailable(message) if wait_s is None else AskedToWait(message, wait_s)
+    return EmbedderUnavailable(message) if wait_s is None else EmbedderAsksToWait(message, wait_s)
 
 
 def reason_of(said: object, *, secret: str = "") -> str:

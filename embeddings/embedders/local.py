@@ -11,11 +11,9 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, Inva
 from documents.text.tokens import WordPieceCounter
 from embeddings.embedders.build import MODEL_NAME, ensure_model
 from embeddings.embedders.graph import SLOW_FUSIONS
-from embeddings.embedders.on_cpu import TokenEmbedder, unit
-from embeddings.embedders.sentences import sentence_vectors
-from embeddings.embedders.sessions import session_options
+from embeddings.embedders.on_cpu import TokenEmbedder, scale_to_unit, sentence_vectors, session_options
 from embeddings.protocols import Span
-from embeddings.types import Embedded, Vector
+from embeddings.types import EmbeddedText, Vector
 from knowlex.base.errors import EmbedderRejected, EmbedderUnavailable
 
 MAX_TOKENS = 512  # [CLS] and [SEP] included; what lies beyond has no place in the model
@@ -31,10 +29,10 @@ class LocalEmbedder(TokenEmbedder):
     def __init__(self, *, models_dir: Path | str, model_name: str = MODEL_NAME) -> None:
         if model_name != MODEL_NAME:
             raise ValueError(f"{model_name}: this embedder has only {MODEL_NAME}.")
-        super().__init__(model_name, 384, lambda: _Model(Path(models_dir)))
+        super().__init__(model_name, 384, lambda: _MiniLmModel(Path(models_dir)))
 
 
-class _Model:
+class _MiniLmModel:
     """Tokenizer and session of one process; safe for several threads."""
 
     def __init__(self, models_dir: Path) -> None:
@@ -50,14 +48,14 @@ class _Model:
             ) from exc
 
     def passage(self, text: str) -> Vector:
-        return unit(self.token_vectors(text).mean(axis=0))
+        return scale_to_unit(self.token_vectors(text).mean(axis=0))
 
     question = passage
 
-    def embedded(self, text: str, spans: Sequence[Span]) -> Embedded:
+    def embedded(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
         vectors = self.token_vectors(text)
         ends = self._tokenizer.ends(text, MAX_TOKENS - 2)
-        return Embedded(unit(vectors.mean(axis=0)), sentence_vectors(vectors[1:-1], ends, spans))
+        return EmbeddedText(scale_to_unit(vectors.mean(axis=0)), sentence_vectors(vectors[1:-1], ends, spans))
 
     def token_vectors(self, text: str) -> NDArray[np.float32]:
         """(tokens, 384): the last layer, those of [CLS] and [SEP] included."""

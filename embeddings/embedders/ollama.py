@@ -13,10 +13,10 @@ from embeddings.embedders.failing import (
     TOO_SLOW,
     is_transient,
     reason_of,
-    transient,
+    transient_failure,
 )
 from embeddings.types import Vector
-from embeddings.vectors.checks import UnusableVectors, checked
+from embeddings.vectors.checks import UnusableVectors, check_vectors
 from knowlex.base.errors import EmbedderError, EmbedderRejected, EmbedderUnavailable, TextRejected
 from knowlex.base.retry import Retry
 from knowlex.net.bounded import sync_client
@@ -62,13 +62,13 @@ class OllamaWords:
     def _read(self, reply: Reply, name: str) -> Any:
         body = reply.body if isinstance(reply.body, dict) else {}
         if not reply.ok or body.get("error"):
-            raise self._failure(reply, _said(body))
+            raise self._failure(reply, _error_text(body))
         return body.get(name)
 
     def _checked(self, rows: Any, count: int) -> list[Vector]:
         items = [{"index": n, "embedding": row} for n, row in enumerate(rows)] if _is_list(rows) else rows
         try:
-            found = checked(items, count, self.size)
+            found = check_vectors(items, count, self.size)
         except UnusableVectors as exc:
             raise EmbedderUnavailable(f"The embedding model's answer is unusable. {exc}") from exc
         self.size = self.size or next((len(vector) for vector in found), None)
@@ -87,11 +87,11 @@ class OllamaWords:
         if status in TEXT_REFUSED or any(words in said for words in _OF_A_TEXT):
             return TextRejected(f"The embedding model refuses the text (HTTP {status}){reason}")
         if reply.ok or is_transient(status):
-            return transient(status, reply.retry_after, reason)
+            return transient_failure(status, reply.retry_after, reason)
         return EmbedderRejected(f"The embedding model's server answers with HTTP {status}{reason}")
 
 
-def _said(body: dict[str, Any]) -> str:
+def _error_text(body: dict[str, Any]) -> str:
     """Ollama's errors are texts; a proxy's may be objects."""
     error = body.get("error")
     said = error.get("message") if isinstance(error, dict) else error
@@ -205,7 +205,7 @@ class OllamaEmbedder:
     def _post(self, path: str, body: dict[str, Any]) -> Reply:
         try:
             response = self._client().post(f"{self._base}{path}", json=body)
-            parsed = _parsed(response)
+            parsed = _parse_vectors(response)
         except httpx2.TimeoutException as exc:
             raise EmbedderUnavailable(TOO_SLOW) from exc
         except FAILURES as exc:
@@ -218,7 +218,7 @@ class OllamaEmbedder:
         return self._sync
 
 
-def _parsed(response: httpx2.Response) -> Any:
+def _parse_vectors(response: httpx2.Response) -> Any:
     """Of an error also what is not JSON. Raises ValueError, RecursionError."""
     try:
         return json.loads(response.content)

@@ -1,4 +1,4 @@
-"""What local models share: loaded once a process, one text a run, questions remembered."""
+"""How ONNX Runtime is run here."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -7,10 +7,11 @@ from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
+import onnxruntime
 from numpy.typing import NDArray
 
 from embeddings.protocols import Span
-from embeddings.types import Embedded, Vector
+from embeddings.types import EmbeddedText, Vector
 
 QUERY_THREADS = 2
 QUESTIONS_KEPT = 1000  # 1.5 kB each
@@ -27,7 +28,7 @@ class LoadedModel(Protocol):
 class TokenModel(LoadedModel, Protocol):
     """One whose token vectors can be had."""
 
-    def embedded(self, text: str, spans: Sequence[Span]) -> Embedded:
+    def embedded(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
         """A passage with the vectors of these spans of it."""
         ...
 
@@ -77,10 +78,40 @@ class OnCpuEmbedder(Generic[M]):
 class TokenEmbedder(OnCpuEmbedder[TokenModel]):
     """With the vectors of sentences, out of the text's own forward pass."""
 
-    def embed_with_sentences(self, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[Embedded]:
+    def embed_with_sentences(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
+    ) -> list[EmbeddedText]:
         model = self._loaded()
         return [model.embedded(text, wanted) for text, wanted in zip(texts, spans, strict=True)]
 
 
-def unit(vector: NDArray[np.float32]) -> Vector:
+def scale_to_unit(vector: NDArray[np.float32]) -> Vector:
     return np.asarray(vector / (np.linalg.norm(vector) or 1.0), dtype=np.float32)
+
+
+def sentence_vectors(
+    token_vectors: NDArray[np.float32], token_ends: Sequence[int], spans: Sequence[Span]
+) -> NDArray[np.float32]:
+    """(spans, dimensions): for each span the mean of its tokens' vectors, of length 1.
+
+    token_vectors: of the text's own tokens in order, without special ones and prefixes. token_ends: where
+    each ends in the text; a token is of the span in which it ends, since some tokenizers count the space
+    before a word as part of it. A span without a token, or beyond what the model has read, has zeros.
+    """
+    found = np.zeros((len(spans), token_vectors.shape[1]), dtype=np.float32)
+    bounds = np.searchsorted(np.asarray(token_ends), np.array(spans).reshape(-1, 2), side="right")
+    for n, (first, last) in enumerate(bounds.tolist()):
+        if first < last:
+            mean = token_vectors[first:last].mean(axis=0)
+            found[n] = mean / (np.linalg.norm(mean) or 1.0)
+    return found
+
+
+def session_options() -> onnxruntime.SessionOptions:
+    """One thread: the worker processes are the parallelism, and a waiting session must not burn a core."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.enable_mem_pattern = False  # a plan is kept for every length of input
+    options.log_severity_level = 3
+    return options

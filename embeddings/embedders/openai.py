@@ -15,10 +15,10 @@ from embeddings.embedders.failing import (
     TOO_SLOW,
     is_transient,
     reason_of,
-    transient,
+    transient_failure,
 )
 from embeddings.types import Vector
-from embeddings.vectors.checks import UnusableVectors, checked
+from embeddings.vectors.checks import UnusableVectors, check_vectors
 from knowlex.base.errors import EmbedderError, EmbedderRejected, EmbedderUnavailable, TextRejected
 from knowlex.base.retry import Retry
 from knowlex.net.bounded import HEADERS, async_hooks, route, sync_client
@@ -31,7 +31,7 @@ REFUSED = {
 }
 
 
-def failure(exc: Exception, *, secret: str) -> EmbedderError:
+def translate_error(exc: Exception, *, secret: str) -> EmbedderError:
     """`secret` stands in no message, even if the server sends it back."""
     if not isinstance(exc, openai.APIStatusError):
         timed_out = isinstance(exc, openai.APITimeoutError | httpx2.TimeoutException)
@@ -42,11 +42,11 @@ def failure(exc: Exception, *, secret: str) -> EmbedderError:
         reason = reason_of(error.get("message"), secret=secret)
         return TextRejected(f"The embedding model refuses the text (HTTP {status}){reason}")
     if is_transient(status):
-        return transient(status, exc.response.headers.get("retry-after", ""))
+        return transient_failure(status, exc.response.headers.get("retry-after", ""))
     return EmbedderRejected(f"The embedding model {REFUSED.get(status, f'answers with HTTP {status}')}.")
 
 
-def refusal(response: httpx2.Response) -> openai.APIStatusError:
+def translate_refusal(response: httpx2.Response) -> openai.APIStatusError:
     """An answer with an error status as the exception that the SDK would raise."""
     try:
         body = response.json()
@@ -111,7 +111,7 @@ class OpenAIEmbedder:
             try:
                 raw = self._client().embeddings.with_raw_response.create(**self._request(texts))
             except NO_ANSWER as exc:
-                raise failure(exc, secret=self._api_key) from exc
+                raise translate_error(exc, secret=self._api_key) from exc
             return self._read(raw.content, len(texts))
 
         return self._retry.call(attempt, retry_on=(EmbedderUnavailable,))
@@ -124,9 +124,9 @@ class OpenAIEmbedder:
                 # Not embeddings.create: the SDK's own way takes 0.4 ms CPU more a question.
                 response = await self._connections.get().post(self._url, content=body)
             except NO_ANSWER as exc:
-                raise failure(exc, secret=self._api_key) from exc
+                raise translate_error(exc, secret=self._api_key) from exc
             if not response.is_success:
-                raise failure(refusal(response), secret=self._api_key)
+                raise translate_error(translate_refusal(response), secret=self._api_key)
             (vector,) = self._read(response.content, 1)
             return vector
 
@@ -143,7 +143,9 @@ class OpenAIEmbedder:
     def _read(self, content: bytes, count: int) -> list[Vector]:
         try:
             reply = json.loads(content)
-            return checked(reply.get("data") if isinstance(reply, dict) else None, count, self.dimensions)
+            return check_vectors(
+                reply.get("data") if isinstance(reply, dict) else None, count, self.dimensions
+            )
         except UnusableVectors as exc:
             raise EmbedderUnavailable(f"The embedding model's answer is unusable. {exc}") from exc
         except (ValueError, RecursionError) as exc:

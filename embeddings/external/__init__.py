@@ -6,6 +6,20 @@ changes is noted in the `outbox` by the transaction that changes it; `shipping` 
 the store, or a `mirror` of PostgreSQL in this process's memory, which reads `mirrored_rows`.
 """
 
-from embeddings.external.configured import Used, in_use, outside_store, place_without, space_of, without_login
+from embeddings.external.configuration import (
+    StoreIdentity,
+    configured_store,
+    describe_place_without_store,
+    external_store,
+    space_of,
+    without_login,
+)
 
-__all__ = ["Used", "in_use", "outside_store", "place_without", "space_of", "without_login"]
+__all__ = [
+    "StoreIdentity",
+    "configured_store",
+    "describe_place_without_store",
+    "external_store",
+    "space_of",
+    "without_login",
+]

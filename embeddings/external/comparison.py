@@ -6,30 +6,68 @@ What the store holds goes page by page into a temporary table, and PostgreSQL co
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from embeddings.external import configured, outbox
-from embeddings.external.batches import parcels_of
-from embeddings.external.configured import space_of
+from embeddings.external import configuration, delivery, outbox
+from embeddings.external.configuration import space_of
+from embeddings.external.delivery import read_batches
 from embeddings.external.outbox import Entry
-from embeddings.models import EmbeddingModel
+from embeddings.models import DroppedSpace, EmbeddingModel, OutboxEntry, OutsideStore
 from embeddings.protocols import VectorStore
-from embeddings.types import Held, Point, Space
-from knowlex.db.threads import execute
+from embeddings.types import Point, Space, StoredChunk
+from knowlex.base.errors import VectorStoreFailed
+from knowlex.db.threads import execute, with_retries
+
+POLL_S = 0.2
+PATIENCE_S = 60.0  # with what a worker has in hand
+
+
+def drain_outbox() -> Iterator[int]:
+    """How many entries are left, now and then, until there is none.
+
+    Raises VectorStoreFailed if the store is down, or refuses what is left; DatabaseUnavailable.
+    """
+    since, last = time.monotonic(), -1
+    while left := with_retries(_count_left):
+        if left != last:
+            since, last = time.monotonic(), left
+            yield left
+        if delivery.deliver_once():
+            continue
+        if reason := with_retries(_explain_standstill):
+            raise VectorStoreFailed(f"{reason.rstrip('.')}. {left} entries stay in the outbox.")
+        if time.monotonic() - since > PATIENCE_S:
+            raise VectorStoreFailed(f"Nothing was shipped for {PATIENCE_S:.0f} s; {left} entries are left.")
+        time.sleep(POLL_S)
+
+
+def _count_left() -> int:
+    return OutboxEntry.objects.count() + DroppedSpace.objects.count()
+
+
+def _explain_standstill() -> str:
+    """Why nothing goes on; "" if that is not known."""
+    store = OutsideStore.objects.first()
+    if store is None or store.failures:
+        return store.error if store else "There is no vector store in use any more."
+    refused = OutboxEntry.objects.exclude(error="").first()
+    return refused.error if refused and not OutboxEntry.objects.filter(error="").exists() else ""
+
 
 LOOKS = 3  # at most, at a space where vectors come and go meanwhile
 SAMPLE = 5
 LOOKED_UP, AMONG = 20, 10  # chunks whose vectors are compared, and what each of them is looked for among
 ALIKE = 1e-3  # cosine distance of a vector to itself, as stores compute it
-PART = 2000
+PORTION = 2000
 
-_MAKE = (
+_CREATE_TABLE = (
     "CREATE TEMP TABLE IF NOT EXISTS held (chunk_id uuid PRIMARY KEY, collection_id text, chunk_hash text)"
 )
 _EMPTY = "TRUNCATE held"
-_KEEP = """
+_INSERT_STORED = """
     INSERT INTO held SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[]) ON CONFLICT DO NOTHING
 """
 _DIFFERENT = """
@@ -76,7 +114,7 @@ _GONE = """
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class SpaceComparison:
     """One space. vectors: in PostgreSQL; held: in the store. missing there; strange: not in PostgreSQL (any
     more); elsewhere: under another collection; other_text: with another text's hash; other_vector: not found
     by their own vectors, of up to 20 others that are looked up. waiting: different, and in the outbox.
@@ -101,17 +139,17 @@ class Compared:
         return self.missing + self.strange + self.elsewhere + self.other_text + self.other_vector
 
 
-class Comparison:
+class StoreComparison:
     """Use as a context manager, outside transactions. Raises VectorStoreFailed, DatabaseUnavailable.
 
     tell: hears of each page of what the store holds: the space's name, how much came, how much is expected.
     """
 
     def __init__(self, tell: Callable[[str, int, int], None]) -> None:
-        self._tell, self._store, self._runner = tell, configured.outside_store(), asyncio.Runner()
+        self._tell, self._store, self._runner = tell, configuration.external_store(), asyncio.Runner()
 
-    def __enter__(self) -> "Comparison":
-        execute(_MAKE)
+    def __enter__(self) -> "StoreComparison":
+        execute(_CREATE_TABLE)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -119,16 +157,16 @@ class Comparison:
         self._runner.close()
         execute("DROP TABLE IF EXISTS held")
 
-    def all(self) -> Iterator[Compared]:
+    def all(self) -> Iterator[SpaceComparison]:
         """Of every model, and of those of removed ones that are still there."""
         for model in EmbeddingModel.objects.order_by("id"):
             yield self._compared(model)
         for model_id in self._gone():
             space = space_of(model_id, 0)
             if held := self._read(space, 0):
-                yield Compared(space.name, "", model_id, 0, held, strange=held)
+                yield SpaceComparison(space.name, "", model_id, 0, held, strange=held)
 
-    def mend(self, found: Compared) -> None:
+    def mend(self, found: SpaceComparison) -> None:
         """Put what is different into the outbox, all vectors where some of the sample are; a removed model's
         space is to be dropped. Only for the one at which `all` stands.
         """
@@ -137,10 +175,10 @@ class Comparison:
             return
         broken = f"{_BROKEN} UNION {_ALL}" if found.other_vector else _BROKEN
         chunks = [row[0] for row in execute(broken, {"model": found.model_id})]
-        for start in range(0, len(chunks), PART):
-            outbox.add([Entry(found.model_id, chunk, 0) for chunk in chunks[start : start + PART]])
+        for start in range(0, len(chunks), PORTION):
+            outbox.add([Entry(found.model_id, chunk, 0) for chunk in chunks[start : start + PORTION]])
 
-    def _compared(self, model: EmbeddingModel) -> Compared:
+    def _compared(self, model: EmbeddingModel) -> SpaceComparison:
         """Once more where vectors came or went meanwhile: a page may have been read before."""
         space = space_of(model.pk, model.dimensions)
         for _ in range(LOOKS):
@@ -154,29 +192,31 @@ class Comparison:
             counts["other_vector"] = len(lost)
             rows.append(("other_vector", len(lost), lost[:SAMPLE]))
         sample = tuple((kind, tuple(map(str, chunks))) for kind, _, chunks in rows)
-        return Compared(space.name, model.name, model.pk, vectors, held, **counts, sample=sample)
+        return SpaceComparison(space.name, model.name, model.pk, vectors, held, **counts, sample=sample)
 
     def _lost(self, model_id: int) -> list[UUID]:
         """Of some chunks that are there as they should be, those that their own vectors do not lead to."""
         entries = [Entry(model_id, row[0], 0) for row in execute(_SOUND, [model_id])]
-        points = [(parcel.space, point) for parcel in parcels_of(entries) for point in parcel.points.values()]
+        points = [
+            (parcel.space, point) for parcel in read_batches(entries) for point in parcel.points.values()
+        ]
         return [
             point.chunk_id
             for space, point in points
-            if not self._runner.run(_leads(self._store, space, point))
+            if not self._runner.run(_leads_to_itself(self._store, space, point))
         ]
 
     def _read(self, space: Space, expected: int) -> int:
         """Into the temporary table; how much that is."""
         execute(_EMPTY)
-        count, pages = 0, self._store.held(space)
-        while page := self._runner.run(_next(pages)):
+        count, pages = 0, self._store.list_chunks(space)
+        while page := self._runner.run(_next_page(pages)):
             columns: list[list[UUID] | list[str]] = [
                 [held.chunk_id for held in page],
                 [held.collection_id for held in page],
                 [held.chunk_hash for held in page],
             ]
-            execute(_KEEP, columns)
+            execute(_INSERT_STORED, columns)
             count += len(page)
             self._tell(space.name, count, max(expected, count))
         return count
@@ -187,14 +227,14 @@ class Comparison:
         return [row[0] for row in execute(_GONE, [last])]
 
 
-async def _leads(store: VectorStore, space: Space, point: Point) -> bool:
+async def _leads_to_itself(store: VectorStore, space: Space, point: Point) -> bool:
     """Whether the point is found by its vector, or more than enough others of the same vector are."""
     found = await store.nearest(space, point.vector, collections=[point.collection_id], limit=AMONG)
     alike = [near.chunk_id for near in found if near.distance <= ALIKE]
     return point.chunk_id in alike or len(alike) == AMONG
 
 
-async def _next(pages: AsyncIterator[Sequence[Held]]) -> Sequence[Held]:
+async def _next_page(pages: AsyncIterator[Sequence[StoredChunk]]) -> Sequence[StoredChunk]:
     """[] at the end; an empty page in between is passed over."""
     async for page in pages:
         if page:

@@ -1,9 +1,4 @@
-"""From the outbox into the store outside PostgreSQL; safe to run twice, and by several workers at once.
-
-What is sent is the truth at the time of sending, not what was noted; no transaction is open meanwhile. A
-store that is down is left alone for a while, and one process at a time looks with a small batch whether it is
-back.
-"""
+"""What a store outside PostgreSQL is to hear of some vectors: read from the tables, in one moment."""
 
 import asyncio
 import logging
@@ -13,20 +8,102 @@ from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID
 
+import numpy as np
 from django.db import transaction
 
 from documents.library import collection_states
-from embeddings.external import configured, outbox
-from embeddings.external.batches import Parcel, parcels_of
-from embeddings.external.configured import space_of
+from embeddings.external import configuration, outbox
+from embeddings.external.configuration import space_of
 from embeddings.external.outbox import Entry
 from embeddings.models import DroppedSpace
 from embeddings.protocols import VectorStore
+from embeddings.types import Point, Space
 from embeddings.work import document_status
 from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
 from knowlex.base.ids import new_id
-from knowlex.db.threads import release_connection, with_retries
+from knowlex.db.threads import execute, release_connection, with_retries
 from knowlex.runtime.liveness import Heartbeat
+
+# A version in the making goes under what it will be when it takes over: its document's collection and id.
+_TRUTH = """
+    SELECT m.id, m.dimensions, g.chunk_id, e.vector::text, d.collection_id, coalesce(d.replaces_id, d.id),
+        encode(sha256(convert_to(c.content, 'UTF8')), 'hex'), c.chunk_index, c.chapter, c.section,
+        d.original_filename, c.page_number
+    FROM unnest(%(models)s::smallint[], %(chunks)s::uuid[]) g (model_id, chunk_id)
+    JOIN embeddings_embeddingmodel m ON m.id = g.model_id
+    LEFT JOIN (embeddings_embedding e JOIN documents_chunk c ON c.id = e.chunk_id
+        JOIN documents_document d ON d.id = c.document_id
+    ) ON e.model_id = g.model_id AND e.chunk_id = g.chunk_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryBatch:
+    """Of one space. A chunk has a point, or it is gone."""
+
+    space: Space
+    entries: tuple[Entry, ...]
+    points: dict[UUID, Point]
+
+    async def send(self, store: VectorStore) -> None:
+        """Raises VectorStoreFailed."""
+        if gone := [entry.chunk_id for entry in self.entries if entry.chunk_id not in self.points]:
+            await store.remove(self.space, gone)
+        if there := [self.points[entry.chunk_id] for entry in self.entries if entry.chunk_id in self.points]:
+            await store.put(self.space, there)
+
+    def halves(self) -> list["DeliveryBatch"]:
+        half = len(self.entries) // 2
+        return [
+            DeliveryBatch(self.space, some, self.points)
+            for some in (self.entries[:half], self.entries[half:])
+        ]
+
+
+def read_batches(entries: Sequence[Entry]) -> list[DeliveryBatch]:
+    """One for each model; none for a model that is gone, whose space goes as a whole."""
+    scope = {"models": [e.model_id for e in entries], "chunks": [e.chunk_id for e in entries]}
+    spaces: dict[int, Space] = {}
+    points: dict[int, dict[UUID, Point]] = {}
+    for model_id, dimensions, chunk_id, vector, *payload in execute(_TRUTH, scope):
+        spaces[model_id] = space_of(model_id, dimensions)
+        found = points.setdefault(model_id, {})
+        if vector is not None:
+            found[chunk_id] = _point(chunk_id, vector, *payload)
+    return [
+        DeliveryBatch(
+            space, tuple(entry for entry in entries if entry.model_id == model_id), points[model_id]
+        )
+        for model_id, space in spaces.items()
+    ]
+
+
+def _point(
+    chunk_id: UUID,
+    vector: str,
+    collection_id: UUID,
+    document_id: UUID,
+    chunk_hash: str,
+    chunk_index: int,
+    chapter: str,
+    section: str,
+    filename: str,
+    page_number: int | None,
+) -> Point:
+    return Point(
+        chunk_id=chunk_id,
+        vector=np.fromstring(vector.strip("[]"), dtype=np.float32, sep=","),
+        collection_id=collection_id,
+        document_id=document_id,
+        chunk_hash=chunk_hash,
+        chunk_index=chunk_index,
+        book_id=str(collection_id),
+        chapter=chapter,
+        section=section,
+        source_file=filename,
+        page_number=page_number,
+    )
+
 
 AT_ONCE, LEAST_AT_ONCE = 300, 10
 MAX_REFUSED = 16  # calls about one batch, until the rest of it is put off
@@ -36,7 +113,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _Outcome:
+class _DeliveryOutcome:
     """refused: with the reason. down: why the store cannot be used; the rest was not tried then."""
 
     done: list[Entry] = field(default_factory=list)
@@ -44,40 +121,40 @@ class _Outcome:
     down: str = ""
 
 
-def ship_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
+def deliver_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
     """Of these chunks what waits, at once; nothing while the store is down: the turns send it then.
 
     Raises DatabaseUnavailable.
     """
-    used = configured.in_use()
+    used = configuration.configured_store()
     if used is None or not _may_call(used.fingerprint):
         return
     for start in range(0, len(chunk_ids), AT_ONCE):
         some = chunk_ids[start : start + AT_ONCE]
         claim = partial(outbox.claim_of, model_id, some, fingerprint=used.fingerprint)
-        if _ship(claim, used.fingerprint) is None:
+        if _deliver(claim, used.fingerprint) is None:
             return
 
 
-def ship_turn() -> bool:
+def deliver_for_a_turn() -> bool:
     """What has waited longest, for about a second; whether another turn is wanted.
 
     Raises DatabaseUnavailable.
     """
-    used, ends = configured.in_use(), time.monotonic() + TURN_S
-    while used and ship_next(used.fingerprint):
+    used, ends = configuration.configured_store(), time.monotonic() + TURN_S
+    while used and deliver_next(used.fingerprint):
         if time.monotonic() > ends:
-            return turns_due() > 0
+            return count_due_turns() > 0
     return False
 
 
-def work_once() -> bool:
+def deliver_once() -> bool:
     """What a worker would do next, here; False if there is nothing to ship."""
-    used = configured.in_use()
-    return used is not None and ship_next(used.fingerprint) > 0
+    used = configuration.configured_store()
+    return used is not None and deliver_next(used.fingerprint) > 0
 
 
-def ship_next(fingerprint: str) -> int:
+def deliver_next(fingerprint: str) -> int:
     """How many entries were taken; 0 if nothing is due, or the store cannot be used.
 
     Raises DatabaseUnavailable.
@@ -86,15 +163,15 @@ def ship_next(fingerprint: str) -> int:
     if failures is None or not _drop_spaces(fingerprint):
         return 0
     most = max(LEAST_AT_ONCE, AT_ONCE >> min(failures, 10))
-    return _ship(partial(outbox.claim, fingerprint=fingerprint, most=most), fingerprint) or 0
+    return _deliver(partial(outbox.claim, fingerprint=fingerprint, most=most), fingerprint) or 0
 
 
-def turns_due() -> int:
+def count_due_turns() -> int:
     """How many turns are wanted besides those that are being taken; 0 without a store, or while it is down.
 
     Raises DatabaseUnavailable.
     """
-    used = configured.in_use()
+    used = configuration.configured_store()
     if used is None:
         return 0
     batches, taken = with_retries(lambda: outbox.due(used.fingerprint, batch=AT_ONCE, most=TURNS))
@@ -102,36 +179,36 @@ def turns_due() -> int:
 
 
 def is_used() -> bool:
-    return configured.in_use() is not None
+    return configuration.configured_store() is not None
 
 
 def _may_call(fingerprint: str) -> bool:
     return with_retries(lambda: outbox.may_call(fingerprint, probe=False)) is not None
 
 
-def _ship(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
+def _deliver(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
     """How many entries were taken; None if the store cannot be used."""
     lease = new_id()
     entries = with_retries(lambda: claim(lease=lease))
     if not entries:
         return 0
-    parcels = with_retries(lambda: parcels_of(entries))
+    parcels = with_retries(lambda: read_batches(entries))
     release_connection()
     with Heartbeat(lambda: outbox.renew(lease)):
-        outcome = asyncio.run(_send(configured.outside_store(), parcels))
+        outcome = asyncio.run(_send(configuration.external_store(), parcels))
     known = {entry for parcel in parcels for entry in parcel.entries}
     outcome.done += [entry for entry in entries if entry not in known]
     with_retries(lambda: outbox.again_if_lost(lease, outcome.done))
     with_retries(lambda: _record(lease, fingerprint, outcome))
-    document_status.settle([entry.chunk_id for entry in outcome.done])
+    document_status.settle_documents([entry.chunk_id for entry in outcome.done])
     told = {"sent": len(outcome.done), "refused": sum(len(some) for some, _ in outcome.refused)}
     log.info("vectors shipped", extra={**told, "down": outcome.down})
     return None if outcome.down else len(entries)
 
 
-async def _send(store: VectorStore, parcels: Sequence[Parcel]) -> _Outcome:
+async def _send(store: VectorStore, parcels: Sequence[DeliveryBatch]) -> _DeliveryOutcome:
     """Halves what is refused until the refused entries are known, or that takes too many calls."""
-    outcome, refusals, rest = _Outcome(), 0, list(parcels)
+    outcome, refusals, rest = _DeliveryOutcome(), 0, list(parcels)
     try:
         while rest and not outcome.down:
             some = rest.pop()
@@ -139,7 +216,7 @@ async def _send(store: VectorStore, parcels: Sequence[Parcel]) -> _Outcome:
                 await some.send(store)
             except VectorStoreFailed as exc:
                 refusals += 1
-                if isinstance(exc, VectorStoreTimeout) or not await _answers(store):
+                if isinstance(exc, VectorStoreTimeout) or not await _is_answering(store):
                     outcome.down = exc.message
                 elif len(some.entries) == 1 or refusals >= MAX_REFUSED:
                     outcome.refused.append((some.entries, exc.message))
@@ -152,7 +229,7 @@ async def _send(store: VectorStore, parcels: Sequence[Parcel]) -> _Outcome:
     return outcome
 
 
-async def _answers(store: VectorStore) -> bool:
+async def _is_answering(store: VectorStore) -> bool:
     try:
         await store.ping()
     except VectorStoreFailed:
@@ -161,7 +238,7 @@ async def _answers(store: VectorStore) -> bool:
 
 
 @transaction.atomic
-def _record(lease: UUID, fingerprint: str, outcome: _Outcome) -> None:
+def _record(lease: UUID, fingerprint: str, outcome: _DeliveryOutcome) -> None:
     for entries, reason in outcome.refused:
         outbox.fail(lease, entries, reason)
     outbox.done(lease, outcome.done)
@@ -178,7 +255,7 @@ def _drop_spaces(fingerprint: str) -> bool:
     for space in with_retries(lambda: list(DroppedSpace.objects.order_by("model_id"))):
         release_connection()
         try:
-            asyncio.run(_drop(configured.outside_store(), space))
+            asyncio.run(_drop_space(configuration.external_store(), space))
         except VectorStoreFailed as exc:
             with_retries(partial(outbox.store_is_down, fingerprint, exc.message))
             return False
@@ -186,7 +263,7 @@ def _drop_spaces(fingerprint: str) -> bool:
     return True
 
 
-async def _drop(store: VectorStore, space: DroppedSpace) -> None:
+async def _drop_space(store: VectorStore, space: DroppedSpace) -> None:
     try:
         await store.drop(space_of(space.model_id, space.dimensions))
     finally:

@@ -8,19 +8,20 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import psycopg
 from django.conf import settings
 from django.db import OperationalError, connection
+from django.utils import timezone
 from psycopg.sql import SQL, Composed, Identifier
 
-from embeddings.external import nearest
-from embeddings.indexing import records
-from embeddings.indexing.kinds import PREFIX, Index, lists_for, refusal
+from embeddings.external.configuration import store_name
+from embeddings.indexing import measuring
+from embeddings.indexing.kinds import PREFIX, Index, explain_unsupported, lists_for
 from embeddings.indexing.measuring import measure
-from embeddings.models import EmbeddingModel, VectorIndex
-from embeddings.work.queue import INDEX_LOCK
+from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
+from embeddings.queue import INDEX_LOCK
 from knowlex.db.threads import execute
 
 log = logging.getLogger(__name__)
@@ -48,15 +49,15 @@ def ensure_index(model: EmbeddingModel | None = None, *, min_rows: int | None = 
     model = model or EmbeddingModel.objects.active().first()
     if model is None:
         return None
-    with alone() as is_alone:
+    with hold_build_lock() as is_alone:
         return _ensure(model, min_rows) if is_alone else None
 
 
 def rebuild(model: EmbeddingModel) -> str | None:
     """Build it whatever the number of rows; None while another process is at it, or with no row."""
-    with alone() as is_alone:
+    with hold_build_lock() as is_alone:
         rows, _ = count_rows(model.pk)
-        if not is_alone or not rows or refused(model):
+        if not is_alone or not rows or explain_refusal(model):
             return None
         return _build(model, VectorIndex.objects.filter(model=model).first(), rows, "asked for")
 
@@ -67,16 +68,16 @@ def drop_index(model_id: int) -> None:
     _drop_others(model_id, keep="")
 
 
-def refused(model: EmbeddingModel) -> str:
+def explain_refusal(model: EmbeddingModel) -> str:
     """Why the settings allow this model no index; "" if they do."""
-    if store := nearest.store_name():
+    if store := store_name():
         return f"Vectors are searched in {store} (KNOWLEX_VECTOR_STORE)."
     kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
-    return refusal(model.dimensions, kind, storage)
+    return explain_unsupported(model.dimensions, kind, storage)
 
 
 @contextmanager
-def alone() -> Iterator[bool]:
+def hold_build_lock() -> Iterator[bool]:
     """Whether this session is the only builder; the lock ends with the session at the latest."""
     (held,) = execute("SELECT pg_try_advisory_lock(%s)", [INDEX_LOCK])[0]
     try:
@@ -97,9 +98,9 @@ def drop_orphans() -> None:
 
 def _ensure(model: EmbeddingModel, min_rows: int | None) -> str | None:
     state = VectorIndex.objects.filter(model=model).first()
-    enough = records.min_rows(model.dimensions) if min_rows is None else min_rows
+    enough = measuring.min_rows(model.dimensions) if min_rows is None else min_rows
     rows, since = count_rows(model.pk, since=state.built_at if state else None)
-    reason = refused(model)
+    reason = explain_refusal(model)
     if reason or rows < enough // 2:
         if state is not None:
             log.info("vector index dropped", extra={"model": model.name, "rows": rows, "reason": reason})
@@ -108,7 +109,7 @@ def _ensure(model: EmbeddingModel, min_rows: int | None) -> str | None:
     reason = _due(state, rows, since) if state else ("first" if rows >= enough else "")
     if reason:
         return _build(model, state, rows, reason)
-    _drop_others(model.pk, keep=records.index_of(state).name if state else "")
+    _drop_others(model.pk, keep=measuring.index_of(state).name if state else "")
     return None
 
 
@@ -124,7 +125,7 @@ def _due(state: VectorIndex, rows: int, since: int) -> str:
     """Why the index is to be built anew; "" if it is not."""
     if (state.kind, state.storage) != (settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE):
         return "settings changed"
-    name = records.index_of(state).name
+    name = measuring.index_of(state).name
     if (name, True) not in execute(_RELATIONS, [name]):
         return "lost"
     if state.kind == "ivfflat" and rows > GROWTH * state.rows:
@@ -134,14 +135,14 @@ def _due(state: VectorIndex, rows: int, since: int) -> str:
 
 def _build(model: EmbeddingModel, state: VectorIndex | None, rows: int, reason: str) -> str:
     # What earlier builds that failed have left costs every write, and is only more with each try.
-    _drop_others(model.pk, keep=records.index_of(state).name if state else "")
+    _drop_others(model.pk, keep=measuring.index_of(state).name if state else "")
     kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
     number = _last_number(model.pk) + 1
     lists = lists_for(rows) if kind == "ivfflat" else 0
     index = Index(model.pk, model.dimensions, number, kind, storage, lists)
     log.info("building the vector index", extra={"index": index.name, "rows": rows, "reason": reason})
     _create(index, rows)
-    records.built(index, rows, measure(index, rows=rows, effort=None), reason)
+    measuring.record_build(index, rows, measure(index, rows=rows, effort=None), reason)
     _drop_others(model.pk, keep=index.name)
     return index.name
 
@@ -191,3 +192,59 @@ def _drop_others(model_id: int, *, keep: str) -> None:
 
 def _run(statement: SQL | Composed) -> None:
     execute(statement.as_string(None))
+
+
+MEASURED_EVERY = timedelta(hours=1)
+CHANGED = 0.01  # share of the rows; a smaller change since the last measurement asks for none
+_WRITES = """
+    SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables
+    WHERE relname = 'embeddings_embedding'
+"""
+# Of the last pass that left nothing for later: how many writes there were, and the models that it looked at.
+_seen: tuple[int, list[EmbeddingModel]] | None = None
+
+
+def maintain_indexes() -> None:
+    """Build what is due, and measure what has changed: for the active model, and those to go back to."""
+    global _seen
+    writes = int(execute(_WRITES)[0][0])
+    models = list(EmbeddingModel.objects.filter(wanted=True, activated_at__isnull=False).order_by("pk"))
+    if _seen == (writes, models):
+        return
+    postponed = False
+    for model in models:
+        ensure_index(model)
+        postponed |= measure_if_due(model)
+    with hold_build_lock() as is_alone:
+        if is_alone:
+            drop_orphans()
+    _seen = None if postponed else (writes, models)
+
+
+def measure_if_due(model: EmbeddingModel) -> bool:
+    """Whether rows have changed that only a later measurement will take in."""
+    state = VectorIndex.objects.filter(model=model).first()
+    if state is None or state.measured_at is None or not _has_changed(state):
+        return False
+    if timezone.now() - state.measured_at < MEASURED_EVERY:
+        return True
+    return measure_now(model, reason="schedule") is None
+
+
+def measure_now(model: EmbeddingModel, *, reason: str) -> IndexMeasurement | None:
+    """None without an index, while another process is at it, or where it takes too long."""
+    with hold_build_lock() as is_alone:
+        state = VectorIndex.objects.select_related("model").filter(model=model).first()
+        if not is_alone or state is None:
+            return None
+        index, (rows, _) = measuring.index_of(state), count_rows(model.pk)
+        found = measure(index, rows=rows, effort=state.effort)
+        return measuring.record_measurement(index, rows, found, reason) if found else None
+
+
+def _has_changed(state: VectorIndex) -> bool:
+    last = IndexMeasurement.objects.filter(model=state.model_id).first()
+    before = last.rows if last else state.rows
+    rows, came = count_rows(state.model_id, since=state.measured_at)
+    gone = before - (rows - came)
+    return came + max(0, gone) > CHANGED * before

@@ -119,7 +119,7 @@ def lists_for(rows: int) -> int:
     return max(1, min(MAX_LISTS, round(math.sqrt(rows))))
 
 
-def refusal(dimensions: int, kind: str, storage: str) -> str:
+def explain_unsupported(dimensions: int, kind: str, storage: str) -> str:
     """Why there can be no such index; "" if there can."""
     if kind == "none":
         return "KNOWLEX_VECTOR_INDEX is none."

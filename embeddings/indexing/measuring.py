@@ -8,17 +8,52 @@ import json
 import logging
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.db import OperationalError, transaction
+from django.utils import timezone
 from psycopg.sql import SQL, Composed
 
+from embeddings.external.configuration import store_name
 from embeddings.indexing.kinds import USUAL_EFFORT, Index, exact_search
+from embeddings.models import IndexMeasurement, VectorIndex
 from embeddings.types import Vector
 from embeddings.vectors.rows import vector_text
+from knowlex.base.times import utc_timestamp
 from knowlex.db.threads import execute
+
+# One row, or none before anything was embedded.
+INDEX_STATE = """
+    SELECT i.kind, i.storage, i.rows, i.effort, i.recall, i.measured_at, coalesce(i.serves, false) AS serves
+    FROM embeddings_embeddingmodel m LEFT JOIN embeddings_vectorindex i ON i.model_id = m.id WHERE m.active
+"""
+
+
+def describe_index(row: Mapping[str, Any] | None) -> dict[str, Any]:
+    """kind is "none" without an index; searches: "index" or "exact", or the store's name where vectors are
+    searched outside PostgreSQL.
+
+    rows: when it was built. One that finds too little makes nothing wrong, since searches are exact then, and
+    is no reason to call the whole system degraded.
+    """
+    if store := store_name():
+        return {"kind": "none", "searches": store}
+    if row is None or row["kind"] is None:
+        return {"kind": "none", "searches": "exact"}
+    measured_at = row["measured_at"]
+    return {
+        "kind": row["kind"],
+        "storage": row["storage"],
+        "rows": row["rows"],
+        "effort": row["effort"],
+        "recall": row["recall"],
+        "measured_at": utc_timestamp(measured_at) if measured_at else None,
+        "searches": "index" if row["serves"] else "exact",
+    }
+
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +77,7 @@ _SAMPLE = """
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecallMeasurement:
     """One look at an index. sample: searches; milliseconds: the median of one."""
 
     effort: int
@@ -63,7 +98,7 @@ class _Truth:
     farthest: float  # distance of the last of them
 
 
-def measure(index: Index, *, rows: int, effort: int | None) -> Found | None:
+def measure(index: Index, *, rows: int, effort: int | None) -> RecallMeasurement | None:
     """The index at the least effort that is enough, or the most if none is; None where it takes too long.
 
     effort: what it is used with now, and stays with while that is neither too little nor far too much.
@@ -78,7 +113,7 @@ def measure(index: Index, *, rows: int, effort: int | None) -> Found | None:
         return None
 
 
-def _choose(index: Index, effort: int | None, look: Callable[[int], Found]) -> Found:
+def _choose(index: Index, effort: int | None, look: Callable[[int], RecallMeasurement]) -> RecallMeasurement:
     efforts = index.efforts()
     start = min(effort or USUAL_EFFORT[index.kind], efforts[-1])
     found = look(start)
@@ -125,7 +160,7 @@ def _truths(index: Index, questions: Sequence[str]) -> tuple[list[_Truth], float
     return truths, statistics.median(times) if times else 0.0
 
 
-def _look(index: Index, truths: Sequence[_Truth], effort: int, exact_ms: float) -> Found:
+def _look(index: Index, truths: Sequence[_Truth], effort: int, exact_ms: float) -> RecallMeasurement:
     statement, setup = index.search(SQL("")), index.setup(effort)
     hits, times = 0, []
     for truth in truths:
@@ -133,7 +168,7 @@ def _look(index: Index, truths: Sequence[_Truth], effort: int, exact_ms: float) 
         hits += sum(distance <= truth.farthest + _EPSILON for distance in distances)
         times.append(took)
     recall = hits / sum(truth.neighbours for truth in truths)
-    return Found(effort, recall, len(truths), statistics.median(times), exact_ms)
+    return RecallMeasurement(effort, recall, len(truths), statistics.median(times), exact_ms)
 
 
 @transaction.atomic
@@ -144,3 +179,92 @@ def _search(statement: Composed, question: str, setup: Sequence[SQL]) -> tuple[l
     started = time.monotonic()
     rows = execute(statement.as_string(None), {"vector": question, "limit": K})
     return [distance for _, distance in rows], (time.monotonic() - started) * 1000
+
+
+# Measured: an exact search of 10,000 rows costs PostgreSQL 5 ms of CPU with 384 dimensions, 20 ms with 1536,
+# as much as the numbers it reads; one through an index costs 2 to 10 ms (benchmarks/README.md).
+_EXACT_NUMBERS = 4_000_000  # numbers in vectors that take about 5 ms
+_FEWEST = 1000  # however long the vectors
+
+
+def exact_below(dimensions: int) -> int:
+    """With fewer rows to look at, filters applied, an exact search is as fast as an index, and finds all."""
+    return max(_FEWEST, _EXACT_NUMBERS // max(1, dimensions))
+
+
+def min_rows(dimensions: int) -> int:
+    """With fewer rows of its model, an index is not built."""
+    return 2 * exact_below(dimensions)
+
+
+log = logging.getLogger(__name__)
+
+MEASUREMENTS_KEPT = 500  # measurements of one model
+_TRIM = """
+    DELETE FROM embeddings_indexmeasurement WHERE model_id = %(model)s AND id <= (
+        SELECT id FROM embeddings_indexmeasurement WHERE model_id = %(model)s
+        ORDER BY id DESC OFFSET %(kept)s LIMIT 1)
+"""
+
+
+def index_of(state: VectorIndex) -> Index:
+    return Index(state.model_id, state.model.dimensions, state.number, state.kind, state.storage, state.lists)
+
+
+@transaction.atomic
+def record_build(index: Index, rows: int, found: RecallMeasurement | None, reason: str) -> None:
+    """The new index is the one from now on. One that was too slow to measure is used at its usual effort."""
+    now = timezone.now()
+    VectorIndex.objects.update_or_create(
+        model_id=index.model_id,
+        defaults={
+            "number": index.number,
+            "kind": index.kind,
+            "storage": index.storage,
+            "rows": rows,
+            "lists": index.lists,
+            "effort": USUAL_EFFORT[index.kind],
+            "recall": None,
+            "serves": True,
+            "exact_below": exact_below(index.dimensions),
+            "built_at": now,
+            "measured_at": None,
+        },
+    )
+    if found is not None:
+        record_measurement(index, rows, found, f"built: {reason}")
+
+
+@transaction.atomic
+def record_measurement(
+    index: Index, rows: int, found: RecallMeasurement, reason: str
+) -> IndexMeasurement | None:
+    """Searches use the index at this effort from now on, or do without where its recall is too low.
+
+    None where another index has taken its place meanwhile.
+    """
+    now = timezone.now()
+    state = VectorIndex.objects.filter(model=index.model_id, number=index.number)
+    known = {"effort": found.effort, "recall": found.recall, "serves": found.serves}
+    if not state.update(measured_at=now, **known):
+        return None
+    measurement = IndexMeasurement.objects.create(
+        model_id=index.model_id,
+        kind=index.kind,
+        storage=index.storage,
+        rows=rows,
+        lists=index.lists,
+        sample=found.sample,
+        index_ms=found.index_ms,
+        exact_ms=found.exact_ms,
+        reason=reason,
+        measured_at=now,
+        **known,
+    )
+    execute(_TRIM, {"model": index.model_id, "kept": MEASUREMENTS_KEPT})
+    report = {"index": index.name, "rows": rows, **known}
+    if found.serves:
+        log.info("vector index measured", extra=report)
+    else:
+        log.warning("vector index finds too little; searches are exact", extra=report)
+    return measurement

@@ -16,20 +16,24 @@ _HAS_CJK = re.compile(f"[{CJK}]")
 _stemmer = Stemmer.Stemmer("english", 30_000)
 
 
-def lexemes(text: str, without: frozenset[str] = STOP_WORDS) -> list[str]:
+def english_lexemes(text: str, without: frozenset[str] = STOP_WORDS) -> list[str]:
     """Stemmed words in order; runs of CJK characters as overlapping pairs."""
     folded = unicodedata.normalize("NFKC", text).lower()
     if _HAS_CJK.search(folded):
         found = _TERM.findall(folded)
-        return [lexeme for run, word in found for lexeme in (pairs(run) or _stems([word], without))]
-    return _stems(_WORD.findall(folded), without)  # the usual case, in a third of the time
+        return [
+            lexeme
+            for run, word in found
+            for lexeme in (overlapping_pairs(run) or _english_stems([word], without))
+        ]
+    return _english_stems(_WORD.findall(folded), without)  # the usual case, in a third of the time
 
 
-def pairs(run: str) -> list[str]:
+def overlapping_pairs(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
 
 
-def _stems(words: list[str], without: frozenset[str]) -> list[str]:
+def _english_stems(words: list[str], without: frozenset[str]) -> list[str]:
     kept = [word[:LONGEST] for word in words if word not in without]
     stems: list[str] = _stemmer.stemWords(kept)
     return stems

@@ -1,13 +1,35 @@
 """What each language needs, by its ISO 639-1 code. Plain Python; Snowball stemmers and stop words."""
 
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import Stemmer
 
-from documents.text.stop_words import stop_words
+from documents.text.stop_words import count_stop_words, stop_words
+from embeddings.lexical.english import CJK, LONGEST, overlapping_pairs
+
+ENOUGH = 2  # stop words of another language than English: "Die Hard" has one of German
+_QUESTION_WORD = re.compile(r"[^\W_]+")
+
+
+@lru_cache(maxsize=1024)
+def detect_question_languages(text: str) -> tuple[str, ...]:
+    """The languages that most of the question's stop words belong to; () where it is unclear.
+
+    Several where they share the words that there are: "Que es" is Spanish, and could be French.
+    """
+    counts = count_stop_words(set(_QUESTION_WORD.findall(text.lower())))
+    most = max(counts.values(), default=0)
+    if counts["en"] == most:
+        return ("en",) if most else ()
+    if most < ENOUGH:
+        return ()
+    return tuple(sorted(code for code, count in counts.items() if count == most))
+
 
 SNOWBALL = {
     "ar": "arabic", "bs": "serbian", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german",
@@ -36,7 +58,7 @@ _POINTS = dict.fromkeys((*range(0x591, 0x5C8), 0x640, *range(0x64B, 0x660), 0x67
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class LanguageRules:
     """stop_words: as they are written, and as they are typed where accents are left out."""
 
     code: str
@@ -55,21 +77,21 @@ class Language:
 
 
 @lru_cache(maxsize=256)
-def language(code: str) -> Language:
+def language_rules(code: str) -> LanguageRules:
     """For any code: without stems or stop words where none are known."""
-    code = base(code)
+    code = base_code(code)
     listed = stop_words(code)
     if code in FOLDED:
-        listed |= {fold(word) for word in listed}
-    return Language(code, listed, _stemming(code))
+        listed |= {fold_accents(word) for word in listed}
+    return LanguageRules(code, listed, _stemming(code))
 
 
-def base(code: str) -> str:
+def base_code(code: str) -> str:
     code = code.lower().partition("-")[0]
     return SAME_AS.get(code, code)
 
 
-def fold(word: str) -> str:
+def fold_accents(word: str) -> str:
     """Without accents."""
     if word.isascii():
         return word
@@ -84,12 +106,12 @@ def _stemming(code: str) -> Callable[[list[str]], list[str]]:
     stemmer = Stemmer.Stemmer(name, 30_000)
     if code not in FOLDED:
         return stemmer.stemWords  # type: ignore[no-any-return]
-    return lambda words: [fold(stem) for stem in stemmer.stemWords(words)]
+    return lambda words: [fold_accents(stem) for stem in stemmer.stemWords(words)]
 
 
 def _cut(words: list[str]) -> list[str]:
     """The first letters, without the vowels that cases and numbers differ in."""
-    return [_beginning(fold_latin(word)) if word.isalpha() else word for word in words]
+    return [_beginning(fold_latin_accents(word)) if word.isalpha() else word for word in words]
 
 
 def _beginning(word: str) -> str:
@@ -97,6 +119,67 @@ def _beginning(word: str) -> str:
     return (bare if len(bare) > 2 else word)[:CUT_TO]
 
 
-def fold_latin(word: str) -> str:
+def fold_latin_accents(word: str) -> str:
     """Accents of Latin letters only: Cyrillic й is not и."""
-    return fold(word) if word[:1] < "\u0370" else word
+    return fold_accents(word) if word[:1] < "\u0370" else word
+
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_APOSTROPHES = "'’ʼ"
+_SUFFIXED = frozenset(("tr", "az"))  # Ankara'da: what follows the apostrophe is an ending
+_JOINED = frozenset(("uk", "be"))  # м'ята: the apostrophe is a letter
+_INSIDE = re.compile(rf"(?<=\w)[{_APOSTROPHES}](?=\w)")
+_ENDING = re.compile(rf"(?<=\w)[{_APOSTROPHES}]\w+")
+_INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200D, 0x2060, 0xFEFF))
+
+
+def language_lexemes(text: str, language: LanguageRules, without: frozenset[str]) -> list[str]:
+    """Stems in order; runs of scripts that put no space between words as overlapping pairs."""
+    spelled = language.spelled(text).translate(_INVISIBLE)
+    if language.code in _SUFFIXED:
+        spelled = _ENDING.sub("", spelled)
+    elif language.code in _JOINED:
+        spelled = _INSIDE.sub("", spelled)
+    found: list[str] = []
+    words: list[str] = []
+    for run, unspaced, word in _terms().findall(spelled):
+        if word:
+            words.append(word)
+            continue
+        found += [*_stems(words, language, without), *_kept_pairs(run, unspaced, without)]
+        words = []
+    return [*found, *_stems(words, language, without)]
+
+
+def _stems(words: list[str], language: LanguageRules, without: frozenset[str]) -> list[str]:
+    return language.stem([word[:LONGEST] for word in words if word not in without]) if words else []
+
+
+def _kept_pairs(run: str, unspaced: str, without: frozenset[str]) -> list[str]:
+    found = overlapping_pairs(run) if run else _cluster_pairs(unspaced)
+    return [pair for pair in found if pair not in without]
+
+
+def _cluster_pairs(run: str) -> list[str]:
+    """Of letters with the marks that stand on them."""
+    clusters = _clusters().findall(run)
+    if len(clusters) < 2:
+        return [cluster[:LONGEST] for cluster in clusters]
+    return [(first + second)[:LONGEST] for first, second in pairwise(clusters)]
+
+
+@lru_cache(maxsize=1)
+def _marks() -> str:
+    """For a set in a regular expression: all combining marks of the basic plane. Takes some milliseconds."""
+    return "".join(char for char in map(chr, range(0x300, 0x10000)) if unicodedata.category(char)[0] == "M")
+
+
+@lru_cache(maxsize=1)
+def _terms() -> re.Pattern[str]:
+    word = rf"(?:[^\W_{CJK}{_UNSPACED}][{_marks()}]*)+"
+    return re.compile(rf"([{CJK}]+)|([{_UNSPACED}]+)|({word})")
+
+
+@lru_cache(maxsize=1)
+def _clusters() -> re.Pattern[str]:
+    return re.compile(rf"[^{_marks()}][{_marks()}]*")

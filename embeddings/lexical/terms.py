@@ -11,8 +11,10 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-from embeddings.lexical import english, general, question_languages
-from embeddings.lexical.languages import language as rules_of
+from embeddings.lexical import english
+from embeddings.lexical import languages as general
+from embeddings.lexical import languages as question_languages
+from embeddings.lexical.languages import language_rules as rules_of
 
 K1 = 1.2
 B = 0.75
@@ -49,9 +51,9 @@ def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def _distinct(text: str, language: str) -> tuple[str, ...]:
     """Once for all stages of a question."""
-    found = _lexemes(text, language, _without(language, question_languages.asked_in(text))) or lexemes(
-        text, language
-    )
+    found = _lexemes(
+        text, language, _without(language, question_languages.detect_question_languages(text))
+    ) or lexemes(text, language)
     return tuple(dict.fromkeys(found))
 
 
@@ -64,9 +66,9 @@ def _without(language: str, asked: tuple[str, ...] = ()) -> frozenset[str]:
 
 def _lexemes(text: str, language: str, without: frozenset[str]) -> list[str]:
     if language in _ENGLISH:
-        found = english.lexemes(text, without)
+        found = english.english_lexemes(text, without)
     else:
-        found = general.lexemes(text, rules_of(language), without)
+        found = general.language_lexemes(text, rules_of(language), without)
     return found if len(found) <= MOST_LEXEMES else _bounded(found)
 
 
@@ -75,7 +77,7 @@ def _bounded(found: list[str]) -> list[str]:
     return [lexeme for lexeme in found if lexeme in kept]
 
 
-def position(lexeme: str) -> int:
+def hash_position(lexeme: str) -> int:
     """0-based place of the lexeme in the sparse vector: 24 bits of its CRC-32."""
     return zlib.crc32(lexeme.encode()) & 0xFFFFFF
 
@@ -89,7 +91,7 @@ def term_weights(words: Iterable[str]) -> dict[int, float]:
     norm = K1 * (1 - B + B * sum(counts.values()) / USUAL_LENGTH)
     weights: dict[int, float] = {}
     for word, tf in counts.items():
-        place = position(word)
+        place = hash_position(word)
         weights[place] = weights.get(place, 0.0) + tf * (K1 + 1) / (tf + norm)
     return weights
 

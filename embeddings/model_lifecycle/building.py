@@ -7,8 +7,8 @@ from uuid import UUID
 from documents.access.scopes import FULL
 from embeddings import services
 from embeddings.external import delivery
-from embeddings.model_lifecycle import adding, listing
-from embeddings.model_lifecycle.listing import Counts
+from embeddings.model_lifecycle import catalog
+from embeddings.model_lifecycle.catalog import ModelCounts
 from embeddings.models import EmbeddingModel
 from embeddings.work import requests
 from knowlex.base.errors import DatabaseUnavailable, EmbedderError, KnowlexError, NotFound
@@ -19,27 +19,27 @@ POLL_S, SWEEP_EVERY_S, LOOK_FOR_WORKERS_S = 0.5, 3.0, 1.0
 PATIENCE_S = 60.0  # with a database that is away
 
 
-def begin(model: EmbeddingModel) -> list[UUID]:
+def begin_build(model: EmbeddingModel) -> list[UUID]:
     """Ask for every vector that is missing, failed ones anew; from now on new chunks are embedded too.
 
     Returns batches, for hints to workers. Raises EmbedderError if the model cannot embed here.
     """
-    adding.check(model.spec)
+    catalog.check_embedder(model.spec)
     with_retries(lambda: EmbeddingModel.objects.filter(pk=model.pk).update(wanted=True))
     if model.active:
-        return list(requests.request(model.pk, None, FULL).batches)
-    return requests.request_beside(model.pk)
+        return list(requests.request_active(model.pk, None, FULL).batches)
+    return requests.request_inactive(model.pk)
 
 
-def steps(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iterator[Counts]:
+def follow_build(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iterator[ModelCounts]:
     """How far it is, now and then, until nothing waits any more; without workers the work is done here.
 
     Raises NotFound if the model is removed meanwhile, DatabaseUnavailable.
     """
-    hands, since = Hands(on_alone), time.monotonic()
+    hands, since = LocalWorker(on_alone), time.monotonic()
     while True:
         try:
-            found = listing.counts_of(model.pk)
+            found = catalog.fetch_counts_of(model.pk)
             since = time.monotonic()
         except DatabaseUnavailable:
             if time.monotonic() - since > PATIENCE_S:
@@ -53,7 +53,7 @@ def steps(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iterator[Co
         hands.lend_or_wait()
 
 
-class Hands:
+class LocalWorker:
     """Does the workers' work where there are none."""
 
     def __init__(self, on_alone: Callable[[], None]) -> None:
@@ -87,6 +87,6 @@ class Hands:
             if time.monotonic() - self._swept_at > SWEEP_EVERY_S:
                 services.sweep()
                 self._swept_at = time.monotonic()
-            return services.work_once() or delivery.work_once()
+            return services.work_once() or delivery.deliver_once()
         except (KnowlexError, EmbedderError):
             return False  # recorded, or tried again at the next look

@@ -7,11 +7,11 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from embeddings import queue
 from embeddings.external import outbox
 from embeddings.indexing.building import drop_index
-from embeddings.model_lifecycle.listing import ModelInTheWay
+from embeddings.model_lifecycle.catalog import ModelConflict
 from embeddings.models import EmbeddingModel
-from embeddings.work import queue
 from knowlex.db.threads import execute, with_retries
 
 ROWS = 5000
@@ -29,7 +29,7 @@ _DELETE = """
 """
 
 
-def remove(model: EmbeddingModel, *, tell: Callable[[int], None] = lambda _: None) -> int:
+def remove_model(model: EmbeddingModel, *, tell: Callable[[int], None] = lambda _: None) -> int:
     """How many vectors went with it; `tell` hears of them as they go. If it breaks off, it can be run again.
 
     The one before can be removed too, which ends `rollback`. Raises ModelInTheWay for the active one.
@@ -40,17 +40,17 @@ def remove(model: EmbeddingModel, *, tell: Callable[[int], None] = lambda _: Non
     drop_index(model.pk)
     vectors = 0
     for table in TABLES:
-        while some := with_retries(lambda table=table: _some(table, model.pk)):  # type: ignore[misc]
+        while some := with_retries(lambda table=table: _delete_rows(table, model.pk)):  # type: ignore[misc]
             if table == "embeddings_embedding":
                 vectors += some
                 tell(vectors)
-    with_retries(lambda: _last(model.pk))
+    with_retries(lambda: _delete_model(model.pk))
     return vectors
 
 
 def _check(model_id: int) -> None:
     if EmbeddingModel.objects.active().filter(pk=model_id).exists():
-        raise ModelInTheWay(
+        raise ModelConflict(
             "The active model cannot be removed: searches use it. Activate another one first "
             "(manage.py embedding_model activate NAME)."
         )
@@ -62,7 +62,7 @@ def _wait_for_searches(model: EmbeddingModel) -> None:
 
 
 @transaction.atomic
-def _some(table: str, model_id: int) -> int:
+def _delete_rows(table: str, model_id: int) -> int:
     """Shuts switches out: else it could become the active one between the look and the deletion."""
     queue.lock_shared(queue.MODEL_LOCK)
     _check(model_id)
@@ -71,7 +71,7 @@ def _some(table: str, model_id: int) -> int:
 
 
 @transaction.atomic
-def _last(model_id: int) -> None:
+def _delete_model(model_id: int) -> None:
     """The row, and with it what came meanwhile: the database cascades. A store outside drops its space."""
     queue.lock(queue.MODEL_LOCK)
     _check(model_id)

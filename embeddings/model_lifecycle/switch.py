@@ -9,9 +9,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from documents.access.scopes import FULL
-from embeddings.model_lifecycle.listing import ModelInTheWay
+from embeddings import queue
+from embeddings.model_lifecycle.catalog import ModelConflict
 from embeddings.models import EmbeddingModel, EmbeddingRequest
-from embeddings.work import document_status, queue, requests
+from embeddings.work import document_status, requests
 from knowlex.db.threads import execute, with_retries
 
 URGENT = timedelta(seconds=10)
@@ -42,7 +43,7 @@ _OTHERWISE = f"""
 _OPEN_AGAIN = "UPDATE documents_document SET status = 'processing' WHERE id = ANY(%s)"
 
 
-class Lacking(ModelInTheWay):
+class VectorsMissing(ModelConflict):
     """Chunks would be lost to searches. count: of how many there is no vector; failed: of these, how many
     were refused, and why. unshipped: of how many the vector store outside has none.
     """
@@ -65,7 +66,7 @@ class Lacking(ModelInTheWay):
 
 
 @dataclass(frozen=True, slots=True)
-class Switched:
+class ModelSwitch:
     """before: the model that was active. lacking: chunks that no search finds until they are embedded.
     unshipped: those that wait only for the vector store outside.
     """
@@ -76,7 +77,7 @@ class Switched:
     unshipped: int = 0
 
 
-def activate(model: EmbeddingModel, *, force: bool = False) -> Switched:
+def activate_model(model: EmbeddingModel, *, force: bool = False) -> ModelSwitch:
     """Search with this model from now on; the one before is kept up for `rollback`, older ones are not.
 
     force: though chunks lack its vector. Does nothing if it is active. Raises Lacking, DatabaseUnavailable.
@@ -86,63 +87,63 @@ def activate(model: EmbeddingModel, *, force: bool = False) -> Switched:
     return switched
 
 
-def attempts(model: EmbeddingModel) -> Iterator[Switched | Lacking]:
+def activate_when_complete(model: EmbeddingModel) -> Iterator[ModelSwitch | VectorsMissing]:
     """`activate`, until it succeeds; the model's work goes before all other meanwhile.
 
     Raises Lacking where waiting is in vain, since the model refuses what is missing.
     """
     while True:
         try:
-            yield activate(model)
+            yield activate_model(model)
             return
-        except Lacking as exc:
+        except VectorsMissing as exc:
             if exc.count and exc.failed == exc.count:
                 raise
-            urge(model)
+            prioritise_model(model)
             yield exc
 
 
-def urge(model: EmbeddingModel) -> None:
+def prioritise_model(model: EmbeddingModel) -> None:
     """Its work goes first for the next seconds."""
     with_retries(lambda: EmbeddingModel.objects.filter(pk=model.pk).update(first_until=Now() + URGENT))
 
 
-def rollback() -> Switched:
+def roll_back() -> ModelSwitch:
     """Back to the model before, at once; chunks that lack its vector are asked for.
 
     Raises ModelInTheWay if there is none.
     """
-    switched = with_retries(_rollback)
+    switched = with_retries(_roll_back)
     document_status.settle_all()
     return switched
 
 
 @transaction.atomic
-def _activate(model_id: int, *, force: bool) -> Switched:
+def _activate(model_id: int, *, force: bool) -> ModelSwitch:
     queue.lock(queue.MODEL_LOCK)
     model, active = EmbeddingModel.objects.get(pk=model_id), EmbeddingModel.objects.active().first()
     if model == active:
-        return Switched(model, None)
+        return ModelSwitch(model, None)
     count = unshipped = 0
     if active is not None:
         count, failed, reason, unshipped = execute(_LOST, {"model": model_id, "active": active.pk})[0]
         if count + unshipped and not force:
-            raise Lacking(model, count, failed, reason, unshipped)
+            raise VectorsMissing(model, count, failed, reason, unshipped)
     _retire_older(keep={model_id, active.pk if active else model_id})
     model.activated_at = timezone.now()
     _switch(active, model)
-    return Switched(model, active, count, unshipped)
+    return ModelSwitch(model, active, count, unshipped)
 
 
 @transaction.atomic
-def _rollback() -> Switched:
+def _roll_back() -> ModelSwitch:
     queue.lock(queue.MODEL_LOCK)
     active, before = EmbeddingModel.objects.active().first(), EmbeddingModel.objects.before().first()
     if active is None or before is None:
-        raise ModelInTheWay("There is no model to go back to: none was active before, or it was removed.")
+        raise ModelConflict("There is no model to go back to: none was active before, or it was removed.")
     lacking, _, _, unshipped = execute(_LOST, {"model": before.pk, "active": active.pk})[0]
     _switch(active, before)
-    return Switched(before, active, lacking, unshipped)
+    return ModelSwitch(before, active, lacking, unshipped)
 
 
 def _retire_older(keep: set[int]) -> None:

@@ -1,10 +1,8 @@
 """Tables of the embeddings app. Foreign keys cascade in the database; see documents.models."""
 
-from embeddings.models.indexes import IndexMeasurement, VectorIndex
-from embeddings.models.outbox import DroppedSpace, OutboxEntry, OutsideStore
-from embeddings.models.requests import EmbeddingRequest, EmbeddingRun
+from embeddings.models.indexes import IndexMeasurement, LexemeCount, LexicalEntry, VectorIndex
 from embeddings.models.vectors import Embedding, EmbeddingModel, SentenceVectors
-from embeddings.models.words import LexemeCount, LexicalEntry
+from embeddings.models.work import DroppedSpace, EmbeddingRequest, EmbeddingRun, OutboxEntry, OutsideStore
 
 __all__ = [
     "DroppedSpace",

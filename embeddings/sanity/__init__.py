@@ -9,50 +9,50 @@ from collections.abc import Iterator
 
 from django.db import connection, transaction
 
-from embeddings.sanity import files, statements, texts, vectors
-from embeddings.sanity.types import Check, Finding
-from embeddings.work.queue import execute
+from embeddings.queue import execute
+from embeddings.sanity import contents, files, statements
+from embeddings.sanity.types import SanityCheck, SanityFinding
 from knowlex.db.threads import release_connection
 
 SETTLING_S = 8.0  # a sweep every 3 s, and its work
 _AGAIN_S = 0.5
-__all__ = ["Finding", "sanity"]
+__all__ = ["SanityFinding", "check_sanity"]
 
 
-def sanity(*, deep: bool = False) -> Iterator[Finding]:
-    """One Finding for each check, broken or not, as it is made.
+def check_sanity(*, deep: bool = False) -> Iterator[SanityFinding]:
+    """One finding for each check, broken or not, as it is made.
 
     deep: also read every stored file, and embed a sample of chunks anew with the configured model.
     Raises DatabaseUnavailable, EmbedderError (deep), StorageUnavailable.
     """
-    later: list[Check] = []
+    later: list[SanityCheck] = []
     with transaction.atomic():
         execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         for check in statements.checks():
-            finding = _looked(check)
+            finding = _run_checks(check)
             if finding.broken and check.settles:
                 later.append(check)
             else:
                 yield finding
-        yield from texts.findings()
-        sample = vectors.sample() if deep else []
-    yield from _settled(later)
-    yield from files.findings(deep=deep)
+        yield from contents.check_texts()
+        sample = contents.sample_chunks() if deep else []
+    yield from _recheck(later)
+    yield from files.check_files(deep=deep)
     if deep:
         release_connection()
-        yield vectors.finding(sample)
+        yield contents.check_own_text(sample)
 
 
-def _settled(checks: list[Check]) -> Iterator[Finding]:
+def _recheck(checks: list[SanityCheck]) -> Iterator[SanityFinding]:
     """What is still broken after a while; rows that change hands all the time may be others than before."""
     ends = time.monotonic() + SETTLING_S
     for check in checks:
-        while (finding := _looked(check)).broken and time.monotonic() < ends:
+        while (finding := _run_checks(check)).broken and time.monotonic() < ends:
             time.sleep(_AGAIN_S)
         yield finding
 
 
-def _looked(check: Check) -> Finding:
+def _run_checks(check: SanityCheck) -> SanityFinding:
     with connection.cursor() as cursor:
         cursor.execute(check.bounded(), check.params)
         count, sample = cursor.fetchone()

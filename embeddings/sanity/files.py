@@ -16,34 +16,34 @@ from django.core.files.storage import default_storage
 
 from documents.library import storage
 from documents.models import Document, IngestItem
-from embeddings.sanity.types import Check, Finding, Tally
+from embeddings.sanity.types import FindingTally, SanityCheck, SanityFinding
 
 T = TypeVar("T")
 GRACE_S = 900.0  # younger ones may be on their way in, or out with the next sweep
 ROWS_AT_ONCE = 500
 SWEEP = "Workers remove it within minutes (the sweep)."
-MISSING = Check(
+MISSING = SanityCheck(
     "file_missing", "A document's file is there.", "", "Restore it, or delete the document.", "I2"
 )
-CHANGED = Check(
+CHANGED = SanityCheck(
     "file_changed", "A document's file is as it was uploaded.", "", "Restore it from a backup.", "I2"
 )
-WAITING = Check(
+WAITING = SanityCheck(
     "file_of_item", "The file of a job's document that waits is there.", "", "Delete it, upload again.", "I2"
 )
-UNKNOWN = Check("file_without_row", "A stored file belongs to a document.", "", SWEEP, "I2")
-INCOMING = Check("file_left_over", "No upload has left its file behind.", "", SWEEP, "I9")
+UNKNOWN = SanityCheck("file_without_row", "A stored file belongs to a document.", "", SWEEP, "I2")
+INCOMING = SanityCheck("file_left_over", "No upload has left its file behind.", "", SWEEP, "I9")
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _FileRow:
     id: UUID
     file: str
     size_bytes: int
     checksum: str
 
 
-def findings(*, deep: bool) -> Iterator[Finding]:
+def check_files(*, deep: bool) -> Iterator[SanityFinding]:
     """deep: read the files through, instead of comparing sizes only. Uses no transaction."""
     yield from _of_documents(deep=deep)
     yield _of_items()
@@ -51,10 +51,10 @@ def findings(*, deep: bool) -> Iterator[Finding]:
     yield _left_over()
 
 
-def _of_documents(*, deep: bool) -> Iterator[Finding]:
-    missing, changed = Tally(MISSING), Tally(CHANGED)
+def _of_documents(*, deep: bool) -> Iterator[SanityFinding]:
+    missing, changed = FindingTally(MISSING), FindingTally(CHANGED)
     columns = Document.objects.values_list("id", "file", "size_bytes", "checksum")
-    for rows in _blocks(_Row(*row) for row in columns.iterator(ROWS_AT_ONCE)):
+    for rows in _blocks(_FileRow(*row) for row in columns.iterator(ROWS_AT_ONCE)):
         wrong = {row: how for row in rows if (how := _wrong(row, missing, changed, deep=deep))}
         for row in _still(wrong):
             wrong[row].add(f"{row.id} {row.file}")
@@ -62,7 +62,7 @@ def _of_documents(*, deep: bool) -> Iterator[Finding]:
     yield changed.finding()
 
 
-def _wrong(row: _Row, missing: Tally, changed: Tally, *, deep: bool) -> Tally | None:
+def _wrong(row: _FileRow, missing: FindingTally, changed: FindingTally, *, deep: bool) -> FindingTally | None:
     path = _path(row.file)
     if path is None or not path.is_file():
         return missing
@@ -73,7 +73,7 @@ def _wrong(row: _Row, missing: Tally, changed: Tally, *, deep: bool) -> Tally | 
     return None if same else changed
 
 
-def _still(wrong: Mapping[_Row, Tally]) -> list[_Row]:
+def _still(wrong: Mapping[_FileRow, FindingTally]) -> list[_FileRow]:
     """Without those whose document was deleted or replaced meanwhile, and its file with it."""
     if not wrong:
         return []
@@ -82,8 +82,8 @@ def _still(wrong: Mapping[_Row, Tally]) -> list[_Row]:
     return [row for row in wrong if (row.id, row.file, row.checksum) in now]
 
 
-def _of_items() -> Finding:
-    tally = Tally(WAITING)
+def _of_items() -> SanityFinding:
+    tally = FindingTally(WAITING)
     waiting = IngestItem.objects.filter(status__in=["pending", "processing"], deleted_at=None)
     unread = waiting.exclude(file="").exclude(stage="embedding")
     for rows in _blocks(unread.values_list("id", "file").iterator(ROWS_AT_ONCE)):
@@ -93,8 +93,8 @@ def _of_items() -> Finding:
     return tally.finding()
 
 
-def _unknown() -> Finding:
-    tally = Tally(UNKNOWN)
+def _unknown() -> SanityFinding:
+    tally = FindingTally(UNKNOWN)
     for names in _blocks(f"{storage.KEPT}/{name}" for name in _old(storage.KEPT)):
         known = set(Document.objects.filter(file__in=names).values_list("file", flat=True))
         items = IngestItem.objects.filter(file__in=names, deleted_at=None)
@@ -105,8 +105,8 @@ def _unknown() -> Finding:
     return tally.finding()
 
 
-def _left_over() -> Finding:
-    tally = Tally(INCOMING)
+def _left_over() -> SanityFinding:
+    tally = FindingTally(INCOMING)
     for name in _old(storage.INCOMING):
         with storage.try_lock(Path(default_storage.path(storage.INCOMING)) / name) as free:
             if free:

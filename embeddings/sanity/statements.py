@@ -1,6 +1,6 @@
-"""The checks that PostgreSQL makes by itself: one statement each."""
+"""Checks of what waits or is in somebody's hands: the documents of jobs, the chunks to be embedded."""
 
-# ruff: noqa: S608 - table and column names come from the models and from constants
+# ruff: noqa: S608 - the statements are put together from constants of this module
 
 from collections.abc import Iterator
 
@@ -8,15 +8,114 @@ from django.apps import apps
 from django.db.models import ForeignKey
 
 from embeddings.models import EmbeddingModel
-from embeddings.sanity import work
-from embeddings.sanity.types import EMBED, UNSHIPPED, VECTOR, WAITING, Check
+from embeddings.sanity.types import EMBED, UNSHIPPED, VECTOR, WAITING, SanityCheck
+
+LONG_AGO = "interval '5 minutes'"
+SHIP = "manage.py vector_store check tells more; a running worker ships what it can (manage.py up)."
+REPEAT = "A running worker takes it up within seconds; start one (manage.py up)."
+
+
+def items(model: dict[str, int | None]) -> Iterator[SanityCheck]:
+    yield SanityCheck(
+        "items_ended",
+        "A job's document that has ended is in stage `ended`, has its time, and is in nobody's hands.",
+        "SELECT id FROM documents_ingestitem WHERE status IN ('completed', 'failed') "
+        "AND (lease IS NOT NULL OR leased_until IS NOT NULL OR stage <> 'ended' OR ended_at IS NULL)",
+        "Retry it, or delete it.",
+        invariant="I9",
+    )
+    yield SanityCheck(
+        "items_leased",
+        "No job's document is held under a lease that ended long ago.",
+        f"SELECT id FROM documents_ingestitem WHERE leased_until < clock_timestamp() - {LONG_AGO}",
+        REPEAT,
+        invariant="I9",
+    )
+    yield SanityCheck(
+        "items_with_nobody",
+        "A job's document in stage `embedding` has chunks that wait for their vectors, or to be shipped.",
+        "SELECT i.id FROM documents_ingestitem i WHERE i.status = 'processing' AND i.stage = 'embedding' "
+        "AND NOT EXISTS (SELECT FROM documents_chunk c WHERE c.document_id = i.id "
+        f"AND (EXISTS (SELECT {WAITING} IS NULL) OR EXISTS (SELECT {UNSHIPPED})))",
+        "Retry it.",
+        "I9",
+        model,
+        settles=True,
+    )
+    yield SanityCheck(
+        "items_in_no_hands",
+        "A job's document that is being read is in a worker's hands.",
+        "SELECT id FROM documents_ingestitem WHERE status = 'processing' AND stage <> 'embedding' "
+        "AND lease IS NULL",
+        "Retry it.",
+        invariant="I9",
+    )
+    yield SanityCheck(
+        "items_stored",
+        "A job's document that is completed is stored, unless it was deleted.",
+        "SELECT i.id FROM documents_ingestitem i WHERE i.status = 'completed' AND i.deleted_at IS NULL "
+        "AND NOT EXISTS (SELECT FROM documents_document d WHERE d.id = coalesce(i.replaces_id, i.id))",
+        "Upload it again.",
+        invariant="I2",
+    )
+
+
+def requests() -> Iterator[SanityCheck]:
+    yield SanityCheck(
+        "requests_leased",
+        "No chunk is held for embedding under a lease that ended long ago.",
+        "SELECT chunk_id FROM embeddings_embeddingrequest "
+        f"WHERE failed_at IS NULL AND leased_until < clock_timestamp() - {LONG_AGO}",
+        REPEAT,
+        invariant="I9",
+    )
+    yield SanityCheck(
+        "requests_failed",
+        "What could not be embedded is in nobody's hands.",
+        "SELECT chunk_id FROM embeddings_embeddingrequest WHERE failed_at IS NOT NULL AND lease IS NOT NULL",
+        EMBED,
+        invariant="I9",
+    )
+
+
+def outbox() -> Iterator[SanityCheck]:
+    yield SanityCheck(
+        "outbox_shipped",
+        "The vector store outside PostgreSQL hears of a changed vector within minutes.",
+        "SELECT chunk_id || CASE WHEN error <> '' THEN ': ' || error ELSE '' END "
+        f"FROM embeddings_outboxentry WHERE created_at < clock_timestamp() - {LONG_AGO}",
+        SHIP,
+        invariant="I9",
+    )
+    yield SanityCheck(
+        "outbox_leased",
+        "No vector is held for shipping under a lease that ended long ago.",
+        "SELECT chunk_id FROM embeddings_outboxentry "
+        f"WHERE lease IS NOT NULL AND leased_until < clock_timestamp() - {LONG_AGO}",
+        REPEAT,
+        invariant="I9",
+    )
+    yield SanityCheck(
+        "outbox_in_use",
+        "Only with a vector store outside PostgreSQL is there an outbox.",
+        "SELECT chunk_id FROM embeddings_outboxentry WHERE NOT EXISTS (SELECT FROM embeddings_outsidestore)",
+        "Start Knowlex again (manage.py up); it empties the outbox, or registers the store.",
+    )
+    yield SanityCheck(
+        "spaces_dropped",
+        "The vector store outside PostgreSQL drops the space of a removed model within minutes.",
+        "SELECT 'model ' || model_id FROM embeddings_droppedspace "
+        f"WHERE created_at < clock_timestamp() - {LONG_AGO}",
+        SHIP,
+    )
+
 
 APPS = {"documents", "embeddings", "rag"}
 DELETE_AGAIN = "Delete the document and upload it again."
 _CHUNKS = "FROM documents_chunk c WHERE c.document_id = d.id"
 
 
-def orphans() -> Iterator[Check]:
+def orphans() -> Iterator[SanityCheck]:
     """Foreign keys hold this, unless somebody has gone past them."""
     for model in apps.get_models():
         if model._meta.app_label not in APPS or not model._meta.managed:
@@ -26,10 +125,10 @@ def orphans() -> Iterator[Check]:
                 yield _orphan(model._meta.db_table, one)
 
 
-def _orphan(table: str, key: "ForeignKey[object, object]") -> Check:
+def _orphan(table: str, key: "ForeignKey[object, object]") -> SanityCheck:
     parent = key.related_model._meta
     target = parent.pk.column
-    return Check(
+    return SanityCheck(
         f"{table}.{key.column}",
         f"Every {key.column} of {table} names a row of {parent.db_table}.",
         f"SELECT DISTINCT t.{key.column} FROM {table} t WHERE t.{key.column} IS NOT NULL "
@@ -39,14 +138,14 @@ def _orphan(table: str, key: "ForeignKey[object, object]") -> Check:
     )
 
 
-def documents() -> Iterator[Check]:
-    yield Check(
+def documents() -> Iterator[SanityCheck]:
+    yield SanityCheck(
         "default_collection",
         "The collection `default` is there.",
         "SELECT 'default' WHERE NOT EXISTS (SELECT FROM documents_collection WHERE name = 'default')",
         "Any upload makes it again.",
     )
-    yield Check(
+    yield SanityCheck(
         "one_per_checksum",
         "A collection holds the same bytes once.",
         "SELECT collection_id || ' ' || checksum FROM documents_document WHERE replaces_id IS NULL "
@@ -54,7 +153,7 @@ def documents() -> Iterator[Check]:
         "Delete all but one of the documents with this checksum.",
         invariant="I1",
     )
-    yield Check(
+    yield SanityCheck(
         "chunks_numbered",
         "A document has chunk_count chunks, at least one, numbered from 0 without gaps.",
         "SELECT d.id FROM documents_document d LEFT JOIN documents_chunk c ON c.document_id = d.id "
@@ -63,7 +162,7 @@ def documents() -> Iterator[Check]:
         DELETE_AGAIN,
         invariant="I1",
     )
-    yield Check(
+    yield SanityCheck(
         "replacements",
         "A version in the making belongs to a job's document that is under way.",
         "SELECT d.id FROM documents_document d WHERE d.replaces_id IS NOT NULL AND NOT EXISTS "
@@ -73,7 +172,7 @@ def documents() -> Iterator[Check]:
     )
 
 
-def statuses(model: dict[str, int | None]) -> Iterator[Check]:
+def statuses(model: dict[str, int | None]) -> Iterator[SanityCheck]:
     told = {
         "completed": (
             f"NOT EXISTS (SELECT {_CHUNKS} AND NOT EXISTS (SELECT {VECTOR}))",
@@ -99,7 +198,7 @@ def statuses(model: dict[str, int | None]) -> Iterator[Check]:
         ),
     }
     for status, (rule, says, invariant) in told.items():
-        yield Check(
+        yield SanityCheck(
             f"status_{status}",
             says,
             f"SELECT d.id FROM documents_document d WHERE d.status = '{status}' AND NOT ({rule})",
@@ -110,9 +209,9 @@ def statuses(model: dict[str, int | None]) -> Iterator[Check]:
         )
 
 
-def vectors() -> Iterator[Check]:
+def vectors() -> Iterator[SanityCheck]:
     forget = "DELETE FROM embeddings_embedding of these chunks; then " + EMBED
-    yield Check(
+    yield SanityCheck(
         "vector_length",
         "A vector is as long as its model's are.",
         "SELECT e.chunk_id FROM embeddings_embedding e JOIN embeddings_embeddingmodel m ON m.id = e.model_id "
@@ -120,7 +219,7 @@ def vectors() -> Iterator[Check]:
         forget,
         invariant="I3",
     )
-    yield Check(
+    yield SanityCheck(
         "vector_values",
         "A vector is finite and not zero.",
         "SELECT chunk_id FROM embeddings_embedding WHERE NOT (vector_norm(vector) > 0 "
@@ -129,7 +228,7 @@ def vectors() -> Iterator[Check]:
         invariant="I3",
     )
     for table, name in (("embeddings_embedding", "vector"), ("embeddings_lexicalentry", "words")):
-        yield Check(
+        yield SanityCheck(
             f"{name}_collection",
             f"The {name} of a chunk stand under its document's collection; of a version in the making, under "
             "the document that it replaces.",
@@ -141,17 +240,17 @@ def vectors() -> Iterator[Check]:
         )
 
 
-def sentences() -> Iterator[Check]:
+def sentences() -> Iterator[SanityCheck]:
     table = "embeddings_sentencevectors"
     forget = f"DELETE FROM {table} of these chunks: they are found all the same, by their words and vectors."
-    yield Check(
+    yield SanityCheck(
         "sentences_alone",
         "A chunk whose sentences have vectors has its own by the same model.",
         f"SELECT s.chunk_id FROM {table} s WHERE NOT EXISTS (SELECT FROM embeddings_embedding e "
         "WHERE e.chunk_id = s.chunk_id AND e.model_id = s.model_id)",
         forget,
     )
-    yield Check(
+    yield SanityCheck(
         "sentences_places",
         "The sentences that have a vector follow each other in their chunk's text, each with one.",
         f"SELECT s.chunk_id FROM {table} s JOIN documents_chunk c ON c.id = s.chunk_id "
@@ -160,7 +259,7 @@ def sentences() -> Iterator[Check]:
         "OR s.bounds <> ARRAY(SELECT place FROM unnest(s.bounds) place ORDER BY place)",
         forget,
     )
-    yield Check(
+    yield SanityCheck(
         "sentences_values",
         "A sentence's vector is as long as its model's are, and not zero.",
         f"SELECT s.chunk_id FROM {table} s JOIN embeddings_embeddingmodel m ON m.id = s.model_id "
@@ -170,8 +269,8 @@ def sentences() -> Iterator[Check]:
     )
 
 
-def words() -> Iterator[Check]:
-    yield Check(
+def words() -> Iterator[SanityCheck]:
+    yield SanityCheck(
         "words_missing",
         "A chunk with a vector has its words for the search.",
         "SELECT DISTINCT e.chunk_id FROM embeddings_embedding e "
@@ -179,7 +278,7 @@ def words() -> Iterator[Check]:
         "DELETE FROM embeddings_embedding of these chunks; then " + EMBED,
         invariant="I3",
     )
-    yield Check(
+    yield SanityCheck(
         "words_alone",
         "A chunk with words for the search has a vector.",
         "SELECT l.chunk_id FROM embeddings_lexicalentry l "
@@ -187,7 +286,7 @@ def words() -> Iterator[Check]:
         EMBED,
         invariant="I3",
     )
-    yield Check(
+    yield SanityCheck(
         "lexeme_counts",
         "The counted words of a collection are those of its entries.",
         "WITH counted AS (SELECT collection_id, lexeme, sum(chunks) AS n FROM embeddings_lexemecount "
@@ -202,15 +301,15 @@ def words() -> Iterator[Check]:
     )
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Iterator[SanityCheck]:
     """All of them, cheap ones first. Runs one query: for the active model."""
     model = {"model": EmbeddingModel.objects.active().values_list("id", flat=True).first()}
     yield from orphans()
     yield from documents()
     yield from statuses(model)
-    yield from work.items(model)
-    yield from work.requests()
-    yield from work.outbox()
+    yield from items(model)
+    yield from requests()
+    yield from outbox()
     yield from vectors()
     yield from sentences()
     yield from words()

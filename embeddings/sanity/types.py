@@ -15,7 +15,7 @@ UNSHIPPED = "FROM embeddings_outboxentry o WHERE o.chunk_id = c.id AND o.model_i
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SanityFinding:
     """broken: how many rows or files are. sample: up to 10 of them, by their ids or names.
 
     invariant: the rule's number ("I1"), or "". hint: what can be done.
@@ -30,7 +30,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class SanityCheck:
     """sql: one column of text, a row for each thing that is broken.
 
     settles: workers put it right within seconds, so only what stays is broken.
@@ -51,14 +51,14 @@ class Check:
             f"ARRAY(SELECT what::text FROM broken LIMIT {SAMPLE})"
         )
 
-    def finding(self, broken: int, sample: Iterable[str] = ()) -> Finding:
-        return Finding(self.name, self.says, self.invariant, broken, tuple(sample), self.hint)
+    def finding(self, broken: int, sample: Iterable[str] = ()) -> SanityFinding:
+        return SanityFinding(self.name, self.says, self.invariant, broken, tuple(sample), self.hint)
 
 
-class Tally:
+class FindingTally:
     """Counts what is broken of one check, and remembers the first few."""
 
-    def __init__(self, check: Check) -> None:
+    def __init__(self, check: SanityCheck) -> None:
         self._check, self._broken, self._sample = check, 0, list[str]()
 
     def add(self, what: object) -> None:
@@ -66,5 +66,5 @@ class Tally:
         if len(self._sample) < SAMPLE:
             self._sample.append(str(what))
 
-    def finding(self) -> Finding:
+    def finding(self) -> SanityFinding:
         return self._check.finding(self._broken, self._sample)

@@ -12,13 +12,14 @@ from psycopg.sql import SQL, Composable, Composed
 from documents.access.scopes import Access
 from documents.library import collection_states
 from documents.models import DEFAULT_COLLECTION
-from embeddings.external import nearest, space_of
+from embeddings.external.configuration import is_external, space_of
 from embeddings.indexing.kinds import Index, exact_search
-from embeddings.model_lifecycle.registry import configured, embedder_for
 from embeddings.protocols import PassageAware
+from embeddings.registry import configured_model, embedder_for
+from embeddings.search import vector_store
 from embeddings.search.question_vectors import question_vector
-from embeddings.types import Hit, ModelSpec, Space, Vector
-from embeddings.vectors.parameter import parameter
+from embeddings.types import ModelSpec, SearchHit, Space, Vector
+from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import EmbedderError, InvalidInput, NotFound, RetrievalFailed
 from knowlex.db import pool
 from knowlex.web.fields import check_storable
@@ -52,7 +53,7 @@ MODEL = SQL("""
 """)
 _MODEL = MODEL.as_bytes(None)
 # A text that is another one as soon as searches go another way: by another model, calibration or index.
-STATE = """
+SEARCH_STATE = """
     (SELECT md5(row(m.id, m.provider, m.name, m.dimensions, m.options, m.calibration, i.number, i.kind,
         i.storage, i.rows, i.lists, i.effort, i.serves, i.exact_below)::text)
     FROM embeddings_embeddingmodel m LEFT JOIN embeddings_vectorindex i ON i.model_id = m.id WHERE m.active)
@@ -120,21 +121,21 @@ class SearchModel:
         return replace(self, index=None, effort=0, outside=False)
 
 
-async def searched_model() -> ModelSpec:
+async def fetch_active_spec() -> ModelSpec:
     """The active model; the configured one before anything was ever embedded."""
     row = await pool.fetch_one(_ACTIVE, {})
-    return configured() if row is None else ModelSpec.of(row)
+    return configured_model() if row is None else ModelSpec.of(row)
 
 
-async def search_model(collection_ids: Sequence[UUID]) -> SearchModel | None:
+async def fetch_search_model(collection_ids: Sequence[UUID]) -> SearchModel | None:
     """The active model; None before anything was ever embedded."""
     row = await pool.fetch_one(_MODEL, {"collections": list(collection_ids), "model": None})
-    return None if row is None else usable_model(row)
+    return None if row is None else search_model_of(row)
 
 
-def usable_model(row: dict[str, Any]) -> SearchModel:
+def search_model_of(row: dict[str, Any]) -> SearchModel:
     """Of a row of `MODEL`."""
-    model = SearchModel(row["id"], ModelSpec.of(row), outside=nearest.is_outside())
+    model = SearchModel(row["id"], ModelSpec.of(row), outside=is_external())
     if row["index"] is None or model.outside:
         return model
     how = dict(row["index"])
@@ -145,28 +146,28 @@ def usable_model(row: dict[str, Any]) -> SearchModel:
 
 def dense_statement(model: SearchModel, where: Composable = _NO_FILTER) -> Composed:
     """SELECT of (chunk_id, distance), closest first, for the parameters vector, collections and limit, and of
-    a model that is searched outside, near: the ids that `nearest.near` has found.
+    a model that is searched outside, near: the ids that `vector_store.fetch_nearest` has found.
 
     where: a further condition on e.chunk_id, with its AND and parameters of its own; ask the model to be
     `filtered` then. To be run with the model's `setup`. Never fewer rows than there are, up to limit.
     """
     where = _IN_COLLECTIONS + where
     if model.outside:
-        return nearest.given_search(model.id, where, _IN_COLLECTIONS)
+        return vector_store.candidate_search(model.id, where, _IN_COLLECTIONS)
     return model.index.search(where) if model.index else exact_search(model.id, where)
 
 
 async def embed_question(text: str, model: SearchModel, *, state: str = "") -> Vector:
     """By the embedder of that very model, or as it was for this state of things. Raises RetrievalFailed."""
-    return await question_vector(text, model.spec, state, lambda: _embedded(text, model, as_passage=False))
+    return await question_vector(text, model.spec, state, lambda: _embed(text, model, as_passage=False))
 
 
 async def embed_passage(text: str, model: SearchModel) -> Vector:
     """The vector that a document's text of these words would have. Raises RetrievalFailed."""
-    return await _embedded(text, model, as_passage=True)
+    return await _embed(text, model, as_passage=True)
 
 
-async def _embedded(text: str, model: SearchModel, *, as_passage: bool) -> Vector:
+async def _embed(text: str, model: SearchModel, *, as_passage: bool) -> Vector:
     try:
         embedder = embedder_for(model.spec)
         if as_passage and isinstance(embedder, PassageAware):
@@ -181,22 +182,27 @@ async def _embedded(text: str, model: SearchModel, *, as_passage: bool) -> Vecto
     return vector
 
 
-async def search(text: str, *, access: Access, collection: str | None, limit: int) -> list[Hit]:
+async def search_chunks(text: str, *, access: Access, collection: str | None, limit: int) -> list[SearchHit]:
     """The nearest chunks of the collection (name or id; None is `default`), closest first.
 
     Raises NotFound (collection), Forbidden (not the caller's to use), RetrievalFailed, VectorStoreFailed,
     DatabaseUnavailable.
     """
     collections, state = await _collection(collection, access)
-    model = await search_model(collections)
+    model = await fetch_search_model(collections)
     if model is None or not model.dimensions or not collections:
         return []
     vector = await embed_question(text, model, state=state)
-    parameters: dict[str, Any] = {"vector": parameter(vector), "collections": collections, "limit": limit}
+    parameters: dict[str, Any] = {
+        "vector": vector_parameter(vector),
+        "collections": collections,
+        "limit": limit,
+    }
     if model.outside:
-        asked = limit + nearest.MORE
-        near = await nearest.near(model.space, vector, collections=collections, limit=asked)
-        model, parameters["near"] = (model if near is not None else model.exactly()), near
+        asked = limit + vector_store.MORE
+        parameters["near"] = await vector_store.fetch_nearest(
+            model.space, vector, collections=collections, limit=asked
+        )
     try:
         rows = await pool.fetch_all(
             _HITS.format(dense=dense_statement(model)),
@@ -209,9 +215,9 @@ async def search(text: str, *, access: Access, collection: str | None, limit: in
     return [_hit(row) for row in rows]
 
 
-def _hit(row: dict[str, Any]) -> Hit:
+def _hit(row: dict[str, Any]) -> SearchHit:
     distance = row.pop("distance")
-    return Hit(**row, distance=0.0 if distance < ZERO_DISTANCE else distance)
+    return SearchHit(**row, distance=0.0 if distance < ZERO_DISTANCE else distance)
 
 
 async def _collection(name_or_id: str | None, access: Access) -> tuple[list[UUID], str]:

@@ -19,7 +19,7 @@ TTL_S = 24 * 3600  # in Valkey
 KIND = "question_vector"
 _VERSION = 1
 
-_kept: OrderedDict[str, Vector] = OrderedDict()
+_vectors: OrderedDict[str, Vector] = OrderedDict()
 
 
 async def question_vector(
@@ -32,9 +32,9 @@ async def question_vector(
     if not state or not cache.enabled():
         return await embed()
     key = _key(text, model, state)
-    vector = _recalled(key)
+    vector = _recall(key)
     if vector is None:
-        vector = await _stored(key, model.dimensions)
+        vector = await _fetch_shared(key, model.dimensions)
     cache.count(KIND, hit=vector is not None)
     if vector is None:
         vector = await embed()
@@ -48,27 +48,27 @@ async def question_vector(
 
 def forget() -> None:
     """What this process keeps."""
-    _kept.clear()
+    _vectors.clear()
 
 
 def _key(text: str, model: ModelSpec, state: str) -> str:
     return json.dumps([_VERSION, model.provider, model.name, model.dimensions, model.options, state, text])
 
 
-def _recalled(key: str) -> Vector | None:
-    vector = _kept.get(key)
+def _recall(key: str) -> Vector | None:
+    vector = _vectors.get(key)
     if vector is not None:
-        _kept.move_to_end(key)
+        _vectors.move_to_end(key)
     return vector
 
 
 def _remember(key: str, vector: Vector) -> None:
-    _kept[key] = vector
-    if len(_kept) > KEPT:
-        _kept.popitem(last=False)
+    _vectors[key] = vector
+    if len(_vectors) > KEPT:
+        _vectors.popitem(last=False)
 
 
-async def _stored(key: str, dimensions: int) -> Vector | None:
+async def _fetch_shared(key: str, dimensions: int) -> Vector | None:
     """None for a value that is no such vector, too."""
     value = await cache.shared.get(KIND, key)
     if value is None or len(value) != 4 * dimensions:

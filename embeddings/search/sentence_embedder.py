@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from django.conf import settings
 
-from embeddings.model_lifecycle.active import active_model
-from embeddings.model_lifecycle.registry import embedder_for
+from embeddings.active_model import active_model
 from embeddings.protocols import Embedder
+from embeddings.registry import embedder_for
 from embeddings.types import Vector
 from knowlex.base.errors import TextRejected
 

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequen
 from typing import Any
 from uuid import UUID
 
-from embeddings.clients.chroma import ChromaClient, Found
+from embeddings.clients.chroma import ChromaClient, ChromaHit
 from embeddings.clients.requests import NoSuchCollection
-from embeddings.stores.server import ServerStore, nears
-from embeddings.types import Near, Point, Space, Vector
+from embeddings.stores.server import ServerStore, own_chunks
+from embeddings.types import NearestChunk, Point, Space, Vector
 from knowlex.base.errors import VectorStoreFailed
 
 MORE = 2  # times as many are asked for as are needed
@@ -26,7 +26,7 @@ class WideSearch:
 
     async def nearest(
         self, name: str, vector: Vector, collections: Collection[str], limit: int
-    ) -> list[Found] | None:
+    ) -> list[ChromaHit] | None:
         """The same as a search with a filter would find; None where that has to be asked."""
         key = (name, frozenset(collections))
         if limit > MOST or self._narrow.get(key, 0.0) > time.monotonic():
@@ -60,17 +60,19 @@ class ChromaStore(ServerStore):
 
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
-    ) -> list[Near]:
+    ) -> list[NearestChunk]:
         if not collections or limit < 1:
             return []
         ids = {str(collection_id) for collection_id in collections}
         try:
             found = await self._wide.nearest(space.name, vector, ids, limit)
             if found is None:
-                found = await self._client.query(space.name, vector, n_results=limit, where=_within(ids))
+                found = await self._client.query(
+                    space.name, vector, n_results=limit, where=_within_collections(ids)
+                )
         except NoSuchCollection:
             return []
-        return nears((one.id, one.distance) for one in found)
+        return own_chunks((one.id, one.distance) for one in found)
 
     async def ping(self) -> None:
         await self._client.heartbeat()
@@ -108,5 +110,5 @@ class ChromaStore(ServerStore):
         await self._client.delete_collection(name)
 
 
-def _within(ids: Iterable[str]) -> Mapping[str, Any]:
+def _within_collections(ids: Iterable[str]) -> Mapping[str, Any]:
     return {"collection_id": {"$in": sorted(ids)}}

@@ -1,7 +1,7 @@
-"""Vectors in this process: exact, and gone with it."""
+"""A vector store in this process: exact, and gone with it. It is meant for tests and small libraries."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
@@ -9,173 +9,112 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.types import Held, Near, Point, Space, Vector
+from embeddings.types import NearestChunk, Point, Space, StoredChunk, Vector
 from knowlex.base.errors import VectorStoreFailed
 
-FIRST, GROWTH = 64, 1.5  # rows
+PAGE = 500
+MANY = 4_000_000  # numbers; comparing with more takes longer than starting a thread
 
 
-class Part(NamedTuple):
-    """A collection as it is at one moment; units: (chunks, dimensions), rows in the order of the ids."""
+class _Row(NamedTuple):
+    """unit: the vector at length 1."""
 
-    ids: NDArray[np.object_]
+    unit: NDArray[np.float32]
+    chunk_hash: str
+
+
+class _Matrix(NamedTuple):
+    """The vectors of one collection. units: (chunks, dimensions), in the order of the ids."""
+
+    ids: list[UUID]
     units: NDArray[np.float32]
 
 
-class Room:
-    """Rows are dense: the last one takes the place of one that goes. A `part` handed out never changes: what
-    is overwritten is copied first.
-    """
-
-    def __init__(self, dimensions: int) -> None:
-        self._rows: dict[UUID, int] = {}
-        self._hashes: dict[UUID, str] = {}
-        self._ids = np.empty(FIRST, dtype=object)
-        self._units = np.empty((FIRST, dimensions), dtype=np.float32)
-        self._shared = False
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def part(self) -> Part:
-        self._shared = True
-        return Part(self._ids[: len(self)], self._units[: len(self)])
-
-    def put(self, chunk_id: UUID, unit: NDArray[np.float32], chunk_hash: str) -> None:
-        row = self._rows.get(chunk_id)
-        if row is None:
-            row = self._rows[chunk_id] = len(self._rows)  # beyond what any part shows
-            self._make_room(row)
-        else:
-            self._own()
-        self._ids[row], self._units[row], self._hashes[chunk_id] = chunk_id, unit, chunk_hash
-
-    def remove(self, chunk_id: UUID) -> None:
-        row = self._rows.pop(chunk_id)
-        del self._hashes[chunk_id]
-        last = len(self._rows)
-        self._own()
-        if row != last:
-            self._ids[row], self._units[row] = self._ids[last], self._units[last]
-            self._rows[self._ids[row]] = row
-        self._ids[last] = None
-
-    def held(self, collection: str) -> Iterable[Held]:
-        return (Held(chunk_id, collection, known) for chunk_id, known in self._hashes.items())
-
-    def _make_room(self, row: int) -> None:
-        if row >= len(self._ids):
-            self._resize(int(len(self._ids) * GROWTH) + 1)
-
-    def _own(self) -> None:
-        if self._shared:
-            self._resize(len(self._ids))
-
-    def _resize(self, rows: int) -> None:
-        ids, units = np.empty(rows, dtype=object), np.empty((rows, self._units.shape[1]), dtype=np.float32)
-        kept = min(rows, len(self._ids))
-        ids[:kept], units[:kept] = self._ids[:kept], self._units[:kept]
-        self._ids, self._units, self._shared = ids, units, False
-
-
-class Rooms:
-    """The rooms of a space; a chunk is in one of them."""
-
-    def __init__(self) -> None:
-        self._rooms: dict[UUID, Room] = {}
-        self._room_of: dict[UUID, UUID] = {}
-
-    def parts(self, collections: Iterable[UUID]) -> list[Part]:
-        return [self._rooms[one].part() for one in dict.fromkeys(collections) if one in self._rooms]
-
-    def put(self, point: Point, unit: NDArray[np.float32]) -> None:
-        if self._room_of.get(point.chunk_id, point.collection_id) != point.collection_id:
-            self.remove(point.chunk_id)
-        room = self._rooms.setdefault(point.collection_id, Room(len(unit)))
-        room.put(point.chunk_id, unit, point.chunk_hash)
-        self._room_of[point.chunk_id] = point.collection_id
-
-    def remove(self, chunk_id: UUID) -> None:
-        collection = self._room_of.pop(chunk_id, None)
-        if collection is None:
-            return
-        self._rooms[collection].remove(chunk_id)
-        if not len(self._rooms[collection]):
-            del self._rooms[collection]
-
-    def held(self) -> list[Held]:
-        return [one for collection, room in self._rooms.items() for one in room.held(str(collection))]
-
-
-PAGE = 500
-MANY = 4_000_000  # numbers; to compare with more takes longer than a thread's start and end
-
-
 class MemoryStore:
-    """A search reads the rows of its own collections only. Safe to use from several loops and threads."""
+    """Reads the rows of the searched collections only. Safe to use from several loops and threads."""
 
     def __init__(self) -> None:
-        self._spaces: dict[str, Rooms] = {}
         self._lock = Lock()
+        self._spaces: dict[str, dict[UUID, dict[UUID, _Row]]] = {}  # by space, collection and chunk
+        self._matrices: dict[tuple[str, UUID], _Matrix] = {}  # built by searches, forgotten with each change
 
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
-    ) -> list[Near]:
+    ) -> list[NearestChunk]:
         with self._lock:
-            rooms = self._spaces.get(space.name)
-            parts = rooms.parts(collections) if rooms is not None else []
-        if not parts or limit < 1:
+            matrices = [
+                self._matrix(space, one) for one in dict.fromkeys(collections) if self._has(space, one)
+            ]
+        if not matrices or limit < 1:
             return []
         unit = _unit(vector, space)
-        if sum(part.units.size for part in parts) > MANY:
-            return await asyncio.to_thread(_closest, parts, unit, limit)
-        return _closest(parts, unit, limit)
+        if sum(matrix.units.size for matrix in matrices) > MANY:
+            return await asyncio.to_thread(_closest, matrices, unit, limit)
+        return _closest(matrices, unit, limit)
 
     async def put(self, space: Space, points: Sequence[Point]) -> None:
-        units = [_unit(point.vector, space) for point in points]
+        rows = [_Row(_unit(point.vector, space), point.chunk_hash) for point in points]
         with self._lock:
-            rooms = self._spaces.setdefault(space.name, Rooms())
-            for point, unit in zip(points, units, strict=True):
-                rooms.put(point, unit)
+            self._take_out(space, [point.chunk_id for point in points])
+            collections = self._spaces.setdefault(space.name, {})
+            for point, row in zip(points, rows, strict=True):
+                collections.setdefault(point.collection_id, {})[point.chunk_id] = row
 
     async def remove(self, space: Space, chunk_ids: Sequence[UUID]) -> None:
         with self._lock:
-            rooms = self._spaces.get(space.name)
-            if rooms is not None:
-                for chunk_id in chunk_ids:
-                    rooms.remove(chunk_id)
+            self._take_out(space, chunk_ids)
 
-    async def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
+    async def list_chunks(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
         with self._lock:
-            rooms = self._spaces.get(space.name)
-            known = rooms.held() if rooms is not None else []
-        for start in range(0, len(known), PAGE):
-            yield known[start : start + PAGE]
+            stored = [
+                StoredChunk(chunk_id, str(collection_id), row.chunk_hash)
+                for collection_id, rows in self._spaces.get(space.name, {}).items()
+                for chunk_id, row in rows.items()
+            ]
+        for start in range(0, len(stored), PAGE):
+            yield stored[start : start + PAGE]
 
     async def drop(self, space: Space) -> None:
         with self._lock:
             self._spaces.pop(space.name, None)
+            self._matrices.clear()
 
     async def ping(self) -> None:
-        """Always there."""
+        """Return: the store is always there."""
 
     async def aclose(self) -> None:
         """There are no connections."""
 
+    def _has(self, space: Space, collection_id: UUID) -> bool:
+        return bool(self._spaces.get(space.name, {}).get(collection_id))
+
+    def _matrix(self, space: Space, collection_id: UUID) -> _Matrix:
+        key = (space.name, collection_id)
+        if key not in self._matrices:
+            rows = self._spaces[space.name][collection_id]
+            self._matrices[key] = _Matrix(list(rows), np.stack([row.unit for row in rows.values()]))
+        return self._matrices[key]
+
+    def _take_out(self, space: Space, chunk_ids: Sequence[UUID]) -> None:
+        for rows in self._spaces.get(space.name, {}).values():
+            for chunk_id in chunk_ids:
+                rows.pop(chunk_id, None)
+        self._matrices.clear()
+
 
 def _unit(vector: Vector, space: Space) -> NDArray[np.float32]:
-    """The vector at length 1. Raises VectorStoreFailed if it has none, or not the space's size."""
+    """Return the vector at length 1. Raises VectorStoreFailed if it has none, or not the space's size."""
     length = float(np.linalg.norm(vector.astype(np.float64)))
     if len(vector) != space.dimensions or not np.isfinite(length) or length == 0:
         raise VectorStoreFailed("A vector cannot be compared with the stored ones.")
     return np.asarray(vector / length, dtype=np.float32)
 
 
-def _closest(parts: Sequence[Part], unit: NDArray[np.float32], limit: int) -> list[Near]:
-    """Ties by id."""
+def _closest(matrices: Sequence[_Matrix], unit: NDArray[np.float32], limit: int) -> list[NearestChunk]:
+    """Return the closest chunks first; of equal distances, the lower id comes first."""
     # Not by BLAS: its threads wait for more work at full speed, ten times as long as this takes.
-    distances = np.concatenate([1 - np.einsum("ij,j->i", part.units, unit) for part in parts])
-    ids = np.concatenate([part.ids for part in parts])
+    distances = np.concatenate([1 - np.einsum("ij,j->i", matrix.units, unit) for matrix in matrices])
+    ids = [chunk_id for matrix in matrices for chunk_id in matrix.ids]
     first = np.argpartition(distances, limit - 1)[:limit] if limit < len(ids) else np.arange(len(ids))
     order = sorted(first.tolist(), key=lambda row: (distances[row], ids[row]))
-    return [Near(ids[row], float(distances[row])) for row in order]
+    return [NearestChunk(ids[row], float(distances[row])) for row in order]

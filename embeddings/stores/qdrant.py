@@ -7,8 +7,8 @@ from uuid import UUID
 
 from embeddings.clients.qdrant import QdrantClient, QdrantCollection
 from embeddings.clients.requests import NoSuchCollection
-from embeddings.stores.server import ServerStore, nears
-from embeddings.types import Near, Point, Space, Vector
+from embeddings.stores.server import ServerStore, own_chunks
+from embeddings.types import NearestChunk, Point, Space, Vector
 from knowlex.base.errors import VectorStoreFailed
 
 # As in Chroma, whose graph is of the same kind: measured there, 99.9 % of the 40 nearest are found.
@@ -32,17 +32,17 @@ class QdrantStore(ServerStore):
 
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
-    ) -> list[Near]:
+    ) -> list[NearestChunk]:
         if not collections or limit < 1:
             return []
         params = {"hnsw_ef": max(EFFORT, 2 * limit)}
         try:
             found = await self._client.query(
-                space.name, vector, limit=limit, conditions=_within(collections), params=params
+                space.name, vector, limit=limit, conditions=_within_collections(collections), params=params
             )
         except NoSuchCollection:
             return []
-        return nears((one.id, 1 - one.score) for one in found)
+        return own_chunks((one.id, 1 - one.score) for one in found)
 
     async def ping(self) -> None:
         await self._client.ping()
@@ -92,6 +92,6 @@ def _check(collection: QdrantCollection, space: Space) -> None:
         raise VectorStoreFailed("The vector store has another collection under this name.")
 
 
-def _within(collections: Sequence[UUID]) -> Mapping[str, Any]:
+def _within_collections(collections: Sequence[UUID]) -> Mapping[str, Any]:
     ids = [str(collection_id) for collection_id in collections]
     return {"must": [{"key": "collection_id", "match": {"value": ids[0]} if len(ids) == 1 else {"any": ids}}]}

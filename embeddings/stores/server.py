@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from embeddings.clients.requests import NoSuchCollection
-from embeddings.types import Held, Near, Point, Space
+from embeddings.types import NearestChunk, Point, Space, StoredChunk
 from knowlex.base.errors import VectorStoreFailed
 
 
@@ -30,10 +30,10 @@ class ServerStore(ABC):
         with suppress(NoSuchCollection):
             await self._delete(space.name, [str(chunk_id) for chunk_id in chunk_ids])
 
-    async def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
+    async def list_chunks(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
         with suppress(NoSuchCollection):
             async for page in self._pages(space.name):
-                yield [held for id_, payload in page if (held := _held(id_, payload))]
+                yield [held for id_, payload in page if (held := _stored_chunk(id_, payload))]
 
     async def drop(self, space: Space) -> None:
         self._forget(space)
@@ -58,16 +58,16 @@ class ServerStore(ABC):
         """That it is known to be there."""
 
 
-def nears(distances: Iterable[tuple[str, float]]) -> list[Near]:
+def own_chunks(distances: Iterable[tuple[str, float]]) -> list[NearestChunk]:
     """Without what is not ours: somebody else has put it there."""
-    return [Near(known, distance) for id_, distance in distances if (known := _chunk_id(id_))]
+    return [NearestChunk(known, distance) for id_, distance in distances if (known := _chunk_id(id_))]
 
 
-def _held(id_: str, payload: Mapping[str, Any]) -> Held | None:
+def _stored_chunk(id_: str, payload: Mapping[str, Any]) -> StoredChunk | None:
     chunk_id = _chunk_id(id_)
     if chunk_id is None:
         return None
-    return Held(chunk_id, str(payload.get("collection_id", "")), str(payload.get("chunk_hash", "")))
+    return StoredChunk(chunk_id, str(payload.get("collection_id", "")), str(payload.get("chunk_hash", "")))
 
 
 def _chunk_id(text: str) -> UUID | None:

@@ -8,10 +8,68 @@ import io
 import tarfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import accumulate, pairwise
 from typing import IO
+from uuid import UUID
 
+import numpy as np
+from django.db import connection
+
+from embeddings.queue import execute
+from embeddings.transfer.shapes import unsound_archive
+from embeddings.types import EmbeddedText, Vector
+from embeddings.vectors import binary
 from knowlex.base.errors import InvalidInput
+
+MAX_BYTES = 512 * 2**20  # of one document; some 60,000 chunks at 384 dimensions
+Bounds = list[list[int]]  # for each chunk where its sentences start and end, one after the other
+_FROM = """
+    FROM embeddings_sentencevectors s JOIN documents_chunk c ON c.id = s.chunk_id
+    WHERE c.document_id = %s AND s.model_id = %s AND c.chunk_index = ANY(%s) ORDER BY c.chunk_index
+"""
+_BOUNDS = f"SELECT c.chunk_index, s.bounds {_FROM}"
+_VECTORS = f"SELECT array_send(s.vectors) {_FROM}"
+_AT_ONCE = 200
+
+
+def fetch_bounds(document_id: UUID, model_id: int, chunks: list[int], dimensions: int) -> Bounds:
+    """For each of these chunks, by index; [] if none has any, or if they are too many for an archive."""
+    found = dict(execute(_BOUNDS, [document_id, model_id, chunks]))
+    bounds = [found.get(chunk, []) for chunk in chunks]
+    return bounds if 0 < size_of(bounds, dimensions) <= MAX_BYTES else []
+
+
+def size_of(bounds: Bounds, dimensions: int) -> int:
+    """In bytes."""
+    return sum(map(len, bounds)) * dimensions  # two numbers a sentence, two bytes a number
+
+
+def read_pieces(document_id: UUID, model_id: int, chunks: list[int]) -> Iterator[bytes]:
+    """Some chunks' rows at a time. In a transaction."""
+    with closing(connection.chunked_cursor()) as cursor:
+        cursor.execute(_VECTORS, [document_id, model_id, chunks])
+        while rows := cursor.fetchmany(_AT_ONCE):
+            yield b"".join(binary.unpack_halfvecs(row[0]).astype("<f2").tobytes() for row in rows)
+
+
+def join_sentences(
+    vectors: Sequence[Vector], bounds: Bounds, content: bytes, name: str
+) -> list[EmbeddedText]:
+    """Each chunk's vector with those of its sentences. Raises InvalidInput: zero or not finite."""
+    dimensions = len(vectors[0])
+    found = np.frombuffer(content, "<f2").reshape(-1, dimensions)
+    if not np.isfinite(found).all() or not found.any(axis=1).all():
+        raise unsound_archive(name, "it holds a vector that is zero or not finite")
+    places = pairwise(accumulate((len(own) // 2 for own in bounds), initial=0))
+    return [
+        EmbeddedText(
+            vector, found[first:last].astype(np.float32), tuple(zip(own[::2], own[1::2], strict=True))
+        )
+        for vector, own, (first, last) in zip(vectors, bounds, places, strict=True)
+    ]
+
 
 BLOCK = 512
 PIECE = 256 * 1024
@@ -58,9 +116,9 @@ class ArchiveReader:
         try:
             info = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
         except (tarfile.TarError, UnicodeDecodeError, ValueError):
-            raise _broken(f"{names[0]} was expected") from None
+            raise _broken_archive(f"{names[0]} was expected") from None
         if info.name not in names or not info.isreg() or info.size < 0:
-            raise _broken(f"{names[0]} was expected")
+            raise _broken_archive(f"{names[0]} was expected")
         return info.name, info.size
 
     def content(self, name: str, size: int, *, limit: int) -> bytes:
@@ -70,7 +128,7 @@ class ArchiveReader:
     def pieces(self, name: str, size: int, *, limit: int) -> Iterator[bytes]:
         """The same block by block. Raises InvalidInput."""
         if size > limit:
-            raise _broken(f"{name} has {size} bytes, more than the {limit} that are allowed")
+            raise _broken_archive(f"{name} has {size} bytes, more than the {limit} that are allowed")
         left = size
         while left:
             piece = self._read(min(left, PIECE))
@@ -82,11 +140,11 @@ class ArchiveReader:
         try:
             found = self._file.read(size)
         except (OSError, EOFError, zlib.error) as exc:
-            raise _broken("it cannot be read, or is cut off") from exc
+            raise _broken_archive("it cannot be read, or is cut off") from exc
         if len(found) != size:
-            raise _broken("it is cut off")
+            raise _broken_archive("it is cut off")
         return found
 
 
-def _broken(why: str) -> InvalidInput:
+def _broken_archive(why: str) -> InvalidInput:
     return InvalidInput(f"The file is no sound export of a collection: {why}.")

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from documents.models import Chunk, Collection, Document, Page
 from embeddings.models import EmbeddingModel
-from embeddings.transfer import sentences, shapes
+from embeddings.queue import execute
+from embeddings.transfer import archive as sentences
+from embeddings.transfer import shapes
 from embeddings.transfer.archive import PIECE, ArchiveWriter
-from embeddings.work.queue import execute
 from knowlex.base.errors import StorageUnavailable
 
 _PASSES = 5
@@ -54,7 +55,7 @@ def export_collection(collection: Collection, file: IO[bytes]) -> Exported:
             left = _one_snapshot(collection, archive, done, left)
     if left:
         raise StorageUnavailable(f"The stored file of document {left[0]} is missing; see manage.py sanity.")
-    archive.add("end.json", shapes.as_json(shapes.End(documents=done.documents)))
+    archive.add("end.json", shapes.as_json(shapes.EndShape(documents=done.documents)))
     archive.close()
     return done
 
@@ -97,10 +98,10 @@ def _export(document: Document, models: list[EmbeddingModel], archive: ArchiveWr
     with original:
         done.documents += 1
         folder = f"documents/{done.documents:06d}"
-        described = _described(document)
+        described = _describe(document)
         vectors = [_vectors(document, model) for model in models]
         described.vectors = [
-            _listed(document, model, place, indexes)
+            _list_documents(document, model, place, indexes)
             for place, (model, (indexes, _)) in enumerate(zip(models, vectors, strict=True))
             if indexes
         ]
@@ -109,16 +110,16 @@ def _export(document: Document, models: list[EmbeddingModel], archive: ArchiveWr
             archive.add(f"{folder}/vectors-{listed.model}.f32", vectors[listed.model][1])
             _add_sentences(document, models[listed.model], listed, archive, folder)
             done.vectors += len(listed.chunks)
-        pieces = _checked(document, original)
+        pieces = _check_vectors(document, original)
         archive.add_pieces(f"{folder}/original", document.size_bytes, pieces)
         done.chunks += len(described.chunks)
     return True
 
 
-def _described(document: Document) -> shapes.DocumentShape:
+def _describe(document: Document) -> shapes.DocumentShape:
     pages = Page.objects.filter(document=document).order_by("number")
     chunks = Chunk.objects.of_document(document.id)
-    return shapes.described(
+    return shapes.describe_errors(
         document,
         pages=[
             shapes.PageShape.model_construct(**row) for row in pages.values(*shapes.PageShape.model_fields)
@@ -136,8 +137,10 @@ def _vectors(document: Document, model: EmbeddingModel) -> tuple[list[int], byte
     return [row[0] for row in rows], content
 
 
-def _listed(document: Document, model: EmbeddingModel, place: int, indexes: list[int]) -> shapes.VectorsShape:
-    bounds = sentences.stored_bounds(document.id, model.pk, indexes, model.dimensions)
+def _list_documents(
+    document: Document, model: EmbeddingModel, place: int, indexes: list[int]
+) -> shapes.VectorsShape:
+    bounds = sentences.fetch_bounds(document.id, model.pk, indexes, model.dimensions)
     return shapes.VectorsShape(model=place, chunks=indexes, sentences=bounds)
 
 
@@ -149,12 +152,12 @@ def _add_sentences(
     folder: str,
 ) -> None:
     if listed.sentences:
-        size = sentences.size(listed.sentences, model.dimensions)
-        pieces = sentences.pieces(document.id, model.pk, listed.chunks)
+        size = sentences.size_of(listed.sentences, model.dimensions)
+        pieces = sentences.read_pieces(document.id, model.pk, listed.chunks)
         archive.add_pieces(f"{folder}/sentences-{listed.model}.f16", size, pieces)
 
 
-def _checked(document: Document, original: IO[bytes]) -> Iterator[bytes]:
+def _check_vectors(document: Document, original: IO[bytes]) -> Iterator[bytes]:
     """The file's blocks. Raises StorageUnavailable if it is not what was uploaded."""
     left, digest = document.size_bytes, hashlib.sha256()
     while block := original.read(PIECE):

@@ -15,13 +15,14 @@ from documents.library.collections import create_collection, find_collection
 from documents.library.storage import StagedUpload, Staging
 from documents.models import Chunk, Collection, Document, IngestItem, Page
 from documents.text.languages import detect_language
+from embeddings.active_model import active_model
 from embeddings.external import delivery
-from embeddings.model_lifecycle.active import active_model
 from embeddings.models import Embedding, EmbeddingModel, OutsideStore
-from embeddings.transfer import sentences, shapes
+from embeddings.transfer import archive as sentences
+from embeddings.transfer import shapes
 from embeddings.transfer.archive import ArchiveReader
 from embeddings.transfer.shapes import DocumentShape
-from embeddings.types import Embedded, HeldChunk
+from embeddings.types import ClaimedChunk, EmbeddedText
 from embeddings.vectors import rows
 from knowlex.base.errors import NotFound
 from knowlex.base.ids import new_id
@@ -63,11 +64,11 @@ def are_free(document_id: UUID, chunk_ids: Sequence[UUID]) -> bool:
 
 
 @transaction.atomic
-def write(
+def insert_rows(
     document: Document,
     described: DocumentShape,
     ids: Sequence[UUID],
-    vectors: dict[int, Embedded],
+    vectors: dict[int, EmbeddedText],
     model: EmbeddingModel,
 ) -> None:
     document.save(force_insert=True)
@@ -82,8 +83,8 @@ def write(
     Chunk.objects.bulk_create(chunks, batch_size=ROWS_PER_INSERT)
     for start in range(0, len(ids), ROWS_PER_INSERT):
         some = [place for place in range(start, min(start + ROWS_PER_INSERT, len(ids))) if place in vectors]
-        held = [HeldChunk(ids[place], described.chunks[place].content) for place in some]
-        rows.insert(model_id=model.pk, chunks=held, found=[vectors[place] for place in some])
+        held = [ClaimedChunk(ids[place], described.chunks[place].content) for place in some]
+        rows.insert_vectors(model_id=model.pk, chunks=held, found=[vectors[place] for place in some])
     if vectors:
         EmbeddingModel.objects.filter(pk=model.pk, dimensions=0).update(
             dimensions=len(next(iter(vectors.values())).vector)
@@ -115,11 +116,11 @@ def import_collection(file: IO[bytes], *, name: str | None = None) -> Imported:
     archive = ArchiveReader(file)
     found, size = archive.next("manifest.json")
     content = archive.content(found, size, limit=shapes.MAX_JSON)
-    manifest = shapes.parsed(content, shapes.Manifest, found)
+    manifest = shapes.parse_line(content, shapes.Manifest, found)
     model = active_model()
     result = Imported(_collection(manifest.collection, name))
     others = with_retries(EmbeddingModel.objects.others_wanted().exists)
-    _Import(archive, manifest, model, _usable(manifest, model, result), result, others).run()
+    _Import(archive, manifest, model, _find_usable(manifest, model, result), result, others).run()
     return result
 
 
@@ -133,7 +134,7 @@ def _collection(described: shapes.CollectionShape, name: str | None) -> Collecti
         return create_collection(access=FULL, name=wanted, description=described.description, settings=own)
 
 
-def _usable(manifest: shapes.Manifest, model: EmbeddingModel, result: Imported) -> int | None:
+def _find_usable(manifest: shapes.Manifest, model: EmbeddingModel, result: Imported) -> int | None:
     """The place in the manifest of the model whose vectors can be taken; None if there is none."""
     for place, one in enumerate(manifest.models):
         if one.name == model.name and model.dimensions in (0, one.dimensions):
@@ -179,59 +180,63 @@ class _Import:
             content = self.archive.content(found, size, limit=shapes.MAX_JSON)
             if found == "end.json":
                 break
-            self._one(folder, shapes.parsed(content, shapes.DocumentShape, found))
+            self._one(folder, shapes.parse_line(content, shapes.DocumentShape, found))
             number += 1
-        if shapes.parsed(content, shapes.End, "end.json").documents != number:
-            raise shapes.unsound("end.json", f"it counts other documents than the {number} that came")
+        if shapes.parse_line(content, shapes.EndShape, "end.json").documents != number:
+            raise shapes.unsound_archive("end.json", f"it counts other documents than the {number} that came")
 
     def _one(self, folder: str, described: shapes.DocumentShape) -> None:
         name = f"{folder}/document.json"
         try:
             described.check()
         except ValueError as exc:
-            raise shapes.unsound(name, str(exc)) from None
-        vectors: dict[int, Embedded] = {}
+            raise shapes.unsound_archive(name, str(exc)) from None
+        vectors: dict[int, EmbeddedText] = {}
         for listed in described.vectors:
             if listed.model >= len(self.manifest.models):
-                raise shapes.unsound(name, "its vectors are of a model that the manifest does not name")
+                raise shapes.unsound_archive(
+                    name, "its vectors are of a model that the manifest does not name"
+                )
             found = self._vectors(folder, listed)
             if listed.model == self.place:
                 vectors = found
         with Staging(max_bytes=settings.MAX_UPLOAD_BYTES) as staging:
             self._keep(described, self._original(f"{folder}/original", described, staging), vectors)
 
-    def _vectors(self, folder: str, listed: shapes.VectorsShape) -> dict[int, Embedded]:
+    def _vectors(self, folder: str, listed: shapes.VectorsShape) -> dict[int, EmbeddedText]:
         """By chunk index."""
         count, dimensions = len(listed.chunks), self.manifest.models[listed.model].dimensions
         name = f"{folder}/vectors-{listed.model}.f32"
         content = self._numbers(name, count * dimensions * 4)
         vectors = shapes.matrix(content, count, dimensions, name)
         if not listed.sentences:
-            return {index: Embedded(vector) for index, vector in zip(listed.chunks, vectors, strict=True)}
+            return {index: EmbeddedText(vector) for index, vector in zip(listed.chunks, vectors, strict=True)}
         name = f"{folder}/sentences-{listed.model}.f16"
-        content = self._numbers(name, min(sentences.size(listed.sentences, dimensions), sentences.MAX_BYTES))
-        found = sentences.joined(vectors, listed.sentences, content, name)
+        content = self._numbers(
+            name, min(sentences.size_of(listed.sentences, dimensions), sentences.MAX_BYTES)
+        )
+        found = sentences.join_sentences(vectors, listed.sentences, content, name)
         return dict(zip(listed.chunks, found, strict=True))
 
     def _numbers(self, name: str, size: int) -> bytes:
         found, given = self.archive.next(name)
         if given != size:
-            raise shapes.unsound(name, f"it has {given} bytes, not {size}")
+            raise shapes.unsound_archive(name, f"it has {given} bytes, not {size}")
         return self.archive.content(found, given, limit=size)
 
     def _original(self, name: str, described: shapes.DocumentShape, staging: Staging) -> StagedUpload:
         found, size = self.archive.next(name)
         if size != described.size_bytes:
-            raise shapes.unsound(name, f"it has {size} bytes, not {described.size_bytes}")
+            raise shapes.unsound_archive(name, f"it has {size} bytes, not {described.size_bytes}")
         for piece in self.archive.pieces(found, size, limit=settings.MAX_UPLOAD_BYTES):
             staging.write(piece)
         upload = staging.finish()
         if upload.checksum != described.checksum:
-            raise shapes.unsound(name, "its checksum is another one")
+            raise shapes.unsound_archive(name, "its checksum is another one")
         return upload
 
     def _keep(
-        self, described: shapes.DocumentShape, upload: StagedUpload, vectors: dict[int, Embedded]
+        self, described: shapes.DocumentShape, upload: StagedUpload, vectors: dict[int, EmbeddedText]
     ) -> None:
         result, ids = self.result, [chunk.id for chunk in described.chunks]
         same = Document.objects.current().with_checksum(result.collection.id, described.checksum)
@@ -243,7 +248,7 @@ class _Import:
             document.id, ids = new_id(), [new_id() for _ in ids]
         storage.keep_upload(document, upload)
         try:
-            with_retries(lambda: write(document, described, ids, vectors, self.model))
+            with_retries(lambda: insert_rows(document, described, ids, vectors, self.model))
         except IntegrityError:  # somebody uploaded the same bytes meanwhile
             storage.remove_file(str(document.file.name))
             result.known += 1
@@ -251,7 +256,7 @@ class _Import:
         except Exception:
             storage.remove_file(str(document.file.name))
             raise
-        delivery.ship_chunks(self.model.pk, [ids[place] for place in sorted(vectors)])
+        delivery.deliver_chunks(self.model.pk, [ids[place] for place in sorted(vectors)])
         result.documents += 1
         result.chunks += len(ids)
         result.vectors += len(vectors)

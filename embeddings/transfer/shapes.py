@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from documents.models import Document
 from documents.types import ChunkType, ReadBy, Source
-from embeddings.sanity.texts import on_pages, pages_follow
+from embeddings.sanity.contents import do_chunks_match_pages, do_pages_follow
 from embeddings.types import Vector
 from knowlex.base.errors import InvalidInput
 
@@ -21,11 +21,11 @@ _Line = Annotated[str, Field(max_length=255)]
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-class _Shape(BaseModel):
+class _ArchiveShape(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-class ModelShape(_Shape):
+class ModelShape(_ArchiveShape):
     """dimensions: 0 where no vector has told yet. calibration: weights of relevance, or None."""
 
     name: _Line
@@ -35,13 +35,13 @@ class ModelShape(_Shape):
     calibration: dict[str, float | str] | None = None
 
 
-class CollectionShape(_Shape):
+class CollectionShape(_ArchiveShape):
     name: _Line
     description: _Text = ""
     settings: dict[str, Any] = {}
 
 
-class Manifest(_Shape):
+class Manifest(_ArchiveShape):
     format: Literal["knowlex-collection"] = "knowlex-collection"
     version: Literal[1, 2] = 2
     exported_at: AwareDatetime
@@ -49,7 +49,7 @@ class Manifest(_Shape):
     models: Annotated[list[ModelShape], Field(max_length=100)]
 
 
-class PageShape(_Shape):
+class PageShape(_ArchiveShape):
     number: _Count
     start_char: _Count
     text: _Text
@@ -57,7 +57,7 @@ class PageShape(_Shape):
     warnings: list[_Line] = []
 
 
-class ChunkShape(_Shape):
+class ChunkShape(_ArchiveShape):
     id: UUID
     chunk_index: _Count
     content: Annotated[str, Field(min_length=1, max_length=2**24)]
@@ -72,7 +72,7 @@ class ChunkShape(_Shape):
     chunk_type: ChunkType = "paragraph"
 
 
-class VectorsShape(_Shape):
+class VectorsShape(_ArchiveShape):
     """model: its place in the manifest's list. chunks: the indexes of those that have a vector, in order.
 
     sentences: for each of them where the sentences that have a vector start and end, one after the other; []
@@ -84,7 +84,7 @@ class VectorsShape(_Shape):
     sentences: list[list[_Count]] = []
 
 
-class DocumentShape(_Shape):
+class DocumentShape(_ArchiveShape):
     id: UUID
     source: Source
     source_url: _Text = ""
@@ -106,14 +106,14 @@ class DocumentShape(_Shape):
         """Raises ValueError where pages, chunks and vectors contradict each other."""
         starts = [page.start_char for page in self.pages]
         texts = [page.text for page in self.pages]
-        if not pages_follow(len(texts), [page.number for page in self.pages], starts, texts):
+        if not do_pages_follow(len(texts), [page.number for page in self.pages], starts, texts):
             raise ValueError("its pages do not follow each other")
         text = "\n".join(texts)
         for place, chunk in enumerate(self.chunks):
             if chunk.chunk_index != place or text[chunk.start_char : chunk.end_char] != chunk.content:
                 raise ValueError(f"chunk {place} is not the text that its offsets name")
             span = (chunk.start_char, chunk.end_char, chunk.page_number, chunk.last_page)
-            if not on_pages(self.source, starts, *span):
+            if not do_chunks_match_pages(self.source, starts, *span):
                 raise ValueError(f"chunk {place} is on other pages than it says")
         if len({chunk.id for chunk in self.chunks}) != len(self.chunks):
             raise ValueError("two of its chunks have the same id")
@@ -135,7 +135,7 @@ class DocumentShape(_Shape):
                 raise ValueError(f"the sentences of chunk {chunk} are not in its text")
 
 
-class End(_Shape):
+class EndShape(_ArchiveShape):
     documents: _Count
 
 
@@ -143,7 +143,7 @@ def as_json(shape: BaseModel) -> bytes:
     return shape.model_dump_json().encode()
 
 
-def parsed(content: bytes, shape: type[BaseModel], name: str) -> Any:
+def parse_line(content: bytes, shape: type[BaseModel], name: str) -> Any:
     """Raises InvalidInput naming the member and what is wrong with it."""
     try:
         found = json.loads(content, parse_constant=_no_number)
@@ -153,22 +153,24 @@ def parsed(content: bytes, shape: type[BaseModel], name: str) -> Any:
         return shape.model_validate(found)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
-        raise unsound(name, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise unsound_archive(name, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except (ValueError, RecursionError) as exc:
-        raise unsound(name, "it cannot be read" if isinstance(exc, RecursionError) else str(exc)) from None
+        raise unsound_archive(
+            name, "it cannot be read" if isinstance(exc, RecursionError) else str(exc)
+        ) from None
 
 
-def unsound(name: str, why: str) -> InvalidInput:
+def unsound_archive(name: str, why: str) -> InvalidInput:
     return InvalidInput(f"{name} in the file cannot be taken: {why[:300]}.")
 
 
 def matrix(content: bytes, rows: int, dimensions: int, name: str) -> list[Vector]:
     """The vectors of a member. Raises InvalidInput: another size, or a value that no vector may have."""
     if len(content) != rows * dimensions * 4 or not dimensions:
-        raise unsound(name, f"it does not hold {rows} vectors of {dimensions} numbers")
+        raise unsound_archive(name, f"it does not hold {rows} vectors of {dimensions} numbers")
     found = np.frombuffer(content, "<f4").reshape(rows, dimensions).astype(np.float32)
     if not np.isfinite(found).all() or not found.any(axis=1).all():
-        raise unsound(name, "it holds a vector that is zero or not finite")
+        raise unsound_archive(name, "it holds a vector that is zero or not finite")
     return list(found)
 
 
@@ -189,7 +191,7 @@ def _check_storable(value: Any) -> None:
             _check_storable(item)
 
 
-def described(document: Document, *, pages: list[PageShape], chunks: list[ChunkShape]) -> DocumentShape:
+def describe_errors(document: Document, *, pages: list[PageShape], chunks: list[ChunkShape]) -> DocumentShape:
     """The row as the export has it; its vectors are added by the caller."""
     names = ("id", "source", "source_url", "original_filename", "title", "checksum", "size_bytes", "metadata")
     more = ("language", "permissions", "warnings", "created_at", "updated_at")

@@ -11,7 +11,7 @@ class UnusableVectors(ValueError):
     """The reply cannot be stored; the text says why and holds nothing of the reply itself."""
 
 
-def checked(items: Any, expected_count: int, dimensions: int | None) -> list[Vector]:
+def check_vectors(items: Any, expected_count: int, dimensions: int | None) -> list[Vector]:
     """The vectors of `items` ({"index", "embedding"} each) in the order of `index`.
 
     All or none: raises UnusableVectors on a wrong count, an index that is missing, doubled or out of range, a
@@ -27,12 +27,12 @@ def checked(items: Any, expected_count: int, dimensions: int | None) -> list[Vec
             raise UnusableVectors("A vector has no usable index.")
         if index in placed:
             raise UnusableVectors("Two vectors have the same index.")
-        placed[index] = _vector(item.get("embedding"), dimensions)
+        placed[index] = _check_vector(item.get("embedding"), dimensions)
         dimensions = dimensions or len(placed[index])
     return [placed[index] for index in range(expected_count)]
 
 
-def _vector(values: Any, dimensions: int | None) -> Vector:
+def _check_vector(values: Any, dimensions: int | None) -> Vector:
     if not isinstance(values, list) or not values:
         raise UnusableVectors("A vector is missing.")
     if dimensions is not None and len(values) != dimensions:

@@ -3,11 +3,36 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from embeddings.lexical import chunk_words
-from embeddings.types import Embedded, HeldChunk, Vector
+from embeddings.lexical import index
+from embeddings.models import Embedding
+from embeddings.queue import count_on_runs
+from embeddings.types import ClaimedChunk, EmbeddedText, Vector
 from embeddings.vectors import sentences
-from embeddings.work.queue import count_on_runs
-from knowlex.db.threads import execute
+from knowlex.db.threads import execute, with_retries
+
+_BYTES = """
+    SELECT (SELECT coalesce(sum(pg_column_size(vector)), 0) FROM embeddings_embedding
+            WHERE collection_id = %(collection)s)
+        + (SELECT coalesce(sum(pg_column_size(lexemes) + pg_column_size(weights)), 0)
+            FROM embeddings_lexicalentry
+            WHERE collection_id = %(collection)s)
+        + (SELECT coalesce(sum(pg_column_size(s.bounds) + pg_column_size(s.vectors)), 0)
+            FROM embeddings_sentencevectors s JOIN embeddings_embedding e USING (chunk_id, model_id)
+            WHERE e.collection_id = %(collection)s)
+"""
+
+
+def vector_bytes(collection_id: UUID) -> int:
+    """Of all models' vectors of the collection, sentences included, and of its rows of the lexical index."""
+
+    return int(with_retries(lambda: execute(_BYTES, {"collection": collection_id}))[0][0])
+
+
+def fetch_model_names(chunk_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Chunk -> the active model's name, for those that have its vector; in one statement."""
+    rows = Embedding.objects.filter(chunk_id__in=chunk_ids, model__active=True)
+    return dict(with_retries(lambda: list(rows.values_list("chunk_id", "model__name"))))
+
 
 _LOCK_DOCUMENTS = """
     SELECT d.id FROM documents_document d
@@ -33,18 +58,24 @@ def vector_text(vector: Vector) -> str:
     return "[" + ",".join([format(value, ".9g") for value in vector.tolist()]) + "]"
 
 
-def store(*, lease: UUID, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedded]) -> int:
+def store_vectors(
+    *, lease: UUID, model_id: int, chunks: Sequence[ClaimedChunk], found: Sequence[EmbeddedText]
+) -> int:
     """Store what is still held under the lease; returns how many vectors are new. In a transaction."""
     found_of = {chunk.chunk_id: one for chunk, one in zip(chunks, found, strict=True)}
     execute(_LOCK_DOCUMENTS, [list(found_of)])
     run_of = dict(execute(_RELEASE, [lease, list(found_of)]))
     held = [chunk for chunk in chunks if chunk.chunk_id in run_of]
-    inserted = insert(model_id=model_id, chunks=held, found=[found_of[chunk.chunk_id] for chunk in held])
+    inserted = insert_vectors(
+        model_id=model_id, chunks=held, found=[found_of[chunk.chunk_id] for chunk in held]
+    )
     count_on_runs("embedded", (run_of[chunk_id] for chunk_id in inserted))
     return len(inserted)
 
 
-def insert(*, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedded]) -> list[UUID]:
+def insert_vectors(
+    *, model_id: int, chunks: Sequence[ClaimedChunk], found: Sequence[EmbeddedText]
+) -> list[UUID]:
     """Vectors, sentences and words of chunks that are there and have no vector yet; their ids.
 
     In a transaction.
@@ -53,6 +84,6 @@ def insert(*, model_id: int, chunks: Sequence[HeldChunk], found: Sequence[Embedd
     rows = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(one.vector) for one in found]])
     inserted = [chunk_id for (chunk_id,) in rows]
     found_of = dict(zip(ids, found, strict=True))
-    sentences.store(model_id, {chunk_id: found_of[chunk_id] for chunk_id in inserted})
-    chunk_words.store(chunks)
+    sentences.store_sentences(model_id, {chunk_id: found_of[chunk_id] for chunk_id in inserted})
+    index.store_words(chunks)
     return inserted

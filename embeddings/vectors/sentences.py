@@ -1,25 +1,29 @@
 """The vectors of chunks' sentences: made with the chunk's own, stored beside it, read for candidates only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 import psycopg
-from django.db import connection
+from django.conf import settings
+from django.db import connection, transaction
 from psycopg.adapt import Dumper
 
 from documents.text.sentences import sentence_spans
+from embeddings.active_model import active_model
 from embeddings.protocols import Embedder, SentenceAware
-from embeddings.types import Embedded
-from embeddings.vectors import encoding
-from knowlex.db.threads import execute
+from embeddings.registry import embedder_for
+from embeddings.types import ClaimedChunk, EmbeddedText
+from embeddings.vectors import binary
+from knowlex.db.threads import execute, release_connection, with_retries
 
 MOST = 64  # sentences of one chunk that have a vector; 50 kB at 384 dimensions
 _ELEMENT = "SELECT 'halfvec'::regtype::oid::bigint"
 # The chunks' sentences one after the other: of the chunk `id`, those from `first` to `last`, from 1.
-_INSERT = """
+_INSERT_SENTENCES = """
     INSERT INTO embeddings_sentencevectors (chunk_id, model_id, bounds, vectors)
     SELECT c.id, %(model)s, (%(bounds)s::int[])[2 * given.first - 1 : 2 * given.last],
         (%(vectors)b::halfvec[])[given.first : given.last]
@@ -29,16 +33,16 @@ _INSERT = """
 """
 
 
-def embedded(embedder: Embedder, texts: Sequence[str]) -> list[Embedded]:
+def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[EmbeddedText]:
     """Each text's vector, and those of its first sentences if the model gives them. Raises as `embed`."""
     if not isinstance(embedder, SentenceAware):
-        return [Embedded(vector) for vector in embedder.embed(texts)]
+        return [EmbeddedText(vector) for vector in embedder.embed(texts)]
     spans = [tuple(sentence_spans(text)[:MOST]) for text in texts]
     found = embedder.embed_with_sentences(texts, spans)
     return [replace(one, spans=of) for one, of in zip(found, spans, strict=True)]
 
 
-def store(model_id: int, found: Mapping[UUID, Embedded]) -> None:
+def store_sentences(model_id: int, found: Mapping[UUID, EmbeddedText]) -> None:
     """Write, for chunks that are there, what sentences have a vector; in the caller's transaction.
 
     In PostgreSQL's binary form: as text it would cost as much as a tenth of the model's own time.
@@ -55,12 +59,12 @@ def store(model_id: int, found: Mapping[UUID, Embedded]) -> None:
         "firsts": [1, *(last + 1 for last in lasts[:-1])],
         "lasts": lasts,
         "bounds": [place for one in kept.values() for span in one.spans for place in span],
-        "vectors": _Halfvecs(encoding.packed(vectors, execute(_ELEMENT)[0][0])),
+        "vectors": _Halfvecs(binary.pack_halfvecs(vectors, execute(_ELEMENT)[0][0])),
     }
-    _execute_binary(_INSERT, parameters)
+    _execute_binary(_INSERT_SENTENCES, parameters)
 
 
-def _with_direction(one: Embedded) -> Embedded:
+def _with_direction(one: EmbeddedText) -> EmbeddedText:
     """Without the sentences that the model has not read."""
     assert one.sentences is not None
     squares = (one.sentences**2).sum(axis=1)
@@ -85,3 +89,52 @@ def _execute_binary(sql: str, parameters: Mapping[str, Any]) -> None:
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         cursor.adapters.register_dumper(_Halfvecs, _HalfvecsDumper)
         cursor.execute(sql.encode(), parameters)
+
+
+_LACKING = """
+    FROM embeddings_embedding e JOIN documents_chunk c ON c.id = e.chunk_id
+    WHERE e.model_id = %(model)s AND NOT EXISTS (
+        SELECT FROM embeddings_sentencevectors s WHERE s.chunk_id = e.chunk_id AND s.model_id = e.model_id)
+"""
+_COUNT = f"SELECT count(*) {_LACKING}"
+_NEXT = f"SELECT c.id, c.content {_LACKING} AND e.chunk_id > %(after)s ORDER BY e.chunk_id LIMIT %(most)s"
+_LOCK_DOCUMENTS = """
+    SELECT d.id FROM documents_document d
+    WHERE d.id IN (SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%s))
+    ORDER BY d.id FOR KEY SHARE OF d
+"""
+
+
+def count_without_sentences() -> int:
+    """How many chunks have a vector of the active model, but none of their sentences."""
+    return int(with_retries(lambda: execute(_COUNT, {"model": active_model().pk}))[0][0])
+
+
+def embed_missing_sentences() -> Iterator[int]:
+    """Embed them anew, the model's usual number at a time, each in a transaction; yields how many were done.
+
+    Their own vectors stay. Nothing for a model without token vectors. May run beside workers, and again
+    after it was broken off. Raises EmbedderError, DatabaseUnavailable.
+    """
+    model, after = active_model(), UUID(int=0)
+    embedder = embedder_for(model.spec)
+    if not isinstance(embedder, SentenceAware):
+        return
+    while chunks := with_retries(partial(_next_batch, model.pk, after)):
+        after = chunks[-1].chunk_id
+        release_connection()
+        found = embed_texts(embedder, [chunk.content for chunk in chunks])
+        found_of = {chunk.chunk_id: one for chunk, one in zip(chunks, found, strict=True)}
+        with_retries(partial(_store_batch, model.pk, found_of))
+        yield len(chunks)
+
+
+def _next_batch(model_id: int, after: UUID) -> list[ClaimedChunk]:
+    scope = {"model": model_id, "after": after, "most": settings.EMBEDDING_BATCH}
+    return [ClaimedChunk(*row) for row in execute(_NEXT, scope)]
+
+
+def _store_batch(model_id: int, found: dict[UUID, EmbeddedText]) -> None:
+    with transaction.atomic():
+        execute(_LOCK_DOCUMENTS, [list(found)])
+        store_sentences(model_id, found)

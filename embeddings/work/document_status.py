@@ -1,25 +1,114 @@
-"""How far documents are, told by their vectors: completed, failed, or to be asked for again.
+"""A new version that is whole takes over in one transaction: a search sees the old or the new, never none.
 
-With a store outside PostgreSQL a document is under way until that has its vectors, too.
-
-Runs after each stored batch, and in every sweep for whatever a dead worker left. Locks documents by id, then
-items, and only then looks at the requests, so two that settle at once cannot both look too early.
+The document keeps its id and the day it came; pages, chunks and vectors of the new version are moved to it.
+What was not sent with the new version stays: metadata, and a title that was said and not found in the text.
 """
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from documents.access.scopes import FULL
-from embeddings.model_lifecycle.active import active_model
+from documents.ingest import writer
+from documents.library import storage
+from documents.models import Document, IngestItem
+from embeddings import queue
+from embeddings.active_model import active_model
 from embeddings.models import EmbeddingModel
-from embeddings.work import queue, version_switch
 from embeddings.work.requests import request_all
 from knowlex.db.threads import execute, with_retries
+
+log = logging.getLogger(__name__)
+
+_LOCK_VERSIONS = """
+    SELECT id FROM documents_document
+    WHERE id IN (%(old)s, %(new)s) ORDER BY id FOR UPDATE
+"""
+# Words and vectors go ahead of their chunks, whose deletion would take them one by one.
+_TAKE_OVER = (
+    """DELETE FROM embeddings_lexicalentry
+       WHERE chunk_id IN (SELECT id FROM documents_chunk WHERE document_id = %(old)s)""",
+    """DELETE FROM embeddings_embedding
+       WHERE chunk_id IN (SELECT id FROM documents_chunk WHERE document_id = %(old)s)""",
+    "DELETE FROM documents_chunk WHERE document_id = %(old)s",
+    "DELETE FROM documents_page WHERE document_id = %(old)s",
+    "UPDATE documents_page SET document_id = %(old)s WHERE document_id = %(new)s",
+    "UPDATE documents_chunk SET document_id = %(old)s WHERE document_id = %(new)s",
+    """UPDATE embeddings_embedding SET collection_id = %(collection)s
+       WHERE chunk_id IN (SELECT id FROM documents_chunk WHERE document_id = %(old)s)""",
+    """UPDATE embeddings_lexicalentry SET collection_id = %(collection)s
+       WHERE chunk_id IN (SELECT id FROM documents_chunk WHERE document_id = %(old)s)""",
+    """UPDATE documents_document d
+       SET source = n.source, source_url = n.source_url, original_filename = n.original_filename,
+           language = n.language,
+           title = CASE WHEN i.metadata = '{}' AND d.metadata ? 'title' THEN d.title ELSE n.title END,
+           checksum = n.checksum, size_bytes = n.size_bytes, file = n.file,
+           page_count = n.page_count, chunk_count = n.chunk_count, warnings = n.warnings,
+           metadata = CASE WHEN i.metadata = '{}' THEN d.metadata || n.metadata ELSE n.metadata END,
+           status = 'completed', updated_at = clock_timestamp()
+       FROM documents_document n LEFT JOIN documents_ingestitem i ON i.id = n.id
+       WHERE d.id = %(old)s AND n.id = %(new)s""",
+    "DELETE FROM documents_document WHERE id = %(new)s",
+    """UPDATE documents_ingestitem SET status = 'completed', stage = 'ended', error = '', error_code = '',
+           ended_at = clock_timestamp() WHERE id = %(new)s AND deleted_at IS NULL""",
+)
+
+
+def take_over(version_id: UUID) -> None:
+    """Let the version take over, unless it is gone, or its bytes are another document's by now.
+
+    Raises DatabaseUnavailable; the next sweep tries again.
+    """
+    try:
+        with_retries(lambda: _take_over(version_id))
+    except IntegrityError:
+        with_retries(lambda: _refuse_version(version_id))
+
+
+@transaction.atomic
+def _take_over(version_id: UUID) -> None:
+    version = Document.objects.filter(id=version_id, replaces__isnull=False).first()
+    if version is None or not _lock_versions(version):
+        return
+    old_file = _stored_file(version.replaces_id)
+    ids = {"old": version.replaces_id, "new": version_id, "collection": version.collection_id}
+    for statement in _TAKE_OVER:
+        execute(statement, ids)
+    transaction.on_commit(lambda: storage.remove_file(old_file))
+    log.info("document replaced", extra={"document": str(version.replaces_id)})
+
+
+def _stored_file(document_id: UUID | None) -> str:
+    rows = execute("SELECT file FROM documents_document WHERE id = %s", [document_id])
+    return str(rows[0][0])
+
+
+def _lock_versions(version: Document) -> bool:
+    """Whether both are still there and nobody else can change them now."""
+    rows = execute(_LOCK_VERSIONS, {"old": version.replaces_id, "new": version.id})
+    return len(rows) == 2
+
+
+@transaction.atomic
+def _refuse_version(version_id: UUID) -> None:
+    """The old version stays, and the item says why."""
+    version = Document.objects.filter(id=version_id, replaces__isnull=False).first()
+    if version is None or not _lock_versions(version):
+        return
+    known = writer.find_duplicate(version.collection_id, version.checksum)
+    file = str(version.file.name)
+    version.delete()
+    IngestItem.objects.filter(id=version_id, deleted_at__isnull=True).update(
+        status="failed", stage="ended", error_code="DUPLICATE", duplicate_of=known,
+        error=f"Document already ingested: {known}", ended_at=version.updated_at,
+    )  # fmt: skip
+    transaction.on_commit(lambda: storage.remove_file(file))
+
 
 AT_ONCE = 500
 
@@ -89,7 +178,7 @@ _LOST = """
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _DocumentState:
     document_id: UUID
     is_replacement: bool
     chunks: int
@@ -104,7 +193,7 @@ class _State:
         return f"{self.missing} of {self.chunks} chunks could not be embedded: {reason}."
 
 
-def settle(chunk_ids: Sequence[UUID]) -> None:
+def settle_documents(chunk_ids: Sequence[UUID]) -> None:
     """Record what has ended of these chunks' documents; replacements that are whole take over.
 
     Raises DatabaseUnavailable.
@@ -114,21 +203,21 @@ def settle(chunk_ids: Sequence[UUID]) -> None:
 
 def _end(settled: str, scope: Mapping[str, object]) -> list[UUID]:
     """Returns documents of which vectors are missing that nobody is asked for."""
-    whole, unasked = with_retries(lambda: _settle(settled, scope))
+    whole, unasked = with_retries(lambda: _settle_documents(settled, scope))
     for version in whole:
-        version_switch.switch(version)
+        take_over(version)
     return unasked
 
 
 @transaction.atomic
-def _settle(settled: str, scope: Mapping[str, object]) -> tuple[list[UUID], list[UUID]]:
+def _settle_documents(settled: str, scope: Mapping[str, object]) -> tuple[list[UUID], list[UUID]]:
     """By the active model alone, which stays the active one until this is written."""
     queue.lock_shared(queue.MODEL_LOCK)
     model = EmbeddingModel.objects.active().values_list("id", flat=True).first()
     documents = [row[0] for row in execute(settled, {**scope, "model": model})] if model else []
     if not documents:
         return [], []
-    states = [_State(*row) for row in execute(_STATES, {"model": model, "documents": documents})]
+    states = [_DocumentState(*row) for row in execute(_STATES, {"model": model, "documents": documents})]
     done = [s.document_id for s in states if not s.missing and not s.is_replacement]
     if done:
         execute(_COMPLETE, {"documents": done})
@@ -147,12 +236,12 @@ def _fail(document_id: UUID, error: str) -> None:
     execute(_FAIL_ITEM, {"document": document_id, "error": error})
 
 
-def sweep() -> list[UUID]:
+def sweep_documents() -> list[UUID]:
     """Settle all, and ask for what nobody asked for; returns the new batches. Raises DatabaseUnavailable."""
     with_retries(lambda: execute(_LOST))
     unasked = settle_all()
     unasked += [row[0] for row in with_retries(lambda: execute(_UNASKED))]
-    return [batch for document_id in unasked for batch in ask(document_id)]
+    return [batch for document_id in unasked for batch in request_document(document_id)]
 
 
 def settle_all() -> list[UUID]:
@@ -160,18 +249,18 @@ def settle_all() -> list[UUID]:
     return _end(_SETTLED_OF_ALL, {})
 
 
-def ask(document_id: UUID) -> tuple[UUID, ...]:
+def request_document(document_id: UUID) -> tuple[UUID, ...]:
     """Ask for the vectors of a document, or of a new version in the making, by every wanted model.
 
     Returns the batches.
     """
     requested = request_all(active_model().pk, document_id, FULL)
     if not requested.requested:
-        settle_one(document_id)
+        settle_document(document_id)
     return requested.batches
 
 
-def settle_one(document_id: UUID) -> None:
+def settle_document(document_id: UUID) -> None:
     """If nothing was missing, that has only to be said."""
     with_retries(
         lambda: execute(

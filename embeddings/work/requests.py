@@ -8,9 +8,9 @@ from django.conf import settings
 from django.db import IntegrityError, OperationalError, transaction
 
 from documents.access.scopes import Access
+from embeddings import queue
 from embeddings.models import EmbeddingModel, EmbeddingRun
-from embeddings.types import Requested
-from embeddings.work import queue
+from embeddings.types import RequestScope
 from knowlex.base.ids import new_id
 from knowlex.db.threads import with_retries
 
@@ -18,18 +18,18 @@ FIRST = UUID(int=0)
 DOCUMENTS = 200  # in one transaction, of a model that is not the active one
 
 
-def request_all(model_id: int, document_id: UUID | None, access: Access) -> Requested:
+def request_all(model_id: int, document_id: UUID | None, access: Access) -> RequestScope:
     """`request` of the active model; what is missing of the other wanted ones is asked for besides.
 
     Only the active model's part is counted and can be waited for; the others' batches are among the hints.
     """
-    requested = request(model_id, document_id, access)
+    requested = request_active(model_id, document_id, access)
     others = with_retries(lambda: list(EmbeddingModel.objects.others_wanted().values_list("id", flat=True)))
-    hints = [batch for other in others for batch in request_beside(other, document_id)]
+    hints = [batch for other in others for batch in request_inactive(other, document_id)]
     return replace(requested, batches=(*requested.batches, *hints))
 
 
-def request(model_id: int, document_id: UUID | None, access: Access) -> Requested:
+def request_active(model_id: int, document_id: UUID | None, access: Access) -> RequestScope:
     """Ask the active model for all that is missing, in one transaction, tried again.
 
     Raises DatabaseUnavailable.
@@ -37,21 +37,21 @@ def request(model_id: int, document_id: UUID | None, access: Access) -> Requeste
     return with_retries(lambda: request_once(model_id, document_id, access))
 
 
-def request_beside(model_id: int, document_id: UUID | None = None) -> list[UUID]:
+def request_inactive(model_id: int, document_id: UUID | None = None) -> list[UUID]:
     """Ask a model that is not the active one for all that is missing, some documents a transaction.
 
     Returns the new batches; none if the model is gone. Raises DatabaseUnavailable.
     """
     run_id, after, batches = new_id(), FIRST, list[UUID]()
     while True:
-        found, last = with_retries(partial(_request_beside, run_id, model_id, document_id, after))
+        found, last = with_retries(partial(_request_inactive, run_id, model_id, document_id, after))
         batches += found
         if last is None:
             return batches
         after = last
 
 
-def _request_beside(
+def _request_inactive(
     run_id: UUID, model_id: int, document_id: UUID | None, after: UUID
 ) -> tuple[list[UUID], UUID | None]:
     try:
@@ -74,7 +74,7 @@ def _request_beside(
     return list(sizes), last
 
 
-def request_once(model_id: int, document_id: UUID | None, access: Access) -> Requested:
+def request_once(model_id: int, document_id: UUID | None, access: Access) -> RequestScope:
     """`request` where the caller tries again: in a transaction of its own, or within the caller's."""
     run_id = new_id()
     try:
@@ -97,4 +97,4 @@ def request_once(model_id: int, document_id: UUID | None, access: Access) -> Req
     except IntegrityError as exc:
         raise OperationalError("a chunk was deleted meanwhile") from exc  # so try again
     requested = sum(batches.values())
-    return Requested(run_id, model_id, document_id, requested, hints, last, access.collection_ids)
+    return RequestScope(run_id, model_id, document_id, requested, hints, last, access.collection_ids)

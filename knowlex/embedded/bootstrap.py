@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from documents.api_keys import has_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
-from embeddings.external.registration import register
+from embeddings.external.configuration import register_store
 from knowlex.base.retry import Retry
 from knowlex.embedded.errors import StackError
 from knowlex.embedded.report import vector_store
@@ -51,7 +51,7 @@ def prepare(say: Callable[[str], None]) -> None:
         rag.ensure_claim_judge_works()
     except ImproperlyConfigured as exc:
         raise StackError(str(exc)) from exc
-    if change := register():
+    if change := register_store():
         say(str(change))
     store, answers, reason = vector_store()
     if not answers:

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from django.conf import settings
 
-from embeddings.model_lifecycle import registry
+from embeddings import registry
 from embeddings.types import ModelSpec
 from knowlex.base.errors import EmbedderUnavailable, KnowlexError, SynthesisUnavailable
 from knowlex.base.retry import Retry

@@ -12,7 +12,7 @@ from knowlex.db.replica import Told
 from rag.types.question import Question
 
 # Columns of a statement over documents_collection c, which has c.id besides.
-STATES = f"{collection_states.STATE} AS state, {dense.STATE} AS search"
+STATES = f"{collection_states.STATE} AS state, {dense.SEARCH_STATE} AS search"
 _OF_COLLECTIONS = f"SELECT c.id, {STATES} FROM documents_collection c WHERE c.id = ANY(%s)"  # noqa: S608
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from embeddings.lexical.question_languages import asked_in
+from embeddings.lexical.languages import detect_question_languages
 from rag.conversation.vocabulary import CJK_FOLLOWS, Vocabulary, vocabulary
 from rag.ranking.names import NOUNS_ARE_CAPITAL
 
@@ -64,7 +64,7 @@ class Read:
 
 def read(text: str, *, like: str = "") -> Read:
     """like: a text of the same conversation, for the language where the question itself does not tell."""
-    told = asked_in(text) or asked_in(f"{text} {like}") or ("en",)
+    told = detect_question_languages(text) or detect_question_languages(f"{text} {like}") or ("en",)
     words = tuple(
         Word(found[0], _POSSESSIVE.sub("", found[0].lower()), *found.span()) for found in _WORD.finditer(text)
     )

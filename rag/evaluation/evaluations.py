@@ -10,7 +10,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from documents.access.scopes import Access
 from documents.library.collections import find_collection, find_collections, get_collection
 from documents.models import Collection
-from embeddings.model_lifecycle import listing
+from embeddings.model_lifecycle import catalog
 from knowlex.base.errors import Forbidden, InvalidInput, NotFound
 from knowlex.db.threads import with_retries
 from knowlex.web.pagination import After, Page, paged
@@ -46,7 +46,7 @@ def create_run(
     access.require("write")
     for one in configurations:
         if model := one.settings.get("embedding_model"):
-            listing.named(model)
+            catalog.find_model(model)
     named = _named(collections, access)
     asked = get_set(question_set, access=access)
     read = named or [_own_collection(asked, access)]

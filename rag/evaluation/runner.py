@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from embeddings.model_lifecycle import listing
+from embeddings.model_lifecycle import catalog
 from knowlex.base.errors import DatabaseUnavailable, KnowlexError
 from knowlex.db.threads import release_connection
 from rag import services
@@ -82,7 +82,7 @@ def _relevance(question: str, answer: Answer) -> float | None:
 def _options(configuration: Configuration) -> dict[str, Any]:
     options = configuration.retriever
     if "embedding_model" in options:
-        options["model_id"] = listing.named(options.pop("embedding_model")).pk
+        options["model_id"] = catalog.find_model(options.pop("embedding_model")).pk
     return options
 
 

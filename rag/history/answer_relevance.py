@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from documents.protocols import SentenceEmbedder
-from embeddings.model_lifecycle.active import active_model
+from embeddings.active_model import active_model
 from knowlex.runtime.components import component
 from rag.ranking.order import scale_of
 from rag.relevance.answers import Said, answer_relevance

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from documents.access.scopes import Access
 from documents.library.collection_statistics import CollectionCounts, collection_stats
-from embeddings.vectors.storage_used import vector_bytes
+from embeddings.vectors.rows import vector_bytes
 from rag.history.query_counts import questions_of_month
 
 

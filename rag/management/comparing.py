@@ -8,7 +8,7 @@ from django.core.management.base import OutputWrapper
 from rich.console import Console
 from rich.table import Table
 
-from embeddings.model_lifecycle import listing
+from embeddings.model_lifecycle import catalog
 from embeddings.models import EmbeddingModel
 from rag.evaluation.model_comparison import Figures, figures, read_cases
 from rag.management.closing import then_close
@@ -31,7 +31,7 @@ def compare(
     out: OutputWrapper, first: str, second: str, questions: str, collection: list[str], mode: str, **_: Any
 ) -> None:
     """Raises KnowlexError: no such model, file or collection."""
-    models = [listing.named(name) for name in (first, second)]
+    models = [catalog.find_model(name) for name in (first, second)]
     cases = read_cases(questions)
     for model in models:
         _tell_gap(out, model)
@@ -44,6 +44,6 @@ def compare(
 
 
 def _tell_gap(out: OutputWrapper, model: EmbeddingModel) -> None:
-    held = listing.counts_of(model.pk)
+    held = catalog.fetch_counts_of(model.pk)
     if held is not None and held.missing:
         out.write(f"{model.name} lacks the vectors of {held.missing} of {held.chunks} chunks.")

@@ -7,7 +7,7 @@ from prometheus_client import Counter, Histogram
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from embeddings.external import nearest
+from embeddings.search import vector_store
 from knowlex.runtime import cache
 from knowlex.runtime.metrics import REGISTRY, SECONDS, by_labels
 from rag.history import recorder
@@ -83,7 +83,7 @@ class _Elsewhere(Collector):
         failed = CounterMetricFamily(
             "knowlex_vector_store_failures", "Searches that a vector store failed.", labels=["error"]
         )
-        for error, count in sorted(nearest.failures.items()):
+        for error, count in sorted(vector_store.failures.items()):
             failed.add_metric([error], count)
         yield failed
 

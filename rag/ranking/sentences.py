@@ -8,7 +8,7 @@ from itertools import chain
 from operator import or_
 
 from documents.text.sentences import sentence_spans
-from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights
+from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
 from rag.ranking.names import names_of, subjects_of
 from rag.ranking.sentence_scores import SentenceScore, SentenceScores
 from rag.types.retrieval import Passage, Retrieval
@@ -131,7 +131,7 @@ def question_terms(text: str, known: Mapping[str, float], language: str = "") ->
     weights = {word: known.get(word, unknown) for word in sorted(words)}
     for word in words & _framing(text):
         weights[word] *= FRAMING_SHARE
-    places = {position(word): weight for word, weight in weights.items()}
+    places = {hash_position(word): weight for word, weight in weights.items()}
     subjects = tuple(found for name in subjects_of(text, language) if (found := name & words))
     return Terms(weights, words, sum(weights.values()), places, names_of(text, language) & words, subjects)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from embeddings.lexical.question_languages import asked_in
+from embeddings.lexical.languages import detect_question_languages
 from rag.relevance.calibration import (
     FOREIGN,
     WORDS_ONLY,
@@ -32,7 +32,7 @@ def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, A
     are averaged: the more either says, the more is told, and one alone does not decide.
     """
     weighed = _Weights.of(retrieval, calibration)
-    asked = asked_in(question_text)
+    asked = detect_question_languages(question_text)
     judged = []
     for described in describe(question_text, retrieval):
         passage = described.passage
@@ -73,7 +73,7 @@ class _Weights:
 
 def is_foreign(question_text: str, passage: Passage) -> bool:
     """Whether the question seems to be in another language than the passage; False where it is unclear."""
-    return _is_other(asked_in(question_text), passage)
+    return _is_other(detect_question_languages(question_text), passage)
 
 
 def _is_other(asked: tuple[str, ...], passage: Passage) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from documents.text.sentences import sentence_spans
 from embeddings.lexical.terms import idf, lexemes
 from embeddings.protocols import Embedder, SentenceAware
-from embeddings.types import Embedded, Vector
+from embeddings.types import EmbeddedText, Vector
 from knowlex.base.errors import InvalidInput
 from rag.ranking.order import SCALES, Scale, scale_by
 from rag.relevance.features import LAST_OTHER, describe
@@ -164,14 +164,14 @@ class _Collection:
 
 def _embedded(
     texts: Sequence[str], spans: Sequence[list[tuple[int, int]]], embedder: Embedder
-) -> list[Embedded]:
-    found: list[Embedded] = []
+) -> list[EmbeddedText]:
+    found: list[EmbeddedText] = []
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
         if isinstance(embedder, SentenceAware):
             found += embedder.embed_with_sentences(batch, spans[start : start + BATCH])
         else:
-            found += map(Embedded, embedder.embed(batch))
+            found += map(EmbeddedText, embedder.embed(batch))
     return found
 
 
@@ -180,7 +180,12 @@ def _unit(vector: Vector) -> NDArray[np.float32]:
 
 
 def _passage(
-    title: str, text: str, cosine: float, spans: list[tuple[int, int]], embedded: Embedded, question: Vector
+    title: str,
+    text: str,
+    cosine: float,
+    spans: list[tuple[int, int]],
+    embedded: EmbeddedText,
+    question: Vector,
 ) -> Passage:
     known = embedded.sentences is not None
     return Passage(

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from psycopg.sql import SQL, Composable, Literal
 
-from embeddings.lexical.chunk_words import sparse_text
+from embeddings.lexical.index import sparse_text
 from embeddings.search.dense import SearchModel
 from embeddings.types import Vector
-from embeddings.vectors.parameter import parameter
+from embeddings.vectors.binary import vector_parameter
 from knowlex.db.pool import Row, fetch_one
 from rag.retrievers import literal
 from rag.retrievers.filtering import Condition, is_passing
@@ -87,7 +87,7 @@ async def examine(
         "words": (words.all_known() if scope and scope.narrow else words.finding()) if words else "",
         "weights": words.weights() if words else sparse_text({}),
         "literal": literal.needle(question.text).text,
-        **({} if vector is None else {"vector": parameter(vector)}),
+        **({} if vector is None else {"vector": vector_parameter(vector)}),
         **condition.parameters,
     }
     each = tuple(sql for _, sql in condition.named)

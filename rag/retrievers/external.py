@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from embeddings.external import nearest
+from embeddings.search import vector_store
 from embeddings.search.dense import SearchModel
 from embeddings.types import Vector
 from knowlex.db.pool import fetch_one
@@ -19,19 +19,19 @@ async def near(
     model: SearchModel, scope: Scope, vector: Vector, parameters: Mapping[str, Any]
 ) -> list[UUID] | None:
     """The ids for a search by `model`; None where all that pass the filters are to be compared instead: too
-    few of the nearest do, or the store cannot hold the collections.
+    few of the nearest do.
 
     parameters: those of the search (vector, collections, limit and the filters'). The store is asked while
     nothing of the database is held. Raises VectorStoreFailed, DatabaseUnavailable.
     """
     collections, limit = parameters["collections"], parameters["limit"]
     if not scope.condition:
-        return await nearest.near(model.space, vector, collections=collections, limit=limit + nearest.MORE)
+        return await vector_store.fetch_nearest(
+            model.space, vector, collections=collections, limit=limit + vector_store.MORE
+        )
     asked = limit * STEP
     while True:
-        found = await nearest.near(model.space, vector, collections=collections, limit=asked)
-        if found is None:
-            return None
+        found = await vector_store.fetch_nearest(model.space, vector, collections=collections, limit=asked)
         passing = await _passing(model, scope, found, parameters)
         if len(passing) >= limit:
             return passing

@@ -11,9 +11,9 @@ from uuid import UUID
 import psycopg
 from psycopg.sql import SQL
 
-from embeddings.search.dense import ZERO_DISTANCE, SearchModel, embed_question, usable_model
+from embeddings.search.dense import ZERO_DISTANCE, SearchModel, embed_question, search_model_of
 from embeddings.types import Vector
-from embeddings.vectors.parameter import parameter
+from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import KnowlexError, NotFound, RetrievalFailed
 from knowlex.db.pool import Row, StatementTooLong
 from knowlex.db.replica import fetch_all
@@ -72,7 +72,7 @@ class HybridRetriever:
             scope = await self._scopes.even_if_empty(question)
             model, vector = None, None
             if scope is not None and question.mode in ("hybrid", "dense"):
-                model = usable_model(scope.row)
+                model = search_model_of(scope.row)
                 vector = (
                     await embed_question(question.text, model, state=question.state)
                     if model.dimensions
@@ -139,7 +139,7 @@ class HybridRetriever:
     async def _nearest(
         self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages, times: int
     ) -> Sequence[Row]:
-        parameters = {**self._parameters(question, scope, times), "vector": parameter(vector)}
+        parameters = {**self._parameters(question, scope, times), "vector": vector_parameter(vector)}
         if model.outside:
             near = await took.of("vector_store", external.near(model, scope, vector, parameters))
             model, parameters["near"] = (model, near) if near is not None else (model.exactly(), None)
@@ -206,7 +206,7 @@ def _failures() -> Iterator[None]:
 
 def model_of(scope: Scope) -> SearchModel | None:
     """None where it has no vectors."""
-    model = usable_model(scope.row)
+    model = search_model_of(scope.row)
     if not model.dimensions or not scope.row["has_vectors"]:
         return None
     return model.filtered(narrow=scope.narrow) if scope.condition else model

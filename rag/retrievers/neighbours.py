@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from embeddings.vectors.parameter import parameter
+from embeddings.vectors.binary import vector_parameter
 from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
 from rag.answering.states import told
@@ -40,7 +40,7 @@ async def _rows(
     parameters = {
         **which,
         "collections": list(question.collection_ids),
-        **({} if found.vector is None else {"vector": parameter(found.vector)}),
+        **({} if found.vector is None else {"vector": vector_parameter(found.vector)}),
         **condition.parameters,
     }
     model_id = None if found.vector is None else found.model_id

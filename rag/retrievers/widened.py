@@ -10,7 +10,7 @@ import psycopg
 
 from embeddings.search.dense import SearchModel, embed_passage, embed_question
 from embeddings.types import Vector
-from embeddings.vectors.parameter import parameter
+from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import KnowlexError, RetrievalFailed
 from knowlex.db.pool import fetch_all
 from rag.answering.timing import Stages
@@ -112,6 +112,10 @@ class WidenedRetriever(HybridRetriever):
         """Those of the chunks that are still there."""
         if not scores:
             return []
-        given = {"ids": list(scores), "scores": list(scores.values()), "vector": parameter(plain.vector)}
+        given = {
+            "ids": list(scores),
+            "scores": list(scores.values()),
+            "vector": vector_parameter(plain.vector),
+        }
         rows = await fetch_all(statements.judged(plain.model), given | words_of(plain.scope))
         return [passage_of(row) for row in rows]

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 
-from embeddings.lexical.chunk_words import sparse_text
-from embeddings.lexical.terms import idf, position
+from embeddings.lexical.index import sparse_text
+from embeddings.lexical.terms import hash_position, idf
 
 ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
 # Against scoring every chunk that holds any word, 100 questions of 12 words on 100,000 chunks of real text:
@@ -62,7 +62,7 @@ class Words:
         """The known words' idf at their hashed places, as a sparsevec."""
         places: dict[int, float] = {}
         for word, _ in self.known:
-            place = position(word)
+            place = hash_position(word)
             places[place] = places.get(place, 0.0) + self.idf[word]
         return sparse_text(places)
 

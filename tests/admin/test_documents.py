@@ -10,7 +10,7 @@ from django.test import Client
 
 from documents.models import Collection, Document, IngestJob, Page
 from embeddings import services
-from embeddings.work import ingestion
+from embeddings.ingest import documents as ingestion
 from tests.admin.conftest import COMPLETED
 
 pytestmark = pytest.mark.django_db(transaction=True)

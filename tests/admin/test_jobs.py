@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from documents.models import Collection, Document, IngestItem, IngestJob
 from embeddings import services
-from embeddings.work import ingestion
+from embeddings.ingest import documents
 from knowlex.runtime import liveness
 from tests.admin.conftest import COMPLETED, FAILED
 
@@ -42,7 +42,7 @@ def test_several_files_are_uploaded_at_once_and_their_job_tells_how_they_end(
     assert (first["name"], first["state"], first["stage"]) == ("kenya.md", "pending", "queued")
     assert (second["state"], second["error"]) == ("failed", "File is empty.")
 
-    for batch in ingestion.run_next():
+    for batch in documents.run_next():
         services.embed_batch(batch)
 
     after = progress(admin_client, job)

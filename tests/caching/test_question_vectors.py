@@ -104,7 +104,7 @@ async def test_the_process_keeps_the_last_thousand(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(question_vectors, "KEPT", 2)
     for text in ("a", "b", "a", "c"):
         await question_vector(text, MODEL, "s", Embedder())
-    assert len(question_vectors._kept) == 2
+    assert len(question_vectors._vectors) == 2
 
 
 async def test_switched_off_every_question_is_embedded(settings: Any):

@@ -6,7 +6,7 @@ from django.core.exceptions import ImproperlyConfigured
 from documents.access.scopes import FULL
 from embeddings import services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest
-from embeddings.search.dense import search
+from embeddings.search.dense import search_chunks
 from knowlex.base.ids import new_id
 from knowlex.db import pool
 from tests.embeddings.conftest import in_thread
@@ -94,7 +94,7 @@ async def test_a_question_is_embedded_by_the_model_that_it_searches(add_document
     await in_thread(services.embed_batch, new_id())
     configure(model_name="another", dimensions=64)
     try:
-        (hit,) = await search("one text", access=FULL, collection=None, limit=5)
+        (hit,) = await search_chunks("one text", access=FULL, collection=None, limit=5)
     finally:
         await pool.close_pool()
     assert hit.distance == 0

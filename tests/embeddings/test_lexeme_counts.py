@@ -10,8 +10,8 @@ from django.db.models import Sum
 from documents.access.scopes import FULL
 from documents.models import Chunk, Document
 from embeddings import services
-from embeddings.lexical import chunk_words
-from embeddings.lexical import counts as lexeme_counts
+from embeddings.lexical import index
+from embeddings.lexical import index as lexeme_counts
 from embeddings.lexical.terms import lexemes
 from embeddings.models import LexemeCount, LexicalEntry
 from knowlex.base.ids import new_id
@@ -55,17 +55,17 @@ def test_folding_keeps_every_sum_and_leaves_one_row_a_word(add_document):
         services.request_embeddings(document, access=FULL)
         services.embed_batch(new_id())
     Document.objects.filter(pk=documents[0]).delete()
-    newest = lexeme_counts.fold(since=0, min_new_rows=1)
+    newest = lexeme_counts.fold_counts(since=0, min_new_rows=1)
     assert counted() == true_counts()
     rows = LexemeCount.objects.values_list("lexeme", flat=True)
     assert len(set(rows)) == len(rows)
-    assert lexeme_counts.fold(since=newest, min_new_rows=1) == newest
+    assert lexeme_counts.fold_counts(since=newest, min_new_rows=1) == newest
 
 
 def test_few_new_rows_are_not_worth_folding(add_document):
     add_document(["ships and water"])
     embed_all()
-    assert lexeme_counts.fold(since=0) == 0
+    assert lexeme_counts.fold_counts(since=0) == 0
 
 
 def test_folding_while_others_write_and_read_is_never_seen(add_document):
@@ -91,7 +91,8 @@ def test_folding_while_others_write_and_read_is_never_seen(add_document):
     with ThreadPoolExecutor(4) as pool:
         writing = [pool.submit(in_thread, lambda: services.embed_batch(new_id())) for _ in range(10)]
         folding = [
-            pool.submit(in_thread, lambda: lexeme_counts.fold(since=0, min_new_rows=1)) for _ in range(20)
+            pool.submit(in_thread, lambda: lexeme_counts.fold_counts(since=0, min_new_rows=1))
+            for _ in range(20)
         ]
         seen = [consistent() for _ in range(50)]
         for future in [*writing, *folding]:
@@ -108,5 +109,5 @@ def test_words_of_the_pending_list_are_taken_into_the_index(add_document):
     assert execute(empty_it) == [(True,)]
     add_document(["green ships sail"])
     embed_all()
-    chunk_words.index_pending()
+    index.index_pending()
     assert execute(empty_it) == [(False,)]

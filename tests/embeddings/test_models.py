@@ -14,7 +14,7 @@ from documents.access.scopes import FULL
 from documents.models import Document
 from embeddings import services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
-from embeddings.search.dense import search
+from embeddings.search.dense import search_chunks
 from embeddings.work import document_status
 from knowlex.base.ids import new_id
 from knowlex.db import pool
@@ -96,7 +96,7 @@ def test_new_chunks_are_embedded_by_every_wanted_model(library: Document, manage
     manage("add", NEW, "--dimensions", "64")
     manage("build", NEW)
     later = Document.objects.get(id=add_document(["one more text"]))
-    document_status.ask(later.id)
+    document_status.request_document(later.id)
     work()
     assert (vectors(OLD), vectors(NEW)) == (46, 46)
     assert status(later) == "completed"
@@ -108,7 +108,7 @@ def test_what_the_active_model_has_to_do_goes_before_a_build(
 ):
     manage("add", NEW, "--dimensions", "64")
     manage("build", NEW, "--detach")
-    document_status.ask(add_document(["an upload meanwhile"]))
+    document_status.request_document(add_document(["an upload meanwhile"]))
     claims = [services._claim(new_id()) for _ in range(3)]
     assert [claimed[0].name for claimed in claims if claimed].count(OLD) == 1
     assert claims[0] is not None
@@ -121,7 +121,7 @@ def test_a_model_that_fails_fails_no_document(
     manage("add", NEW, "--dimensions", "64")
     provider.rule("status", status=400, on="embeddings", contains="poison", model=NEW)
     poisoned = Document.objects.get(id=add_document(["this is poison to one of them"]))
-    document_status.ask(poisoned.id)
+    document_status.request_document(poisoned.id)
     with pytest.raises(CommandError, match="1 chunks could not be embedded"):
         manage("build", NEW)
     assert status(poisoned) == "completed"
@@ -165,7 +165,7 @@ def test_models_before_the_last_one_are_kept_but_not_kept_up(
         manage("add", name, "--provider", "openai", "--model", NEW, "--dimensions", "16")
         manage("build", name)
         manage("activate", name)
-    document_status.ask(add_document(["one more text"]))
+    document_status.request_document(add_document(["one more text"]))
     work()
     assert [vectors(name) for name in (OLD, "second", "third")] == [45, 46, 46]
     assert "idle" in manage("list")
@@ -181,9 +181,9 @@ async def test_a_search_goes_on_with_the_model_that_it_began_with(
     await in_thread(manage, "build", NEW)
     provider.forget_log()
     try:
-        before = await search(TEXTS[7], access=FULL, collection=None, limit=3)
+        before = await search_chunks(TEXTS[7], access=FULL, collection=None, limit=3)
         await in_thread(manage, "activate", NEW)
-        after = await search(TEXTS[7], access=FULL, collection=None, limit=3)
+        after = await search_chunks(TEXTS[7], access=FULL, collection=None, limit=3)
     finally:
         await pool.close_pool()
     assert [hit.content for hit in (before[0], after[0])] == [TEXTS[7]] * 2

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from embeddings import registry
 from embeddings.embedders.ollama import OllamaEmbedder
-from embeddings.model_lifecycle import adding, registry
+from embeddings.model_lifecycle import catalog
 from embeddings.types import ModelSpec
 from knowlex.base.errors import EmbedderRejected, EmbedderUnavailable, TextRejected
 from knowlex.base.retry import Retry
@@ -162,14 +163,14 @@ def spec(name: str, provider: str = "ollama", **options: str) -> ModelSpec:
 
 
 def test_the_same_model_by_its_tag_is_no_other_one() -> None:
-    assert registry.fits(spec("all-minilm"), spec("all-minilm:latest"))
-    assert registry.fits(spec("mine", model="all-minilm"), spec("all-minilm:latest"))
-    assert not registry.fits(spec("all-minilm"), spec("all-minilm:33m"))
-    assert not registry.fits(spec("m", "openai"), spec("m:latest", "openai"))
+    assert registry.is_same_model(spec("all-minilm"), spec("all-minilm:latest"))
+    assert registry.is_same_model(spec("mine", model="all-minilm"), spec("all-minilm:latest"))
+    assert not registry.is_same_model(spec("all-minilm"), spec("all-minilm:33m"))
+    assert not registry.is_same_model(spec("m", "openai"), spec("m:latest", "openai"))
 
 
 def test_what_is_added_goes_by_its_short_name() -> None:
-    added = adding.spec(
+    added = catalog.parse_spec(
         "mine:latest", provider="ollama", options={"model": "all-minilm:latest", "query_prefix": "query: "}
     )
     assert added == spec("mine", model="all-minilm", query_prefix="query: ")

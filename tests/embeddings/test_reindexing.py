@@ -8,7 +8,7 @@ from documents.access.scopes import FULL
 from documents.library.collection_statistics import stored_languages
 from documents.models import Document, Page
 from embeddings import services
-from embeddings.lexical.reindexing import reindex
+from embeddings.lexical.index import reindex
 from embeddings.lexical.terms import lexemes
 from embeddings.models import LexemeCount, LexicalEntry
 from knowlex.base.ids import new_id

@@ -20,8 +20,8 @@ from documents.library.storage import Staging
 from documents.models import Collection, Document, IngestItem, IngestJob
 from embeddings import services
 from embeddings.models import EmbeddingRequest
-from embeddings.sanity import sanity
-from embeddings.work.queue import execute
+from embeddings.queue import execute
+from embeddings.sanity import check_sanity
 from knowlex.base.ids import new_id
 from tests.support.texts import facts_pdf, markdown
 
@@ -218,7 +218,7 @@ def plant(sql: str) -> None:
 
 
 def broken(**options: Any) -> set[str]:
-    return {finding.name for finding in sanity(**options) if finding.broken}
+    return {finding.name for finding in check_sanity(**options) if finding.broken}
 
 
 class Copy:
@@ -238,7 +238,7 @@ class Copy:
 
 
 def test_a_sound_database_passes(sound: Path):
-    assert [finding for finding in sanity(deep=True) if finding.broken] == []
+    assert [finding for finding in check_sanity(deep=True) if finding.broken] == []
 
 
 def test_planted_damage_of_every_kind_is_found_and_named(sound: Path):

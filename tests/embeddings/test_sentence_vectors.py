@@ -17,12 +17,12 @@ from documents.models import Chunk, Collection, Document
 from documents.text.sentences import sentence_spans
 from embeddings import services
 from embeddings.embedders.local import LocalEmbedder
-from embeddings.embedders.sentences import sentence_vectors
+from embeddings.embedders.on_cpu import sentence_vectors
 from embeddings.models import Embedding, EmbeddingRequest, SentenceVectors
 from embeddings.protocols import SentenceAware
-from embeddings.sanity import sanity
+from embeddings.sanity import check_sanity
+from embeddings.vectors.rows import vector_bytes
 from embeddings.vectors.sentences import MOST
-from embeddings.vectors.storage_used import vector_bytes
 from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import new_id
 from knowlex.db.threads import execute
@@ -172,7 +172,7 @@ def test_sentences_are_exported_and_come_back(library: Collection):
     copy = Collection.objects.get(name="copy")
     assert len(stored(library)) > 1
     assert stored(copy) == stored(library)
-    assert {finding.name for finding in sanity() if finding.broken} <= {"default_collection"}
+    assert {finding.name for finding in check_sanity() if finding.broken} <= {"default_collection"}
 
 
 def test_an_export_of_an_earlier_release_has_no_sentences(library: Collection):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.vectors.checks import UnusableVectors, checked
+from embeddings.vectors.checks import UnusableVectors, check_vectors
 
 
 def item(index, embedding):
@@ -11,15 +11,15 @@ def item(index, embedding):
 
 
 def test_vectors_come_back_in_the_order_of_their_index():
-    vectors = checked([item(1, [0.0, 1.0]), item(0, [1.0, 0.0])], 2, 2)
+    vectors = check_vectors([item(1, [0.0, 1.0]), item(0, [1.0, 0.0])], 2, 2)
     assert [list(vector) for vector in vectors] == [[1.0, 0.0], [0.0, 1.0]]
     assert all(vector.dtype == np.float32 for vector in vectors)
 
 
 def test_without_a_known_size_the_first_vector_decides():
-    assert len(checked([item(0, [1, 2, 3])], 1, None)[0]) == 3
+    assert len(check_vectors([item(0, [1, 2, 3])], 1, None)[0]) == 3
     with pytest.raises(UnusableVectors, match="2 dimensions instead of 3"):
-        checked([item(0, [1, 2, 3]), item(1, [1, 2])], 2, None)
+        check_vectors([item(0, [1, 2, 3]), item(1, [1, 2])], 2, None)
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_without_a_known_size_the_first_vector_decides():
 )
 def test_one_unusable_vector_refuses_all(items):
     with pytest.raises(UnusableVectors):
-        checked(items, 2, 2)
+        check_vectors(items, 2, 2)

@@ -7,11 +7,11 @@ import pytest
 from django.db import connection
 
 from documents.models import Collection, Document
-from embeddings.lexical import chunk_words
-from embeddings.lexical.chunk_words import sparse_text
-from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights
+from embeddings.lexical import index
+from embeddings.lexical.index import sparse_text
+from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
 from embeddings.models import LexicalEntry
-from embeddings.types import HeldChunk
+from embeddings.types import ClaimedChunk
 from tests.support.environment import PROJECT
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
@@ -95,7 +95,7 @@ def test_a_chunk_of_any_size_and_one_without_words_can_be_stored(add_document):
     letters = [chr(0x10400 + n) for n in range(40)]  # four bytes each
     huge = " ".join("".join(letters[n // 40**place % 40] for place in range(4)) * 16 for n in range(20_000))
     document = Document.objects.get(pk=add_document([huge, "of the and", "?!", "漢" * 3]))
-    chunk_words.store([HeldChunk(chunk.id, chunk.content) for chunk in document.chunks.all()])
+    index.store_words([ClaimedChunk(chunk.id, chunk.content) for chunk in document.chunks.all()])
     assert LexicalEntry.objects.count() == 4
     assert wrong_counts() == []
 
@@ -112,7 +112,7 @@ def test_the_database_scores_as_plain_bm25_does(add_document):
     ]
     document = Document.objects.get(pk=add_document(texts))
     chunks = list(document.chunks.order_by("chunk_index"))
-    chunk_words.store([HeldChunk(chunk.id, chunk.content) for chunk in chunks])
+    index.store_words([ClaimedChunk(chunk.id, chunk.content) for chunk in chunks])
     for question in (
         "castles of stone",
         "wood 2021 東京タワー",
@@ -124,7 +124,7 @@ def test_the_database_scores_as_plain_bm25_does(add_document):
         worth = {word: idf(sum(word in lexemes(text) for text in texts), len(texts)) for word in asked}
         expected = {
             chunk.id: sum(
-                weight * term_weights(lexemes(chunk.content)).get(position(word), 0.0)
+                weight * term_weights(lexemes(chunk.content)).get(hash_position(word), 0.0)
                 for word, weight in worth.items()
             )
             for chunk in chunks
@@ -132,7 +132,7 @@ def test_the_database_scores_as_plain_bm25_does(add_document):
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT chunk_id, -(weights <#> %s::sparsevec) FROM embeddings_lexicalentry",
-                [sparse_text({position(word): weight for word, weight in worth.items()})],
+                [sparse_text({hash_position(word): weight for word, weight in worth.items()})],
             )
             found = dict(cursor.fetchall())
         assert found == pytest.approx(expected, rel=1e-5, abs=1e-6)

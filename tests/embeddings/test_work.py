@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from documents.access.scopes import FULL
 from documents.models import Chunk, Document
-from embeddings import services
+from embeddings import queue, services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun
-from embeddings.types import Embedded
-from embeddings.vectors.rows import store, vector_text
-from embeddings.work import document_status, queue
+from embeddings.types import EmbeddedText
+from embeddings.vectors.rows import store_vectors, vector_text
+from embeddings.work import document_status
 from knowlex.base.errors import NotFound
 from knowlex.base.ids import new_id
 from tests.provider import vector_of
@@ -137,8 +137,8 @@ def test_what_a_dead_worker_comes_back_with_is_thrown_away(add_document):
     services.sweep()
     work()
     with transaction.atomic():
-        stored = store(
-            lease=late, model_id=model.pk, chunks=chunks, found=[Embedded(np.ones(32, np.float32))] * 2
+        stored = store_vectors(
+            lease=late, model_id=model.pk, chunks=chunks, found=[EmbeddedText(np.ones(32, np.float32))] * 2
         )
     assert stored == 0
     assert EmbeddingRun.objects.get().embedded == 2
@@ -192,8 +192,8 @@ def test_a_document_deleted_while_it_is_embedded_does_not_come_back(add_document
         chunks = queue.claim(model_id=model.pk, lease=lease)
     Document.objects.filter(pk=gone).delete()
     with transaction.atomic():
-        found = [Embedded(vector_of(chunk.content, 32)) for chunk in chunks]
-        assert store(lease=lease, model_id=model.pk, chunks=chunks, found=found) == 3
+        found = [EmbeddedText(vector_of(chunk.content, 32)) for chunk in chunks]
+        assert store_vectors(lease=lease, model_id=model.pk, chunks=chunks, found=found) == 3
     assert set(Embedding.objects.values_list("chunk__document_id", flat=True)) == {kept}
     assert EmbeddingRequest.objects.count() == 0
 

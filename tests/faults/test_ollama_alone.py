@@ -173,7 +173,7 @@ def test_a_restart_by_its_other_name_embeds_nothing_anew(stack: Stack, provider:
         "shell",
         "-v0",
         "-c",
-        "from embeddings.model_lifecycle.active import ensure_model_matches as e; e()",
+        "from embeddings.active_model import ensure_model_matches as e; e()",
         env={"KNOWLEX_EMBEDDING_MODEL": "all-minilm"},
     )
     assert found == ""

@@ -25,7 +25,7 @@ from documents.library.storage import StagedUpload, Staging
 from documents.models import Collection
 from documents.types import ChunkingSettings
 from embeddings import tasks
-from embeddings.work import ingestion
+from embeddings.ingest import documents as ingestion
 from knowlex.base.errors import BrokerUnavailable, KnowlexError
 
 

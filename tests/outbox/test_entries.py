@@ -10,9 +10,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from embeddings import services
-from embeddings.external import configured, delivery, outbox, registration
+from embeddings.external import configuration, delivery, outbox
 from embeddings.models import DroppedSpace, Embedding, OutboxEntry, OutsideStore
-from embeddings.types import Held, Near, Point, Space, Vector
+from embeddings.types import NearestChunk, Point, Space, StoredChunk, Vector
 from knowlex.base.errors import VectorStoreFailed
 from knowlex.base.ids import new_id
 from knowlex.db.threads import execute
@@ -33,7 +33,7 @@ class PickyStore:
 
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
-    ) -> list[Near]:
+    ) -> list[NearestChunk]:
         return []
 
     async def put(self, space: Space, points: Sequence[Point]) -> None:
@@ -50,7 +50,7 @@ class PickyStore:
         for chunk_id in chunk_ids:
             self.points.pop(chunk_id, None)
 
-    async def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
+    async def list_chunks(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
         yield []
 
     async def drop(self, space: Space) -> None:
@@ -67,18 +67,18 @@ class PickyStore:
 @pytest.fixture
 def store(settings: Any, monkeypatch: pytest.MonkeyPatch) -> PickyStore:
     """Registered as the store in use."""
-    monkeypatch.setitem(configured.OUTSIDE, __name__, "picky")
+    monkeypatch.setitem(configuration.EXTERNAL_STORES, __name__, "picky")
     part = {"class": f"{__name__}.PickyStore", "options": {"url": "http://picky:1"}}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part}
-    registration.register()
-    registration.fill()
+    configuration.register_store()
+    configuration.fill_outbox()
     return component("VECTOR_STORE", PickyStore)
 
 
 def embed(add_document: AddDocument, texts: Sequence[str]) -> list[UUID]:
     """With vectors stored, and nothing shipped; the chunks in their order."""
     document = add_document(texts)
-    services.document_status.ask(document)
+    services.document_status.request_document(document)
     while services.work_once():
         pass
     rows = Embedding.objects.filter(chunk__document_id=document).order_by("chunk__chunk_index")
@@ -103,7 +103,7 @@ def test_what_the_store_refuses_is_found_noted_and_put_off_and_the_rest_arrives(
     chunks = embed(add_document, [f"text {n}" for n in range(20)])
     store.down, store.refused = False, {chunks[7]}
     let_time_pass()
-    while delivery.work_once():
+    while delivery.deliver_once():
         pass
     assert set(store.points) == set(chunks) - {chunks[7]}
     (entry,) = OutboxEntry.objects.all()
@@ -114,9 +114,9 @@ def test_what_the_store_refuses_is_found_noted_and_put_off_and_the_rest_arrives(
     )
     assert not OutsideStore.objects.get().failures
     store.refused.clear()
-    assert not delivery.work_once(), "it is put off"
+    assert not delivery.deliver_once(), "it is put off"
     let_time_pass()
-    assert delivery.work_once()
+    assert delivery.deliver_once()
     assert (len(store.points), waiting()) == (20, set())
 
 
@@ -125,14 +125,14 @@ def test_a_store_that_is_down_is_left_alone_for_a_while(add_document: AddDocumen
     chunks = embed(add_document, ["one", "two"])
     calls = store.calls
     assert OutsideStore.objects.get().failures == 1
-    assert not delivery.work_once()
+    assert not delivery.deliver_once()
     embed(add_document, ["three"])
     assert store.calls == calls
-    assert delivery.turns_due() == 0
+    assert delivery.count_due_turns() == 0
     store.down = False
     let_time_pass()
-    assert delivery.turns_due() == 1
-    assert delivery.ship_turn() is False
+    assert delivery.count_due_turns() == 1
+    assert delivery.deliver_for_a_turn() is False
     assert set(chunks) < set(store.points)
     assert not OutsideStore.objects.get().failures
 
@@ -141,10 +141,10 @@ def test_what_changes_while_it_is_sent_is_sent_again(add_document: AddDocument, 
     (chunk,) = embed(add_document, ["one"])
     Embedding.objects.filter(chunk_id=chunk).update(vector=[1.0] + [0.0] * 31)
     store.before_put.append(lambda: in_another_session(lambda: execute("DELETE FROM embeddings_embedding")))
-    assert delivery.work_once()
+    assert delivery.deliver_once()
     store.before_put.clear()
     assert waiting() == {chunk} == set(store.points)
-    assert delivery.work_once()
+    assert delivery.deliver_once()
     assert (waiting(), store.points) == (set(), {})
 
 
@@ -158,11 +158,11 @@ def test_what_was_sent_under_a_lease_that_had_ended_is_looked_at_again(
             lambda: execute("UPDATE embeddings_outboxentry SET lease = gen_random_uuid()")
         )
     )
-    assert delivery.work_once()
+    assert delivery.deliver_once()
     store.before_put.clear()
     let_time_pass()
     assert waiting() == {chunk}
-    assert delivery.work_once()
+    assert delivery.deliver_once()
     assert waiting() == set()
 
 
@@ -173,7 +173,7 @@ def test_whoever_tells_how_it_went_waits_for_nobody_who_is_changing_a_vector(
     store.down = True
     chunks = embed(add_document, [f"text {n}" for n in range(3)])
     let_time_pass()
-    used, lease = configured.in_use(), new_id()
+    used, lease = configuration.configured_store(), new_id()
     assert used
     entries = outbox.claim(fingerprint=used.fingerprint, lease=lease, most=3)
     refused = [entry for entry in entries if entry.chunk_id != chunks[2]]
@@ -190,7 +190,7 @@ def test_two_workers_never_take_the_same_entry(add_document: AddDocument, store:
     store.down = True
     embed(add_document, [f"text {n}" for n in range(30)])
     let_time_pass()
-    used = configured.in_use()
+    used = configuration.configured_store()
     assert used
     taken = [outbox.claim(fingerprint=used.fingerprint, lease=new_id(), most=12) for _ in range(4)]
     assert [len(some) for some in taken] == [12, 12, 6, 0]
@@ -201,17 +201,17 @@ def test_another_store_is_told_everything_and_a_worker_of_the_old_one_takes_noth
     add_document: AddDocument, store: PickyStore, settings: Any
 ):
     chunks = embed(add_document, ["one", "two"])
-    former = configured.in_use()
+    former = configuration.configured_store()
     assert former
     part = settings.KNOWLEX["VECTOR_STORE"] | {"options": {"url": "http://user:secret@picky:2"}}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part}
-    told = str(registration.register())
+    told = str(configuration.register_store())
     assert "instead of picky at http://picky:1" in told
     assert "secret" not in told + OutsideStore.objects.get().place
-    registration.fill()
+    configuration.fill_outbox()
     assert waiting() == set(chunks)
     assert outbox.claim(fingerprint=former.fingerprint, lease=new_id(), most=5) == []
-    assert registration.register() is None
+    assert configuration.register_store() is None
 
 
 def test_the_same_store_with_another_password_key_or_limit_is_told_nothing_anew(
@@ -220,7 +220,7 @@ def test_the_same_store_with_another_password_key_or_limit_is_told_nothing_anew(
     part = settings.KNOWLEX["VECTOR_STORE"]
     changed = {"url": "http://user:secret@picky:1", "api_key": "another", "timeout_s": 9.0}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part | {"options": changed}}
-    assert registration.register() is None
+    assert configuration.register_store() is None
 
 
 def test_without_a_store_nothing_is_noted_and_giving_one_up_empties_the_outbox(
@@ -230,7 +230,7 @@ def test_without_a_store_nothing_is_noted_and_giving_one_up_empties_the_outbox(
     embed(add_document, ["one"])
     DroppedSpace.objects.create(model_id=99, dimensions=0, created_at=timezone.now())
     settings.KNOWLEX = {role: part for role, part in settings.KNOWLEX.items() if role != "VECTOR_STORE"}
-    assert "is no longer used: vectors are searched in PostgreSQL" in str(registration.register())
+    assert "is no longer used: vectors are searched in PostgreSQL" in str(configuration.register_store())
     embed(add_document, ["two"])
     counts = [model.objects.count() for model in (OutsideStore, OutboxEntry, DroppedSpace)]
     assert counts == [0, 0, 0]
@@ -239,7 +239,7 @@ def test_without_a_store_nothing_is_noted_and_giving_one_up_empties_the_outbox(
 def test_going_over_to_a_store_in_memory_is_told_as_that(store: PickyStore, settings: Any):
     part = {"class": "embeddings.stores.memory.MemoryStore"}
     settings.KNOWLEX = settings.KNOWLEX | {"VECTOR_STORE": part}
-    assert "vectors are searched in each process's memory" in str(registration.register())
+    assert "vectors are searched in each process's memory" in str(configuration.register_store())
 
 
 def in_another_session(work: Callable[[], object]) -> None:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import numpy as np
 
-from embeddings.types import Held, Near, Point, Space, Vector
+from embeddings.types import NearestChunk, Point, Space, StoredChunk, Vector
 from knowlex.base.errors import VectorStoreFailed
 
 
@@ -19,11 +19,11 @@ class SpyingStore:
 
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
-    ) -> list[Near]:
+    ) -> list[NearestChunk]:
         self.asked.append((tuple(collections), limit))
         await self.ping()
         near = [
-            Near(point.chunk_id, 1 - float(vector @ point.vector / np.linalg.norm(point.vector)))
+            NearestChunk(point.chunk_id, 1 - float(vector @ point.vector / np.linalg.norm(point.vector)))
             for point in self.points.values()
             if point.collection_id in collections
         ]
@@ -36,8 +36,10 @@ class SpyingStore:
         for chunk_id in chunk_ids:
             self.points.pop(chunk_id, None)
 
-    async def held(self, space: Space) -> AsyncIterator[Sequence[Held]]:
-        yield [Held(one.chunk_id, str(one.collection_id), one.chunk_hash) for one in self.points.values()]
+    async def list_chunks(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
+        yield [
+            StoredChunk(one.chunk_id, str(one.collection_id), one.chunk_hash) for one in self.points.values()
+        ]
 
     async def drop(self, space: Space) -> None:
         self.points.clear()

@@ -1,4 +1,4 @@
-"""The vectors in a process's memory are those of PostgreSQL at every question, read once."""
+"""The vectors in a process's memory are those of PostgreSQL at every question, read when they changed."""
 
 import asyncio
 from typing import Any
@@ -8,8 +8,9 @@ import pytest
 
 from documents.access.scopes import FULL
 from documents.models import Chunk, Document
-from embeddings.external import mirror
 from embeddings.models import Embedding, EmbeddingModel
+from embeddings.search import vector_store
+from embeddings.types import Point, Space
 from knowlex.db.pool import close_pool
 from rag import services
 from rag.retrievers.hybrid import HybridRetriever
@@ -24,18 +25,19 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def reads(settings: Any, embedder: Provider, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many vectors each statement asked for, of a store in memory."""
+    """How many vectors each statement read for a store in memory."""
     part = {"class": "embeddings.stores.memory.MemoryStore"}
     settings.KNOWLEX = {**settings.KNOWLEX, "VECTOR_STORE": part}
-    asked: list[int] = []
-    vectors = mirror.read_vectors
+    counts: list[int] = []
+    read_points = vector_store._read_points
 
-    def counted(model_id: int, collection_id: UUID, ids: list[bytes], dimensions: int) -> Any:
-        asked.append(len(ids))
-        return vectors(model_id, collection_id, ids, dimensions)
+    def counted(space: Space, collection_id: UUID) -> list[Point]:
+        points = read_points(space, collection_id)
+        counts.append(len(points))
+        return points
 
-    monkeypatch.setattr(mirror, "read_vectors", counted)
-    return asked
+    monkeypatch.setattr(vector_store, "_read_points", counted)
+    return counts
 
 
 @pytest.fixture
@@ -60,18 +62,20 @@ def test_it_finds_what_postgresql_finds(library: None, reads: list[int], mode: M
     assert reads == [3]  # once, for both questions
 
 
-def test_only_what_has_come_is_read(library: None, reads: list[int], add_document: AddDocument):
+def test_a_collection_that_has_changed_is_read_again(
+    library: None, reads: list[int], add_document: AddDocument
+):
     contents("bread")
     add_document("Bread is made of flour.", "Rye bread is dark.")
     assert len(contents("bread")) == 5
-    assert reads == [3, 2]
+    assert reads == [3, 5]
 
 
 def test_what_has_gone_goes(library: None, reads: list[int]):
     contents("bread")
     Document.objects.filter(original_filename="file0.pdf").delete()
     assert contents("bread") == [TEA]
-    assert reads == [3]
+    assert reads == [3, 1]
 
 
 def test_a_vector_that_is_made_anew_is_read_anew(library: None, reads: list[int]):
@@ -82,7 +86,7 @@ def test_a_vector_that_is_made_anew_is_read_anew(library: None, reads: list[int]
         chunk_id=ring.chunk_id, model_id=ring.model_id, collection_id=ring.collection_id, vector=tea.vector
     )
     assert contents(TEA)[:2] in ([RING, TEA], [TEA, RING])
-    assert reads == [3, 1]
+    assert reads == [3, 3]
 
 
 def test_collections_are_kept_apart(library: None, reads: list[int], add_document: AddDocument):
@@ -121,34 +125,3 @@ def test_questions_of_several_loops_share_what_is_held(library: None, reads: lis
 
     assert [asyncio.run(one()) for _ in range(3)] == [3, 3, 3]
     assert reads == [3]
-
-
-def test_large_collections_come_in_pieces(library: None, reads: list[int], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(mirror, "STAMPS", 2)
-    monkeypatch.setattr(mirror, "PAGE_BYTES", 4 * 2 * 1536)
-    assert contents("Which bread bakes for minutes?") == [BREAD, TEA, RING]
-    assert reads == [2, 1]
-
-
-def test_without_room_it_is_searched_in_postgresql(
-    library: None, reads: list[int], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(mirror, "MOST_BYTES", 4 * 1536 * 2)
-    assert contents("Which bread bakes for minutes?") == [BREAD, TEA, RING]
-    assert reads == []
-
-
-def test_what_nobody_searches_makes_room(
-    library: None, reads: list[int], add_document: AddDocument, monkeypatch: pytest.MonkeyPatch
-):
-    add_document("Bread is made of flour.", collection="kitchen")
-    monkeypatch.setattr(mirror, "MOST_BYTES", 4 * 1536 * 3)
-    contents("bread")
-    assert contents("bread", "kitchen") == ["Bread is made of flour."]
-    assert reads == [3]  # the second had no room
-    monkeypatch.setattr(mirror, "UNUSED_S", 0.0)
-    add_document("Rye bread is dark.", collection="kitchen")
-    assert len(contents("bread", "kitchen")) == 2
-    assert reads == [3, 2]
-    assert len(contents("bread")) == 3
-    assert reads == [3, 2, 3]

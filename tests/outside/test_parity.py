@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, nullcontext
 import pytest
 
 from documents.models import Collection, Document
-from embeddings.external import nearest, space_of
+from embeddings.external.configuration import is_external, space_of
 from embeddings.models import EmbeddingModel
 from embeddings.protocols import VectorStore
 from embeddings.types import Point, Space
@@ -82,7 +82,7 @@ def everything_found(wanted: list[Filters]) -> list[Found]:
 
     async def all_of_them() -> list[Found]:
         retriever = HybridRetriever(depth=10)
-        async with the_store() if nearest.is_outside() else nullcontext():
+        async with the_store() if is_external() else nullcontext():
             return [shown(await retriever.retrieve(question)) for question in asked]
 
     return run(all_of_them())

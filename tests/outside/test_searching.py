@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from documents.access.scopes import FULL
 from documents.models import Collection, Document
-from embeddings.external import nearest
-from embeddings.indexing import ensure_index, refused
+from embeddings.indexing import ensure_index, explain_refusal
 from embeddings.models import Embedding, EmbeddingModel, VectorIndex
-from embeddings.search.dense import search
+from embeddings.search import vector_store
+from embeddings.search.dense import search_chunks
 from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
 from rag.retrievers import external, scope
 from rag.retrievers.hybrid import HybridRetriever
@@ -40,7 +40,7 @@ def test_the_store_is_asked_once_for_the_collections_and_a_little_more(library: 
     found = retrieve("Which bread bakes for minutes?")
     assert [p.content for p in found.passages] == [BREAD, TEA, RING]
     assert (found.passages[0].dense_rank, found.passages[0].sparse_rank) == (1, 1)
-    assert library.asked == [((collection.id,), 40 + nearest.MORE)]
+    assert library.asked == [((collection.id,), 40 + vector_store.MORE)]
     assert {"vector_store", "search", "embed"} <= found.stage_ms.keys()
 
 
@@ -72,7 +72,7 @@ def test_what_the_store_has_not_got_yet_is_found_while_it_knows_too_few(library:
 def test_only_so_many_vectors_are_compared_for_a_store_that_knows_too_few(
     library: SpyingStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(nearest, "SCANNED", 2)
+    monkeypatch.setattr(vector_store, "SCANNED", 2)
     library.points.clear()
     assert contents("minutes", mode="dense", depth=41) == []
 
@@ -97,11 +97,11 @@ def test_words_are_found_while_the_store_is_down(library: SpyingStore, mode: Mod
 def test_a_store_that_is_down_fails_the_search_and_is_counted(
     library: SpyingStore, error: type[VectorStoreFailed]
 ):
-    before = nearest.failures[error.__name__]
+    before = vector_store.failures[error.__name__]
     library.failing = error("refused")
     with pytest.raises(error):
         retrieve("bread")
-    assert nearest.failures[error.__name__] == before + 1
+    assert vector_store.failures[error.__name__] == before + 1
     library.failing = None
     assert contents("bread")[0] == BREAD
 
@@ -159,17 +159,17 @@ def test_no_vector_index_is_built_and_an_old_one_goes(library: SpyingStore, sett
         model=model, number=1, kind="ivfflat", storage="vector", rows=3, effort=1, serves=True,
         exact_below=0, built_at=timezone.now(),
     )  # fmt: skip
-    assert "spying" in refused(model)
+    assert "spying" in explain_refusal(model)
     assert contents("bread")[0] == BREAD  # not through the index, which is not even there
     assert ensure_index(model, min_rows=1) is None
     assert not VectorIndex.objects.exists()
 
 
 def test_plain_search_goes_the_same_way(library: SpyingStore):
-    hits = run(search(TEA, access=FULL, collection=None, limit=2))
+    hits = run(search_chunks(TEA, access=FULL, collection=None, limit=2))
     assert [hit.content for hit in hits] == [TEA, BREAD]
     assert hits[0].distance == 0.0
-    assert [limit for _, limit in library.asked] == [2 + nearest.MORE]
+    assert [limit for _, limit in library.asked] == [2 + vector_store.MORE]
     library.failing = VectorStoreTimeout("slow")
     with pytest.raises(VectorStoreTimeout):
-        run(search(TEA, access=FULL, collection=None, limit=2))
+        run(search_chunks(TEA, access=FULL, collection=None, limit=2))

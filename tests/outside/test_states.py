@@ -6,9 +6,9 @@ import pytest
 
 from documents.access.scopes import FULL
 from embeddings.external import outbox
-from embeddings.external.delivery import ship_turn
+from embeddings.external.configuration import register_store
+from embeddings.external.delivery import deliver_for_a_turn
 from embeddings.external.outbox import Entry
-from embeddings.external.registration import register
 from embeddings.models import Embedding
 from rag.answering import collections_read
 from tests.rag.conftest import AddDocument
@@ -25,13 +25,13 @@ def test_the_state_is_another_one_once_the_store_has_the_chunk(
     choose: Callable[[str], None], add_document: AddDocument
 ):
     choose("chroma")
-    register()
+    register_store()
     add_document(BREAD)
     held = Embedding.objects.get()
     outbox.add([Entry(held.model_id, held.chunk_id, 0)])
     on_its_way = state()
-    ship_turn()
+    deliver_for_a_turn()
     arrived = state()
     assert arrived != on_its_way
-    ship_turn()
+    deliver_for_a_turn()
     assert state() == arrived

@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.types import Near, Point, Space, Vector
+from embeddings.types import NearestChunk, Point, Space, Vector
 
 NAMES = UUID("3f6f6f0e-6a53-4a52-9a2b-0d5c0f1d2e3a")
 DIMENSIONS = 16
@@ -37,10 +37,12 @@ def vectors(count: int, *, dimensions: int = DIMENSIONS, seed: int = 1) -> NDArr
     return (near * chance.uniform(0.1, 9, size=(count, 1))).astype(np.float32)
 
 
-def exactly(points: Sequence[Point], vector: Vector, collections: Sequence[UUID], limit: int) -> list[Near]:
+def exactly(
+    points: Sequence[Point], vector: Vector, collections: Sequence[UUID], limit: int
+) -> list[NearestChunk]:
     """What a store should find, computed in float64."""
     among = [one for one in points if one.collection_id in collections]
-    found = [Near(one.chunk_id, _distance(one.vector, vector)) for one in among]
+    found = [NearestChunk(one.chunk_id, _distance(one.vector, vector)) for one in among]
     return sorted(found, key=lambda near: near.distance)[:limit]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from embeddings.protocols import VectorStore
-from embeddings.types import Held, Near, Space
+from embeddings.types import NearestChunk, Space, StoredChunk
 from knowlex.base.errors import VectorStoreFailed
 from tests.stores.points import DIMENSIONS, collection, exactly, point, vectors
 
@@ -15,12 +15,12 @@ A, B, C = collection("a"), collection("b"), collection("c")
 QUESTION = vectors(1, seed=99)[0]
 
 
-def ids(found: Sequence[Near]) -> list[UUID]:
+def ids(found: Sequence[NearestChunk]) -> list[UUID]:
     return [one.chunk_id for one in found]
 
 
-async def all_held(store: VectorStore, space: Space) -> list[Held]:
-    return [one async for page in store.held(space) for one in page]
+async def all_held(store: VectorStore, space: Space) -> list[StoredChunk]:
+    return [one async for page in store.list_chunks(space) for one in page]
 
 
 async def test_the_nearest_and_their_distances_are_those_of_an_exact_search(store: VectorStore, space: Space):
@@ -80,7 +80,7 @@ async def test_what_is_put_twice_is_there_once_as_it_was_put_last(store: VectorS
     assert moved.chunk_id not in ids(await store.nearest(space, QUESTION, collections=[A], limit=50))
     held = await all_held(store, space)
     assert len(held) == 10
-    assert Held(moved.chunk_id, str(B), "f" * 64) in held
+    assert StoredChunk(moved.chunk_id, str(B), "f" * 64) in held
 
 
 async def test_what_is_removed_is_not_found(store: VectorStore, space: Space):
@@ -113,10 +113,10 @@ async def test_a_dropped_space_can_be_filled_again(store: VectorStore, space: Sp
 async def test_all_that_is_held_is_told_page_by_page(store: VectorStore, space: Space):
     known = [point(number, vector) for number, vector in enumerate(vectors(900))]
     await store.put(space, known)
-    pages = [page async for page in store.held(space)]
+    pages = [page async for page in store.list_chunks(space)]
     assert len(pages) > 1
     assert sorted(one for page in pages for one in page) == sorted(
-        Held(one.chunk_id, str(A), one.chunk_hash) for one in known
+        StoredChunk(one.chunk_id, str(A), one.chunk_hash) for one in known
     )
     await store.remove(space, [one.chunk_id for one in known])
     assert await all_held(store, space) == []
@@ -148,7 +148,7 @@ async def test_whatever_texts_a_document_has_it_is_stored(store: VectorStore, sp
     known = point(1, QUESTION, chapter=strange, section=strange, source_file=strange, book_id="'; --")
     await store.put(space, [known])
     assert ids(await store.nearest(space, QUESTION, collections=[A], limit=5)) == [known.chunk_id]
-    assert await all_held(store, space) == [Held(known.chunk_id, str(A), known.chunk_hash)]
+    assert await all_held(store, space) == [StoredChunk(known.chunk_id, str(A), known.chunk_hash)]
 
 
 async def test_it_says_that_it_can_be_used(store: VectorStore):

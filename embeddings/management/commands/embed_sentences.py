@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.vectors import backfill
+from embeddings.vectors import sentences
 from knowlex.base.errors import KnowlexError
 
 TELL_EVERY = 500
@@ -18,8 +18,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            done, told, wanted = 0, 0, backfill.lacking()
-            for count in backfill.fill():
+            done, told, wanted = 0, 0, sentences.count_without_sentences()
+            for count in sentences.embed_missing_sentences():
                 done += count
                 if done - told >= TELL_EVERY:
                     told = done

@@ -16,9 +16,9 @@ from documents.ingest.folders import list_files
 from documents.library.collections import chunking_settings, create_collection, find_collection
 from documents.models import Collection
 from documents.types import STRATEGIES
+from embeddings.ingest.bulk import BulkIngest, FileResult
 from embeddings.management.display import Display
-from embeddings.tasks import enqueue_ingest, sweep_may_do_it
-from embeddings.work.bulk import BulkIngest, FileResult
+from embeddings.tasks import enqueue_ingest, tolerate_lost_hint
 from knowlex.base.errors import KnowlexError, NotFound
 
 LISTED = 20  # files that were taken, and duplicates, are named only if there are so few
@@ -134,7 +134,7 @@ def _steps(bulk: BulkIngest, files: Any, jobs: list[str], *, wait: bool) -> Iter
 
 
 def _enqueue(documents: int) -> None:
-    with sweep_may_do_it():
+    with tolerate_lost_hint():
         enqueue_ingest(documents)
 
 

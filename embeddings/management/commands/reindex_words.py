@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from documents.access.scopes import FULL
 from documents.library.collections import find_collection
-from embeddings.lexical.reindexing import reindex
+from embeddings.lexical.index import reindex
 from knowlex.base.errors import KnowlexError
 
 

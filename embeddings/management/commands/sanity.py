@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.sanity import Finding, sanity
+from embeddings.sanity import SanityFinding, check_sanity
 from knowlex.base.errors import KnowlexError
 
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, as_json: bool, deep: bool, **options: Any) -> None:
         findings = []
         try:
-            for finding in sanity(deep=deep):
+            for finding in check_sanity(deep=deep):
                 findings.append(finding)
                 if not as_json:
                     self._tell(finding)
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         if broken:
             sys.exit(1)
 
-    def _tell(self, finding: Finding) -> None:
+    def _tell(self, finding: SanityFinding) -> None:
         if not finding.broken:
             return
         rule = f" [{finding.invariant}]" if finding.invariant else ""

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from embeddings import indexing
-from embeddings.external import nearest
+from embeddings.external.configuration import is_external
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
 
 _BUSY = "Another process is building or measuring an index just now."
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         self._status(found)
 
     def _build(self, model: EmbeddingModel, *, force: bool, min_rows: int | None, **_: Any) -> None:
-        if refused := indexing.refused(model):
+        if refused := indexing.explain_refusal(model):
             self.stderr.write(f"No index for {model.name}: {refused}")
         if force:
             name = indexing.rebuild(model)
@@ -48,8 +48,8 @@ class Command(BaseCommand):
     def _status(self, model: EmbeddingModel) -> None:
         state = VectorIndex.objects.filter(model=model).first()
         if state is None:
-            how = "" if nearest.is_outside() else " searches are exact."
-            self.stdout.write(f"{model.name}: no vector index;{how} {indexing.refused(model)}")
+            how = "" if is_external() else " searches are exact."
+            self.stdout.write(f"{model.name}: no vector index;{how} {indexing.explain_refusal(model)}")
             return
         use = "used by searches" if state.serves else "not used: its recall is too low; searches are exact"
         recall = "not measured" if state.recall is None else f"{state.recall:.3f}"

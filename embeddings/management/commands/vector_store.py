@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from embeddings import external
-from embeddings.external import draining
-from embeddings.external.comparison import Compared, Comparison
-from embeddings.management.steps_display import StepsDisplay
+from embeddings.external import comparison as draining
+from embeddings.external.comparison import SpaceComparison, StoreComparison
+from embeddings.management.display import StepsDisplay
 from embeddings.models import OutsideStore
 from knowlex.base.errors import KnowlexError
 from knowlex.db.threads import with_retries
@@ -45,7 +45,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, action: str, as_json: bool, **options: Any) -> None:
         try:
-            used = external.in_use()
+            used = external.configured_store()
             if used is None:
                 self._require_none()
                 self._tell_none(as_json)
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         if any(one.broken for one in found):
             sys.exit(1)
 
-    def _require_registered(self, used: external.Used) -> None:
+    def _require_registered(self, used: external.StoreIdentity) -> None:
         row = with_retries(OutsideStore.objects.first)
         if row is None or row.fingerprint != used.fingerprint:
             raise CommandError(
@@ -78,20 +78,20 @@ class Command(BaseCommand):
                 "without them it is given up, and there is nothing to compare.)"
             )
 
-    def _compared(self, *, quiet: bool) -> list[Compared]:
-        with StepsDisplay(self.stderr, quiet=quiet) as display, Comparison(display.show) as comparison:
+    def _compared(self, *, quiet: bool) -> list[SpaceComparison]:
+        with StepsDisplay(self.stderr, quiet=quiet) as display, StoreComparison(display.show) as comparison:
             return list(comparison.all())
 
     def _repair(self, *, quiet: bool) -> None:
         with StepsDisplay(self.stderr, quiet=quiet) as display:
             count = 0
-            with Comparison(display.show) as comparison:
+            with StoreComparison(display.show) as comparison:
                 for found in comparison.all():
                     if found.broken:
                         comparison.mend(found)
                         count += found.broken
             most = 0
-            for left in draining.empty():
+            for left in draining.drain_outbox():
                 most = max(most, left)
                 display.show("shipping", most - left, most)
         if not quiet:
@@ -101,7 +101,7 @@ class Command(BaseCommand):
         empty: dict[str, Any] = {"ok": True, "store": None, "spaces": [], "message": NONE}
         self.stdout.write(json.dumps(empty, indent=2) if as_json else NONE)
 
-    def _tell(self, used: external.Used, found: list[Compared], as_json: bool) -> None:
+    def _tell(self, used: external.StoreIdentity, found: list[SpaceComparison], as_json: bool) -> None:
         broken, waiting = sum(one.broken for one in found), sum(one.waiting for one in found)
         if as_json:
             spaces = [{**asdict(one), "sample": dict(one.sample)} for one in found]
@@ -117,7 +117,7 @@ class Command(BaseCommand):
         verdict = f"{broken} differences. Type: manage.py vector_store repair" if broken else "Both agree."
         self.stdout.write(verdict + rest)
 
-    def _tell_space(self, one: Compared) -> None:
+    def _tell_space(self, one: SpaceComparison) -> None:
         model = one.model or f"removed model {one.model_id}"
         self.stdout.write(f"  {one.space} ({model}): {one.vectors} vectors here, {one.held} there")
         samples = dict(one.sample)

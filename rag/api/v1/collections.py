@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 
 from documents.access.scopes import access_of
 from documents.library import collections
-from embeddings.tasks import tell_shipping
-from embeddings.work import ingestion
+from embeddings.ingest import documents
+from embeddings.tasks import hint_delivery
 from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import parse_id
 from knowlex.web.fields import check_storable
@@ -66,8 +66,8 @@ def change(request: HttpRequest, collection_id: str) -> HttpResponse:
 
 def remove(request: HttpRequest, collection_id: str) -> HttpResponse:
     id_ = parse_id(collection_id, field="collection_id")
-    receipt = ingestion.delete_collection(id_, access=access_of(request))
-    tell_shipping()
+    receipt = documents.delete_collection(id_, access=access_of(request))
+    hint_delivery()
     body = {
         "deleted": True,
         "documents_removed": receipt.stored,

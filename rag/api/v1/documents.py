@@ -10,9 +10,9 @@ from documents.ingest.requests import replace_request
 from documents.library import listing
 from documents.library.collections import find_collection
 from documents.library.listing import DocumentFilter, page_report
-from embeddings.tasks import tell_shipping
-from embeddings.vectors.storage_used import embedded_by
-from embeddings.work import ingestion
+from embeddings.ingest import documents
+from embeddings.tasks import hint_delivery
+from embeddings.vectors.rows import fetch_model_names
 from knowlex.base.ids import parse_id
 from knowlex.web.pagination import next_cursor, page_asked
 from knowlex.web.responses import json_response, utc_timestamp
@@ -74,8 +74,8 @@ def replace(request: HttpRequest, document_id: str) -> HttpResponse:
 
 def remove(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
-    receipt = ingestion.delete_document(id_, access=access_of(request))
-    tell_shipping()
+    receipt = documents.delete_document(id_, access=access_of(request))
+    hint_delivery()
     body = {
         "deleted": True,
         "chunks_removed": receipt.chunks,
@@ -87,7 +87,7 @@ def remove(request: HttpRequest, document_id: str) -> HttpResponse:
 
 def retry(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
-    count = ingestion.retry_document(id_, access=access_of(request))
+    count = documents.retry_document(id_, access=access_of(request))
     tell_workers(count)
     return json_response({"document_id": id_, "retried": count > 0}, 202 if count else 200)
 
@@ -96,7 +96,7 @@ def chunks(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
     page = page_asked(request.GET, of=f"chunks of {id_}", sorts=("chunk_index",), default="chunk_index")
     document, found, after = listing.list_chunks(id_, access=access_of(request), page=page)
-    models = embedded_by([chunk.id for chunk in found])
+    models = fetch_model_names([chunk.id for chunk in found])
     body = {
         "chunks": [
             {**_chunk(chunk, document.metadata), "embedding_model": models.get(chunk.id)} for chunk in found

@@ -8,8 +8,8 @@ from documents.access.scopes import access_of
 from documents.ingest.idempotency import KEY_HEADER, answer_once, checked_key
 from documents.ingest.requests import ingest_request
 from documents.library.collection_settings import job_settings_by_name
-from embeddings.work import ingestion
-from embeddings.work.ingestion import ItemReport, JobReport
+from embeddings.ingest import documents
+from embeddings.ingest.documents import ItemReport, JobReport
 from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import parse_id
 from knowlex.web.pagination import next_cursor, page_asked
@@ -49,7 +49,7 @@ async def index(request: HttpRequest) -> HttpResponse:
         raise InvalidInput("Jobs are listed newest first: sort must be -created_at.", field="sort")
     named = named_in(request.GET)
     ids = await resolve_collections([named], access=access) if named else ()
-    found, after = await ingestion.job_list(
+    found, after = await documents.job_list(
         access=access,
         collection_id=ids[0] if ids else None,
         status=choice(request.GET, "status", STATUSES) or None,
@@ -63,7 +63,7 @@ async def index(request: HttpRequest) -> HttpResponse:
 async def show(request: HttpRequest, job_id: str) -> HttpResponse:
     """With `wait`, when the job has ended, or after so many seconds."""
     id_, wait_s = parse_id(job_id, field="job_id"), wait_seconds(request.GET)
-    job = await ingestion.wait_for_job(id_, access=access_of(request), wait_s=wait_s)
+    job = await documents.wait_for_job(id_, access=access_of(request), wait_s=wait_s)
     response = json_response({**_job(job), "documents": [_document(item) for item in job.items]})
     response["Cache-Control"] = "no-store"
     return response
@@ -71,7 +71,7 @@ async def show(request: HttpRequest, job_id: str) -> HttpResponse:
 
 def retry(request: HttpRequest, job_id: str) -> HttpResponse:
     id_ = parse_id(job_id, field="job_id")
-    count = ingestion.retry_job(id_, access=access_of(request))
+    count = documents.retry_job(id_, access=access_of(request))
     tell_workers(count)
     return json_response({"job_id": id_, "documents_retried": count}, 202 if count else 200)
 

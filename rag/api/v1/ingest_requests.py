@@ -63,7 +63,7 @@ def tell_workers(documents: int) -> None:
 
 def _tell(documents: int) -> None:
     try:
-        with tasks.sweep_may_do_it():
+        with tasks.tolerate_lost_hint():
             tasks.enqueue_ingest(documents)
     finally:
         _room.release()

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.model_lifecycle.registry import embedder_for
+from embeddings.registry import embedder_for
 from embeddings.services import active_model
 from knowlex.base.errors import KnowlexError
 from knowlex.runtime.components import component

@@ -10,11 +10,11 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
-from embeddings import tasks
+from embeddings import active_model, registry, tasks
 from embeddings.indexing.building import ensure_index
-from embeddings.management.build_display import BuildDisplay
-from embeddings.model_lifecycle import adding, advice, listing, registry, removal, switch
+from embeddings.management.display import BuildDisplay
 from embeddings.model_lifecycle import building as model_building
+from embeddings.model_lifecycle import catalog, removal, switch
 from embeddings.models import EmbeddingModel
 from embeddings.types import ModelSpec
 from knowlex.base.errors import KnowlexError
@@ -57,28 +57,33 @@ class Command(BaseCommand):
             logging.disable(logging.NOTSET)
 
     def _list(self, **_: Any) -> None:
-        counts, before = listing.counts(), EmbeddingModel.objects.before().first()
+        counts, before = catalog.fetch_counts(), EmbeddingModel.objects.before().first()
         table = Table(
             "name", "provider", "dimensions", "state", "vectors", "waiting", "failed", "MB", "index"
         )
         for model in EmbeddingModel.objects.order_by("id"):
             held = counts[model.pk]
-            megabytes = f"{listing.bytes_of(model.pk) / 1e6:.1f}"
+            megabytes = f"{catalog.measure_bytes(model.pk) / 1e6:.1f}"
             numbers = [f"{held.vectors} / {held.chunks}", str(held.waiting), str(held.failed), megabytes]
             about = [model.name, model.provider, str(model.dimensions or "?")]
-            table.add_row(*about, listing.state(model, held, before), *numbers, listing.index_of(model.pk))
+            table.add_row(
+                *about,
+                catalog.describe_state(model, held, before),
+                *numbers,
+                catalog.describe_index(model.pk),
+            )
         width = None if self.stdout.isatty() else 200
         Console(file=self.stdout, width=width, soft_wrap=False).print(table)  # type: ignore[arg-type]
 
     def _add(self, **options: Any) -> None:
-        model, is_new = adding.add(_spec(options))
+        model, is_new = catalog.add_model(_spec(options))
         word = "Added" if is_new else "There already:"
-        self.stdout.write(f"{word} {model.spec}. Next: {advice.COMMAND} build {model.name}")
+        self.stdout.write(f"{word} {model.spec}. Next: {active_model.COMMAND} build {model.name}")
 
     def _build(self, name: str, detach: bool, **_: Any) -> None:
-        model = listing.named(name)
-        batches = model_building.begin(model)
-        with tasks.sweep_may_do_it():
+        model = catalog.find_model(name)
+        batches = model_building.begin_build(model)
+        with tasks.tolerate_lost_hint():
             tasks.enqueue(batches[: tasks.MAX_HINTS])
         if detach:
             self.stdout.write(f"{len(batches)} batches are on record for the workers; see `list`.")
@@ -88,15 +93,15 @@ class Command(BaseCommand):
         if held.failed:
             raise CommandError(
                 f"{held.failed} chunks could not be embedded: {held.reason.rstrip('.')}. "
-                f"`{advice.COMMAND} build {model.name}` tries them again."
+                f"`{active_model.COMMAND} build {model.name}` tries them again."
             )
         if not model.active:
-            self.stdout.write(f"Next: {advice.COMMAND} activate {model.name}")
+            self.stdout.write(f"Next: {active_model.COMMAND} activate {model.name}")
 
-    def _built(self, model: EmbeddingModel) -> listing.Counts:
+    def _built(self, model: EmbeddingModel) -> catalog.ModelCounts:
         with BuildDisplay(self.stderr, model.name) as display:
-            held: listing.Counts | None = None
-            for held in model_building.steps(model, on_alone=display.alone):
+            held: catalog.ModelCounts | None = None
+            for held in model_building.follow_build(model, on_alone=display.alone):
                 display.show(held)
         assert held is not None
         return held
@@ -105,32 +110,32 @@ class Command(BaseCommand):
         compare(self.stdout, **options)
 
     def _activate(self, name: str, wait: bool, force: bool, **_: Any) -> None:
-        model = listing.named(name)
+        model = catalog.find_model(name)
         if not model.active:
             if ensure_index(model):
                 self.stdout.write(f"Built the vector index of {name}.")
-            switched = self._when_ready(model) if wait else switch.activate(model, force=force)
+            switched = self._when_ready(model) if wait else switch.activate_model(model, force=force)
             self._tell_switch(switched)
         else:
             self.stdout.write(f"{name} is active already.")
         self._tell_environment(model)
 
-    def _when_ready(self, model: EmbeddingModel) -> switch.Switched:
-        hands = model_building.Hands(lambda: self.stderr.write(BuildDisplay.ALONE))
+    def _when_ready(self, model: EmbeddingModel) -> switch.ModelSwitch:
+        hands = model_building.LocalWorker(lambda: self.stderr.write(BuildDisplay.ALONE))
         with BuildDisplay(self.stderr, model.name) as display:
-            for found in switch.attempts(model):
-                if isinstance(found, switch.Switched):
+            for found in switch.activate_when_complete(model):
+                if isinstance(found, switch.ModelSwitch):
                     return found
                 display.lacking(found.count + found.unshipped)
                 hands.lend_or_wait()
         raise AssertionError("unreachable")
 
     def _rollback(self, **_: Any) -> None:
-        switched = switch.rollback()
+        switched = switch.roll_back()
         self._tell_switch(switched)
         self._tell_environment(switched.model)
 
-    def _tell_switch(self, switched: switch.Switched) -> None:
+    def _tell_switch(self, switched: switch.ModelSwitch) -> None:
         was = f" instead of {switched.before.name}" if switched.before else ""
         self.stdout.write(f"Searches use {switched.model.name} now{was}.")
         if switched.lacking:
@@ -145,21 +150,20 @@ class Command(BaseCommand):
             )
         if switched.before and switched.before.pk:
             self.stdout.write(
-                f"{switched.before.name} is kept up; {advice.COMMAND} rollback goes back to it."
+                f"{switched.before.name} is kept up; {active_model.COMMAND} rollback goes back to it."
                 if switched.before == EmbeddingModel.objects.before().first()
-                else f"{advice.COMMAND} activate {switched.before.name} goes there again."
+                else f"{active_model.COMMAND} activate {switched.before.name} goes there again."
             )
 
     def _tell_environment(self, model: EmbeddingModel) -> None:
-        self.stdout.write(f"For the next start: {advice.to_follow(model.spec)}")
-        if settings.EMBEDDER_CHOSEN and not registry.fits(model.spec, registry.configured()):
-            self.stdout.write(
-                f"This environment names {registry.configured()}: Knowlex would refuse to start with it."
-            )
+        self.stdout.write(f"For the next start: {active_model.settings_to_follow(model.spec)}")
+        named = registry.configured_model()
+        if settings.EMBEDDER_CHOSEN and not registry.is_same_model(model.spec, named):
+            self.stdout.write(f"This environment names {named}: Knowlex would refuse to start with it.")
 
     def _remove(self, name: str, **_: Any) -> None:
-        model = listing.named(name)
-        vectors = removal.remove(model)
+        model = catalog.find_model(name)
+        vectors = removal.remove_model(model)
         self.stdout.write(f"Removed {name} with {vectors} vectors.")
 
 
@@ -176,7 +180,7 @@ def _add_adding(parser: ArgumentParser) -> None:
 
 
 def _spec(given: dict[str, Any]) -> ModelSpec:
-    return adding.spec(
+    return catalog.parse_spec(
         given["name"],
         provider=given["provider"],
         dimensions=given["dimensions"],

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.clients.chroma import ChromaClient, ChromaCollection, Found, NoSuchCollection
-from embeddings.clients.requests import Refused
+from embeddings.clients.chroma import ChromaClient, ChromaCollection, ChromaHit, NoSuchCollection
+from embeddings.clients.requests import StoreRefused
 from embeddings.types import Vector
 from rag.retrievers.foreign.protocols import Record, other_size
 from rag.retrievers.foreign.where import Where
@@ -74,11 +74,11 @@ class ChromaReader:
 
     async def _queried(
         self, vector: Vector, limit: int, where: Where | None, *, with_vectors: bool
-    ) -> list[Found]:
+    ) -> list[ChromaHit]:
         include = ["documents", "metadatas", "distances", *(["embeddings"] if with_vectors else [])]
         try:
             return await self._client.query(self.name, vector, n_results=limit, where=where, include=include)
-        except Refused:
+        except StoreRefused:
             self._check(await self._client.collection(self.name, anew=True), vector)  # made anew meanwhile
             raise
 
@@ -92,12 +92,12 @@ class ChromaReader:
         return even
 
 
-def _record(found: Found, distance: float) -> Record:
+def _record(found: ChromaHit, distance: float) -> Record:
     metadata = found.metadata if isinstance(found.metadata, Mapping) else {}
     return Record(found.id, found.document if isinstance(found.document, str) else "", metadata, distance)
 
 
-def _distance(found: Found, space: str, vector: Vector) -> float:
+def _distance(found: ChromaHit, space: str, vector: Vector) -> float:
     """Cosine distance."""
     if found.embedding is not None:
         return _between(found.embedding, vector)

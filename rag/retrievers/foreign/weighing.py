@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights
+from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
 from rag.ranking.order import BM25, bm25
 from rag.ranking.sentences import question_terms
 from rag.retrievers.foreign.records import Candidate, passage_of
@@ -26,7 +26,7 @@ def worth(text: str, candidates: Sequence[Candidate], records: int) -> dict[str,
     """
     asked = question_lexemes(text, dict.fromkeys(one.language for one in candidates))
     words = frozenset[str]().union(*asked.values())
-    places = {word: position(word) for word in words}
+    places = {word: hash_position(word) for word in words}
     weights = [_weights(one.content, one.language) for one in candidates]
     held = [[word for word, place in places.items() if place in found] for found in weights]
     near = Counter(word for found in held for word in found)
@@ -68,4 +68,4 @@ def _weights(content: str, language: str) -> Mapping[int, float]:
 
 def _bm25(idf_of: Mapping[str, float], candidate: Candidate) -> float:
     weights = _weights(candidate.content, candidate.language)
-    return sum(weight * weights.get(position(word), 0.0) for word, weight in idf_of.items())
+    return sum(weight * weights.get(hash_position(word), 0.0) for word, weight in idf_of.items())

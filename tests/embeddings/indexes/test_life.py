@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from documents.models import Document
 from embeddings import indexing, services
-from embeddings.indexing import building, measuring, records, upkeep
-from embeddings.indexing.kinds import PREFIX, Index, refusal
+from embeddings.indexing import building, measuring
+from embeddings.indexing.kinds import PREFIX, Index, explain_unsupported
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
-from embeddings.work.queue import INDEX_LOCK
+from embeddings.queue import INDEX_LOCK
 from knowlex.db.threads import execute
 from tests.embeddings.indexes.conftest import SIZE, relations, state
 from tests.support.waiting import wait_until
@@ -132,10 +132,10 @@ def test_without_an_index_by_setting_the_one_there_is_goes(add_vectors, settings
 
 
 def test_vectors_too_long_for_an_index_are_said_to_be():
-    assert refusal(2000, "hnsw", "vector") == ""
-    assert "KNOWLEX_VECTOR_INDEX_STORAGE=halfvec" in refusal(3072, "hnsw", "vector")
-    assert refusal(3072, "ivfflat", "halfvec") == ""
-    assert refusal(8192, "ivfflat", "halfvec").startswith("8192 dimensions are more than")
+    assert explain_unsupported(2000, "hnsw", "vector") == ""
+    assert "KNOWLEX_VECTOR_INDEX_STORAGE=halfvec" in explain_unsupported(3072, "hnsw", "vector")
+    assert explain_unsupported(3072, "ivfflat", "halfvec") == ""
+    assert explain_unsupported(8192, "ivfflat", "halfvec").startswith("8192 dimensions are more than")
 
 
 def test_what_a_crash_left_behind_is_cleaned_up(add_vectors):
@@ -182,18 +182,18 @@ def test_what_an_earlier_release_built_goes_where_there_are_too_few_rows_for_one
 def test_upkeep_looks_at_a_model_that_has_become_active_though_nothing_was_written(
     add_vectors, model, monkeypatch
 ):
-    monkeypatch.setattr(upkeep, "_seen", None)
+    monkeypatch.setattr(building, "_seen", None)
     add_vectors(50)
     EmbeddingModel.objects.filter(pk=model.pk).update(activated_at=None)
     looked_at: list[EmbeddingModel] = []
-    monkeypatch.setattr(upkeep, "ensure_index", looked_at.append)
-    monkeypatch.setattr(upkeep, "_WRITES", "SELECT 7")
-    indexing.keep()
+    monkeypatch.setattr(building, "ensure_index", looked_at.append)
+    monkeypatch.setattr(building, "_WRITES", "SELECT 7")
+    indexing.maintain_indexes()
     assert looked_at == []
 
     EmbeddingModel.objects.filter(pk=model.pk).update(activated_at=timezone.now())
-    indexing.keep()
-    indexing.keep()
+    indexing.maintain_indexes()
+    indexing.maintain_indexes()
 
     assert looked_at == [model]
 
@@ -203,7 +203,7 @@ def test_the_index_of_a_model_that_is_gone_goes_too(add_vectors, model):
     indexing.ensure_index(min_rows=1)
     EmbeddingModel.objects.filter(pk=model.pk).delete()
 
-    indexing.keep()
+    indexing.maintain_indexes()
 
     assert relations() == set()
     assert not IndexMeasurement.objects.exists()
@@ -215,9 +215,9 @@ class _Poor:
     def __init__(self, enough: int) -> None:
         self.enough, self.tried = enough, list[int]()
 
-    def look(self, effort: int) -> measuring.Found:
+    def look(self, effort: int) -> measuring.RecallMeasurement:
         self.tried.append(effort)
-        return measuring.Found(effort, 1.0 if effort >= self.enough else 0.5, 60, 1.0, 9.0)
+        return measuring.RecallMeasurement(effort, 1.0 if effort >= self.enough else 0.5, 60, 1.0, 9.0)
 
 
 INDEX = Index(1, SIZE, 1, "ivfflat", "vector", 300)
@@ -230,7 +230,7 @@ def test_the_effort_goes_up_and_down_with_what_is_found(now, enough, expected):
 
 def test_an_effort_that_is_about_right_is_left_alone():
     poor = _Poor(40)
-    poor.look = lambda effort: measuring.Found(effort, 0.97, 60, 1.0, 9.0)
+    poor.look = lambda effort: measuring.RecallMeasurement(effort, 0.97, 60, 1.0, 9.0)
 
     assert measuring._choose(INDEX, 45, poor.look).effort == 45
 
@@ -257,7 +257,7 @@ def test_an_index_that_cannot_be_brought_to_find_enough_is_not_used(add_vectors,
 
 
 def test_only_the_last_measurements_are_kept(add_vectors, monkeypatch):
-    monkeypatch.setattr(records, "KEPT", 3)
+    monkeypatch.setattr(measuring, "MEASUREMENTS_KEPT", 3)
     add_vectors(100)
     indexing.ensure_index(min_rows=1)
     for n in range(5):
@@ -270,14 +270,14 @@ def test_upkeep_measures_again_only_what_has_changed_and_not_at_once(add_vectors
     add_vectors(300)
     indexing.ensure_index(min_rows=100)
     model = services.active_model()
-    assert upkeep.measure_if_due(model) is False  # nothing has changed
+    assert building.measure_if_due(model) is False  # nothing has changed
 
     add_vectors(30)
-    assert upkeep.measure_if_due(model) is True  # but the last one is not an hour old
+    assert building.measure_if_due(model) is True  # but the last one is not an hour old
     assert IndexMeasurement.objects.count() == 1
 
-    monkeypatch.setattr(upkeep, "MEASURED_EVERY", timedelta(0))
-    assert upkeep.measure_if_due(model) is False
+    monkeypatch.setattr(building, "MEASURED_EVERY", timedelta(0))
+    assert building.measure_if_due(model) is False
     assert [m.reason for m in IndexMeasurement.objects.all()] == ["schedule", "built: first"]
 
 

@@ -32,19 +32,19 @@ def embedder_for(model: ModelSpec) -> Embedder:
 
 def _is_configured(model: ModelSpec) -> bool:
     try:
-        return fits(model, configured())
+        return is_same_model(model, configured_model())
     except ImproperlyConfigured:  # that is no reason why another could not be built
         return False
 
 
-def configured() -> ModelSpec:
+def configured_model() -> ModelSpec:
     """The model that the settings name. Raises ImproperlyConfigured."""
     embedder = component("EMBEDDER", Embedder)
     given = settings.KNOWLEX["EMBEDDER"].get("options", {})
     options = {name: given[name] for name in MODEL_OPTIONS if given.get(name) is not None}
     return ModelSpec.of(
         {
-            "provider": provider(),
+            "provider": configured_provider(),
             "name": embedder.model_name,
             "dimensions": embedder.dimensions or 0,
             "options": options,
@@ -52,13 +52,13 @@ def configured() -> ModelSpec:
     )
 
 
-def provider() -> str:
+def configured_provider() -> str:
     """ "local", "openai", "ollama": of the configured embedder."""
     spec: dict[str, Any] = settings.KNOWLEX["EMBEDDER"]
     return str(spec.get("provider") or spec["class"].split(".")[-2])
 
 
-def fits(model: ModelSpec, other: ModelSpec) -> bool:
+def is_same_model(model: ModelSpec, other: ModelSpec) -> bool:
     """Whether both make the same vectors, as far as is known: a size that nobody said agrees with any."""
     sizes = {model.dimensions, other.dimensions} - {0}
     return (
@@ -87,20 +87,20 @@ def _build(model: ModelSpec) -> Embedder:
     """With the settings' wire, and the model's own options."""
     options = dict(model.options)
     options["model_name"] = options.pop("model", model.name)
-    built: Embedder = import_string(_part(model.provider)["class"])(**wire(model) | options)
+    built: Embedder = import_string(_part(model.provider)["class"])(**connection_options(model) | options)
     return built
 
 
 def is_remote(model: ModelSpec) -> bool:
     """Whether a server has it, and not this process."""
-    return bool({"base_url", "host"} & wire(model).keys())
+    return bool({"base_url", "host"} & connection_options(model).keys())
 
 
 def is_ollama(model: ModelSpec) -> bool:
-    return "host" in wire(model)
+    return "host" in connection_options(model)
 
 
-def wire(model: ModelSpec) -> dict[str, Any]:
+def connection_options(model: ModelSpec) -> dict[str, Any]:
     """What the settings say of the model's provider: keys, addresses, times."""
     options = _part(model.provider).get("options", {})
     return {name: value for name, value in options.items() if name not in MODEL_OPTIONS}
@@ -108,6 +108,6 @@ def wire(model: ModelSpec) -> dict[str, Any]:
 
 def _part(name: str) -> dict[str, Any]:
     try:
-        return settings.KNOWLEX["EMBEDDER"] if name == provider() else settings.EMBEDDERS[name]
+        return settings.KNOWLEX["EMBEDDER"] if name == configured_provider() else settings.EMBEDDERS[name]
     except KeyError:
         raise ValueError(f"there is no provider named {name!r}") from None

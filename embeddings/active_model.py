@@ -1,19 +1,79 @@
-"""Which model's vectors are searched: the database says it; where it says nothing yet, the settings do."""
+"""What to type: to go on with a model, and to change to another one."""
 
 import time
+from dataclasses import replace
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.utils import timezone
 
-from embeddings.model_lifecycle import advice
-from embeddings.model_lifecycle.registry import configured, embedder_for, fits
+from embeddings import queue
 from embeddings.models import EmbeddingModel
+from embeddings.registry import configured_model, embedder_for, is_same_model
 from embeddings.types import ModelSpec
-from embeddings.work import queue
 from knowlex.base.errors import EmbedderRejected
 from knowlex.db.threads import with_retries
+
+COMMAND = "manage.py embedding_model"
+
+
+def explain_mismatch(active: ModelSpec, named: ModelSpec) -> str:
+    """Why nothing starts while the settings name another model than the one whose vectors are searched."""
+    named = _distinct(named, active)
+    return (
+        f"The stored vectors are of {active}, but the settings name {named}. Vectors of two models cannot be "
+        f"searched together. To change to {named.name}: {commands_to_change(named)} "
+        f"To go on with {active.name}: {settings_to_follow(active)}"
+    )
+
+
+def _distinct(named: ModelSpec, active: ModelSpec) -> ModelSpec:
+    """The same model in another size is kept under another name."""
+    if named.name != active.name:
+        return named
+    options = tuple(sorted({**dict(named.options), "model": named.name}.items()))
+    return replace(named, name=f"{named.name}-{named.dimensions}", options=options)
+
+
+def commands_to_change(named: ModelSpec) -> str:
+    """The commands, and that nothing has to run for them."""
+    return (
+        f"`{COMMAND} add {arguments_to_add(named)}`, `{COMMAND} build {named.name}` and "
+        f"`{COMMAND} activate {named.name}`; they run with these settings too."
+    )
+
+
+def arguments_to_add(named: ModelSpec) -> str:
+    """The words after `add`."""
+    words = [named.name, "--provider", named.provider]
+    for name, value in named.options:
+        words += [f"--{name.replace('_', '-')}", _quoted(str(value))]
+    return " ".join(words)
+
+
+def settings_to_follow(active: ModelSpec) -> str:
+    """How the environment names the model, or leaves it to the database."""
+    return (
+        f"set {environment_variables(active)}; or set none of KNOWLEX_EMBEDDER, KNOWLEX_EMBEDDING_MODEL, "
+        "KNOWLEX_EMBEDDING_DIMENSIONS and OPENAI_API_KEY (which stands for KNOWLEX_EMBEDDER=openai): the "
+        "active model is then used."
+    )
+
+
+def environment_variables(model: ModelSpec) -> str:
+    """`NAME=value` for each variable that names the model."""
+    options = dict(model.options)
+    name = options.get("path") or options.get("model") or model.name
+    values = {"KNOWLEX_EMBEDDER": model.provider, "KNOWLEX_EMBEDDING_MODEL": name}
+    if model.provider != "local" and "dimensions" in options:
+        values["KNOWLEX_EMBEDDING_DIMENSIONS"] = options["dimensions"]
+    return " ".join(f"{variable}={_quoted(str(value))}" for variable, value in values.items())
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if not value or " " in value else value
+
 
 NAME_KEPT_S = 1.0
 
@@ -36,7 +96,7 @@ class ActiveModel:
     def name(self) -> str:
         if time.monotonic() - self._looked_at > NAME_KEPT_S:
             row = with_retries(EmbeddingModel.objects.active().first)
-            self._name, self._looked_at = (row.spec if row else configured()).name, time.monotonic()
+            self._name, self._looked_at = (row.spec if row else configured_model()).name, time.monotonic()
         return self._name
 
 
@@ -47,13 +107,13 @@ def ensure_model_matches() -> None:
     vectors, or if the active one cannot be used here.
     """
     active = with_retries(EmbeddingModel.objects.active().first)
-    if active is None or fits(active.spec, configured()):
+    if active is None or is_same_model(active.spec, configured_model()):
         with_retries(_take_configured)
     elif not with_retries(active.embeddings.exists):
         if settings.EMBEDDER_CHOSEN or not _is_usable(active.spec):
             with_retries(_take_configured)
     elif settings.EMBEDDER_CHOSEN:
-        raise ImproperlyConfigured(advice.refusal(active.spec, configured()))
+        raise ImproperlyConfigured(explain_mismatch(active.spec, configured_model()))
     else:
         _check_usable(active.spec)
 
@@ -85,17 +145,17 @@ def _check_usable(model: ModelSpec) -> None:
 def _take_configured() -> EmbeddingModel:
     """Make the configured model active; what was active before has no vectors, and goes."""
     queue.lock(queue.MODEL_LOCK)
-    spec = configured()
+    spec = configured_model()
     # The active one first: it stays, though another row be of the same model under another name.
     rows = list(EmbeddingModel.objects.select_for_update(no_key=True).order_by("-active", "id"))
-    model = next((row for row in rows if fits(row.spec, spec)), None)
+    model = next((row for row in rows if is_same_model(row.spec, spec)), None)
     for other in rows:
         if other != model and (other.active or other.name == spec.name):
             _retire(other, spec)
-    return _activated(model or EmbeddingModel(name=spec.name, provider=spec.provider), spec)
+    return _save_as_active(model or EmbeddingModel(name=spec.name, provider=spec.provider), spec)
 
 
-def _activated(model: EmbeddingModel, spec: ModelSpec) -> EmbeddingModel:
+def _save_as_active(model: EmbeddingModel, spec: ModelSpec) -> EmbeddingModel:
     model.options = model.options or dict(spec.options)
     model.dimensions = model.dimensions or spec.dimensions
     model.active = model.wanted = True
@@ -107,5 +167,5 @@ def _activated(model: EmbeddingModel, spec: ModelSpec) -> EmbeddingModel:
 def _retire(other: EmbeddingModel, spec: ModelSpec) -> None:
     """What was asked of it goes with it: the sweep asks the other model."""
     if other.embeddings.exists():
-        raise ImproperlyConfigured(advice.refusal(other.spec, spec))
+        raise ImproperlyConfigured(explain_mismatch(other.spec, spec))
     other.delete()

@@ -1,16 +1,83 @@
-"""Which store outside PostgreSQL is in use: the settings say it at each start, the database remembers it."""
+"""The vector store outside PostgreSQL that the settings name, if it is one that others keep."""
 
+import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from embeddings.external import configured
-from embeddings.external.configured import Used
 from embeddings.models import DroppedSpace, OutboxEntry, OutsideStore
+from embeddings.protocols import VectorStore
+from embeddings.types import Space
 from knowlex.db.threads import execute, with_retries
+from knowlex.runtime.components import component
+
+EXTERNAL_STORES = {"embeddings.stores.chroma": "chroma", "embeddings.stores.qdrant": "qdrant"}
+SAME_STORE = {"api_key", "timeout_s", "retry"}  # may change, as a login in the URL may
+
+
+@dataclass(frozen=True, slots=True)
+class StoreIdentity:
+    """kind: chroma, qdrant. place: its address, and what its collections' names begin with; no secret.
+
+    fingerprint: of all that says which store it is.
+    """
+
+    kind: str
+    place: str
+    fingerprint: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} at {self.place}"
+
+
+def configured_store() -> StoreIdentity | None:
+    """None where vectors are searched in PostgreSQL, or in this process's memory."""
+    part: dict[str, Any] = settings.KNOWLEX.get("VECTOR_STORE", {})
+    kind = EXTERNAL_STORES.get(part.get("class", "").rpartition(".")[0])
+    if kind is None:
+        return None
+    options = {name: str(value) for name, value in part.get("options", {}).items() if name not in SAME_STORE}
+    options["url"] = without_login(options.get("url", ""))
+    told = json.dumps([kind, settings.VECTOR_STORE_COLLECTION, options], sort_keys=True)
+    place = f"{options['url']}, collections {settings.VECTOR_STORE_COLLECTION}_…"
+    return StoreIdentity(kind, place, hashlib.sha256(told.encode()).hexdigest())
+
+
+def is_external() -> bool:
+    """Return whether vectors are searched outside PostgreSQL."""
+    return "VECTOR_STORE" in settings.KNOWLEX
+
+
+def store_name() -> str:
+    """Return "qdrant", "chroma" or "memory"; "" where PostgreSQL itself is searched."""
+    return str(settings.KNOWLEX["VECTOR_STORE"]["class"]).split(".")[-2] if is_external() else ""
+
+
+def describe_place_without_store() -> str:
+    """Where vectors are searched while `in_use` is None."""
+    return "each process's memory" if is_external() else "PostgreSQL"
+
+
+def external_store() -> VectorStore:
+    """Only where there is one in use."""
+    return component("VECTOR_STORE", VectorStore)
+
+
+def space_of(model_id: int, dimensions: int) -> Space:
+    """Where it keeps a model's vectors."""
+    return Space(f"{settings.VECTOR_STORE_COLLECTION}_{model_id}", model_id, dimensions)
+
+
+def without_login(url: str) -> str:
+    scheme, _, rest = url.rpartition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}" if scheme else rest.rpartition("@")[2]
+
 
 ROWS = 5000
 # Whoever writes a vector looks for a store in use by a trigger: nobody may be at it while that changes.
@@ -29,19 +96,19 @@ _FILL = """
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StoreChange:
     """What a start has changed. now: None where no such store is in use from now on.
 
     vectors: how many the new store is still to get.
     """
 
     before: str
-    now: Used | None
+    now: StoreIdentity | None
     vectors: int = 0
 
     def __str__(self) -> str:
         if self.now is None:
-            place = configured.place_without()
+            place = describe_place_without_store()
             return f"The vector store {self.before} is no longer used: vectors are searched in {place}."
         instead = f" instead of {self.before}" if self.before else ""
         told = f"Vectors are searched in {self.now} from now on{instead}."
@@ -50,26 +117,26 @@ class Change:
         return f"{told} The workers send it {self.vectors} stored vectors (manage.py vector_store check)."
 
 
-def register() -> Change | None:
+def register_store() -> StoreChange | None:
     """Take the configured store into use, or none; None if that is as it was. Raises DatabaseUnavailable.
 
     Everything of every model goes to a new store: the workers' sweep fills the outbox, and they ship it. What
     another one holds stays there; nobody looks at it any more.
     """
-    used = configured.in_use()
-    return with_retries(lambda: _register(used)) if _is_other(used) else None
+    used = configured_store()
+    return with_retries(lambda: _register_store(used)) if _is_other(used) else None
 
 
-def fill() -> None:
+def fill_outbox() -> None:
     """Put all that is there into the outbox, some thousand a transaction, unless that is done already."""
     if not with_retries(OutsideStore.objects.filter(filled=False).exists):
         return
-    for _ in _filled():
+    for _ in _fill_in_steps():
         pass
     with_retries(lambda: OutsideStore.objects.filter(filled=False).update(filled=True))
 
 
-def _filled() -> Iterator[tuple[UUID, int]]:
+def _fill_in_steps() -> Iterator[tuple[UUID, int]]:
     after: tuple[UUID, int] | None = (UUID(int=0), 0)
     while after:
         scope = {"chunk": after[0], "model": after[1], "rows": ROWS}
@@ -79,13 +146,13 @@ def _filled() -> Iterator[tuple[UUID, int]]:
             yield after
 
 
-def _is_other(used: Used | None) -> bool:
+def _is_other(used: StoreIdentity | None) -> bool:
     row = with_retries(OutsideStore.objects.first)
     return (row.fingerprint if row else None) != (used.fingerprint if used else None)
 
 
 @transaction.atomic
-def _register(used: Used | None) -> Change | None:
+def _register_store(used: StoreIdentity | None) -> StoreChange | None:
     execute(_NO_WRITERS)
     before = OutsideStore.objects.first()
     if (before.fingerprint if before else None) == (used.fingerprint if used else None):
@@ -96,4 +163,4 @@ def _register(used: Used | None) -> Change | None:
         row = {"kind": used.kind, "place": used.place, "fingerprint": used.fingerprint}
         OutsideStore.objects.create(**row, since=timezone.now())
     vectors = execute("SELECT count(*) FROM embeddings_embedding")[0][0] if used else 0
-    return Change(str(before) if before else "", used, vectors)
+    return StoreChange(str(before) if before else "", used, vectors)

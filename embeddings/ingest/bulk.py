@@ -22,8 +22,8 @@ from documents.models import Collection
 from documents.types import ChunkingSettings
 from embeddings import services
 from embeddings.external import delivery
-from embeddings.work import ingestion
-from embeddings.work.job_reports import ItemReport, JobReport, job_report
+from embeddings.ingest import documents
+from embeddings.ingest.job_reports import ItemReport, JobReport, job_report
 from knowlex.base.errors import DatabaseUnavailable, KnowlexError, PayloadTooLarge
 from knowlex.db.pool import close_pool
 from knowlex.runtime import liveness
@@ -43,7 +43,7 @@ class FileResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class IngestTotals:
     """ended: files, failures and duplicates included."""
 
     ended: int = 0
@@ -51,8 +51,8 @@ class Numbers:
     chunks: int = 0
     embedded: int = 0
 
-    def plus(self, report: JobReport) -> "Numbers":
-        return Numbers(
+    def plus(self, report: JobReport) -> "IngestTotals":
+        return IngestTotals(
             self.ended + report.processed,
             self.pages + report.pages_done,
             self.chunks + report.chunks_made,
@@ -62,13 +62,13 @@ class Numbers:
 
 def file_result(path: Path, item: ItemReport) -> FileResult:
     if item.status == "completed":
-        return FileResult(shown(path), "taken", item.id, warnings=tuple(item.warnings))
+        return FileResult(printable_path(path), "taken", item.id, warnings=tuple(item.warnings))
     if item.error_code == "DUPLICATE":
-        return FileResult(shown(path), "duplicate", item.duplicate_of)
-    return FileResult(shown(path), "failed", reason=item.error)
+        return FileResult(printable_path(path), "duplicate", item.duplicate_of)
+    return FileResult(printable_path(path), "failed", reason=item.error)
 
 
-def shown(path: Path) -> str:
+def printable_path(path: Path) -> str:
     """As it can be printed: a name may hold any bytes, those that steer a terminal too."""
     text = str(path).encode(errors="surrogateescape").decode(errors="replace")
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
@@ -82,7 +82,7 @@ PATIENCE_S = 60.0  # with a database that is away
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenJob:
     paths: list[Path]
     report: JobReport | None = None
 
@@ -99,9 +99,9 @@ class BulkIngest:
     chunking: ChunkingSettings
     enqueue: Callable[[int], None]
     on_alone: Callable[[], None]
-    numbers: Numbers = field(default_factory=Numbers)
-    open: dict[UUID, _Open] = field(default_factory=dict)
-    _done: Numbers = field(default_factory=Numbers)
+    numbers: IngestTotals = field(default_factory=IngestTotals)
+    open: dict[UUID, _OpenJob] = field(default_factory=dict)
+    _done: IngestTotals = field(default_factory=IngestTotals)
     _alone: bool = False
     _alive: int = 1
     _looked_at: float = 0.0
@@ -133,7 +133,7 @@ class BulkIngest:
                     else:
                         batch.append(found)
                         paths.append(candidate.path)
-                    if _full(batch):
+                    if _is_full(batch):
                         break
                 if batch:
                     yield self._begin(batch, paths)
@@ -146,7 +146,7 @@ class BulkIngest:
             chunking=self.chunking,
             origin="command",
         )
-        self.open[job.id] = _Open(paths)
+        self.open[job.id] = _OpenJob(paths)
         self.enqueue(len(batch))
         return job.id
 
@@ -168,7 +168,7 @@ class BulkIngest:
 
     def _failed(self, path: Path, reason: str) -> FileResult:
         self._done = replace(self._done, ended=self._done.ended + 1)
-        return FileResult(shown(path), "failed", reason=reason)
+        return FileResult(printable_path(path), "failed", reason=reason)
 
     def wait(self, *, for_room: bool = False) -> Iterator[list[FileResult]]:
         """The results of jobs that have ended, [] in between, until all have (or there is room for one)."""
@@ -211,12 +211,12 @@ class BulkIngest:
     def _work_here(self) -> bool:
         """What a worker would do next; False if there is nothing to do."""
         try:
-            batches = ingestion.run_next()
+            batches = documents.run_next()
             if not batches:
                 lost, unread = services.sweep()
                 batches = tuple(lost)
                 if not batches:
-                    return delivery.work_once() or bool(unread)
+                    return delivery.deliver_once() or bool(unread)
             for batch in batches:
                 services.embed_batch(batch)
         except KnowlexError:
@@ -224,6 +224,6 @@ class BulkIngest:
         return True
 
 
-def _full(batch: list[NewDocument]) -> bool:
+def _is_full(batch: list[NewDocument]) -> bool:
     size = sum(new.upload.size_bytes for new in batch if new.upload)
     return len(batch) >= DOCUMENTS_PER_JOB or size >= BYTES_PER_JOB

@@ -18,15 +18,15 @@ from documents.ingest.jobs import forget_finished_jobs
 from documents.library import collection_states, storage
 from documents.library.storage import sweep_orphan_files
 from embeddings import indexing, services, tasks
-from embeddings.external import registration
-from embeddings.lexical import chunk_words, counts
+from embeddings.external import configuration
+from embeddings.lexical import index
 from knowlex.base.errors import BrokerUnavailable, DatabaseUnavailable
 
 FOLDER_CHECK_EVERY_S = 15.0
 log = logging.getLogger(__name__)
 
 
-class Reading:
+class DocumentReading:
     """Of one worker, from its main process. hostname: as Celery knows it."""
 
     def __init__(self, app: Celery, hostname: str) -> None:
@@ -63,7 +63,7 @@ log = logging.getLogger(__name__)
 _also: list[Callable[[], object]] = []
 
 
-def also_sweep(work: Callable[[], object]) -> None:
+def add_sweep_work(work: Callable[[], object]) -> None:
     """Have this done with every sweep, too: for apps above this one."""
     _also.append(work)
 
@@ -77,10 +77,10 @@ class Sweeper:
         self._chores: Thread | None = None
         self._chores_due = 0.0
         self._folded_until = 0
-        self._reading: Reading | None = None
+        self._reading: DocumentReading | None = None
         self._registered = False
 
-    def start(self, reading: Reading) -> None:
+    def start(self, reading: DocumentReading) -> None:
         self._reading = reading
         self._thread.start()
 
@@ -110,8 +110,8 @@ class Sweeper:
         for work in _also:
             work()
         collection_states.fold_changes()
-        self._folded_until = counts.fold(since=self._folded_until)
-        chunk_words.index_pending()
+        self._folded_until = index.fold_counts(since=self._folded_until)
+        index.index_pending()
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
             self._chores_due = time.monotonic() + CHORES_EVERY_S
             self._chores = Thread(target=_do_chores, name="chores", daemon=True)
@@ -122,13 +122,19 @@ class Sweeper:
         if not self._registered:
             _register()
             self._registered = True
-        registration.fill()
-        tasks.enqueue_lost_shipping()
+        configuration.fill_outbox()
+        tasks.enqueue_lost_deliveries()
 
 
 def _do_chores() -> None:
     """What may take long has a thread of its own: an index can take minutes to build."""
-    chores = forget_finished_jobs, sweep_orphan_files, forget_expired, services.forget_old_runs, indexing.keep
+    chores = (
+        forget_finished_jobs,
+        sweep_orphan_files,
+        forget_expired,
+        services.forget_old_runs,
+        indexing.maintain_indexes,
+    )
     for chore in chores:
         try:
             chore()
@@ -139,7 +145,7 @@ def _do_chores() -> None:
 
 
 def _register() -> None:
-    if change := registration.register():
+    if change := configuration.register_store():
         log.warning(str(change))
 
 
@@ -162,7 +168,7 @@ def _refuse_mixed_vectors(**_: Any) -> None:
 
 @worker_ready.connect
 def _start(sender: Any, **_: Any) -> None:
-    _sweeper.start(Reading(sender.app, sender.hostname))
+    _sweeper.start(DocumentReading(sender.app, sender.hostname))
 
 
 @worker_shutting_down.connect

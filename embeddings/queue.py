@@ -9,7 +9,7 @@ the same order, so the two wait for each other but never deadlock.
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
-from embeddings.types import HeldChunk
+from embeddings.types import ClaimedChunk
 from knowlex.db.leases import LeaseQueue
 from knowlex.db.threads import execute as execute
 
@@ -156,7 +156,7 @@ def _add(documents: Sequence[UUID], values: Mapping[str, object]) -> dict[UUID, 
     return sizes
 
 
-def claim(*, model_id: int, lease: UUID) -> list[HeldChunk]:
+def claim(*, model_id: int, lease: UUID) -> list[ClaimedChunk]:
     """Take the most urgent free batch; [] if all work is done or in hands.
 
     That is one of the shortest run, so small documents are done quickly; but in one claim of four of the
@@ -168,7 +168,7 @@ def claim(*, model_id: int, lease: UUID) -> list[HeldChunk]:
     statement = _CLAIM_OLDEST if lease.int % OLDEST_FIRST == 0 else _CLAIM_SHORTEST
     rows = execute(statement, {"model": model_id, "lease": lease})
     done = {row[0] for row in execute(_FORGET_DONE, [lease])} if rows else set()
-    return [HeldChunk(chunk_id, content) for chunk_id, content in rows if chunk_id not in done]
+    return [ClaimedChunk(chunk_id, content) for chunk_id, content in rows if chunk_id not in done]
 
 
 def renew(lease: UUID) -> None:

@@ -14,16 +14,16 @@ from documents.ingest import jobs
 from documents.ingest.worker import run_next as read_next
 from documents.library import deletion
 from documents.models import DEFAULT_COLLECTION, Collection, Document
-from embeddings.model_lifecycle.active import active_model
+from embeddings.active_model import active_model
+from embeddings.ingest.job_reports import ItemReport, JobReport, job_list, job_report, wait_for_job
 from embeddings.work import document_status, requests
-from embeddings.work.job_reports import ItemReport, JobReport, job_list, job_report, wait_for_job
 from knowlex.base.errors import Forbidden, NotFound
 from knowlex.db.threads import execute, with_retries
 
 __all__ = [
+    "DeletionReceipt",
     "ItemReport",
     "JobReport",
-    "Receipt",
     "delete_collection",
     "delete_document",
     "delete_documents",
@@ -51,7 +51,7 @@ _DELETE_VECTORS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class DeletionReceipt:
     """What was deleted. stored: of the documents, without those that waited, were read or had failed."""
 
     documents: int = 0
@@ -61,8 +61,8 @@ class Receipt:
     vectors: int = 0
     document_ids: tuple[UUID, ...] = ()
 
-    def __add__(self, other: "Receipt") -> "Receipt":
-        return Receipt(
+    def __add__(self, other: "DeletionReceipt") -> "DeletionReceipt":
+        return DeletionReceipt(
             self.documents + other.documents,
             self.stored + other.stored,
             self.pages + other.pages,
@@ -78,7 +78,7 @@ def run_next() -> tuple[UUID, ...]:
     () if there was nothing to do, or it failed. Raises DatabaseUnavailable.
     """
     stored = read_next()
-    return document_status.ask(stored) if stored else ()
+    return document_status.request_document(stored) if stored else ()
 
 
 def retry_job(job_id: UUID, *, access: Access) -> int:
@@ -95,7 +95,7 @@ def retry_document(document_id: UUID, *, access: Access) -> int:
     return count
 
 
-def delete_document(document_id: UUID, *, access: Access) -> Receipt:
+def delete_document(document_id: UUID, *, access: Access) -> DeletionReceipt:
     """In any state: stored, waiting, being read, failed. Raises NotFound, Forbidden.
 
     Nothing brings it back: whoever reads or embeds it finds nowhere to put what was made.
@@ -106,30 +106,30 @@ def delete_document(document_id: UUID, *, access: Access) -> Receipt:
     return receipt
 
 
-def delete_documents(document_ids: Sequence[UUID], *, access: Access) -> Receipt:
+def delete_documents(document_ids: Sequence[UUID], *, access: Access) -> DeletionReceipt:
     """Those that exist and may be used, some a transaction. Raises Forbidden."""
     access.require("write")
-    receipt = Receipt()
+    receipt = DeletionReceipt()
     for some in with_retries(lambda: deletion.split_into_batches(document_ids)):
         receipt += _delete_some(some, access)
     return receipt
 
 
-def _delete_some(document_ids: Sequence[UUID], access: Access) -> Receipt:
+def _delete_some(document_ids: Sequence[UUID], access: Access) -> DeletionReceipt:
     return with_retries(lambda: _delete(document_ids, access))
 
 
 @transaction.atomic
-def _delete(document_ids: Sequence[UUID], access: Access) -> Receipt:
+def _delete(document_ids: Sequence[UUID], access: Access) -> DeletionReceipt:
     found = deletion.lock_documents(document_ids, access=access)
     versions = {"versions": deletion.list_version_ids(found)}
     execute(_DELETE_WORDS, versions)
     vectors = execute(_DELETE_VECTORS, versions)[0][0]
     gone = deletion.delete_locked(found)
-    return Receipt(len(gone.documents), gone.stored, gone.pages, gone.chunks, vectors, gone.documents)
+    return DeletionReceipt(len(gone.documents), gone.stored, gone.pages, gone.chunks, vectors, gone.documents)
 
 
-def delete_collection(collection_id: UUID, *, access: Access) -> Receipt:
+def delete_collection(collection_id: UUID, *, access: Access) -> DeletionReceipt:
     """With everything in it: documents, jobs, settings, keys' bindings.
 
     First its documents, some a transaction, so that workers on other collections do not wait for thousands;
@@ -152,7 +152,7 @@ def _check_deletable(collection: Collection | None) -> Collection:
 
 
 @transaction.atomic
-def _delete_collection(collection_id: UUID) -> Receipt:
+def _delete_collection(collection_id: UUID) -> DeletionReceipt:
     locked = Collection.objects.select_for_update().filter(id=collection_id)
     collection = _check_deletable(locked.first())
     receipt = _delete(deletion.list_ids(collection_id), FULL)

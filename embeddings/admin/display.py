@@ -1,0 +1,199 @@
+"""How the admin puts states, times and receipts."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.contrib.admin.actions import delete_selected as confirmed_delete
+from django.db.models import (
+    BooleanField,
+    Case,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce, JSONObject, Now
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+
+from documents.admin.words import count_noun
+from documents.models import Document, IngestItem, IngestJob
+from embeddings.ingest.documents import DeletionReceipt
+from embeddings.ingest.job_reports import STALLED_AFTER_S
+from embeddings.models import Embedding
+from knowlex.runtime.liveness import count_alive_now
+
+
+def count_per_document(rows: QuerySet[Any]) -> Coalesce:
+    """How many of `rows` (which have a chunk) belong to the document of the outer query; 0 if none."""
+    count_noun = (
+        rows.filter(chunk__document=OuterRef("pk"))
+        .order_by()
+        .values("chunk__document")
+        .annotate(n=Count("chunk_id"))
+        .values("n")
+    )
+    return Coalesce(Subquery(count_noun, output_field=IntegerField()), 0)
+
+
+class EmbeddingStateFilter(admin.SimpleListFilter):
+    title = "embedding"
+    parameter_name = "embedding"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("embedded", "Embedded"), ("pending", "Pending"), ("failed", "Failed")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() is None:
+            return queryset
+        if queryset.model is Document:
+            return self._documents(queryset)
+        return queryset.filter(state=self.value())
+
+    def _documents(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "failed":
+            return queryset.filter(failed__gt=0)
+        if self.value() == "embedded":
+            return queryset.filter(embedded=F("chunk_count"))
+        return queryset.filter(embedded__lt=F("chunk_count") - F("failed"))
+
+
+COMPLETED, FAILED = Q(status=IngestItem.Status.COMPLETED), Q(status=IngestItem.Status.FAILED)
+ENDED = COMPLETED | FAILED
+STALLED = ~ENDED & Q(
+    lease__isnull=False, leased_until__lt=Now()
+)  # who had it in hand is gone, and nobody has taken it over yet
+NEGLECTED = (  # nobody has it in hand; whether that is wrong is known once the workers are count_noun
+    ~ENDED & Q(lease__isnull=True) & Q(waiting_since__lt=Now() - timedelta(seconds=STALLED_AFTER_S))
+)
+_SINCE = {"waiting_since": Coalesce("started_at", "created_at")}
+_STORED = Document.objects.filter(pk=OuterRef("pk"))
+_NONE = {"total": 0, "ended": 0, "failed": 0, "started": 0, "stalled": 0, "neglected": 0, "last_end": None}
+_NONE |= {"pages_total": 0, "pages_done": 0, "chunks_made": 0}
+
+
+def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
+    """Adds `progress`, a dict: total, ended, failed, started, stalled, neglected (all numbers of documents),
+    pages_total, pages_done, chunks_made, last_end (ISO 8601, or None).
+    """
+    summary = JSONObject(
+        total=Count("id"),
+        ended=Count("id", filter=ENDED),
+        failed=Count("id", filter=FAILED),
+        started=Count("id", filter=~Q(status=IngestItem.Status.PENDING)),
+        stalled=Count("id", filter=STALLED),
+        neglected=Count("id", filter=NEGLECTED),
+        pages_total=Sum("pages_total"),
+        pages_done=Sum("pages_done"),
+        chunks_made=Sum("chunks_made"),
+        last_end=Max("ended_at"),
+    )
+    items = IngestItem.objects.filter(job=OuterRef("pk")).order_by().values("job")
+    count_noun = Subquery(items.alias(**_SINCE).annotate(summary=summary).values("summary"))
+    return jobs.annotate(progress=Coalesce(count_noun, Value(_NONE, summary.output_field)))
+
+
+def filter_not_stored(items: QuerySet[Any]) -> QuerySet[Any]:
+    """Of new documents: those that wait, are being read or failed. What is only being embedded is stored."""
+    return items.filter(~COMPLETED, ~Exists(_STORED), replaces=None, deleted_at=None)
+
+
+def count_embedded(job_id: UUID) -> int:
+    """Chunks of the job that have their vector: those of what is completed, and of what is being embedded."""
+    items = IngestItem.objects.filter(job_id=job_id)
+    done = items.filter(COMPLETED).aggregate(chunks=Coalesce(Sum("chunks_made"), 0))["chunks"]
+    under_way = items.filter(~COMPLETED, chunks_made__gt=0).values("id")
+    return int(done) + Embedding.objects.filter(model__active=True, chunk__document_id__in=under_way).count()
+
+
+def read_items(job_id: UUID, *, first: int, limit: int) -> list[Any]:
+    """The job's documents from position `first` on, each with `embedded`, `stalled` and `neglected`."""
+    vectors = count_per_document(Embedding.objects.filter(model__active=True))
+    embedded = Case(
+        When(COMPLETED, then=F("chunks_made")),
+        When(chunks_made__gt=0, then=vectors),
+        default=0,
+        output_field=IntegerField(),
+    )
+    flags = {
+        name: Case(When(which, then=True), default=False, output_field=BooleanField())
+        for name, which in {"stalled": STALLED, "neglected": NEGLECTED}.items()
+    }
+    rows = IngestItem.objects.filter(job_id=job_id).order_by("position").defer("metadata")
+    return list(rows.alias(**_SINCE).annotate(embedded=embedded, **flags)[first : first + limit])
+
+
+def job_state(progress: dict[str, Any]) -> str:
+    """Of a job, from `with_progress`: completed (some of it may have failed), failed (all of it), stalled
+    (who had a document in hand is gone, or it waits and no worker is alive), processing or pending.
+    """
+    if progress["ended"] == progress["total"]:
+        return "failed" if progress["total"] and progress["failed"] == progress["total"] else "completed"
+    if progress["stalled"] or (progress["neglected"] and not count_alive_now()):
+        return "stalled"
+    return "processing" if progress["started"] else "pending"
+
+
+def format_duration(start: datetime | None, end: datetime | None) -> str:
+    """As `1 h 2 min`, `2 min 5 s` or `0.8 s`; until now, if there is no end; a dash without a start."""
+    if start is None:
+        return "–"
+    seconds = max(0.0, ((end or timezone.now()) - start).total_seconds())
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def receipt_text(receipt: Any) -> str:
+    """What a deletion took along (embeddings.ingest.documents.DeletionReceipt), for a person."""
+    parts = [
+        count_noun(receipt.documents, "document"),
+        count_noun(receipt.pages, "page"),
+        count_noun(receipt.chunks, "chunk"),
+        count_noun(receipt.vectors, "vector"),
+    ]
+    return f"Deleted: {', '.join(parts[:-1])} and {parts[-1]}."
+
+
+class DeletingWithReceipt(admin.ModelAdmin[Any]):
+    """`receipt_of_deleting` and `get_deleted_objects` are left to the model's own admin."""
+
+    delete_selected_confirmation_template = "admin/documents/delete_selected.html"
+
+    def receipt_of_deleting(self, rows: Any) -> DeletionReceipt:
+        """Delete these rows with all that hangs on them."""
+        raise NotImplementedError
+
+    @admin.action(permissions=["delete"], description="Delete the selected ones with everything in them")
+    def delete_selected(self, request: HttpRequest, queryset: Any) -> HttpResponse | None:
+        if not request.POST.get("post"):
+            return confirmed_delete(self, request, queryset)
+        rows = list(queryset)
+        self.log_deletions(request, queryset)
+        self._tell(request, self.receipt_of_deleting(rows))
+        return None
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        self._tell(request, self.receipt_of_deleting([obj]))
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
+        """The receipt has said it already."""
+        opts = self.opts
+        return HttpResponseRedirect(reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist"))
+
+    def _tell(self, request: HttpRequest, receipt: DeletionReceipt) -> None:
+        self.message_user(request, receipt_text(receipt), messages.SUCCESS)

@@ -1,0 +1,151 @@
+"""Pages and chunks against each other: is every chunk exactly the text that its offsets name?
+
+In Python, a few documents at a time: PostgreSQL walks a text from its beginning for every substring, which
+for a long document without pages takes time by the square of its length.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+
+from embeddings.active_model import active_model
+from embeddings.lexical.terms import lexemes
+from embeddings.models import EmbeddingModel
+from embeddings.queue import execute
+from embeddings.registry import embedder_for
+from embeddings.sanity.types import FindingTally, SanityCheck, SanityFinding
+from embeddings.types import Vector
+
+CHUNKS = 200
+BATCH = 20
+TOLERANCE = 0.05  # of cosine distance; the same text in another batch can differ a little
+OWN_TEXT = SanityCheck(
+    "own_text",
+    f"Vectors and words are those of their chunk's text (a sample of up to {CHUNKS} chunks).",
+    "",
+    "DELETE FROM embeddings_embedding and embeddings_lexicalentry of these chunks; then generate.",
+    "I3",
+)
+_SAMPLE = """
+    SELECT e.chunk_id, c.content, e.vector::float4[], coalesce(tsvector_to_array(l.lexemes), '{}'),
+        d.language
+    FROM (SELECT chunk_id, vector FROM embeddings_embedding WHERE model_id = %s ORDER BY random() LIMIT %s) e
+    JOIN documents_chunk c ON c.id = e.chunk_id JOIN documents_document d ON d.id = c.document_id
+    LEFT JOIN embeddings_lexicalentry l ON l.chunk_id = e.chunk_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    chunk_id: UUID
+    content: str
+    vector: Vector
+    words: tuple[str, ...]
+    language: str
+
+
+def sample_chunks() -> list[Sampled]:
+    """Random chunks with their vectors by the active model."""
+    model = EmbeddingModel.objects.active().first()
+    if model is None:
+        return []
+    rows = execute(_SAMPLE, [model.pk, CHUNKS])
+    return [
+        Sampled(id_, text, np.array(vector, np.float32), tuple(words), language)
+        for id_, text, vector, words, language in rows
+    ]
+
+
+def check_own_text(chunks: list[Sampled]) -> SanityFinding:
+    """Asks the active model, outside any transaction. Raises EmbedderError."""
+    tally, embedder = FindingTally(OWN_TEXT), embedder_for(active_model().spec)
+    for start in range(0, len(chunks), BATCH):
+        some = chunks[start : start + BATCH]
+        for chunk, vector in zip(some, embedder.embed([one.content for one in some]), strict=True):
+            words = set(lexemes(chunk.content, chunk.language))
+            if _distance(chunk.vector, vector) > TOLERANCE or set(chunk.words) != words:
+                tally.add(chunk.chunk_id)
+    return tally.finding()
+
+
+def _distance(stored: Vector, fresh: Vector) -> float:
+    norms = float(np.linalg.norm(stored) * np.linalg.norm(fresh))
+    if stored.shape != fresh.shape or not norms:
+        return 2.0
+    return 1.0 - float(stored @ fresh) / norms
+
+
+AT_ONCE = 8
+HINT = "Delete the document and upload it again."
+PAGES = SanityCheck("pages", "A document's pages are numbered from 1 and follow each other.", "", HINT, "I1")
+OFFSETS = SanityCheck("offsets", "A chunk's content is the text between its offsets.", "", HINT, "I1")
+CHUNK_PAGES = SanityCheck("chunk_pages", "A chunk's page numbers are those of its text.", "", HINT, "I1")
+_TEXTS = """
+    SELECT d.id, d.source, d.page_count, p.numbers, p.starts, p.texts,
+        c.starts, c.ends, c.contents, c.firsts, c.lasts
+    FROM documents_document d,
+    LATERAL (SELECT array_agg(number ORDER BY number) AS numbers,
+                array_agg(start_char ORDER BY number) AS starts,
+                array_agg(text ORDER BY number) AS texts
+             FROM documents_page WHERE document_id = d.id) p,
+    LATERAL (SELECT array_agg(start_char ORDER BY chunk_index) AS starts,
+                array_agg(end_char ORDER BY chunk_index) AS ends,
+                array_agg(content ORDER BY chunk_index) AS contents,
+                array_agg(page_number ORDER BY chunk_index) AS firsts,
+                array_agg(last_page ORDER BY chunk_index) AS lasts
+             FROM documents_chunk WHERE document_id = d.id) c
+"""
+
+
+def check_texts() -> Iterator[SanityFinding]:
+    """Reads all texts once. In a transaction: the rows come through a server-side cursor."""
+    pages, offsets, chunk_pages = FindingTally(PAGES), FindingTally(OFFSETS), FindingTally(CHUNK_PAGES)
+    for row in _read_rows():
+        document_id, source, page_count, numbers, starts, texts = row[:6]
+        texts = texts or []
+        if not do_pages_follow(page_count, numbers or [], starts or [], texts):
+            pages.add(document_id)
+        text = "\n".join(texts)
+        chunks = list(zip(*(column or [] for column in row[6:]), strict=True))
+        if any(text[start:end] != content or not content for start, end, content, _, _ in chunks):
+            offsets.add(document_id)
+        spans = ((start, end, first, last) for start, end, _, first, last in chunks)
+        if not all(do_chunks_match_pages(source, starts or [], *span) for span in spans):
+            chunk_pages.add(document_id)
+    yield from (tally.finding() for tally in (pages, offsets, chunk_pages))
+
+
+def _read_rows() -> Iterator[tuple[Any, ...]]:
+    with closing(connection.chunked_cursor()) as cursor:
+        cursor.execute(_TEXTS)
+        while rows := cursor.fetchmany(AT_ONCE):
+            yield from rows
+
+
+def do_pages_follow(page_count: int, numbers: list[int], starts: list[int], texts: list[str]) -> bool:
+    """Pages 1..n, each beginning one newline after the end of the one before."""
+    place, expected = 0, list[int]()
+    for text in texts:
+        expected.append(place)
+        place += len(text) + 1
+    return numbers == list(range(1, page_count + 1)) and starts == expected
+
+
+def do_chunks_match_pages(
+    source: str, starts: list[int], start: int, end: int, first: int | None, last: int | None
+) -> bool:
+    """Only a PDF has pages that a reader knows; a chunk begins on its first page and ends on its last.
+
+    starts: of the pages. start, end: the chunk's offsets.
+    """
+    if source != "PDF":
+        return first is None and last is None
+    if first is None or last is None or not 1 <= first <= last <= len(starts):
+        return False
+    beyond = [*starts, float("inf")]
+    return beyond[first - 1] <= start < beyond[first] and beyond[last - 1] < end <= beyond[last]
