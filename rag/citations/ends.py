@@ -14,7 +14,7 @@ _NARROW = 60  # a line shorter than this was not wrapped
 _LOOK_BACK = 84
 _UNCLOSED = re.compile(rf"[{OPENING}][^{CLOSING}\n]{{0,80}}\Z")
 _MARKED = re.compile(rf"[{CLOSING}⁰¹²³⁴⁵⁶⁷⁸⁹⁾][)）*^]{{0,2}}[ \t]{{0,4}}\Z|[(（]\d{{1,3}}[)）]\Z")
-_WORD = re.compile(r"[\"'“‘«(*_¿¡„]*(\w{0,20})")
+_NEXT_WORD = re.compile(r"[\"'“‘«(*_¿¡„]*(\w{0,20})")
 _LETTER = re.compile(r"\w")
 _ITEM = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s|#{1,6}\s|\||>)")
 _FOLLOWING = ("", "The", "1", "x", "X", min(MONTHS))  # every kind of word that makes a difference
@@ -45,7 +45,7 @@ def _next_word_says(text: str, begin: int, stop: int, end: int, final: bool) -> 
         return None
     if run:
         after = _past_space(text, run)
-    word = _WORD.match(text, after)
+    word = _NEXT_WORD.match(text, after)
     following = word[1] if word else ""
     whole = final or word is None or word.end() < len(text) or len(following) == 20
     if not following and not whole:

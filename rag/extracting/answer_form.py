@@ -10,7 +10,7 @@ from rag.ranking.sentences import ASKING, words_of
 # name: of somebody or of a place. term: what something is called.
 Form = Literal["time", "number", "name", "reason", "contrast", "term"]
 KEPT_QUESTIONS = 256
-READ_CHARS = 2000
+QUESTION_CHARS = 2000
 
 _A_FEW = r"\s+(?:\w+\s+){0,2}"
 _FORMS: dict[Form, str] = {
@@ -46,7 +46,7 @@ _KIND = re.compile(
     rf"\b{_WHICH}\s+(?:(?:types?|kinds?|sorts?)\s+of\s+)?((?!{_NO_KIND})\w+(?:\s+(?!{_NO_KIND})\w+){{0,2}})",
     re.IGNORECASE,
 )
-_MEANING = re.compile(
+_ASKS_MEANING = re.compile(
     r"^\W*(?:what|who|was|wer|qu['’]est-ce|qué|cos['’])\s*(?:is|are|was|were|does|ist|sind|que|es|son|è)\b"
     r"|^\W*define\b|\bmean(?:t|ing)?\b|是什么",
     re.IGNORECASE,
@@ -56,7 +56,7 @@ _MEANING = re.compile(
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def expected(question: str) -> frozenset[Form]:
     """The forms that its answer may have; none for a question that does not say."""
-    read = question[:READ_CHARS]
+    read = question[:QUESTION_CHARS]
     return frozenset(form for form, pattern in _PATTERNS.items() if pattern.search(read))
 
 
@@ -70,7 +70,7 @@ def asked_words(question: str, language: str) -> frozenset[str]:
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def kind_asked(question: str, language: str) -> frozenset[str]:
     """The lexemes of the kind of thing that is asked for: "stage" of "which stage of mitosis"."""
-    found = _KIND.findall(question[:READ_CHARS])
+    found = _KIND.findall(question[:QUESTION_CHARS])
     return frozenset().union(*(words_of(kind, language) for kind in found))
 
 
@@ -84,10 +84,10 @@ def before_kind(question: str, language: str) -> re.Pattern[str]:
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def asks_meaning(question: str) -> bool:
     """ "What is mitosis?": whether it may ask what a term means."""
-    return _MEANING.search(question[:READ_CHARS]) is not None
+    return _ASKS_MEANING.search(question[:QUESTION_CHARS]) is not None
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def asks_for_term(question: str) -> bool:
     """ "Which stage ...?", "What is it called?": whether a term may be the answer."""
-    return "term" in expected(question) or _KIND.search(question[:READ_CHARS]) is not None
+    return "term" in expected(question) or _KIND.search(question[:QUESTION_CHARS]) is not None

@@ -11,7 +11,7 @@ from rag.types.context import Block
 from rag.types.retrieval import Passage
 
 MOST_WORDS = 80  # of a sentence put together
-LEAST_WORDS = 4  # that a sentence without an end begins with; fewer are a heading or a cell
+LEAST_BEGUN_WORDS = 4  # that a sentence without an end begins with; fewer are a heading or a cell
 # What follows a page's end: perhaps the page's number, "1 / 4", and then the sentence goes on.
 _GOES_ON = re.compile(r"(?:\d{1,4}\s*(?:[/|]\s*\d{1,4})?\s+)?[a-zß-öø-ÿ]")
 _TERM = re.compile(r"[^\n]{1,80}\n[ \t]{0,3}:[ \t]")  # of a definition list
@@ -98,7 +98,7 @@ def _is_torn(unit: Unit, following: Sentence, content: str) -> bool:
     if begun.endswith((":", "?", "|")):
         return False
     words = len(begun.split())
-    return LEAST_WORDS <= words <= MOST_WORDS - len(content[following.start : following.end].split())
+    return LEAST_BEGUN_WORDS <= words <= MOST_WORDS - len(content[following.start : following.end].split())
 
 
 def _joined(unit: Unit, following: Sentence, score: SentenceScore | None) -> Unit:

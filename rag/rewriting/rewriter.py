@@ -95,7 +95,6 @@ def _words(text: str) -> str:
     return _NO_WORD.sub(" ", text).strip().casefold()
 
 
-log = logging.getLogger(__name__)
 KEPT, KEPT_S = 500, 300.0  # questions, at most 8 kB each
 
 
