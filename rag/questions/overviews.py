@@ -14,7 +14,6 @@ from uuid import UUID
 from embeddings.lexical.terms import lexemes, question_lexemes
 from rag.types.retrieval import Passage
 
-KEPT_QUESTIONS = 256
 READ_CHARS = 500
 LOOKED_AT = 10  # best candidates
 NEARLY_ALL = 0.8  # of them
