@@ -40,7 +40,7 @@ from embeddings.protocols import Embedder, Span
 from embeddings.types import Embedded, Vector
 from knowlex.db.pool import close_pool
 from knowlex.runtime.components import component
-from rag import services
+from rag.answering import lifecycle, services
 from rag.answering.ask import Asker, ask
 from rag.prompts import user_message
 from rag.types.answer import Answer, Synthesis
@@ -127,7 +127,7 @@ async def measure(questions: Sequence[str]) -> list[tuple[float, Answer]]:
         question = await services.make_question(text, access=FULL, top_k=5)
         answer = (await ask(question, Asker("ask", FULL))).answer
         took.append(((time.perf_counter() - started) * 1000, answer))
-    await services.close()  # the record's last batch: it would open the pool again
+    await lifecycle.close()  # the record's last batch: it would open the pool again
     await close_pool()
     return took
 

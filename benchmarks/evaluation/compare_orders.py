@@ -14,9 +14,9 @@ from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Graded, Sets, holds, in_section, vectors_of
 from rag.evaluation.metrics import Ranked, hit, mean, ndcg
 from rag.ranking.order import Scale, scale_of, strength
-from rag.ranking.sentence_scores import SentenceScore
 from rag.ranking.sentences import Terms, score_passage, terms_by_language
 from rag.types.retrieval import Passage, Retrieval
+from rag.types.sentences import SentenceScore
 
 Score = Callable[[Passage, Sequence[SentenceScore], Terms, Scale], float]
 

@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponseBase
 from knowlex.web.fields import int_field, question_field, text_field
 from knowlex.web.responses import allow, json_object
 from knowlex.web.sse import wants_events
-from rag import services
+from rag.answering import services
 from rag.answering.ask import Asked
-from rag.answering.presentation import Numbering, PlaceOf, numbered
 from rag.api.common import answer_response, asked_by, asker_of, question_as_asked
 from rag.api.metadata import answer_metadata
 from rag.api.sse import Telling, event_response
+from rag.citations.numbering import Numbering, PlaceOf, numbered
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 

@@ -10,7 +10,7 @@ from documents.access.scopes import access_of
 from knowlex.web.responses import QUERY_ID_HEADER, failed_query, plain_json_response
 from rag.answering import ask
 from rag.answering.ask import Asked, Asker, FaceName
-from rag.answering.presentation import Numbering, snippet
+from rag.citations.numbering import Numbering, snippet
 from rag.types.answer import Support
 from rag.types.question import Question
 from rag.types.retrieval import Passage

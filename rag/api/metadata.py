@@ -4,8 +4,8 @@ from dataclasses import asdict
 from typing import Any
 
 from rag.answering.ask import Asked
-from rag.answering.presentation import Misstatement, Numbering, UnreadPart, misstatements, unread_parts
 from rag.api.common import CitedClaim, Near, cited_claims, nearest
+from rag.citations.numbering import Misstatement, Numbering, UnreadPart, misstatements, unread_parts
 
 
 def answer_metadata(asked: Asked, text: str, numbering: Numbering) -> dict[str, Any]:

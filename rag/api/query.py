@@ -12,13 +12,13 @@ from knowlex.base.errors import InvalidQuestion
 from knowlex.web.fields import QUESTION_RULE, int_field, question_field, text_field
 from knowlex.web.responses import allow, json_object
 from knowlex.web.sse import wants_events
-from rag import services
+from rag.answering import services
 from rag.answering.ask import Asked
-from rag.answering.presentation import FirstCited, Numbering, PlaceOf, PlainWriter, clean, numbered, snippet
 from rag.api.common import answer_response, asked_by, asker_of
 from rag.api.metadata import answer_metadata
 from rag.api.sse import Telling, event_response
 from rag.citations import claim
+from rag.citations.numbering import FirstCited, Numbering, PlaceOf, PlainWriter, clean, numbered, snippet
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 

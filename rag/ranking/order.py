@@ -19,9 +19,9 @@ from statistics import fmean
 from typing import Any
 
 from embeddings.lexical.terms import K1
-from rag.ranking.sentence_scores import Sentences, SentenceScores
 from rag.ranking.sentences import Terms, analysis_of
 from rag.types.retrieval import Passage
+from rag.types.sentences import Sentences, SentenceScores
 
 BM25 = 1.5
 WORDS = 0.2  # of c1 and of c2

@@ -10,8 +10,8 @@ from operator import or_
 from documents.text.sentences import sentence_spans
 from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights
 from rag.ranking.names import names_of, subjects_of
-from rag.ranking.sentence_scores import SentenceScore, SentenceScores
 from rag.types.retrieval import Passage, Retrieval
+from rag.types.sentences import SentenceScore, SentenceScores
 
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
 KEPT_TERMS = 64  # questions, while they are answered

@@ -6,7 +6,6 @@ pairs to learn from, `fitting` fits weights to them, `calibrating` makes of thes
 `answers` tells of an answer whether it answers its question. Plain Python.
 """
 
-from rag.relevance.assessment import assess, is_foreign
-from rag.relevance.calibration import Calibration
+from rag.relevance.assessment import Calibration, assess, is_foreign
 
 __all__ = ["Calibration", "assess", "is_foreign"]

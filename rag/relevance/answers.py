@@ -23,8 +23,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from rag.extracting.answer_form import Form, asked_words, expected
-from rag.extracting.sentence_form import has_fact
+from rag.extracting.sentence_form import Form, asked_words, expected, has_fact
 from rag.ranking.sentences import words_of
 
 HOW = (

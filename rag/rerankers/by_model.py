@@ -1,11 +1,11 @@
-"""Passages in the order of a model that reads question and passage together."""
+"""What a reranker's model can do wrong."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag.local_models.limit import Limit
+from rag.local_models import Limit, ModelFailed
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
@@ -74,3 +74,7 @@ def sigmoid(logit: float) -> float:
     """Without overflow, and telling logits far below 0 apart, which the hyperbolic tangent does not."""
     small = math.exp(-abs(logit))
     return 1 / (1 + small) if logit >= 0 else small / (1 + small)
+
+
+class RerankFailed(ModelFailed):
+    """The passages keep the order that they had."""

@@ -13,7 +13,7 @@ from embeddings.search.dense import SearchModel
 from embeddings.types import Vector
 from embeddings.vectors.parameter import parameter
 from knowlex.db.pool import Row, fetch_one
-from rag.retrievers import literal
+from rag.retrievers import words as literal
 from rag.retrievers.filtering import Condition, is_passing
 from rag.retrievers.scope import Scope
 from rag.retrievers.statements import HELD_ENOUGH, HELD_NOTHING, MISSING_RANK

@@ -1,8 +1,8 @@
-"""Retrieval in PostgreSQL by meaning, by words, by both fused, or by a literal string: one statement each."""
+"""Room for others where many passages say the same, such as a file that lies in several collections."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,19 +17,50 @@ from embeddings.vectors.parameter import parameter
 from knowlex.base.errors import KnowlexError, NotFound, RetrievalFailed
 from knowlex.db.pool import Row, StatementTooLong
 from knowlex.db.replica import fetch_all
-from rag.answering.states import told
-from rag.answering.timing import Stages
+from rag.deadlines import Stages
 from rag.ranking.sentences import with_sentences
-from rag.retrievers import external, literal, sentences, statements
+from rag.read_state import told
+from rag.retrievers import external, statements
 from rag.retrievers import neighbours as beside
+from rag.retrievers import words as literal
 from rag.retrievers.empty import why_nothing
 from rag.retrievers.examination import examine
-from rag.retrievers.near_duplicates import Search, spread
 from rag.retrievers.scope import Scope, Scopes
 from rag.types.answer import Reason
 from rag.types.context import Place
 from rag.types.question import Question
 from rag.types.retrieval import Examination, Passage, Retrieval
+
+WIDER = (4, 16)  # times the usual depth of a search
+
+Search = Callable[[int], Awaitable[Sequence[Row]]]
+
+
+async def spread(search: Search, *, candidates: int, wanted: int) -> Sequence[Row]:
+    """What `search` finds, best first. Where it is cut off before `wanted` different texts, it is made again,
+    so many times as deep, and only the first of each text is kept.
+
+    candidates: how many rows there are at most at the usual depth.
+    """
+    rows = await search(1)
+    most = candidates
+    for times in WIDER:
+        if len(rows) < most or _texts(rows) >= wanted:
+            break
+        rows, most = await search(times), candidates * times
+    return rows if most == candidates else _first_of_each(rows)[:candidates]
+
+
+def _texts(rows: Sequence[Row]) -> int:
+    return len({row["content"] for row in rows})
+
+
+def _first_of_each(rows: Sequence[Row]) -> list[Row]:
+    first: dict[str, Row] = {}
+    for row in rows:
+        first.setdefault(row["content"], row)
+    return list(first.values())
+
 
 log = logging.getLogger(__name__)
 
@@ -237,5 +268,5 @@ def passage_of(row: Row) -> Passage:
         row["distance"] = 0.0
     row["document_warnings"] = tuple(row["document_warnings"] or ())
     row["unread_pages"] = tuple(row["unread_pages"] or ())
-    sentences.take(row)
+    statements.take(row)
     return Passage.of(row)

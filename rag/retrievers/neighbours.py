@@ -7,7 +7,7 @@ from uuid import UUID
 from embeddings.vectors.parameter import parameter
 from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
-from rag.answering.states import told
+from rag.read_state import told
 from rag.retrievers import statements
 from rag.retrievers.filtering import condition_of
 from rag.types.context import Place

@@ -8,7 +8,7 @@ from uuid import UUID
 from embeddings.lexical.terms import UNKNOWN, question_lexemes
 from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
-from rag.answering.states import told
+from rag.read_state import told
 from rag.retrievers import statements
 from rag.retrievers.filtering import NARROW, Condition, condition_of
 from rag.retrievers.words import ALL_CHUNKS, Words, distinct, weighed

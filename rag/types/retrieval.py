@@ -5,8 +5,8 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal
 from uuid import UUID
 
-from rag.ranking.sentence_scores import Sentences
 from rag.types.question import Question
+from rag.types.sentences import Sentences
 
 # done: it was searched for with what a chat model wrote, too. unavailable: no chat model is configured.
 # failed: the model failed, took too long or wrote nothing of use, so the search was the plain one.

@@ -15,9 +15,9 @@ from knowlex.base.errors import SynthesisFailed
 from knowlex.base.ids import new_id
 from knowlex.web.sse import COMMENT, EventStream, event
 from rag.answering.ask import Asked, Asker, Told
-from rag.answering.presentation import FirstCited, Numbering
 from rag.api import sse
 from rag.api.sse import Telling
+from rag.citations.numbering import FirstCited, Numbering
 from rag.types.answer import Answer, Started
 from rag.types.question import Question
 from tests.answers.asking import events_in

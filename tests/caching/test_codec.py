@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rag.answering import cache
-from rag.ranking.sentence_scores import SentenceScore
 from rag.types.answer import Answer, Citation, Contradiction, Usage, Verification
 from rag.types.question import Filters, MetadataFilter
+from rag.types.sentences import SentenceScore
 from tests.rag.factory import passage, question
 
 FILTERS = Filters(

@@ -12,7 +12,7 @@ from documents.models import Chunk, Document
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db import pool, replica
 from knowlex.db.pool import close_pool
-from rag import services
+from rag.answering import lifecycle, services
 from rag.answering.pipeline import Pipeline
 from rag.retrievers import neighbours
 from rag.retrievers.hybrid import HybridRetriever
@@ -37,7 +37,7 @@ def run(work: Awaitable[T]) -> T:
         try:
             return await work
         finally:
-            await services.close()
+            await lifecycle.close()
             await close_pool()
 
     return asyncio.run(closing())

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag.context.assembly import ContextMaker
-from rag.context.neighbours import wanted
+from rag.context.assembly import ContextMaker, wanted
 from rag.ranking.sentences import question_terms, score_sentences
 from rag.types.context import Place
 from rag.types.question import Question

@@ -6,11 +6,11 @@ from asgiref.sync import sync_to_async
 
 from documents.access.scopes import FULL
 from rag.answering.ask import Asked, Asker
+from rag.answering.replay import replay
 from rag.api.v1.explanations import explained_body
 from rag.history.listing import get_query
 from rag.history.recorder import Recorder, record
 from rag.history.records import Record
-from rag.history.replay import replay
 from rag.models import Citation, Response
 from rag.types.answer import Citation as Claim
 from rag.types.answer import Contradiction, Verification

@@ -11,7 +11,7 @@ from documents.models import Chunk, Document
 from embeddings.external import mirror
 from embeddings.models import Embedding, EmbeddingModel
 from knowlex.db.pool import close_pool
-from rag import services
+from rag.answering import services
 from rag.retrievers.hybrid import HybridRetriever
 from rag.types.question import Mode, Question
 from rag.types.retrieval import Retrieval

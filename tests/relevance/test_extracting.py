@@ -8,9 +8,9 @@ import pytest
 from rag.citations import without_markers
 from rag.citations.checker import Checked, Checker
 from rag.context import assemble, context_of
-from rag.extracting.answer_form import asks_meaning, expected, kind_asked
 from rag.extracting.candidates import with_forms
-from rag.extracting.choosing import MOST, WHOLE, choose, options_of
+from rag.extracting.selection import MOST, WHOLE, choose, options_of
+from rag.extracting.sentence_form import asks_meaning, expected, kind_asked
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.answer import Usage
 from rag.types.context import Context

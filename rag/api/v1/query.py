@@ -9,11 +9,11 @@ from django.http import HttpRequest, HttpResponseBase
 from knowlex.web.responses import json_object
 from knowlex.web.sse import takes_events, wants_events
 from rag.answering.ask import Asked
-from rag.answering.presentation import Numbering
 from rag.api.common import answer_response, asked_by, asker_of
 from rag.api.sse import Telling, event_response
 from rag.api.v1.answers import answer_body, by_passage
 from rag.api.v1.questions import ReplySettings, asked_question, conversation_field, reply_settings
+from rag.citations.numbering import Numbering
 
 
 async def create(request: HttpRequest) -> HttpResponseBase:

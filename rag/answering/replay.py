@@ -13,7 +13,7 @@ from documents.access.scopes import Access
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db.pool import Row, fetch_one
 from rag.answering.ask import Asked, Asker, ask
-from rag.answering.presentation import FirstCited, numbered
+from rag.citations.numbering import FirstCited, numbered
 from rag.history import recent
 from rag.history.listing import UNWRITTEN, unknown_query
 from rag.history.recorder import flush_here, waits
@@ -24,7 +24,7 @@ from rag.types.retrieval import Passage
 Ask: TypeAlias = Callable[[Question, Asker], Awaitable[Asked]]
 SAME_WITHIN = 1e-6
 
-# As rag.querysets.QueryQuerySet.allowed_to has it.
+# As rag.models.querysets.QueryQuerySet.allowed_to has it.
 _PAST = """
     SELECT q.original_query, q.rewritten_query, q.collection_ids, q.filters, q.settings, q.answered, q.error,
         r.answer, r.verification, coalesce(r.quotes_gone, false) AS quotes_gone,

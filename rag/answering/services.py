@@ -1,45 +1,78 @@
-"""What can be done with questions besides asking them (rag.answering.ask). No HTTP in here."""
+"""What can be done with questions besides asking them (see `ask`): make, search and explain them."""
 
 import time
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
-from django.utils.module_loading import import_string
 
 from documents.access.scopes import Access
 from documents.models import DEFAULT_COLLECTION
-from documents.protocols import TokenCounter
 from knowlex.base.errors import NotFound
-from knowlex.db import replica
+from knowlex.db import sharing
 from knowlex.db.pool import fetch_all, fetch_one
-from knowlex.runtime.cache import shared
-from knowlex.runtime.components import all_built, component
-from rag.answering import collections_read
+from knowlex.runtime.components import component
 from rag.answering.explanation import explained
-from rag.answering.pipeline import Pipeline
-from rag.answering.timing import before, searching_too_long
-from rag.context.assembly import ContextMaker
-from rag.context.tokens import Ruler
+from rag.answering.parts import pipeline
+from rag.deadlines import before, searching_too_long
 from rag.history.query_counts import query_counts
-from rag.history.recorder import recorder
 from rag.protocols import (
-    ClaimJudge,
-    Completing,
     Examiner,
-    ModelBacked,
-    Reranker,
-    Retriever,
-    Sampling,
-    Synthesizer,
-    can,
 )
-from rag.relevance import assess
+from rag.read_state import STATES, state_of
 from rag.types.question import NO_FILTERS, Filters, Mode, Question
 from rag.types.retrieval import Explanation, SearchResult
+
+# The inner SELECTs hide the values from the planner: it would make a new plan for each question, which takes
+# three times as long as what is planned.
+_NAMED = f"""
+    SELECT c.id, c.name, {STATES} FROM documents_collection c
+    WHERE c.name = ANY((SELECT %(names)s::text[])::text[])
+        OR c.id::text = ANY((SELECT %(ids)s::text[])::text[])
+"""  # noqa: S608 - constants only
+_READABLE = f"""
+    SELECT c.id, {STATES} FROM documents_collection c
+    WHERE %(allowed)s::uuid[] IS NULL OR c.id = ANY(%(allowed)s)
+"""  # noqa: S608 - constants only
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """collection_ids: in the order in which they were named. state: as in `rag.types.question.Question`.
+
+    The state is as old as the ids: what a search finds afterwards is of this state, or of a newer one.
+    """
+
+    collection_ids: tuple[UUID, ...]
+    state: str
+
+
+async def named(names_or_ids: Sequence[str], *, access: Access, field: str = "collection") -> Reading:
+    """These collections; a name goes before an id. Raises NotFound, Forbidden.
+
+    `default` always exists: before it is made again, it is empty and has no id.
+    """
+    ids = [name.lower() for name in names_or_ids]
+    asked = {"names": list(names_or_ids), "ids": ids}
+    rows = await sharing.fetch_all(_NAMED, asked, same=(_NAMED, *names_or_ids))
+    found = {str(row["id"]): row for row in rows} | {row["name"]: row for row in rows}
+    chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
+    if any(row is None and name != DEFAULT_COLLECTION for name, row in chosen.items()):
+        raise NotFound("Collection not found.", details={"field": field})
+    read = {row["id"]: row for row in chosen.values() if row is not None}
+    for collection_id in read:
+        access.require_collection(collection_id, field=field)
+    return Reading(tuple(read), state_of(read.values()))
+
+
+async def readable(access: Access) -> Reading:
+    """All that the caller may read."""
+    rows = await sharing.fetch_all(
+        _READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids)
+    )
+    return Reading(tuple(row["id"] for row in rows), state_of(rows))
+
 
 _SEEN_CHUNK = """
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
@@ -83,7 +116,7 @@ async def make_question(
     """
     deadline = _deadline()
     async with before(deadline, searching_too_long):
-        read = await collections_read.named(collections or (DEFAULT_COLLECTION,), access=access)
+        read = await named(collections or (DEFAULT_COLLECTION,), access=access)
     return Question(
         text=text,
         collection_ids=read.collection_ids,
@@ -115,9 +148,9 @@ async def make_platform_question(
     deadline = _deadline()
     async with before(deadline, searching_too_long):
         if collections:
-            read = await collections_read.named(collections, access=access, field="collections")
+            read = await named(collections, access=access, field="collections")
         else:
-            read = await collections_read.readable(access)
+            read = await readable(access)
         await _check_documents(filters.document_ids or (), access=access)
     return Question(
         text=text,
@@ -142,7 +175,7 @@ async def resolve_collections(
     names_or_ids: Sequence[str], *, access: Access, field: str = "collection"
 ) -> tuple[UUID, ...]:
     """The ids of these collections, in their order. Raises NotFound, Forbidden."""
-    return (await collections_read.named(names_or_ids, access=access, field=field)).collection_ids
+    return (await named(names_or_ids, access=access, field=field)).collection_ids
 
 
 async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:
@@ -154,77 +187,3 @@ async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:
     for id_ in ids:
         if id_ not in seen:
             raise NotFound(f"Document not found: {id_}", details={"field": "filters.documents"})
-
-
-def ensure_reranker_works() -> None:
-    """For the start. Raises ImproperlyConfigured if its model cannot be used."""
-    _ensure_works(component("RERANKER", Reranker), "KNOWLEX_RERANKER_MODEL")
-
-
-def ensure_claim_judge_works() -> None:
-    """For the start. Raises ImproperlyConfigured if its model cannot be used."""
-    _ensure_works(component("CLAIM_JUDGE", ClaimJudge), "KNOWLEX_CLAIM_JUDGE_MODEL")
-
-
-def _ensure_works(part: object, variable: str) -> None:
-    try:
-        if isinstance(part, ModelBacked):
-            part.check()
-    except ValueError as exc:
-        raise ImproperlyConfigured(f"{variable}: {exc}") from exc
-
-
-async def close() -> None:
-    """Close this event loop's connections to models, and write what is not yet written."""
-    await replica.close()
-    for unwritten in (query_counts.take(), recorder.take()):
-        if unwritten is not None:
-            await unwritten.close()
-    await shared.close()
-    for part in all_built():  # the embedders of other models than the configured one among them
-        aclose = getattr(part, "aclose", None)
-        if aclose is not None:
-            await aclose()
-
-
-def pipeline(**retriever: Any) -> Pipeline:
-    """retriever: options of its plain search instead of the configured ones, for example `rrf_k`."""
-    finding = retriever_with(**retriever) if retriever else component("RETRIEVER", Retriever)
-    return Pipeline(
-        finding,
-        component("RERANKER", Reranker),
-        assess,
-        component("SYNTHESIZER", Synthesizer),
-        component("CLAIM_JUDGE", ClaimJudge),
-        contexts=contexts(finding),
-        verified_only=settings.STRICT_VERIFICATION,
-    )
-
-
-def contexts(retriever: Retriever) -> ContextMaker:
-    """As configured; other chunks of a hit's document are fetched by this retriever."""
-    return ContextMaker(
-        ruler=Ruler(tokens),
-        budget=settings.CONTEXT_TOKENS,
-        window=settings.CHAT_CONTEXT_TOKENS,
-        floor=settings.CONTEXT_FLOOR,
-        beside=retriever if can(retriever, Completing) else None,
-        sampling=retriever if can(retriever, Sampling) else None,
-    )
-
-
-@lru_cache(maxsize=1024)
-def tokens(text: str) -> int:
-    """Of the embedding model."""
-    return len(component("TOKENIZER", TokenCounter).spans(text))
-
-
-def retriever_with(**options: Any) -> Retriever:
-    """The configured one with other options of its plain search; the one that faces use stays as it is."""
-    built: Retriever = _built("RETRIEVER", {"plain": _built("PLAIN_RETRIEVER", options)})
-    return built
-
-
-def _built(role: str, options: Mapping[str, Any]) -> Any:
-    spec = settings.KNOWLEX[role]
-    return import_string(spec["class"])(**{**spec.get("options", {}), **options})
