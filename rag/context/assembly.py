@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from rag.context import assemble
 from rag.context.selection import by_halves, together
@@ -54,7 +53,7 @@ def completing(neighbours: Sequence[Passage], asked: Mapping[Place, Passage]) ->
     for place, hit in asked.items():
         neighbour = there.get(place)
         if neighbour is not None and _completes(hit, neighbour):
-            yield replace(neighbour, relevance=hit.relevance)
+            yield neighbour._replace(relevance=hit.relevance)
 
 
 def _steps(hit: Passage) -> Iterator[int]:
@@ -184,7 +183,7 @@ class ContextMaker:
         if self._sampling is not None:
             count = top_k - len(hits)
             sample = await self._sampling.sample(question, found, overview.document_id, count)
-        return [*hits, *(one.but(relevance=relevance) for one in by_halves(sample))]
+        return [*hits, *(one._replace(relevance=relevance) for one in by_halves(sample))]
 
     async def _neighbours(
         self, question: Question, found: Retrieval, hits: Sequence[Passage]

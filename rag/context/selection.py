@@ -35,7 +35,7 @@ def both(whole: Retrieval, halves: Sequence[Retrieval], least: float) -> Retriev
         known = best.get(passage.chunk_id)
         if known is None or passage.relevance > known.relevance:
             best[passage.chunk_id] = passage  # an id keeps the place at which it came first
-    scored = [passage.but(score=1 / place) for place, passage in enumerate(best.values(), start=1)]
+    scored = [passage._replace(score=1 / place) for place, passage in enumerate(best.values(), start=1)]
     return replace(whole, passages=tuple(scored))
 
 

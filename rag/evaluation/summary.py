@@ -7,7 +7,7 @@ import numpy as np
 
 from rag.evaluation.metrics import Interval, mean, percentile, wilson
 from rag.evaluation.outcomes import ANSWERS, RETRIEVAL, Outcome
-from rag.evaluation.reliability import bins, calibration_error
+from rag.relevance.reliability import bins, calibration_error
 
 RESAMPLES = 2000
 SEED = 20_261_122  # the same samples each time: figures of equal results are equal

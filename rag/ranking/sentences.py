@@ -220,7 +220,7 @@ def _terms(question_text: str, known: tuple[tuple[str, float], ...], language: s
 def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
     """The retrieval in its order, with the sentences of every passage scored."""
     terms = terms_by_language(question_text, retrieval.passages, retrieval.idf)
-    scored = (p.but(sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
+    scored = (p._replace(sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
     return replace(retrieval, passages=tuple(scored))
 
 

@@ -152,7 +152,7 @@ def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, A
     for described in describe(question_text, retrieval):
         passage = described.passage
         relevance = weighed.relevance(described, _is_other(asked, passage))
-        judged.append(passage.but(relevance=relevance, sentences=described.sentences))
+        judged.append(passage._replace(relevance=relevance, sentences=described.sentences))
     return replace(retrieval, passages=tuple(judged))
 
 

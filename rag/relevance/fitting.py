@@ -18,11 +18,12 @@ from embeddings.lexical.terms import idf, lexemes
 from embeddings.protocols import Embedder, SentenceAware
 from embeddings.types import Embedded, Vector
 from knowlex.base.errors import InvalidInput
-from rag.ranking.order import SCALES, Scale, scale_by
+from rag.ranking.order import SCALES, scale_by
 from rag.relevance import Calibration
 from rag.relevance.features import LAST_OTHER, Features, describe
 from rag.rerankers.by_model import ModelReranker
 from rag.types.retrieval import Passage, Retrieval
+from rag.types.sentences import Scale
 
 RIDGE = 0.3  # in pairs; keeps the weights of a small sample small
 STEPS = 100
@@ -199,7 +200,7 @@ async def _scores(
 
 def _scored(retrieval: Retrieval, scores: Sequence[float], model: str) -> Retrieval:
     """With the scores of the first passages; the others are only there to stand out from."""
-    own = (replace(p, rerank_score=s) for p, s in zip(retrieval.passages, scores, strict=False))
+    own = (p._replace(rerank_score=s) for p, s in zip(retrieval.passages, scores, strict=False))
     return replace(
         retrieval, passages=(*own, *retrieval.passages[len(scores) :]), rerank_model=model, scale=None
     )

@@ -63,10 +63,10 @@ class ModelReranker(ABC):
 
 def _ordered(passages: Sequence[Passage], scores: Sequence[float]) -> tuple[Passage, ...]:
     """The read ones by the model's scores, the others in their order behind them."""
-    read = [p.but(score=s, rerank_score=s) for p, s in zip(passages, scores, strict=False)]
+    read = [p._replace(score=s, rerank_score=s) for p, s in zip(passages, scores, strict=False)]
     read.sort(key=lambda passage: -passage.score)  # stable: ties keep the order before
     worst = read[-1].score
-    rest = [p.but(score=min(worst, p.score), rerank_score=None) for p in passages[len(read) :]]
+    rest = [p._replace(score=min(worst, p.score), rerank_score=None) for p in passages[len(read) :]]
     return (*read, *rest)
 
 

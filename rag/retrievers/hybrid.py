@@ -269,4 +269,4 @@ def passage_of(row: Row) -> Passage:
     row["document_warnings"] = tuple(row["document_warnings"] or ())
     row["unread_pages"] = tuple(row["unread_pages"] or ())
     statements.take(row)
-    return Passage.of(row)
+    return Passage(**row)

@@ -110,7 +110,7 @@ class WidenedRetriever(HybridRetriever):
         new = [chunk_id for chunk_id in scores if chunk_id not in set(first.ids)][:MORE]
         others = await self._judged(plain, {chunk_id: scores[chunk_id] for chunk_id in new})
         passages = [
-            replace(passage, score=scores[passage.chunk_id], fused_score=scores[passage.chunk_id])
+            passage._replace(score=scores[passage.chunk_id], fused_score=scores[passage.chunk_id])
             for passage in (*plain.found.passages, *others)
         ]
         passages.sort(key=lambda passage: -passage.score)

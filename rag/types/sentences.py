@@ -1,4 +1,4 @@
-"""What the sentences of a passage say of a question."""
+"""How well the sentences of a passage fit a question, and the scale of the cosines that say so."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -62,3 +62,20 @@ class SentenceScores(Sequence[SentenceScore]):
 
 
 Sentences: TypeAlias = tuple[SentenceScore, ...] | SentenceScores
+
+
+# Medians over questions, by benchmarks/evaluation: mean of the 6th to 20th cosine, and standard deviation.
+USUAL_BASE, USUAL_SPREAD = 0.14, 0.10
+
+
+class Scale(NamedTuple):
+    """How a model's cosines lie: what it gives to the unrelated, how far a question's candidates differ."""
+
+    base: float
+    spread: float
+
+    @property
+    def line(self) -> tuple[float, float]:
+        """(factor, shift) from this model's cosines to those that all-MiniLM-L6-v2 might have given."""
+        factor = USUAL_SPREAD / self.spread
+        return factor, USUAL_BASE - factor * self.base

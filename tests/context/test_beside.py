@@ -149,7 +149,7 @@ def test_an_answer_is_made_of_a_hit_and_what_completes_it(add_document: AddDocum
     Chunk.objects.filter(document=document, chunk_index=1).update(start_char=len(ONE) + 1)
 
     def only_the_first(text: str, found: Retrieval, calibration: object) -> Retrieval:
-        judged = (replace(p, relevance=0.9 if p.content == ONE else 0.1) for p in found.passages)
+        judged = (p._replace(relevance=0.9 if p.content == ONE else 0.1) for p in found.passages)
         return replace(found, passages=tuple(judged))
 
     async def answer() -> Answer:

@@ -25,7 +25,7 @@ MODEL = "http:some-reranker"
 
 
 def scored(score: float | None, *, model: str = MODEL, calibration: dict[str, Any] | None = None) -> float:
-    found = retrieval(QUESTION, [replace(passage(1, KENYA), rerank_score=score)])
+    found = retrieval(QUESTION, [passage(1, KENYA)._replace(rerank_score=score)])
     found = replace(found, rerank_model=model, reranker="http")
     return assess(QUESTION, found, calibration).passages[0].relevance
 

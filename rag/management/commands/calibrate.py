@@ -12,10 +12,11 @@ from embeddings.services import active_model
 from knowlex.base.errors import KnowlexError
 from knowlex.runtime.components import component
 from rag.answering import parts
-from rag.evaluation.calibrator import FEWEST, calibrate, calibration_of, judged_pairs
+from rag.evaluation.judged_pairs import judged_pairs
 from rag.management.closing import then_close
 from rag.management.scope import scope
 from rag.protocols import Reranker
+from rag.relevance.calibrator import FEWEST, calibrate, calibration_of
 from rag.relevance.fitting import read_labelled
 from rag.rerankers.by_model import ModelReranker
 
