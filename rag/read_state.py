@@ -22,7 +22,7 @@ def state_of(rows: Iterable[Row]) -> str:
     return hashlib.sha256("\n".join(states).encode()).hexdigest() if states else ""
 
 
-def told(question: Question) -> Told | None:
+def expected_state(question: Question) -> Told | None:
     """What a replica must have for this question; None if there is none, or only the primary may be asked."""
     if not settings.DATABASE_READ or not question.state:
         return None

@@ -12,7 +12,7 @@ from django.conf import settings
 from documents.access.scopes import Access
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db.pool import Row, fetch_one
-from rag.answering.ask import Asked, Asker, ask
+from rag.answering.ask import AskResult, Caller, ask
 from rag.citations.numbering import FirstCited, numbered
 from rag.history import recent
 from rag.history.listing import UNWRITTEN, unknown_query
@@ -21,7 +21,7 @@ from rag.question_settings import question_again
 from rag.types.question import Question
 from rag.types.retrieval import Passage
 
-Ask: TypeAlias = Callable[[Question, Asker], Awaitable[Asked]]
+Ask: TypeAlias = Callable[[Question, Caller], Awaitable[AskResult]]
 SAME_WITHIN = 1e-6
 
 # As rag.models.querysets.QueryQuerySet.allowed_to has it.
@@ -67,7 +67,7 @@ class Replayed:
     or relevance is another one.
     """
 
-    asked: Asked
+    asked: AskResult
     same_answer: bool | None
     same_verification: bool | None
     verification_before: dict[str, int] | None
@@ -81,7 +81,7 @@ async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> Replayed:
 
     ask: what asks. Raises NotFound, also for one that the caller may not see, and as rag.answering.ask.ask.
     """
-    asker = Asker("replay", access, fresh=True, replay_of=query_id)
+    asker = Caller("replay", access, fresh=True, replay_of=query_id)
     past = await _past(query_id, access)
     question = question_again(
         past["rewritten_query"] or past["original_query"],
@@ -107,7 +107,7 @@ async def _past(query_id: UUID, access: Access) -> Row:
     raise unknown_query(query_id)
 
 
-def _compared(past: Row, asked: Asked) -> Replayed:
+def _compared(past: Row, asked: AskResult) -> Replayed:
     before = {UUID(one["chunk_id"]): one for one in past["results"]}
     now = {passage.chunk_id: (n, passage) for n, passage in enumerate(asked.answer.passages, start=1)}
     places = [_place(before.get(id_), now.get(id_)) for id_ in dict.fromkeys((*now, *before))]
@@ -123,7 +123,7 @@ def _compared(past: Row, asked: Asked) -> Replayed:
     )
 
 
-def _is_same(past: Row, asked: Asked) -> bool | None:
+def _is_same(past: Row, asked: AskResult) -> bool | None:
     if past["error"] or past["quotes_gone"]:
         return None
     text, _ = numbered(asked.answer, FirstCited(lambda number: number))

@@ -13,7 +13,7 @@ from knowlex.base.errors import NotFound
 from knowlex.db import sharing
 from knowlex.db.pool import fetch_all, fetch_one
 from knowlex.runtime.components import component
-from rag.answering.explanation import explained
+from rag.answering.explanation import explain_loss
 from rag.answering.parts import pipeline
 from rag.deadlines import before, searching_too_long
 from rag.history.query_counts import query_counts
@@ -38,7 +38,7 @@ _READABLE = f"""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadScope:
     """collection_ids: in the order in which they were named. state: as in `rag.types.question.Question`.
 
     The state is as old as the ids: what a search finds afterwards is of this state, or of a newer one.
@@ -48,7 +48,7 @@ class Reading:
     state: str
 
 
-async def named(names_or_ids: Sequence[str], *, access: Access, field: str = "collection") -> Reading:
+async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str = "collection") -> ReadScope:
     """These collections; a name goes before an id. Raises NotFound, Forbidden.
 
     `default` always exists: before it is made again, it is empty and has no id.
@@ -63,15 +63,15 @@ async def named(names_or_ids: Sequence[str], *, access: Access, field: str = "co
     read = {row["id"]: row for row in chosen.values() if row is not None}
     for collection_id in read:
         access.require_collection(collection_id, field=field)
-    return Reading(tuple(read), state_of(read.values()))
+    return ReadScope(tuple(read), state_of(read.values()))
 
 
-async def readable(access: Access) -> Reading:
+async def read_all(access: Access) -> ReadScope:
     """All that the caller may read."""
     rows = await sharing.fetch_all(
         _READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids)
     )
-    return Reading(tuple(row["id"] for row in rows), state_of(rows))
+    return ReadScope(tuple(row["id"] for row in rows), state_of(rows))
 
 
 _SEEN_CHUNK = """
@@ -97,7 +97,7 @@ async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tupl
     query_counts.get().add(question.collection_ids)
     result, trail = await pipeline().traced_search(question)
     facts = await component("RETRIEVER", Examiner).examine(question, chunk_id)
-    return result, explained(question, chunk_id, facts, trail)
+    return result, explain_loss(question, chunk_id, facts, trail)
 
 
 async def make_question(
@@ -116,7 +116,7 @@ async def make_question(
     """
     deadline = _deadline()
     async with before(deadline, searching_too_long):
-        read = await named(collections or (DEFAULT_COLLECTION,), access=access)
+        read = await read_named(collections or (DEFAULT_COLLECTION,), access=access)
     return Question(
         text=text,
         collection_ids=read.collection_ids,
@@ -148,9 +148,9 @@ async def make_platform_question(
     deadline = _deadline()
     async with before(deadline, searching_too_long):
         if collections:
-            read = await named(collections, access=access, field="collections")
+            read = await read_named(collections, access=access, field="collections")
         else:
-            read = await readable(access)
+            read = await read_all(access)
         await _check_documents(filters.document_ids or (), access=access)
     return Question(
         text=text,
@@ -175,7 +175,7 @@ async def resolve_collections(
     names_or_ids: Sequence[str], *, access: Access, field: str = "collection"
 ) -> tuple[UUID, ...]:
     """The ids of these collections, in their order. Raises NotFound, Forbidden."""
-    return (await named(names_or_ids, access=access, field=field)).collection_ids
+    return (await read_named(names_or_ids, access=access, field=field)).collection_ids
 
 
 async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:

@@ -19,7 +19,7 @@ from knowlex.db.pool import Row, StatementTooLong
 from knowlex.db.replica import fetch_all
 from rag.deadlines import Stages
 from rag.ranking.sentences import with_sentences
-from rag.read_state import told
+from rag.read_state import expected_state
 from rag.retrievers import external, statements
 from rag.retrievers import neighbours as beside
 from rag.retrievers import words as literal
@@ -158,7 +158,7 @@ class HybridRetriever:
             return await self._by_literal(question, scope, times)
         statement = statements.by_words(scope.condition.conditions, scope.narrow)
         parameters = self._parameters(question, scope, times) | words_of(scope)
-        return await fetch_all(statement, parameters, told=told(question))
+        return await fetch_all(statement, parameters, told=expected_state(question))
 
     async def _by_meaning(
         self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages
@@ -178,7 +178,7 @@ class HybridRetriever:
             parameters |= words_of(scope) | self._weights()
         statement = statements.by_meaning(model, question.mode, scope.condition.conditions, scope.narrow)
         return await took.of(
-            "search", fetch_all(statement, parameters, setup=model.setup, told=told(question))
+            "search", fetch_all(statement, parameters, setup=model.setup, told=expected_state(question))
         )
 
     async def _by_literal(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:

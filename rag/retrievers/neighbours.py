@@ -7,7 +7,7 @@ from uuid import UUID
 from embeddings.vectors.parameter import parameter
 from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
-from rag.read_state import told
+from rag.read_state import expected_state
 from rag.retrievers import statements
 from rag.retrievers.filtering import condition_of
 from rag.types.context import Place
@@ -44,4 +44,6 @@ async def _rows(
         **condition.parameters,
     }
     model_id = None if found.vector is None else found.model_id
-    return await fetch_all(statement(model_id, condition.conditions), parameters, told=told(question))
+    return await fetch_all(
+        statement(model_id, condition.conditions), parameters, told=expected_state(question)
+    )

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def state(*collections: str) -> str:
     async def read() -> str:
         try:
-            return (await services.named(collections or ("default",), access=FULL)).state
+            return (await services.read_named(collections or ("default",), access=FULL)).state
         finally:
             await close_pool()
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def state() -> str:
-    return run(services.named(("default",), access=FULL)).state
+    return run(services.read_named(("default",), access=FULL)).state
 
 
 def test_the_state_is_another_one_once_the_store_has_the_chunk(
