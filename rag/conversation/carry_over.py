@@ -68,21 +68,25 @@ def _complete(asked: ParsedQuestion, turns: Sequence[Turn]) -> str:
     earlier = (parse_question(turn.question, like=asked.text) for turn in turns)
     name = next(filter(None, map(topic_name, earlier)), "")
     if pronoun is not None and not name and pronoun.plain in asked.small.persons:
-        name = topic_name(parse_question(turns[0].quote or turns[0].answer, like=asked.text))
+        reply = parse_question(turns[0].quote or turns[0].answer, like=asked.text)
+        name = topic_name(reply, is_statement=True)
     if pronoun is not None and name:
         return _with_name(asked, pronoun, name)
     return _bracketed(asked.text, name or _terms(before))
 
 
-def topic_name(asked: ParsedQuestion) -> str:
-    """Return the first name with its article and its genitive: "the belfry of Ghent"; "" without one."""
+def topic_name(asked: ParsedQuestion, *, is_statement: bool = False) -> str:
+    """Return the first name with its article and its genitive: "the belfry of Ghent"; "" without one.
+
+    is_statement: its first word may belong to a name.
+    """
     places = [n for n in range(len(asked.words)) if asked.is_name(n)]
     if not places:
         return ""
     words, small = asked.words, asked.small
     first = last = places[0]
-    if first == 1 and words[0].text[0].isupper() and words[0] in asked.content:
-        first = 0  # "Nikola Tesla" begins the sentence
+    if is_statement and first == 1 and words[0] in asked.content:
+        first = 0
     first = _skip_back(words, first, small.articles)
     owner = _skip_back(words, first, small.genitives)
     if owner < first and owner and words[owner - 1] in asked.content:
