@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -268,5 +269,13 @@ def passage_of(row: Row) -> Passage:
         row["distance"] = 0.0
     row["document_warnings"] = tuple(row["document_warnings"] or ())
     row["unread_pages"] = tuple(row["unread_pages"] or ())
-    statements.take(row)
+    row["bounds"] = _sentence_bounds(row["bounds"])
+    row["similarities"] = tuple(row["similarities"] or ())
     return Passage(**row)
+
+
+@lru_cache(maxsize=2048)
+def _sentence_bounds(bounds: str | None) -> tuple[tuple[int, int], ...]:
+    """bounds: as PostgreSQL writes an array. The same passages come again and again."""
+    places = [int(place) for place in (bounds or "").strip("{}").split(",") if place]
+    return tuple(zip(places[::2], places[1::2], strict=True))

@@ -21,7 +21,7 @@ async def neighbours(question: Question, found: Retrieval, places: Sequence[Plac
         "documents": [place.document_id for place in places],
         "indexes": [place.chunk_index for place in places],
     }
-    return await _rows(statements.beside, question, found, parameters)
+    return await _rows(statements.neighbours, question, found, parameters)
 
 
 async def sample(question: Question, found: Retrieval, document_id: UUID, count: int) -> Sequence[Row]:
