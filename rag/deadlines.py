@@ -1,4 +1,4 @@
-"""One deadline for a whole request, shared by its stages. Plain Python."""
+"""The deadline of a request, shared by its stages, and the time that each of them takes. Plain Python."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""In which state all is that a question reads, told by one statement: by the primary, and by a replica."""
+"""The state of all that a question reads, found by one statement on the primary and on a replica."""
 
 import hashlib
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""A past question asked again as it was, past the cache, and what came out differently."""
+"""A past question asked again as it was, without the cache, compared with its first answer."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""How Ollama's two ways of asking a model word requests and replies."""
+"""Ollama's chat API, in both of its forms (`/api/chat` and `/api/generate`)."""
 
 import asyncio
 import logging

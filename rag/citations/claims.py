@@ -1,4 +1,6 @@
-"""Lists of references, which models put below their answers. Plain Python."""
+"""A reply's sentence without its markers, what each marker stands behind, and lists of references.
+
+Plain Python."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What stands before a claim and only names its source: "According to Source 1, ", "[1]: ". Plain Python."""
+"""The sentences of a reply that comes in pieces, and the leads that only name a source. Plain Python."""
 
 import re
 from collections.abc import Callable, Iterator

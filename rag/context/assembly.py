@@ -1,4 +1,4 @@
-"""Which hits are cut off, and whether the chunk beside one completes it. Plain Python."""
+"""The context of a question: its hits, and the chunk beside a hit that is cut off. Plain Python, async."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A passage, or as much of it as is shown. Plain Python."""
+"""Passages cut to fit a budget of tokens, and put together as blocks. Plain Python."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

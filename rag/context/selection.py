@@ -1,4 +1,4 @@
-"""Which passages say the same. Plain Python."""
+"""The passages worth showing: none twice, none far from the question. Plain Python."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence

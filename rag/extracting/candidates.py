@@ -1,4 +1,4 @@
-"""The sentences of a context's blocks, those that a page's end tore apart put together. Plain Python."""
+"""The sentences of a context that may answer a question, and how well each one does. Plain Python."""
 
 import math
 import re

@@ -1,4 +1,6 @@
-"""Which sentences are said: the likeliest, and others only if they are worth their words. Plain Python."""
+"""The choice of the sentences of an answer: the likeliest, and others only if they are worth their words.
+
+Plain Python."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""What form an answer would have: a time, a number, a name... Roughly, in several languages. Plain Python."""
+"""The form of an answer that a question asks for (a time, a number, a name), and whether a sentence has it.
+
+Roughly, in several languages. Plain Python."""
 
 import re
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""How often collections are asked."""
+"""Past questions with all that was found and answered, feedback, and how often collections are asked."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

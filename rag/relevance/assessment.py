@@ -1,8 +1,4 @@
-"""The weights of relevance: those that ship with Knowlex, and those that are stored with a model.
-
-All are at zero or above: more of the question in a passage never makes it less relevant. Where they were
-fitted and how well they do: docs/evaluation.md. Plain Python.
-"""
+"""The relevance of passages: weights that ship, or that a model stores, applied to their features."""
 
 import math
 from collections.abc import Mapping

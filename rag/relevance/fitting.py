@@ -1,4 +1,4 @@
-"""Fits the weights of relevance to labelled pairs of question and passage. Plain Python and NumPy."""
+"""The fitting of relevance weights to labelled pairs of question and passage, and pairs read from a file."""
 
 import asyncio
 import json

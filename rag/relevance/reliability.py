@@ -1,11 +1,12 @@
-"""Whether told probabilities come true. Plain Python."""
+"""How often predicted probabilities come true, and the interval of a proportion. Plain Python."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rag.evaluation.metrics import Interval, wilson
-
+Interval = tuple[float, float]
+Z95 = 1.96  # standard normal: 95 % lie within
 BINS = 10
 
 
@@ -57,3 +58,16 @@ def _bin(place: int, count: int, held: Sequence[tuple[float, bool]]) -> Bin:
         true=round(came_true / len(held), 4),
         interval=wilson(came_true, len(held)) or (0.0, 1.0),
     )
+
+
+def wilson(successes: float, trials: int, z: float = Z95) -> Interval | None:
+    """95 % interval of a proportion: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n). None of nothing.
+
+    Source: Wilson, Probable inference, the law of succession, and statistical inference, JASA 22, 1927.
+    """
+    if not trials:
+        return None
+    p, n = successes / trials, trials
+    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    whole = 1 + z * z / n
+    return max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole)

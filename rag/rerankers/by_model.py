@@ -1,4 +1,4 @@
-"""What a reranker's model can do wrong."""
+"""What rerankers that ask a model have in common: its errors, its time limit, the order by its scores."""
 
 import math
 from abc import ABC, abstractmethod

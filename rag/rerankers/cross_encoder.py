@@ -1,4 +1,4 @@
-"""An ONNX cross-encoder: the score of one pair."""
+"""An ONNX cross-encoder as a reranker, which reads question and passage as one pair."""
 
 import asyncio
 from collections.abc import Sequence

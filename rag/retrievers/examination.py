@@ -1,4 +1,4 @@
-"""What is known of one chunk and a question, found or not: exact ranks, scores, words, filters."""
+"""The facts about one chunk and a question, found or not: exact ranks, scores, words, filters."""
 
 from collections.abc import Sequence
 from dataclasses import replace

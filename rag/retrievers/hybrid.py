@@ -1,4 +1,4 @@
-"""Room for others where many passages say the same, such as a file that lies in several collections."""
+"""Retrieval in PostgreSQL by meaning, by words, by both fused, or by a literal string: one statement each."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Other chunks of a hit's document, under the same conditions as the search that found it."""
+"""Neighbours and samples of a hit's document, under the same conditions as the search that found it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,6 +1,7 @@
-"""Variants of a question from a chat model: a hypothetical answer and other phrasings, asked for at once.
+"""A Retriever that asks a chat model for variants of a question, and adds what they find.
 
-Gao, Ma, Lin, Callan: Precise Zero-Shot Dense Retrieval without Relevance Labels (HyDE), ACL 2023.
+The variants are a hypothetical answer and other phrasings. Gao, Ma, Lin, Callan: Precise Zero-Shot Dense
+Retrieval without Relevance Labels (HyDE), ACL 2023.
 """
 
 import asyncio

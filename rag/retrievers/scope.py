@@ -1,4 +1,4 @@
-"""What a question is about to read, in one statement before it is embedded."""
+"""The scope of a search: what a question reads, fetched in one statement before it is embedded."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One ranking out of the plain search's and those of the variants. Plain Python."""
+"""A search widened by variants of its question; what they find is judged by the question itself."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What the words of a question are worth in the collections read, and which of them find candidates."""
+"""The words of a question: their worth in the collections read, and those that find a literal string."""
 
 import re
 import unicodedata

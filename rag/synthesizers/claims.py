@@ -1,4 +1,4 @@
-"""The prompt and the JSON schema of claims that come with their sources. Plain Python."""
+"""Structured replies: the prompt and JSON schema of claims with their sources, and their reader."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a judge of claims is asked, and what it finds. Plain Python."""
+"""What a judge of claims is asked, what it finds, and how faithful an answer is by it. Plain Python."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
