@@ -40,8 +40,8 @@ from embeddings.protocols import Embedder, Span
 from embeddings.types import EmbeddedText, Vector
 from knowlex.db.pool import close_pool
 from knowlex.runtime.components import component
-from rag import services
-from rag.answering.ask import Asker, ask
+from rag.answering import lifecycle, services
+from rag.answering.ask import Caller, ask
 from rag.prompts import user_message
 from rag.types.answer import Answer, Synthesis
 from rag.types.context import Context
@@ -127,9 +127,9 @@ async def measure(questions: Sequence[str]) -> list[tuple[float, Answer]]:
     for text in questions:
         started = time.perf_counter()
         question = await services.make_question(text, access=FULL, top_k=5)
-        answer = (await ask(question, Asker("ask", FULL))).answer
+        answer = (await ask(question, Caller("ask", FULL))).answer
         took.append(((time.perf_counter() - started) * 1000, answer))
-    await services.close()  # the record's last batch: it would open the pool again
+    await lifecycle.close()  # the record's last batch: it would open the pool again
     await close_pool()
     return took
 

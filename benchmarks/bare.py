@@ -15,7 +15,7 @@ from embeddings.search.dense import embed_question
 from embeddings.vectors.rows import vector_text
 from knowlex.db.pool import close_pool
 from knowlex.serve import bound_socket
-from rag import services
+from rag.answering import services
 from rag.retrievers import statements
 from rag.retrievers.hybrid import HybridRetriever, model_of, words_of
 from rag.retrievers.scope import Scopes

@@ -20,9 +20,9 @@ from tests.support import environment
 environment.set_environment()
 
 from rag.citations.checker import Checker
-from rag.citations.types import BEST_FIRST
 from rag.context import context_of
 from rag.types.answer import Synthesis
+from rag.types.claims import BEST_FIRST
 from rag.types.context import Context
 from tests.rag.factory import passage
 

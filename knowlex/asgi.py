@@ -28,7 +28,8 @@ from knowlex.base.errors import KnowlexError  # noqa: E402
 from knowlex.db.pool import close_pool  # noqa: E402
 from knowlex.web.body import Message, Receive  # noqa: E402
 from knowlex.web.handler import Handler, Send  # noqa: E402
-from rag import health, services  # noqa: E402
+from rag import health  # noqa: E402
+from rag.answering import lifecycle, parts  # noqa: E402
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ async def _warm_up() -> None:
 
 def _build() -> None:
     """What the first question would import: that takes half a second, which the loop has not to spare."""
-    services.pipeline()
+    parts.pipeline()
     _ = get_resolver().url_patterns
 
 
@@ -82,7 +83,7 @@ async def _warmed(load: Callable[[], Awaitable[None]]) -> None:
 
 
 async def _close() -> None:
-    await services.close()
+    await lifecycle.close()
     await close_pool()
 
 

@@ -307,7 +307,7 @@ KNOWLEX: dict[str, dict[str, Any]] = {
     "EMBEDDER": EMBEDDERS[ENV.embedder],
     "EMBEDDING_MODEL": {"class": "embeddings.active_model.ActiveModel"},
     "RETRIEVER": {
-        "class": "rag.rewriting.retriever.RewritingRetriever",
+        "class": "rag.retrievers.rewriting.RewritingRetriever",
         "options": {
             "on": ENV.knowlex_query_rewriting == "on",
             "timeout_s": REWRITING_TIMEOUT_S,

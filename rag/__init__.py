@@ -1,27 +1,33 @@
 """Question -> answer, with citations that were checked. Imports embeddings and documents, never the reverse.
 
-    `api`                   the HTTP faces: a shape in, a body out
-    `answering`             the use case of asking: cache, pipeline, record, whole or streamed
-    `services`              all else that can be done with questions: searching, explaining
+The way of a question
+    `api`                   the HTTP faces; each knows nothing of the others
+    `answering`             what every face calls: the cache, the pipeline, the record, whole or streamed
     `conversation`          a follow-up question is made to stand alone
+    `prompts`, `types`, `protocols`, `question_settings`   what the stages are given, pass on, and are
+    `read_state`, `deadlines`   the state of what is read; the time that stages share and take
 
 Parts that settings.KNOWLEX names
-    `retrievers`, `rewriting`, `rerankers`, `synthesizers`, `judges`
+    `retrievers`, `rerankers`, `synthesizers`, `judges`
     `chat`, `local_models`  what parts ask: chat models over HTTP, ONNX models in this process
 
-Plain Python
-    `ranking`               what a passage says of a question, sentence by sentence, and the default order
+Finding and ranking, plain Python
+    `ranking`               the sentences of passages, the names of questions, the default order
     `relevance`             how probable it is that a passage helps
-    `questions`             which questions compare two things, or ask about a document as a whole
+    `question_forms`        which questions compare two things, or ask about a document as a whole
     `context`               what of the passages the synthesizer is shown
     `extracting`            which sentences are the answer, without a chat model
-    `citations`             a reply read, and its claims judged by the passages
-    `types`, `protocols`, `prompts`, `question_settings`
+
+Citing, plain Python
+    `citations`             a reply read, its claims judged by the passages, its markers numbered
 
 After the answer
     `history`               past questions, written and read; feedback; how good answers are
+    `metrics`               what is counted
     `verification`          stored citations, checked again through the public API
     `evaluation`            question sets, and what configurations make of them
-    `metrics`, `health`, `trial`, `querysets`
-    `service`               `RAGService`, for other programs
+
+    `trial`                 one question asked of the synthesizer, to see whether it cites
+    `health`                whether all of it can work
+    `service`               `RAGService`, for programs without Django
 """

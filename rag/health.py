@@ -26,7 +26,7 @@ from knowlex.runtime import liveness
 from knowlex.runtime.components import component
 from knowlex.runtime.event_loops import PerLoop
 from knowlex.runtime.timeouts import finished
-from rag.answering import preload
+from rag.answering import lifecycle
 from rag.protocols import ModelBacked, Reranker
 
 LIMIT_S, MODEL_LIMIT_S = 1.0, 0.3
@@ -66,7 +66,7 @@ async def health_check() -> dict[str, Any]:
 
 async def load_models() -> None:
     """Those of Ollama, so that the first question does not wait for them. Raises ImproperlyConfigured."""
-    await preload.load_models(await _searched_model())
+    await lifecycle.load_models(await _searched_model())
 
 
 async def warm_up() -> None:

@@ -4,11 +4,10 @@ from collections.abc import AsyncGenerator, Awaitable, Sequence
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 from uuid import UUID
 
-from rag.citations.types import Claim, Judgement, Opinion, Unproved
-from rag.rewriting.types import Variant
 from rag.types.answer import Reason, Sources, Synthesis, Usage
+from rag.types.claims import Claim, Judgement, Opinion, Unproved
 from rag.types.context import Block, Context, Place, Room
-from rag.types.question import Question
+from rag.types.question import Question, Variant
 from rag.types.retrieval import Examination, Passage, Retrieval
 
 P = TypeVar("P")

@@ -10,10 +10,10 @@ from uuid import UUID
 
 from knowlex.base.errors import KnowlexError, SynthesisTimeout
 from knowlex.runtime.components import component
-from rag.answering.timing import before, writing_too_long
 from rag.citations import settle
 from rag.citations.checker import Checker
 from rag.context import context_of
+from rag.deadlines import before, writing_too_long
 from rag.protocols import ClaimJudge, Synthesizer
 from rag.types.answer import Reason, Sources, Synthesis
 from rag.types.context import Context

@@ -13,10 +13,10 @@ from pathlib import Path
 from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Graded, Sets, holds, in_section, vectors_of
 from rag.evaluation.metrics import Ranked, hit, mean, ndcg
-from rag.ranking.order import Scale, scale_of, strength
-from rag.ranking.sentence_scores import SentenceScore
+from rag.ranking.order import scale_of, strength
 from rag.ranking.sentences import Terms, score_passage, terms_by_language
 from rag.types.retrieval import Passage, Retrieval
+from rag.types.sentences import Scale, SentenceScore
 
 Score = Callable[[Passage, Sequence[SentenceScore], Terms, Scale], float]
 

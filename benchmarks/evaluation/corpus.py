@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from uuid import UUID, uuid5
 
@@ -79,8 +78,7 @@ class Corpus:
         scores = {n: _fused((dense_rank.get(n), sparse_rank.get(n))) for n in {*dense_rank, *sparse_rank}}
         best = sorted(scores, key=lambda n: (-scores[n], distances[n]))[:candidates]
         passages = tuple(
-            replace(
-                self._compared(places[n], vector),
+            self._compared(places[n], vector)._replace(
                 distance=max(0.0, float(distances[n])),
                 dense_rank=dense_rank.get(n),
                 sparse_rank=sparse_rank.get(n),
@@ -97,7 +95,7 @@ class Corpus:
         if bounds is None or sentences is None:
             return self.passages[place]
         similarities = tuple((sentences.astype(np.float32) @ question).tolist())
-        return replace(self.passages[place], bounds=tuple(bounds), similarities=similarities)
+        return self.passages[place]._replace(bounds=tuple(bounds), similarities=similarities)
 
     def _bm25(self, worth: Mapping[str, float], place: int) -> float:
         weights = self._weights[place]

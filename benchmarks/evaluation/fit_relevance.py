@@ -19,9 +19,9 @@ import numpy as np
 from benchmarks.evaluation.cases import FOREIGN_WEIGHTS, WEIGHTS, Case, cases, foreign_cases
 from benchmarks.evaluation.diagram import reliability
 from benchmarks.evaluation.sets import Sets, vectors_of
-from rag.evaluation.reliability import calibration_error
 from rag.relevance import Calibration
 from rag.relevance.fitting import COSINES, FOLDS, NAMES, area_under_curve, fit
+from rag.relevance.reliability import calibration_error
 
 THRESHOLD = 0.8
 ROUNDS = 3  # of choosing each question's best passage by the weights, and the weights by those passages

@@ -26,7 +26,7 @@ from rag.evaluation.question_files import read_objects
 from rag.evaluation.scoring import is_right
 from rag.evaluation.types import Case
 from rag.extracting.candidates import Traits, candidates_of, with_forms
-from rag.extracting.choosing import WEIGHTS, choose, options_of, stating
+from rag.extracting.selection import WEIGHTS, choose, options_of, stating
 from rag.relevance import assess
 from rag.relevance.fitting import FOLDS
 from rag.rerankers.sentence import SentenceReranker

@@ -48,7 +48,7 @@ from embeddings.types import ClaimedChunk, EmbeddedText
 from embeddings.vectors.rows import insert_vectors
 from knowlex.db.pool import close_pool
 from knowlex.runtime.components import component
-from rag import services
+from rag.answering import lifecycle, services
 from rag.types.question import Mode, Question
 from rag.types.retrieval import Passage, SearchResult
 from tests.support.chroma import ChromaServer
@@ -209,7 +209,7 @@ def found(asked: dict[str, list[str]], top_k: int) -> dict[Mode, Asked]:
         for text, collections in reads:
             question = Question(text, collections, top_k=top_k, mode=mode, min_relevance=0.0)
             results.append((text, shown(await services.search(question))))
-        await services.close()
+        await lifecycle.close()
         await close_pool()
         return results
 

@@ -21,7 +21,7 @@ from knowlex.base.retry import Retry
 from knowlex.embedded.errors import StackError
 from knowlex.embedded.report import vector_store
 from knowlex.environment import LOCAL_MODELS
-from rag import services as rag
+from rag.answering import lifecycle as rag
 
 MIGRATION_LOCK = 7_105_201  # any number, the same in every process: two starts migrate one after the other
 MAKE_KEY = "python manage.py create_api_key NAME --scope write"

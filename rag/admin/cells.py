@@ -10,7 +10,7 @@ from django.utils.timezone import localtime
 
 from rag.admin.query_filters import told
 from rag.history.records import CLIENT_LEFT
-from rag.querysets import DOUBTFUL
+from rag.models.querysets import DOUBTFUL
 
 NONE = "–"
 # Of each state of a claim: a sign that needs no colour, and its colour's class.

@@ -7,15 +7,15 @@ from documents.models import Collection
 from rag.admin.charts import Chart, Series, lines, stacked
 from rag.admin.query_filters import MOST_COLLECTIONS, as_id, told
 from rag.admin.worst import worst_answers
-from rag.citations import faithfulness
 from rag.history.statistics import Day, by_day, outcomes_by_day
 from rag.relevance import answers
+from rag.types import claims
 from rag.types.answer import Reason
 
 PERIODS = (7, 30, 90, 365)
 USUAL = 30
 OUTCOMES = ("answered", "cached", *get_args(Reason), "left", "failed")
-HOW = (("Faithfulness", faithfulness.HOW), ("Answer relevance", answers.HOW))
+HOW = (("Faithfulness", claims.HOW), ("Answer relevance", answers.HOW))
 NAMES = {"cached": "answered from the cache", "left": "client left"}
 
 

@@ -6,15 +6,15 @@ from typing import Any
 from rag.admin import cells
 from rag.admin.feedback import caller
 from rag.admin.query_filters import told
-from rag.answering.timing import in_order
-from rag.citations import faithfulness
+from rag.deadlines import in_order
 from rag.history.citations import uncited_in
 from rag.history.listing import Explained
 from rag.models import Feedback
 from rag.relevance import answers
+from rag.types import claims
 
 MOST_FEEDBACK = 200
-HOW = {"faithfulness": faithfulness.HOW, "relevance": answers.HOW}
+HOW = {"faithfulness": claims.HOW, "relevance": answers.HOW}
 
 
 def page_of(explained: Explained) -> dict[str, Any]:

@@ -1,37 +1,44 @@
 """Asking a question: what every face calls, whether it shows the answer whole or as it is written.
 
-The order is written in `ask` and `ask_stream`, which do the same: a follow-up question is made to stand
-alone; the answer comes out of the cache, or from the pipeline within the question's deadline; then the pages
-of its quotes are looked up; rag.history records it, failures and questions whose client left too.
+The order is written in `_answer_events`: a follow-up question is made to stand alone; the answer comes out of
+the cache, or from the pipeline within the question's deadline; then the pages of its quotes are looked up;
+rag.history records it, failures and questions whose client left too.
 """
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 from uuid import UUID
 
+import psycopg
+
 from documents.access.scopes import Access
 from knowlex.base.errors import KnowlexError
 from knowlex.base.ids import new_id
-from rag.answering import cache, quoted_pages
-from rag.answering.timing import Stages, before, searching_too_long
+from knowlex.db.pool import fetch_all
+from rag.answering import cache
+from rag.answering.parts import pipeline
 from rag.conversation import follow_ups
+from rag.deadlines import Stages, before, searching_too_long
 from rag.history.query_counts import query_counts
 from rag.history.recorder import record
 from rag.history.records import CLIENT_LEFT, Record
-from rag.metrics.answers import count_answer, count_failure
-from rag.services import pipeline
-from rag.types.answer import Answer, Started
+from rag.metrics import count_answer, count_failure
+from rag.types.answer import Answer, Citation, Event, Started
 from rag.types.question import Question
+from rag.types.retrieval import Passage
+
+log = logging.getLogger(__name__)
 
 FaceName: TypeAlias = Literal["ask", "query", "book", "platform", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Caller:
     """Who asks, by which face, and how.
 
     fresh: the caller wants no stored answer. conversation_id: "" begins a new conversation.
@@ -49,13 +56,18 @@ class Asker:
 
     @property
     def latency_ms(self) -> int:
-        """So far."""
+        """The time since the request came."""
         return round((time.monotonic() - self.started) * 1000)
+
+    @property
+    def conversation(self) -> str:
+        """The id of the conversation; one that begins here has the id of its first question."""
+        return self.conversation_id or str(self.query_id)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """An answer with what is known of its asking.
+class AskResult:
+    """An answer, with how it was reached.
 
     pages: for each of `answer.citations` the page that its quote stands on, None where there are no pages.
     """
@@ -68,108 +80,168 @@ class Asked:
     pages: tuple[int | None, ...] = ()
 
 
-Told: TypeAlias = Started | str | Asked
+StreamEvent: TypeAlias = Started | str | AskResult
 
 
-async def ask(question: Question, asker: Asker) -> Asked:
-    """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; within the question's deadline."""
-    query_counts.get().add(question.collection_ids)
-    took = Stages()
-    question = await _standing_alone(question, asker, took)
-    with _failures_recorded(question, asker):
-        if (known := await _recalled(question, asker)) is not None:
-            return await _told(known, asker, took, cached=True)
-        answer = await pipeline().answer(question)
-        cache.remember(question, answer)
-        return await _told(answer, asker, took)
+async def ask(question: Question, caller: Caller) -> AskResult:
+    """Answer a question whole.
+
+    Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; within the question's deadline.
+    """
+    async with aclosing(_answer_events(question, caller, _answer_whole)) as events:
+        async for event in events:
+            if isinstance(event, AskResult):
+                return event
+    raise RuntimeError("An answer ended without its result.")
 
 
-async def ask_stream(question: Question, asker: Asker) -> AsyncGenerator[Told]:
-    """The same as it is written: `Started`, pieces of text, `Asked`; see `rag.types.answer.Event`.
+async def ask_stream(question: Question, caller: Caller) -> AsyncGenerator[StreamEvent]:
+    """Answer a question as it is written: `Started`, pieces of text, `AskResult`; see `rag.types.answer`.
 
     Raises as `ask`, also in the middle. Closing it ends the model's work.
     """
+    async with aclosing(_answer_events(question, caller, _answer_in_pieces)) as events:
+        async for event in events:
+            yield event
+
+
+async def _answer_whole(question: Question) -> AsyncGenerator[Event]:
+    yield await pipeline().answer(question)
+
+
+def _answer_in_pieces(question: Question) -> AsyncGenerator[Event]:
+    return pipeline().stream(question)
+
+
+async def _answer_events(
+    question: Question, caller: Caller, answer: Callable[[Question], AsyncGenerator[Event]]
+) -> AsyncGenerator[StreamEvent]:
+    """Yield the events of `answer`, or of a stored answer, and in place of its `Answer` the result."""
     query_counts.get().add(question.collection_ids)
-    took = Stages()
-    question = await _standing_alone(question, asker, took)
-    with _failures_recorded(question, asker):
-        if (known := await _recalled(question, asker)) is not None:
-            yield Started(question, known.context)
-            yield known.text
-            asked = await _told(known, asker, took, cached=True)
+    stages = Stages()
+    question = await _resolve_follow_up(question, caller, stages)
+    with _recording_failures(question, caller):
+        stored = None if caller.fresh else await cache.recall(question)
+        if stored is not None:
+            yield Started(question, stored.context)
+            yield stored.text
+            result = await _finish(stored, caller, stages, cached=True)
         else:
-            async with aclosing(pipeline().stream(question)) as events:
+            async with aclosing(answer(question)) as events:
                 async for event in events:
                     if isinstance(event, Answer):
                         cache.remember(question, event)
-                        asked = await _told(event, asker, took)
+                        result = await _finish(event, caller, stages)
                     else:
                         yield event
-    yield asked  # recorded: whoever leaves now has had an answer
+    yield result  # recorded: whoever leaves now has had an answer
 
 
-async def _standing_alone(question: Question, asker: Asker, took: Stages) -> Question:
-    """What is asked again was made to stand alone when it was asked first."""
-    if not asker.conversation_id or asker.replay_of is not None:
+async def _resolve_follow_up(question: Question, caller: Caller, stages: Stages) -> Question:
+    """Make a question of a conversation stand alone. One that is asked again was when it was asked first."""
+    if not caller.conversation_id or caller.replay_of is not None:
         return question
     alone = follow_ups.stand_alone(
-        question, access=asker.access, conversation=asker.conversation_id, itself=asker.query_id
+        question, access=caller.access, conversation=caller.conversation_id, itself=caller.query_id
     )
-    with _failures_recorded(question, asker):
+    with _recording_failures(question, caller):
         async with before(question.deadline, searching_too_long):
-            return await took.of("conversation", alone)
+            return await stages.of("conversation", alone)
 
 
-async def _recalled(question: Question, asker: Asker) -> Answer | None:
-    return None if asker.fresh else await cache.recall(question)
-
-
-async def _told(answer: Answer, asker: Asker, took: Stages, *, cached: bool = False) -> Asked:
-    """The answer as it is told and recorded. took: what came before the pipeline."""
-    pages = await quoted_pages.of_citations(answer)
-    if took.milliseconds:
-        answer = replace(answer, stage_ms={**took.milliseconds, **answer.stage_ms})
-    asked = Asked(
-        answer,
-        asker.query_id,
-        asker.conversation_id or str(asker.query_id),
-        cached=cached,
-        latency_ms=asker.latency_ms,
-        pages=pages,
+async def _finish(answer: Answer, caller: Caller, stages: Stages, *, cached: bool = False) -> AskResult:
+    """Look up the pages of the quotes, count and record. stages: what came before the pipeline."""
+    pages = await find_quote_pages(answer)
+    if stages.milliseconds:
+        answer = replace(answer, stage_ms={**stages.milliseconds, **answer.stage_ms})
+    result = AskResult(
+        answer, caller.query_id, caller.conversation, cached=cached, latency_ms=caller.latency_ms, pages=pages
     )
-    _record(asked, asker)
-    return asked
-
-
-def _record(asked: Asked, asker: Asker) -> None:
-    answer = asked.answer
-    count_answer(answer, face=asker.face, cached=asked.cached, latency_ms=asked.latency_ms)
+    count_answer(answer, face=caller.face, cached=cached, latency_ms=result.latency_ms)
     record(
         Record(
-            asked.query_id, answer.question, answer, asker.face, asked.latency_ms, asker.access.key_id,
-            asked.conversation_id, asked.cached, asker.replay_of, pages=asked.pages,
+            caller.query_id, answer.question, answer, caller.face, result.latency_ms, caller.access.key_id,
+            caller.conversation, cached, caller.replay_of, pages=pages,
         )
     )  # fmt: skip
+    return result
 
 
 @contextmanager
-def _failures_recorded(question: Question, asker: Asker) -> Iterator[None]:
-    """Also of a client that left: what it has read of a stream told it the query's id."""
+def _recording_failures(question: Question, caller: Caller) -> Iterator[None]:
+    """Record also that a client left: what it has read of a stream named the query's id."""
     try:
         yield
     except (asyncio.CancelledError, GeneratorExit):
-        _record_failure(CLIENT_LEFT, question, asker)
+        _record_failure(CLIENT_LEFT, question, caller)
         raise
     except Exception as exc:
-        _record_failure(exc.code if isinstance(exc, KnowlexError) else KnowlexError.code, question, asker)
+        _record_failure(exc.code if isinstance(exc, KnowlexError) else KnowlexError.code, question, caller)
         raise
 
 
-def _record_failure(code: str, question: Question, asker: Asker) -> None:
-    count_failure(code, face=asker.face, latency_ms=asker.latency_ms)
+def _record_failure(code: str, question: Question, caller: Caller) -> None:
+    count_failure(code, face=caller.face, latency_ms=caller.latency_ms)
     record(
         Record(
-            asker.query_id, question, None, asker.face, asker.latency_ms, asker.access.key_id,
-            asker.conversation_id or str(asker.query_id), replay_of=asker.replay_of, error=code,
+            caller.query_id, question, None, caller.face, caller.latency_ms, caller.access.key_id,
+            caller.conversation, replay_of=caller.replay_of, error=code,
         )
     )  # fmt: skip
+
+
+QUOTE_PAGES_S = 1.0
+_PAGE_STARTS = """
+    SELECT p.document_id, p.number, p.start_char
+    FROM unnest(%s::uuid[], %s::int[], %s::int[]) AS s (document_id, first, last)
+    JOIN documents_page p ON p.document_id = s.document_id AND p.number BETWEEN s.first AND s.last
+    ORDER BY p.number
+"""
+
+
+async def find_quote_pages(answer: Answer) -> tuple[int | None, ...]:
+    """In the order of `answer.citations`; None where there are no pages.
+
+    One statement for them all, and none where no cited passage goes over the end of a page. Without the
+    database, or without time, it is the page on which the passage begins: an answer does not fail for that.
+    """
+    cited = [(citation, answer.context[citation.passage - 1]) for citation in answer.citations]
+    spanning = {passage.chunk_id: passage for _, passage in cited if _spans_pages(passage)}
+    starts = {}
+    if spanning:
+        try:
+            async with asyncio.timeout(answer.question.within(QUOTE_PAGES_S)):
+                starts = await _fetch_page_starts(list(spanning.values()))
+        except (KnowlexError, psycopg.Error, TimeoutError) as exc:
+            log.warning("pages of quotes not looked up", extra={"error": type(exc).__name__})
+    return tuple(_page_of(citation, passage, starts) for citation, passage in cited)
+
+
+def _spans_pages(passage: Passage) -> bool:
+    return None not in (passage.page_number, passage.last_page) and passage.page_number != passage.last_page
+
+
+async def _fetch_page_starts(passages: list[Passage]) -> dict[object, list[tuple[int, int]]]:
+    """By document: (where a page starts in the document's text, its number), in order."""
+    rows = await fetch_all(
+        _PAGE_STARTS,
+        [
+            [passage.document_id for passage in passages],
+            [passage.page_number for passage in passages],
+            [passage.last_page for passage in passages],
+        ],
+    )
+    starts: dict[object, list[tuple[int, int]]] = {}
+    for row in rows:
+        starts.setdefault(row["document_id"], []).append((row["start_char"], row["number"]))
+    return starts
+
+
+def _page_of(citation: Citation, passage: Passage, starts: dict[object, list[tuple[int, int]]]) -> int | None:
+    """Where its middle stands: one that a page's end tears apart is mostly on the other page."""
+    page = passage.page_number
+    if not _spans_pages(passage):
+        return page
+    place = passage.start_char + (citation.quote_start + citation.quote_end) // 2
+    before = [number for start, number in starts.get(passage.document_id, []) if start <= place]
+    return max(before, default=page)

@@ -73,8 +73,8 @@ def encoded(answer: Answer) -> bytes | None:
     place_of = {number: place for place, number in enumerate((*shown, *others))}
     stored = (
         replace(answer, context=(), passages=(), candidates=()),
-        [_shown(passage.__dict__) for passage in shown.values()],
-        [_judged(passage.__dict__) for passage in others.values()],
+        [_shown(passage._asdict()) for passage in shown.values()],
+        [_judged(passage._asdict()) for passage in others.values()],
         [place_of[id(passage)] for passage in answer.context],
         [place_of[id(passage)] for passage in answer.passages],
         [place_of[id(passage)] for passage in answer.candidates],
@@ -108,7 +108,7 @@ def _passages(
     names: Sequence[str], rows: Iterable[Sequence[Any]], untold: Mapping[str, Any]
 ) -> Iterable[Passage]:
     for row in rows:
-        yield Passage.of({**untold, **dict(zip(names, row, strict=True))})
+        yield Passage(**{**untold, **dict(zip(names, row, strict=True))})
 
 
 def _chosen(passages: Sequence[Passage], places: Iterable[int]) -> tuple[Passage, ...]:

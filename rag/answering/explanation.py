@@ -10,7 +10,7 @@ from rag.types.retrieval import Examination, Explanation, Passage, Stage, Trail
 EITHER_WILL_DO = {"hybrid": ("dense", "sparse")}  # rankings of which one is enough: the fusion decides
 
 
-def explained(question: Question, chunk_id: UUID, facts: Examination, trail: Trail) -> Explanation:
+def explain_loss(question: Question, chunk_id: UUID, facts: Examination, trail: Trail) -> Explanation:
     """facts: of this chunk. trail: of the search that it was or was not found by."""
     stages = [
         *_before_ranking(facts, question),

@@ -11,11 +11,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from knowlex.base.errors import SynthesisFailed
-from rag.answering.timing import Stages, before, searching_too_long, writing_too_long
 from rag.citations.checker import Checked, Checker
 from rag.context import distinct
 from rag.context.assembly import ContextMaker
 from rag.context.selection import both, together
+from rag.deadlines import Stages, before, searching_too_long, writing_too_long
 from rag.protocols import (
     Accounting,
     CitingAgain,
@@ -27,7 +27,7 @@ from rag.protocols import (
     Synthesizer,
     can,
 )
-from rag.questions.comparing import comparison_in
+from rag.question_forms import comparison_in
 from rag.ranking.sentences import with_sentences
 from rag.types.answer import Answer, Event, Reason, Sources, Started, Synthesis, Usage
 from rag.types.context import Context, Room

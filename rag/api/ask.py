@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponseBase
 from knowlex.web.fields import int_field, question_field, text_field
 from knowlex.web.responses import allow, json_object
 from knowlex.web.sse import wants_events
-from rag import services
-from rag.answering.ask import Asked
-from rag.answering.presentation import Numbering, PlaceOf, numbered
+from rag.answering import services
+from rag.answering.ask import AskResult
 from rag.api.common import answer_response, asked_by, asker_of, question_as_asked
 from rag.api.metadata import answer_metadata
 from rag.api.sse import Telling, event_response
+from rag.citations.numbering import Numbering, PlaceOf, numbered
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 
@@ -39,7 +39,7 @@ async def ask(request: HttpRequest) -> HttpResponseBase:
     return answer_response(asked, _body(asked))
 
 
-def _body(asked: Asked) -> dict[str, Any]:
+def _body(asked: AskResult) -> dict[str, Any]:
     answer = asked.answer
     chunks = _by_distance(answer.context)
     text, numbering = numbered(answer, _places(chunks))

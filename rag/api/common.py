@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from documents.access.scopes import access_of
 from knowlex.web.responses import QUERY_ID_HEADER, failed_query, plain_json_response
 from rag.answering import ask
-from rag.answering.ask import Asked, Asker, FaceName
-from rag.answering.presentation import Numbering, snippet
+from rag.answering.ask import AskResult, Caller, FaceName
+from rag.citations.numbering import Numbering, snippet
 from rag.types.answer import Support
 from rag.types.question import Question
 from rag.types.retrieval import Passage
@@ -51,15 +51,15 @@ class Near:
     content_snippet: str
 
 
-def asker_of(request: HttpRequest, face: FaceName, conversation_id: str = "") -> Asker:
+def asker_of(request: HttpRequest, face: FaceName, conversation_id: str = "") -> Caller:
     """To be made at the start: the time runs from here. Raises Unauthorized."""
     directives = {part.strip().lower() for part in request.META.get("HTTP_CACHE_CONTROL", "").split(",")}
-    return Asker(
+    return Caller(
         face, access_of(request), fresh=bool(directives & NOT_STORED), conversation_id=conversation_id
     )
 
 
-async def asked_by(request: HttpRequest, question: Question, asker: Asker) -> Asked:
+async def asked_by(request: HttpRequest, question: Question, asker: Caller) -> AskResult:
     """As `asking.ask`; what it raises becomes an error response that tells the query's id, too."""
     try:
         return await ask.ask(question, asker)
@@ -68,7 +68,7 @@ async def asked_by(request: HttpRequest, question: Question, asker: Asker) -> As
         raise
 
 
-def answer_response(asked: Asked, body: dict[str, Any]) -> HttpResponse:
+def answer_response(asked: AskResult, body: dict[str, Any]) -> HttpResponse:
     """No cache between us and the client may keep an answer: documents go, and keys differ."""
     response = plain_json_response(body)
     response["Cache-Control"] = "no-store"
@@ -76,7 +76,7 @@ def answer_response(asked: Asked, body: dict[str, Any]) -> HttpResponse:
     return response
 
 
-def cited_claims(asked: Asked, numbering: Numbering) -> list[CitedClaim]:
+def cited_claims(asked: AskResult, numbering: Numbering) -> list[CitedClaim]:
     """In the order of the answer."""
     found = []
     for citation, page in zip(asked.answer.citations, asked.pages, strict=True):
@@ -97,7 +97,7 @@ def cited_claims(asked: Asked, numbering: Numbering) -> list[CitedClaim]:
     return found
 
 
-def nearest(asked: Asked) -> list[Near]:
+def nearest(asked: AskResult) -> list[Near]:
     """At most three, the most relevant first; none where there is an answer."""
     answer = asked.answer
     if answer.answered:
@@ -117,11 +117,11 @@ def nearest(asked: Asked) -> list[Near]:
     ]
 
 
-def question_as_asked(asked: Asked) -> str:
+def question_as_asked(asked: AskResult) -> str:
     """What the user wrote."""
     return asked.answer.question.original or asked.answer.question.text
 
 
-def rewritten_question(asked: Asked) -> str | None:
+def rewritten_question(asked: AskResult) -> str | None:
     """The follow-up question as it stands alone, if it was one."""
     return asked.answer.question.text if asked.answer.question.original else None

@@ -3,12 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
-from rag.answering.ask import Asked
-from rag.answering.presentation import Misstatement, Numbering, UnreadPart, misstatements, unread_parts
+from rag.answering.ask import AskResult
 from rag.api.common import CitedClaim, Near, cited_claims, nearest
+from rag.citations.numbering import Misstatement, Numbering, UnreadPart, misstatements, unread_parts
 
 
-def answer_metadata(asked: Asked, text: str, numbering: Numbering) -> dict[str, Any]:
+def answer_metadata(asked: AskResult, text: str, numbering: Numbering) -> dict[str, Any]:
     """text, numbering: of the answer, as the face numbers it."""
     answer = asked.answer
     return {

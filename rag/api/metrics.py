@@ -7,7 +7,7 @@ from documents.access.scopes import access_of
 from knowlex.base.errors import Forbidden
 from knowlex.runtime.metrics import REGISTRY
 from knowlex.web.responses import allow
-from rag.metrics.state import state
+from rag.metrics import state
 
 
 @allow("GET")

@@ -12,13 +12,13 @@ from knowlex.base.errors import InvalidQuestion
 from knowlex.web.fields import QUESTION_RULE, int_field, question_field, text_field
 from knowlex.web.responses import allow, json_object
 from knowlex.web.sse import wants_events
-from rag import services
-from rag.answering.ask import Asked
-from rag.answering.presentation import FirstCited, Numbering, PlaceOf, PlainWriter, clean, numbered, snippet
+from rag.answering import services
+from rag.answering.ask import AskResult
 from rag.api.common import answer_response, asked_by, asker_of
 from rag.api.metadata import answer_metadata
 from rag.api.sse import Telling, event_response
 from rag.citations import claim
+from rag.citations.numbering import FirstCited, Numbering, PlaceOf, PlainWriter, clean, numbered, snippet
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 
@@ -62,7 +62,7 @@ def _question_name(body: dict[str, Any]) -> str:
     return given[0]
 
 
-def _query_body(asked: Asked) -> dict[str, Any]:
+def _query_body(asked: AskResult) -> dict[str, Any]:
     answer = asked.answer
     text, numbering = numbered(answer, _by_document(answer.context))
     return {
@@ -77,13 +77,13 @@ def _by_document(context: Sequence[Passage]) -> PlaceOf:
     return FirstCited(lambda number: context[number - 1].document_id)
 
 
-def _documents(asked: Asked, place_of: PlaceOf) -> list[dict[str, Any]]:
+def _documents(asked: AskResult, place_of: PlaceOf) -> list[dict[str, Any]]:
     """In the order of first citation."""
     first = {place_of(n): n for n in reversed(asked.answer.cited)}
     return [_cited(asked, first[place]) for place in sorted(first)]
 
 
-def _cited(asked: Asked, n: int) -> dict[str, Any]:
+def _cited(asked: AskResult, n: int) -> dict[str, Any]:
     """One document; n is the first of its passages that the answer cites. pages: those of what it quotes.
 
     pageNumber and snippet are of the page that most of what is quoted stands on: what leads to an answer may
@@ -112,7 +112,7 @@ def _cited(asked: Asked, n: int) -> dict[str, Any]:
     }
 
 
-def _book_body(asked: Asked) -> dict[str, Any]:
+def _book_body(asked: AskResult) -> dict[str, Any]:
     answer = asked.answer
     if not answer.answered:
         return {"answer": NOT_FOUND, "sources": []}

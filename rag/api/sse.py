@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from knowlex.base.errors import SynthesisTimeout
 from knowlex.web.responses import QUERY_ID_HEADER, failed_query, problem_told
 from knowlex.web.sse import COMMENT, EventStream, Pump, TakerTooSlow, event
-from rag.answering.ask import Asked, Asker, Told, ask_stream
+from rag.answering.ask import AskResult, Caller, StreamEvent, ask_stream
 from rag.types.answer import Started
 from rag.types.question import Question
 
@@ -41,14 +41,14 @@ class Telling:
     again: whether `done` says that list again.
     """
 
-    body: Callable[[Asked], dict[str, Any]]
+    body: Callable[[AskResult], dict[str, Any]]
     writer: Callable[[Started], Writer]
     sources: str
     again: bool = True
 
 
 async def event_response(
-    request: HttpRequest, question: Question, asker: Asker, telling: Telling
+    request: HttpRequest, question: Question, asker: Caller, telling: Telling
 ) -> EventStream:
     """Made once the first token is there: what is raised before is an error response like any other.
 
@@ -87,7 +87,7 @@ async def _events(request: HttpRequest, first: bytes | None, teller: "_Teller") 
 class _Teller:
     """Takes what is told, and makes events of it. done: the last one was made."""
 
-    def __init__(self, pump: Pump[Told], telling: Telling) -> None:
+    def __init__(self, pump: Pump[StreamEvent], telling: Telling) -> None:
         self._pump, self._telling = pump, telling
         self._writer: Writer | None = None
         self._wrote = self.done = False
@@ -106,10 +106,10 @@ class _Teller:
         except TakerTooSlow:
             raise SynthesisTimeout("The answer was not taken in time.") from None
 
-    def _made(self, told: Told) -> Iterator[bytes]:
+    def _made(self, told: StreamEvent) -> Iterator[bytes]:
         if isinstance(told, Started):
             self._writer = self._telling.writer(told)
-        elif isinstance(told, Asked):
+        elif isinstance(told, AskResult):
             yield from self._ending(told)
         elif self._writer is not None:
             yield from self._token(self._writer.feed(told))
@@ -119,7 +119,7 @@ class _Teller:
             self._wrote = True
             yield event("token", {"text": text})
 
-    def _ending(self, asked: Asked) -> Iterator[bytes]:
+    def _ending(self, asked: AskResult) -> Iterator[bytes]:
         """The text's rest, or where there was no text, all that is said instead; then what it rests on."""
         body = self._telling.body(asked)
         if self._writer is not None:

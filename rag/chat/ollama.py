@@ -1,19 +1,165 @@
-"""Ollama's own API: POST /api/chat, POST /api/generate. Works without Django."""
+"""Ollama's chat API, in both of its forms (`/api/chat` and `/api/generate`)."""
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from knowlex.base.errors import SynthesisFailed
 from knowlex.base.retry import Retry
-from knowlex.net.json_client import JsonWire, Unreachable
-from knowlex.net.ollama import base_url, names_model
+from knowlex.net.json_client import JsonWire, Reply, Unreachable
+from knowlex.net.ollama import base_url, is_not_pulled, keep_alive, names_model, not_pulled
 from knowlex.runtime.event_loops import PerLoop
-from rag.chat.client import HttpChat
-from rag.chat.ollama_dialect import ChatDialect, GenerateDialect, OllamaDialect, Sent
-from rag.chat.replies import TWO_MORE, Again
-from rag.chat.wire import UNREACHABLE, Wire
+from rag.chat.client import HttpChat, Request
+from rag.chat.protocol import Message
+from rag.chat.reading import Lines, Told, Tongue
+from rag.chat.replies import (
+    NO_ANSWER,
+    TWO_MORE,
+    Again,
+    content_text,
+    error_failure,
+    json_reply,
+    status_failure,
+    token_count,
+)
+from rag.chat.wire import UNREACHABLE, Wire, json_body
+from rag.types.answer import Usage
+
+DEFAULT_MAX_TOKENS = 1024
+# Beside the passages: the instructions, the question, and room, for models count otherwise than the embedder.
+PROMPT_TOKENS = 2000
+
+
+class Sent(NamedTuple):
+    """What goes with every request; see rag.chat.ollama."""
+
+    model_name: str
+    temperature: float
+    context_tokens: int
+    window: int | None
+    keep_alive: str | float
+    options: Mapping[str, Any]
+
+
+class OllamaDialect(ABC):
+    """num_ctx is always sent: Ollama's default cuts the beginning of a long prompt off without a word.
+
+    So is that no model is to think first: those that can do so unless told, and use up the time and the
+    tokens of an answer before it begins.
+    """
+
+    def __init__(self, sent: Sent) -> None:
+        self._silent: dict[str, bool] = {"think": False}
+        self.tongue = Tongue(Lines, self._message, self._whole, streams_objects=True)
+        self._sent = sent
+        self.model_name = sent.model_name
+
+    def body(self, request: Request) -> bytes:
+        body: dict[str, Any] = {
+            "model": self._sent.model_name,
+            **self._asked(request.messages),
+            "stream": request.streamed,
+            "keep_alive": keep_alive(self._sent.keep_alive),
+            "options": self._options(request.max_tokens),
+            **self._silent,
+        }
+        if request.schema is not None:
+            body["format"] = request.schema
+        return json_body(body)
+
+    def loading(self) -> dict[str, Any]:
+        """For /api/generate: without a prompt the model is only loaded."""
+        stays = keep_alive(self._sent.keep_alive)
+        return {"model": self._sent.model_name, "keep_alive": stays, "options": self._options(None)}
+
+    def check_loaded(self, reply: Reply) -> None:
+        """Raises SynthesisFailed; Again if another try may help."""
+        error = reply.body.get("error") if isinstance(reply.body, dict) else None
+        if not reply.ok:
+            raise self.failure(reply.status, reply.retry_after, str(error or ""))
+        if error:
+            raise self._failed(error)
+
+    def learn(self, status: int, said: str) -> None:
+        """Ollama passes over what it does not know; what stands in its place may not."""
+        if status in (400, 422) and "think" in said:
+            self._silent = {}
+
+    def failure(self, status: int, retry_after: str, said: str) -> SynthesisFailed:
+        if status == 404:
+            return SynthesisFailed(not_pulled(self._sent.model_name))
+        return status_failure(status, retry_after, said)
+
+    @abstractmethod
+    def _asked(self, messages: Sequence[Message]) -> dict[str, Any]:
+        """The fields of a body that hold the messages."""
+
+    @abstractmethod
+    def _text(self, reply: dict[str, Any]) -> str | None:
+        """What a message says; None if it is no message."""
+
+    def _options(self, max_tokens: int | None) -> dict[str, Any]:
+        own = self._sent.options
+        predicted = max_tokens or own.get("num_predict") or DEFAULT_MAX_TOKENS
+        # Not less for a short reply: Ollama loads the model anew whenever the window changes.
+        window = self._sent.context_tokens + PROMPT_TOKENS + max(predicted, DEFAULT_MAX_TOKENS)
+        ours = {"temperature": self._sent.temperature, "num_ctx": self._sent.window or window}
+        return {**ours, **own, "num_predict": predicted}
+
+    def _message(self, line: bytes) -> Told:
+        """One line of a stream."""
+        return self._told(json_reply(line)) if line.strip() else Told()
+
+    def _whole(self, reply: dict[str, Any]) -> Told:
+        return self._told(reply)._replace(last=True)
+
+    def _told(self, reply: dict[str, Any]) -> Told:
+        if error := reply.get("error"):
+            raise self._failed(error)
+        text, done = self._text(reply), reply.get("done") is True
+        if text is None and not done:
+            raise Again(NO_ANSWER)
+        used = Usage(token_count(reply.get("prompt_eval_count")), token_count(reply.get("eval_count")))
+        return Told(text or "", used if done else None, ended=done, last=done)
+
+    def _failed(self, error: object) -> SynthesisFailed:
+        """An error that comes as a message, with status 200 or in the middle of a stream."""
+        if is_not_pulled(error):
+            return SynthesisFailed(not_pulled(self._sent.model_name))
+        return error_failure(error)
+
+
+class ChatDialect(OllamaDialect):
+    def _asked(self, messages: Sequence[Message]) -> dict[str, Any]:
+        return {"messages": [message.as_dict() for message in messages]}
+
+    def _text(self, reply: dict[str, Any]) -> str | None:
+        message = reply.get("message")
+        return _said(message, "content") if isinstance(message, dict) else None
+
+
+class GenerateDialect(OllamaDialect):
+    def _asked(self, messages: Sequence[Message]) -> dict[str, Any]:
+        told = "\n\n".join(message.content for message in messages if message.role == "system")
+        turns = [message for message in messages if message.role != "system"]
+        prompt = turns[0].content if len(turns) == 1 else "\n\n".join(map(_turn, turns))
+        return {"prompt": prompt, **({"system": told} if told else {})}
+
+    def _text(self, reply: dict[str, Any]) -> str | None:
+        return _said(reply, "response")
+
+
+def _said(message: dict[str, Any], name: str) -> str | None:
+    """While a model thinks, some servers leave out what it has not begun to say."""
+    return content_text(message.get(name)) if name in message or "thinking" not in message else ""
+
+
+def _turn(message: Message) -> str:
+    """Of several, where no chat template tells them apart."""
+    return f"{message.role.capitalize()}: {message.content}"
+
 
 LOADING_S = 300.0
 SETTLING_S = 0.5  # until Ollama has noticed that nobody waits any more

@@ -2,9 +2,9 @@
 
 A reply is read as it comes
     `checker`     takes pieces of a reply, gives back its text with the markers that stay, and what was found
-    `sentences`   a reply in pieces -> its sentences; `ends` says where one ends
-    `claims`      a sentence without its markers, and what each of them stands behind
-    `markers`     the forms in which models write markers; `leads`, `listing`, what names a source otherwise
+    `sentences`   a reply in pieces -> its sentences, and the leads that only name a source
+    `claims`      a sentence without its markers, and what each of them stands behind; lists of references
+    `markers`     the forms in which models write markers
     `refusals`    how a model says that the passages do not tell
 
 A claim is judged
@@ -13,8 +13,9 @@ A claim is judged
     `agreement`   whether two texts agree in what can be compared
     `facts`       numbers with units, months and names of a text; its words are in `data/`
     `folding`     text as it is compared word for word
-    `faithfulness`   how much of a whole answer is verified
-    `types`       what a judge is asked, and what it finds
+
+An answer is shown
+    `numbering`   its markers as each face numbers them, whole or piece by piece
 """
 
 from rag.citations.markers import claim, settle, without_markers

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from rag.citations.claims import Reading, Span, read
+from rag.citations.claims import Listing, Reading, Span, is_label, read
 from rag.citations.judge import WordJudge
-from rag.citations.listing import Listing, is_label
 from rag.citations.markers import settled
 from rag.citations.refusals import could_refuse, declines, goes_on, refuses
 from rag.citations.sentences import Segmenter, Sentence
-from rag.citations.types import BEST_FIRST, Claim, Finding, Judgement
 from rag.prompts import NOT_FOUND
 from rag.protocols import ClaimJudge
 from rag.types.answer import Citation, Contradiction, Reason, Source, Sources, Synthesis, Verification
+from rag.types.claims import BEST_FIRST, Claim, Finding, Judgement
 from rag.types.context import Context
 
 AT_ONCE_S = 0.02  # of work on the event loop, until others have a turn

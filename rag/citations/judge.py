@@ -24,8 +24,8 @@ from rag.citations.agreement import (
 )
 from rag.citations.facts import Fact, facts_of, numbers_of, table
 from rag.citations.folding import UNSPACED, bare, occurrences, quoted
-from rag.citations.types import Claim, Finding, Judgement
 from rag.citations.windows import Windows
+from rag.types.claims import Claim, Finding, Judgement
 from rag.types.context import Block
 
 OCCURRENCES = 5  # of a claim in a passage that are looked at

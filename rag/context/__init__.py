@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from rag.context.duplicates import distinct, uncontained
-from rag.context.fitting import fitted
-from rag.context.merging import context_from
+from rag.context.fitting import context_from, fitted
+from rag.context.selection import distinct, uncontained
 from rag.context.tokens import CONTEXT_TOKENS, Ruler
 from rag.types.context import Block, Context, Part
 from rag.types.retrieval import Passage

@@ -16,9 +16,8 @@ from knowlex.db.pool import fetch_all
 from knowlex.runtime.components import component
 from rag.citations import without_markers
 from rag.conversation import rewriting
-from rag.conversation.carrying import carried
+from rag.conversation.carry_over import Turn, carry_over
 from rag.conversation.rewriting import Completes, by_model
-from rag.conversation.types import Turn
 from rag.history import recent
 from rag.history.recorder import flush_here
 from rag.types.question import Question
@@ -59,7 +58,7 @@ async def stand_alone(question: Question, *, access: Access, conversation: str, 
         return question
     if not turns:
         return question
-    text = await _by_model(question, turns) or carried(question.text, turns)
+    text = await _by_model(question, turns) or carry_over(question.text, turns)
     if text.casefold().split() == question.text.casefold().split():
         return question
     return replace(question, text=text, original=question.text)

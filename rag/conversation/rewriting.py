@@ -9,8 +9,8 @@ from typing import Protocol
 from knowlex.base.errors import SynthesisFailed
 from rag.chat.protocol import Message, system, user
 from rag.context.tokens import estimated
-from rag.conversation.reading import is_unspaced, read
-from rag.conversation.types import Turn
+from rag.conversation.carry_over import Turn
+from rag.conversation.parsing import is_unspaced, parse_question
 from rag.prompts import as_data, says_not_found
 from rag.types.answer import Synthesis
 
@@ -84,8 +84,8 @@ def rewritten(reply: str, question: str, turns: Sequence[Turn]) -> str:
 def _asks(text: str) -> bool:
     if text.rstrip().endswith(("?", "？", "؟", ";")):
         return True
-    words = read(text)
-    return bool(words.words) and words.words[0].plain in words.vocabulary.asking
+    parsed = parse_question(text)
+    return bool(parsed.words) and parsed.words[0].plain in parsed.small.question_words
 
 
 def _is_of(text: str, question: str, turns: Sequence[Turn]) -> bool:
@@ -94,7 +94,7 @@ def _is_of(text: str, question: str, turns: Sequence[Turn]) -> bool:
     if is_unspaced(text):
         letters = [letter for letter in text if letter.isalpha()]
         return 0 < _LEAST_SHARE * len(letters) <= sum(letter.casefold() in said for letter in letters)
-    words = read(text, like=question).content
+    words = parse_question(text, like=question).content
     return 0 < _LEAST_SHARE * len(words) <= sum(_stem(word.plain) in said for word in words)
 
 

@@ -8,9 +8,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-Interval = tuple[float, float]
-Z95 = 1.96  # standard normal: 95 % lie within
-
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
@@ -78,19 +75,6 @@ def percentile(values: Sequence[float], share: float) -> float | None:
     ordered, place = sorted(values), (len(values) - 1) * share
     low, high = math.floor(place), math.ceil(place)
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
-
-
-def wilson(successes: float, trials: int, z: float = Z95) -> Interval | None:
-    """95 % interval of a proportion: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n). None of nothing.
-
-    Source: Wilson, Probable inference, the law of succession, and statistical inference, JASA 22, 1927.
-    """
-    if not trials:
-        return None
-    p, n = successes / trials, trials
-    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    whole = 1 + z * z / n
-    return max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole)
 
 
 def _dcg(grades: Sequence[float], k: int) -> float:

@@ -10,7 +10,7 @@ from documents.access.scopes import FULL
 from embeddings.models import EmbeddingModel
 from knowlex.base.errors import InvalidInput
 from knowlex.runtime.components import component
-from rag import services
+from rag.answering import parts, services
 from rag.evaluation import metrics
 from rag.evaluation.question_files import read_lines
 from rag.evaluation.question_sets import all_cases, get_set
@@ -71,7 +71,7 @@ async def figures(
     Raises InvalidInput where no search finds anything, NotFound (a collection).
     """
     base = await services.make_question("?", access=FULL, collections=collections, top_k=DEPTH)
-    retrievers = [services.retriever_with(model_id=model.pk) for model in models]
+    retrievers = [parts.retriever_with(model_id=model.pk) for model in models]
     rankings: list[list[metrics.Ranked]] = [[] for _ in models]
     took: list[list[float]] = [[] for _ in models]
     anything = False

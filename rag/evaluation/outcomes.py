@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import UUID
 
-from rag.citations.faithfulness import faithfulness
 from rag.evaluation.metrics import hit, ndcg, recall, reciprocal_rank
 from rag.evaluation.scoring import (
     cited_documents,
@@ -23,6 +22,7 @@ from rag.evaluation.scoring import (
 from rag.evaluation.text_matching import without_citations
 from rag.evaluation.types import Case
 from rag.types.answer import EXTRACTIVE, Answer
+from rag.types.claims import faithfulness
 from rag.types.retrieval import Passage
 
 SHOWN = 10

@@ -12,7 +12,7 @@ from django.conf import settings
 from embeddings.model_lifecycle import catalog
 from knowlex.base.errors import DatabaseUnavailable, KnowlexError
 from knowlex.db.threads import release_connection
-from rag import services
+from rag.answering import parts
 from rag.answering.pipeline import Pipeline
 from rag.evaluation.configurations import Configuration
 from rag.evaluation.outcomes import Outcome, of_answer, of_passages
@@ -34,7 +34,7 @@ class Asker:
     def __init__(
         self, configurations: Sequence[Configuration], collection_ids: Sequence[UUID], *, answers: bool
     ) -> None:
-        self._pipelines = [(one, services.pipeline(**_options(one))) for one in configurations]
+        self._pipelines = [(one, parts.pipeline(**_options(one))) for one in configurations]
         self._collection_ids, self._answers = collection_ids, answers
         self._warm = False
 

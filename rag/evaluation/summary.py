@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from rag.evaluation.metrics import Interval, mean, percentile, wilson
+from rag.evaluation.metrics import mean, percentile
 from rag.evaluation.outcomes import ANSWERS, RETRIEVAL, Outcome
-from rag.evaluation.reliability import bins, calibration_error
+from rag.relevance.reliability import Interval, bins, calibration_error, wilson
 
 RESAMPLES = 2000
 SEED = 20_261_122  # the same samples each time: figures of equal results are equal

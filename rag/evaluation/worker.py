@@ -14,7 +14,7 @@ from knowlex.db.leases import LeaseLost
 from knowlex.db.pool import close_pool
 from knowlex.db.threads import release_connection, with_retries
 from knowlex.runtime.liveness import Heartbeat
-from rag import services
+from rag.answering import lifecycle
 from rag.evaluation import queue
 from rag.evaluation.configurations import Configuration
 from rag.evaluation.outcomes import Outcome
@@ -100,7 +100,7 @@ class _Turn:
                 if time.monotonic() >= until:
                     break
         finally:
-            await services.close()
+            await lifecycle.close()
             await close_pool()
         return found
 

@@ -7,10 +7,10 @@ from uuid import UUID
 from documents.text.sentences import sentence_spans
 from knowlex.db.threads import execute
 from rag.citations.markers import without_markers
-from rag.citations.types import Unproved
 from rag.ranking.sentences import sentences_around
 from rag.relevance.answers import Said
 from rag.types.answer import Answer, Support
+from rag.types.claims import Unproved
 
 BESIDE_RELEVANT, BESIDE_READ = 1, 3  # sentences before and after a quote that are looked at, and read
 READ_CHARS = 1500  # of a passage

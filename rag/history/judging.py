@@ -1,6 +1,6 @@
 """How good each answer is, found out by workers after it was sent: is it faithful, does it answer?
 
-    faithfulness_score   `rag.citations.faithfulness`; null of an extractive answer, which quotes its passages
+    faithfulness_score   `rag.types.claims`; null of an extractive answer, which quotes its passages
                          word for word and so is faithful by construction
     answer_relevance     `rag.relevance.answers`; where a model read the answer, the mean of that and of what
                          the model says
@@ -26,12 +26,11 @@ from knowlex.base.errors import EmbedderError, EmbedderUnavailable, SynthesisFai
 from knowlex.db.leases import LeaseQueue
 from knowlex.db.threads import execute, release_connection, with_retries
 from knowlex.runtime.components import component
-from rag.citations.faithfulness import faithfulness
-from rag.citations.types import Opinion, Verdict
 from rag.history.answer_relevance import answer_relevances
 from rag.history.citations import Claimed, cited_of, claims_in
 from rag.protocols import AnswerReader
 from rag.types.answer import EXTRACTIVE
+from rag.types.claims import Opinion, Verdict, faithfulness
 
 BATCH, TURN_S = 32, 3.0
 READ_BATCH = 4  # answers, where a model reads them

@@ -1,4 +1,4 @@
-"""Past questions: listed, explained, deleted. Not for an event loop; see rag.history.replay for that."""
+"""Past questions: listed, explained, deleted. Not for an event loop; see rag.answering.replay for that."""
 
 import time
 from collections.abc import Callable

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic_core import to_json
 
 from knowlex.web.fields import storable
-from rag.answering.presentation import FirstCited, Numbering, misstatements, numbered
+from rag.citations.numbering import FirstCited, Numbering, misstatements, numbered
 from rag.question_settings import filters_of, settings_of
 from rag.types.answer import Answer, Citation
 from rag.types.question import Question

@@ -14,9 +14,9 @@ from rag.chat.replies import SchemaRefused
 from rag.citations.agreement import agrees
 from rag.citations.folding import bare, occurrences
 from rag.citations.judge import QUOTE_CHARS
-from rag.citations.types import Opinion, Unproved, Verdict
 from rag.prompts import as_data
 from rag.ranking.sentences import sentences_around
+from rag.types.claims import Opinion, Unproved, Verdict
 
 MOST_CLAIMS = 10  # of an answer; the rest stay unread
 PASSAGE_CHARS = 6000  # of all passages together

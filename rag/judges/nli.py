@@ -9,10 +9,8 @@ from threading import Event, Lock
 from typing import NamedTuple
 
 from rag.citations.judge import judged
-from rag.citations.types import Claim, Finding, Judgement
-from rag.local_models.errors import ModelFailed
-from rag.local_models.limit import Limit
-from rag.local_models.pairs import OnnxPairs, config_of, model_file
+from rag.local_models import Limit, ModelFailed, OnnxPairs, config_of, model_file
+from rag.types.claims import Claim, Finding, Judgement
 from rag.types.context import Block
 
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from knowlex.db.pool import close_pool
-from rag import services
+from rag.answering import lifecycle
 
 T = TypeVar("T")
 
@@ -13,5 +13,5 @@ async def then_close(work: Awaitable[T]) -> T:
     try:
         return await work
     finally:
-        await services.close()
+        await lifecycle.close()
         await close_pool()

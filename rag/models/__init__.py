@@ -1,8 +1,7 @@
 """Tables of the rag app. Foreign keys cascade in the database; see documents.models."""
 
-from rag.models.counts import QueryCount
 from rag.models.evaluation import Evaluation, EvaluationResult, QuestionSet, SetQuestion
-from rag.models.queries import Candidates, Citation, Feedback, Query, Response, Retrieval
+from rag.models.queries import Candidates, Citation, Feedback, Query, QueryCount, Response, Retrieval
 
 __all__ = [
     "Candidates",

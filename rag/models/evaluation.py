@@ -7,7 +7,7 @@ from django.db import models
 
 from documents.models import Collection
 from knowlex.base.ids import new_id
-from rag.querysets import EvaluationQuerySet, QuestionSetQuerySet
+from rag.models.querysets import EvaluationQuerySet, QuestionSetQuerySet
 
 
 class QuestionSet(models.Model):

@@ -1,12 +1,13 @@
-"""Questions that were asked, with all that explains their answers, and what people say of them."""
+"""Past questions with all that was found and answered, feedback, and how often collections are asked."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from documents.models import Collection
 from knowlex.base.ids import new_id
-from rag.querysets import DOUBTFUL, QueryQuerySet
+from rag.models.querysets import DOUBTFUL, QueryQuerySet
 from rag.question_settings import question_again
 from rag.types.question import Question
 
@@ -139,7 +140,7 @@ class Response(models.Model):
     answer: with `[k]` for the citations whose citation_index is k; "" if nothing was, or once a document that
     it cites is gone (quotes_gone), and `contradicted` with it. verification: the counts of
     rag.types.answer.Verification, {} where the answer is of an earlier release. contradicted: as
-    rag.answering.presentation.Misstatement. faithfulness_score, answer_relevance: [0, 1], see
+    rag.citations.numbering.Misstatement. faithfulness_score, answer_relevance: [0, 1], see
     rag.history.judging.
     faithfulness_judged_at: when both were found out, or found to be none. judging_until: a worker has it in
     hand, or the model that is to read it is away. judging_attempts: how often a worker took it.
@@ -254,3 +255,18 @@ class Feedback(models.Model):
 
     def __str__(self) -> str:
         return self.rating or "comment"
+
+
+class QueryCount(models.Model):
+    """How many questions read the collection on a day (UTC). Goes with the collection, by the database."""
+
+    id = models.BigAutoField(primary_key=True)
+    collection = models.ForeignKey(Collection, models.DO_NOTHING, related_name="+", db_constraint=False)
+    day = models.DateField()
+    questions = models.IntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["collection", "day"], name="query_counts_one_per_day")]
+
+    def __str__(self) -> str:
+        return f"{self.questions} on {self.day}"

@@ -14,38 +14,19 @@ maximum as in Bruch, Gai, Ingber, "An Analysis of Fusion Functions for Hybrid Re
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
 from embeddings.lexical.terms import K1
-from rag.ranking.sentence_scores import Sentences, SentenceScores
 from rag.ranking.sentences import Terms, analysis_of
 from rag.types.retrieval import Passage
+from rag.types.sentences import USUAL_BASE, USUAL_SPREAD, Scale, Sentences, SentenceScores
 
 BM25 = 1.5
 WORDS = 0.2  # of c1 and of c2
 IMAGINED = 2  # candidates of the usual spread, so that two that are nearly alike do not settle everything
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """How a model's cosines lie: what it gives to the unrelated, how far a question's candidates differ.
-
-    line: (factor, shift) from this model's cosines to those that all-MiniLM-L6-v2 might have given.
-    """
-
-    base: float
-    spread: float
-    line: tuple[float, float] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        factor = USUAL_SPREAD / self.spread
-        object.__setattr__(self, "line", (factor, USUAL_BASE - factor * self.base))
-
-
-# Medians over questions, by benchmarks/evaluation: mean of the 6th to 20th cosine, and standard deviation.
-USUAL_BASE, USUAL_SPREAD = 0.14, 0.10
 USUAL = Scale(USUAL_BASE, USUAL_SPREAD)
 SCALES = {"all-MiniLM-L6-v2": USUAL, "multilingual-e5-small": Scale(0.775, 0.02)}
 

@@ -10,8 +10,8 @@ from operator import or_
 from documents.text.sentences import sentence_spans
 from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
 from rag.ranking.names import names_of, subjects_of
-from rag.ranking.sentence_scores import SentenceScore, SentenceScores
 from rag.types.retrieval import Passage, Retrieval
+from rag.types.sentences import SentenceScore, SentenceScores
 
 KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
 KEPT_TERMS = 64  # questions, while they are answered
@@ -220,7 +220,7 @@ def _terms(question_text: str, known: tuple[tuple[str, float], ...], language: s
 def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
     """The retrieval in its order, with the sentences of every passage scored."""
     terms = terms_by_language(question_text, retrieval.passages, retrieval.idf)
-    scored = (p.but(sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
+    scored = (p._replace(sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
     return replace(retrieval, passages=tuple(scored))
 
 

@@ -5,7 +5,7 @@
 w, c and f are means over the claims of the answer, each in [0, 1]
     w   share of the question's words (stems, stop words aside) in the claim and the sentences about its quote
     c   cosine of the question and the claim, or its quote if that is nearer, as all-MiniLM-L6-v2 might give
-        it (rag.ranking.order.Scale)
+        it (rag.types.sentences.Scale)
     f   1 if the claim has something of the kind that is asked for and that the question does not hold: a time
         for "when", a number for "how many", a name for "who"; and if nothing of these is asked for
 
@@ -23,8 +23,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from rag.extracting.answer_form import Form, asked_words, expected
-from rag.extracting.sentence_form import has_fact
+from rag.extracting.sentence_form import Form, asked_words, expected, has_fact
 from rag.ranking.sentences import words_of
 
 HOW = (

@@ -1,20 +1,131 @@
-"""How probable it is that a passage helps to answer a question. Plain Python."""
+"""The relevance of passages: weights that ship, or that a model stores, applied to their features."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from embeddings.lexical.languages import detect_question_languages
-from rag.relevance.calibration import (
-    FOREIGN,
-    WORDS_ONLY,
-    Calibration,
-    logistic,
-    reranked_weights,
-    weights_for,
-)
-from rag.relevance.features import Described, describe
+from rag.relevance.features import Described, Features, describe
 from rag.types.retrieval import Passage, Retrieval
+
+# Not in what was stored before.
+_SINCE_SENTENCES = {"sentence_similarity", "names", "margin", "subject", "defined", "reranked"}
+# By how much the logit falls where the document knows nothing of whom or what the question names. No other
+# weight was fitted to such questions; the likelihood is flat between 8 and 11 (docs/evaluation.md).
+SUBJECT = 9.0
+# By how much it rises where a passage says what the thing is that is asked for: too seldom in the data to be
+# fitted, and never seen where there was no answer.
+DEFINED = 2.0
+RERANKED = "reranked_"  # before the names of the weights that count on a reranker's score
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Weights of the features; a weight of 0 leaves one out. A subject that is held changes nothing."""
+
+    intercept: float
+    similarity: float
+    sentence: float
+    coverage: float
+    evidence: float
+    sentence_similarity: float = 0.0
+    names: float = 0.0
+    margin: float = 0.0
+    subject: float = SUBJECT
+    defined: float = DEFINED
+    reranked: float = 0.0
+
+    def probability(self, features: Features) -> float:
+        return logistic(self.logit(features))
+
+    def logit(self, features: Features) -> float:
+        return (
+            self.intercept
+            + self.similarity * features.similarity
+            + self.sentence * features.sentence
+            + self.coverage * features.coverage
+            + self.evidence * features.evidence
+            + self.sentence_similarity * features.sentence_similarity
+            + self.names * features.names
+            + self.margin * features.margin
+            + self.subject * (features.subject - 1)
+            + self.defined * features.defined
+            + self.reranked * features.reranked
+        )
+
+
+def logistic(logit: float) -> float:
+    return 0.5 + 0.5 * math.tanh(logit / 2)  # without overflow
+
+
+# Fitted by benchmarks/evaluation/fit_relevance.py; data, folds and errors in docs/evaluation.md.
+FITTED = {
+    "all-MiniLM-L6-v2": Calibration(
+        intercept=-13.59,
+        similarity=3.02,
+        sentence=2.20,
+        coverage=2.25,
+        evidence=2.10,
+        sentence_similarity=3.10,
+        names=1.01,
+        margin=4.67,
+    ),
+    "multilingual-e5-small": Calibration(
+        intercept=-12.60,
+        similarity=1.66,
+        sentence=2.05,
+        coverage=1.93,
+        evidence=1.63,
+        sentence_similarity=1.66,
+        names=1.36,
+        margin=6.11,
+    ),
+}
+# For a passage in another language than the question's, where words say nothing.
+FOREIGN = {
+    "multilingual-e5-small": Calibration(
+        intercept=-1.51,
+        similarity=4.08,
+        sentence=0.0,
+        coverage=0.0,
+        evidence=0.0,
+        sentence_similarity=4.08,
+        margin=0.11,
+        subject=0.0,
+    )
+}
+# The same without cosines, for models whose cosines nobody has looked at and for searches by words alone. The
+# intercept is 0.25 above the fitted one: two of a question's three words, all that a few chunks can show, are
+# then enough.
+WORDS_ONLY = Calibration(
+    intercept=-11.66, similarity=0.0, sentence=4.85, coverage=3.56, evidence=3.02, names=1.84
+)
+
+
+def reranked_weights(rerank_model: str, calibration: Mapping[str, Any] | None) -> Calibration | None:
+    """Those stored for this model's scores; None for another's, and for no model at all."""
+    if not calibration or not rerank_model or calibration.get("reranker") != rerank_model:
+        return None
+    return _stored({k.removeprefix(RERANKED): v for k, v in calibration.items() if k.startswith(RERANKED)})
+
+
+def weights_for(model_name: str, calibration: Mapping[str, Any] | None) -> Calibration:
+    return _stored(calibration) or FITTED.get(model_name, WORDS_ONLY)
+
+
+def _stored(calibration: Mapping[str, Any] | None) -> Calibration | None:
+    if not calibration:
+        return None
+    values = {field.name: calibration.get(field.name) for field in fields(Calibration)}
+    usable = {
+        name: float(value)
+        for name, value in values.items()
+        if isinstance(value, int | float) and math.isfinite(value)
+    }
+    missing = values.keys() - usable.keys()
+    return None if missing - (_SINCE_SENTENCES - calibration.keys()) else Calibration(**usable)
+
 
 SAME_TEXT = 1e-4  # cosine distance; float32 sums of one text differ by less
 CERTAIN = 0.999
@@ -37,7 +148,7 @@ def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, A
     for described in describe(question_text, retrieval):
         passage = described.passage
         relevance = weighed.relevance(described, _is_other(asked, passage))
-        judged.append(passage.but(relevance=relevance, sentences=described.sentences))
+        judged.append(passage._replace(relevance=relevance, sentences=described.sentences))
     return replace(retrieval, passages=tuple(judged))
 
 

@@ -1,4 +1,4 @@
-"""Pairs of question and passage -> the calibration that is stored with an embedding model. Plain Python."""
+"""Makes the calibration that an embedding model stores, from labelled pairs. Plain Python."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -7,12 +7,18 @@ from typing import Any
 
 from embeddings.protocols import Embedder
 from knowlex.base.errors import InvalidInput
-from rag.evaluation.reliability import calibration_error
-from rag.ranking.order import Scale
-from rag.relevance.calibration import RERANKED
-from rag.relevance.fitting import Pair, area_under_curve, fit, unseen_chances
-from rag.relevance.labelled_pairs import Labelled, described_pairs
+from rag.relevance.assessment import RERANKED
+from rag.relevance.fitting import (
+    Labelled,
+    Pair,
+    area_under_curve,
+    described_pairs,
+    fit,
+    unseen_chances,
+)
+from rag.relevance.reliability import calibration_error
 from rag.rerankers.by_model import ModelReranker
+from rag.types.sentences import Scale
 
 FEWEST = 50  # pairs of each label; fewer say little about eight numbers
 

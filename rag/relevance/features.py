@@ -6,13 +6,12 @@ from functools import partial
 from heapq import nlargest
 from typing import NamedTuple, TypeVar, cast
 
-from rag.extracting.answer_form import asks_meaning
-from rag.extracting.sentence_form import says_what_is
+from rag.extracting.sentence_form import asks_meaning, says_what_is
 from rag.ranking.names import misspelled
-from rag.ranking.order import Scale, scale_of, strength
-from rag.ranking.sentence_scores import Sentences, SentenceScores
+from rag.ranking.order import scale_of, strength
 from rag.ranking.sentences import Terms, analysis_of, score_passage, terms_by_language, words_of
 from rag.types.retrieval import Passage, Retrieval
+from rag.types.sentences import Scale, Sentences, SentenceScores
 
 ENOUGH = 4.0  # idf of a word in one of some fifty chunks
 # What a passage must stand out from: the mean of the sixth to the twentieth strongest candidate. Up to five

@@ -1,13 +1,29 @@
-"""Fits the weights of relevance to labelled pairs of question and passage. Plain Python and NumPy."""
+"""The fitting of relevance weights to labelled pairs of question and passage, and pairs read from a file."""
 
+import asyncio
+import json
 import zlib
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
+from documents.text.sentences import sentence_spans
+from embeddings.lexical.terms import idf, lexemes
+from embeddings.protocols import Embedder, SentenceAware
+from embeddings.types import EmbeddedText, Vector
+from knowlex.base.errors import InvalidInput
+from rag.ranking.order import SCALES, scale_by
 from rag.relevance import Calibration
-from rag.relevance.features import Features
+from rag.relevance.features import LAST_OTHER, Features, describe
+from rag.rerankers.by_model import ModelReranker
+from rag.types.retrieval import Passage, Retrieval
+from rag.types.sentences import Scale
 
 RIDGE = 0.3  # in pairs; keeps the weights of a small sample small
 STEPS = 100
@@ -86,3 +102,184 @@ def area_under_curve(chances: Sequence[float], labels: Sequence[bool]) -> float:
     told, true = np.array(chances), np.array(labels, dtype=bool)
     yes, no = told[true][:, None], told[~true]
     return float(((yes > no) + 0.5 * (yes == no)).mean())
+
+
+BATCH = 20
+_NOBODY = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One line of a pairs file: {"question", "passage", "relevant"} and, if the passage has one, "title"."""
+
+    question: str
+    passage: str
+    relevant: bool
+    title: str = ""
+
+
+def read_labelled(lines: Iterable[str]) -> list[Labelled]:
+    """Raises InvalidInput, naming the line that is not as described."""
+    found = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                found.append(_labelled(json.loads(line)))
+            except ValueError as exc:
+                raise InvalidInput(f"Line {number} is not a labelled pair: {exc}.") from exc
+    return found
+
+
+def _labelled(fields: Any) -> Labelled:
+    """Raises ValueError, saying what is wrong."""
+    known = {"question", "passage", "relevant"}
+    if not isinstance(fields, dict) or not known <= fields.keys() <= known | {"title"}:
+        raise ValueError(
+            'it must have "question", "passage" and "relevant", may have "title", and nothing else'
+        )
+    labelled = Labelled(**fields)
+    texts = (labelled.question, labelled.passage, labelled.title)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(labelled.relevant, bool):
+        raise ValueError("a field is of the wrong type")
+    if not labelled.question.strip() or not labelled.passage.strip():
+        raise ValueError("a text is empty")
+    return labelled
+
+
+def described_pairs(
+    labelled: Sequence[Labelled], embedder: Embedder, reranker: ModelReranker | None = None
+) -> tuple[list[Pair], Scale]:
+    """All the passages stand for the collection: how rare a word is, is counted in them, and a question's
+    nearest ones are the other candidates that a passage must stand out from. scale: of the model, as known or
+    as it gives its cosines here. reranker: scores every pair, however long that takes.
+
+    Blocking; raises as `Embedder.embed`, and RerankFailed.
+    """
+    collection = _Collection([(one.title, one.passage) for one in labelled], embedder)
+    by_question: defaultdict[str, list[Labelled]] = defaultdict(list)
+    for one in labelled:
+        by_question[one.question].append(one)
+    vectors = asyncio.run(_questions(list(by_question), embedder))
+    scale = SCALES.get(embedder.model_name) or collection.scale(list(vectors.values()))
+    scores = asyncio.run(_scores(by_question, reranker)) if reranker else {}
+    found: list[Pair] = []
+    for question, ones in by_question.items():
+        own = [collection.places[one.title, one.passage] for one in ones]
+        retrieval = collection.retrieval(question, vectors[question], own, scale)
+        if reranker:
+            retrieval = _scored(retrieval, scores[question], reranker.model)
+        described = describe(question, retrieval)[: len(own)]
+        found += [
+            Pair(known.features, one.relevant, group=question)
+            for one, known in zip(ones, described, strict=True)
+        ]
+    return found, scale
+
+
+async def _questions(texts: Sequence[str], embedder: Embedder) -> dict[str, Vector]:
+    try:
+        return {text: await embedder.aembed_query(text) for text in texts}
+    finally:
+        aclose = getattr(embedder, "aclose", None)  # what an embedder on a server opened on this loop
+        if aclose is not None:
+            await aclose()
+
+
+async def _scores(
+    by_question: Mapping[str, Sequence[Labelled]], reranker: ModelReranker
+) -> dict[str, list[float]]:
+    """Of each question's passages, in their order."""
+    try:
+        return {
+            question: await reranker.scores(question, [one.passage for one in ones])
+            for question, ones in by_question.items()
+        }
+    finally:
+        await reranker.aclose()
+
+
+def _scored(retrieval: Retrieval, scores: Sequence[float], model: str) -> Retrieval:
+    """With the scores of the first passages; the others are only there to stand out from."""
+    own = (p._replace(rerank_score=s) for p, s in zip(retrieval.passages, scores, strict=False))
+    return replace(
+        retrieval, passages=(*own, *retrieval.passages[len(scores) :]), rerank_model=model, scale=None
+    )
+
+
+class _Collection:
+    """The distinct passages in memory; places: of each (title, text)."""
+
+    def __init__(self, titled: Iterable[tuple[str, str]], embedder: Embedder) -> None:
+        self.places = {key: place for place, key in enumerate(dict.fromkeys(titled))}
+        self._model_name = embedder.model_name
+        texts = [text for _, text in self.places]
+        self._spans = [sentence_spans(text) for text in texts]
+        self._embedded = _embedded(texts, self._spans, embedder)
+        self._vectors = np.stack([_unit(one.vector) for one in self._embedded])
+        self._counts = Counter(word for text in texts for word in set(lexemes(text)))
+
+    def scale(self, questions: Sequence[Vector]) -> Scale:
+        """Medians over the questions, as those of the models that ship were taken."""
+        scales = [scale_by(self._nearest(vector)) for vector in questions]
+        return Scale(median(one.base for one in scales), median(one.spread for one in scales))
+
+    def _nearest(self, question: Vector) -> list[float]:
+        nearest = np.sort(self._vectors @ _unit(question))[::-1][:LAST_OTHER]
+        return [float(cosine) for cosine in nearest]
+
+    def retrieval(self, question: str, vector: Vector, own: Sequence[int], scale: Scale) -> Retrieval:
+        """The passages at `own`, in this order, and the nearest others, as a search would have found them."""
+        unit = _unit(vector)
+        cosines = self._vectors @ unit
+        others = [int(place) for place in np.argsort(-cosines)[:LAST_OTHER] if place not in own]
+        titled = list(self.places)
+        passages = [
+            _passage(*titled[place], float(cosines[place]), self._spans[place], self._embedded[place], unit)
+            for place in [*own, *others]
+        ]
+        worth = {word: idf(self._counts[word], len(titled)) for word in lexemes(question)}
+        return Retrieval(
+            tuple(passages), worth, self._model_name, {"base": scale.base, "spread": scale.spread}
+        )
+
+
+def _embedded(
+    texts: Sequence[str], spans: Sequence[list[tuple[int, int]]], embedder: Embedder
+) -> list[EmbeddedText]:
+    found: list[EmbeddedText] = []
+    for start in range(0, len(texts), BATCH):
+        batch = texts[start : start + BATCH]
+        if isinstance(embedder, SentenceAware):
+            found += embedder.embed_with_sentences(batch, spans[start : start + BATCH])
+        else:
+            found += map(EmbeddedText, embedder.embed(batch))
+    return found
+
+
+def _unit(vector: Vector) -> NDArray[np.float32]:
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
+def _passage(
+    title: str, text: str, cosine: float, spans: list[tuple[int, int]], embedded: EmbeddedText, question: Vector
+) -> Passage:
+    known = embedded.sentences is not None
+    return Passage(
+        chunk_id=_NOBODY,
+        document_id=_NOBODY,
+        document_name="",
+        title=title,
+        chunk_index=0,
+        content=text,
+        page_number=None,
+        last_page=None,
+        chapter="",
+        section="",
+        start_char=0,
+        token_count=0,
+        distance=1 - cosine,
+        bounds=tuple(spans) if known else (),
+        similarities=tuple(map(float, embedded.sentences @ question))
+        if embedded.sentences is not None
+        else (),
+    )

@@ -1,11 +1,11 @@
-"""Passages in the order of a model that reads question and passage together."""
+"""What rerankers that ask a model have in common: its errors, its time limit, the order by its scores."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag.local_models.limit import Limit
+from rag.local_models import Limit, ModelFailed
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
@@ -63,10 +63,10 @@ class ModelReranker(ABC):
 
 def _ordered(passages: Sequence[Passage], scores: Sequence[float]) -> tuple[Passage, ...]:
     """The read ones by the model's scores, the others in their order behind them."""
-    read = [p.but(score=s, rerank_score=s) for p, s in zip(passages, scores, strict=False)]
+    read = [p._replace(score=s, rerank_score=s) for p, s in zip(passages, scores, strict=False)]
     read.sort(key=lambda passage: -passage.score)  # stable: ties keep the order before
     worst = read[-1].score
-    rest = [p.but(score=min(worst, p.score), rerank_score=None) for p in passages[len(read) :]]
+    rest = [p._replace(score=min(worst, p.score), rerank_score=None) for p in passages[len(read) :]]
     return (*read, *rest)
 
 
@@ -74,3 +74,7 @@ def sigmoid(logit: float) -> float:
     """Without overflow, and telling logits far below 0 apart, which the hyperbolic tangent does not."""
     small = math.exp(-abs(logit))
     return 1 / (1 + small) if logit >= 0 else small / (1 + small)
+
+
+class RerankFailed(ModelFailed):
+    """The passages keep the order that they had."""

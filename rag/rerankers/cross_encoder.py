@@ -1,4 +1,4 @@
-"""Scores from an ONNX cross-encoder of one's own, in this process."""
+"""An ONNX cross-encoder as a reranker, which reads question and passage as one pair."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,10 +6,23 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Lock
 
-from rag.local_models.pairs import model_file
-from rag.rerankers.by_model import ModelReranker, sigmoid
-from rag.rerankers.errors import RerankFailed
-from rag.rerankers.pairs import PairModel
+from rag.local_models import ModelFailed, OnnxPairs, model_file
+from rag.rerankers.by_model import ModelReranker, RerankFailed, sigmoid
+
+
+class PairModel(OnnxPairs):
+    """One logit a pair. Raises ValueError for a folder without such a model."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, outputs=1)
+
+    def logit(self, question: str, text: str) -> float:
+        """Raises RerankFailed."""
+        try:
+            return self.logits(question, text)[0]
+        except ModelFailed as exc:
+            raise RerankFailed(exc.message) from exc
+
 
 THREADS = 2
 

@@ -11,8 +11,7 @@ import aiohttp
 from knowlex.net.model_servers import takes_connections
 from knowlex.net.proxies import proxy_of
 from knowlex.runtime.event_loops import PerLoop
-from rag.rerankers.by_model import ModelReranker, sigmoid
-from rag.rerankers.errors import RerankFailed
+from rag.rerankers.by_model import ModelReranker, RerankFailed, sigmoid
 
 MAX_REPLY_BYTES = 1024 * 1024  # some servers send the documents back
 PATH = "/v1/rerank"

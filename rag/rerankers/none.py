@@ -1,4 +1,4 @@
-"""The fused order as it is."""
+"""A reranker that keeps the fused order."""
 
 from rag.ranking.sentences import with_sentences
 from rag.types.question import Question

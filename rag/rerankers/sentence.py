@@ -25,5 +25,5 @@ class SentenceReranker:
             scored.append((strength(passage, sentences, own, scale), sentences, passage))
         scored.sort(key=lambda entry: -entry[0])  # stable: ties keep the fused order
         kept = scored[: max(KEPT, 2 * question.top_k)]  # of equal texts, all but one go later
-        ranked = (p.but(score=score, rerank_score=score, sentences=s) for score, s, p in kept)
+        ranked = (p._replace(score=score, rerank_score=score, sentences=s) for score, s, p in kept)
         return replace(retrieval, passages=tuple(ranked), reranker="sentence", scale=scale)

@@ -1,4 +1,4 @@
-"""What is known of one chunk and a question, found or not: exact ranks, scores, words, filters."""
+"""The facts about one chunk and a question, found or not: exact ranks, scores, words, filters."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from embeddings.search.dense import SearchModel
 from embeddings.types import Vector
 from embeddings.vectors.binary import vector_parameter
 from knowlex.db.pool import Row, fetch_one
-from rag.retrievers import literal
+from rag.retrievers import words as literal
 from rag.retrievers.filtering import Condition, is_passing
 from rag.retrievers.scope import Scope
 from rag.retrievers.statements import HELD_ENOUGH, HELD_NOTHING, MISSING_RANK

@@ -1,4 +1,4 @@
-"""The nearest chunks by a store outside PostgreSQL, which knows nothing of a question's filters."""
+"""The nearest chunks by a store outside PostgreSQL, which does not know the filters of a question."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -17,19 +18,50 @@ from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import KnowlexError, NotFound, RetrievalFailed
 from knowlex.db.pool import Row, StatementTooLong
 from knowlex.db.replica import fetch_all
-from rag.answering.states import told
-from rag.answering.timing import Stages
+from rag.deadlines import Stages
 from rag.ranking.sentences import with_sentences
-from rag.retrievers import external, literal, sentences, statements
+from rag.read_state import expected_state
+from rag.retrievers import external, statements
 from rag.retrievers import neighbours as beside
+from rag.retrievers import words as literal
 from rag.retrievers.empty import why_nothing
 from rag.retrievers.examination import examine
-from rag.retrievers.near_duplicates import Search, spread
 from rag.retrievers.scope import Scope, Scopes
 from rag.types.answer import Reason
 from rag.types.context import Place
 from rag.types.question import Question
 from rag.types.retrieval import Examination, Passage, Retrieval
+
+WIDER = (4, 16)  # times the usual depth of a search
+
+Search = Callable[[int], Awaitable[Sequence[Row]]]
+
+
+async def spread(search: Search, *, candidates: int, wanted: int) -> Sequence[Row]:
+    """What `search` finds, best first. Where it is cut off before `wanted` different texts, it is made again,
+    so many times as deep, and only the first of each text is kept.
+
+    candidates: how many rows there are at most at the usual depth.
+    """
+    rows = await search(1)
+    most = candidates
+    for times in WIDER:
+        if len(rows) < most or _texts(rows) >= wanted:
+            break
+        rows, most = await search(times), candidates * times
+    return rows if most == candidates else _first_of_each(rows)[:candidates]
+
+
+def _texts(rows: Sequence[Row]) -> int:
+    return len({row["content"] for row in rows})
+
+
+def _first_of_each(rows: Sequence[Row]) -> list[Row]:
+    first: dict[str, Row] = {}
+    for row in rows:
+        first.setdefault(row["content"], row)
+    return list(first.values())
+
 
 log = logging.getLogger(__name__)
 
@@ -127,7 +159,7 @@ class HybridRetriever:
             return await self._by_literal(question, scope, times)
         statement = statements.by_words(scope.condition.conditions, scope.narrow)
         parameters = self._parameters(question, scope, times) | words_of(scope)
-        return await fetch_all(statement, parameters, told=told(question))
+        return await fetch_all(statement, parameters, told=expected_state(question))
 
     async def _by_meaning(
         self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages
@@ -147,7 +179,7 @@ class HybridRetriever:
             parameters |= words_of(scope) | self._weights()
         statement = statements.by_meaning(model, question.mode, scope.condition.conditions, scope.narrow)
         return await took.of(
-            "search", fetch_all(statement, parameters, setup=model.setup, told=told(question))
+            "search", fetch_all(statement, parameters, setup=model.setup, told=expected_state(question))
         )
 
     async def _by_literal(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
@@ -237,5 +269,13 @@ def passage_of(row: Row) -> Passage:
         row["distance"] = 0.0
     row["document_warnings"] = tuple(row["document_warnings"] or ())
     row["unread_pages"] = tuple(row["unread_pages"] or ())
-    sentences.take(row)
-    return Passage.of(row)
+    row["bounds"] = _sentence_bounds(row["bounds"])
+    row["similarities"] = tuple(row["similarities"] or ())
+    return Passage(**row)
+
+
+@lru_cache(maxsize=2048)
+def _sentence_bounds(bounds: str | None) -> tuple[tuple[int, int], ...]:
+    """bounds: as PostgreSQL writes an array. The same passages come again and again."""
+    places = [int(place) for place in (bounds or "").strip("{}").split(",") if place]
+    return tuple(zip(places[::2], places[1::2], strict=True))

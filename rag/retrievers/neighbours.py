@@ -1,4 +1,4 @@
-"""Other chunks of a hit's document, under the same conditions as the search that found it."""
+"""Neighbours and samples of a hit's document, under the same conditions as the search that found it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from uuid import UUID
 from embeddings.vectors.binary import vector_parameter
 from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
-from rag.answering.states import told
+from rag.read_state import expected_state
 from rag.retrievers import statements
 from rag.retrievers.filtering import condition_of
 from rag.types.context import Place
@@ -21,7 +21,7 @@ async def neighbours(question: Question, found: Retrieval, places: Sequence[Plac
         "documents": [place.document_id for place in places],
         "indexes": [place.chunk_index for place in places],
     }
-    return await _rows(statements.beside, question, found, parameters)
+    return await _rows(statements.neighbours, question, found, parameters)
 
 
 async def sample(question: Question, found: Retrieval, document_id: UUID, count: int) -> Sequence[Row]:
@@ -44,4 +44,6 @@ async def _rows(
         **condition.parameters,
     }
     model_id = None if found.vector is None else found.model_id
-    return await fetch_all(statement(model_id, condition.conditions), parameters, told=told(question))
+    return await fetch_all(
+        statement(model_id, condition.conditions), parameters, told=expected_state(question)
+    )

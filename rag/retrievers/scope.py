@@ -1,4 +1,4 @@
-"""What a question is about to read, in one statement before it is embedded."""
+"""The scope of a search: what a question reads, fetched in one statement before it is embedded."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from uuid import UUID
 from embeddings.lexical.terms import UNKNOWN, question_lexemes
 from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
-from rag.answering.states import told
+from rag.read_state import expected_state
 from rag.retrievers import statements
 from rag.retrievers.filtering import NARROW, Condition, condition_of
 from rag.retrievers.words import ALL_CHUNKS, Words, distinct, weighed
@@ -138,7 +138,7 @@ class Scopes:
             **condition.parameters,
         }
         statement = statements.scope(condition.conditions)
-        rows = await fetch_all(statement, parameters, told=told(question))
+        rows = await fetch_all(statement, parameters, told=expected_state(question))
         return rows[0] if rows else None
 
     def _remember(self, collections: tuple[UUID, ...], languages: Sequence[str]) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class Scopes:
 async def _counted(question: Question, words: Sequence[str]) -> dict[str, int]:
     """With the chunks, too: should there be more of all by now, no word stands in more than there are."""
     parameters = {"collections": list(question.collection_ids), "lexemes": [ALL_CHUNKS, *words]}
-    rows = await fetch_all(statements.COUNTS, parameters, told=told(question))
+    rows = await fetch_all(statements.COUNTS, parameters, told=expected_state(question))
     return {row["lexeme"]: row["chunks"] for row in rows}
 
 

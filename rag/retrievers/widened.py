@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 from uuid import UUID
 
 import psycopg
@@ -13,14 +14,38 @@ from embeddings.types import Vector
 from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import KnowlexError, RetrievalFailed
 from knowlex.db.pool import fetch_all
-from rag.answering.timing import Stages
+from rag.deadlines import Stages
 from rag.retrievers import statements
 from rag.retrievers.hybrid import HybridRetriever, model_of, passage_of, retrieval, words_of
 from rag.retrievers.scope import Scope
-from rag.rewriting.fusion import DEPTH, HYPOTHETICAL_WEIGHT, PHRASING_WEIGHT, PLAIN_WEIGHT, Ranking, fused
-from rag.rewriting.types import Variant
-from rag.types.question import Question
+from rag.types.question import Question, Variant
 from rag.types.retrieval import Passage, Retrieval
+
+# The plain ranking weighs as much as all the others together, and each phrasing half of the hypothetical
+# answer: what the question itself finds first stays first unless they agree on something else.
+# Of a variant only the first DEPTH count: further down stands what any words would bring.
+DEPTH = 10
+PLAIN_WEIGHT, HYPOTHETICAL_WEIGHT, PHRASING_WEIGHT = 1.0, 0.4, 0.2
+
+
+class Ranking(NamedTuple):
+    """ids: best first."""
+
+    weight: float
+    ids: Sequence[UUID]
+
+
+def fused(rankings: Sequence[Ranking], *, rrf_k: int) -> dict[UUID, float]:
+    """Reciprocal rank fusion: weight / (k + rank), summed over the rankings that hold the id, rank from 1.
+
+    Best first; ties keep the order of first appearance, the plain ranking's first.
+    """
+    scores: dict[UUID, float] = {}
+    for weight, ids in rankings:
+        for rank, id_ in enumerate(ids, start=1):
+            scores[id_] = scores.get(id_, 0.0) + weight / (rrf_k + rank)
+    return dict(sorted(scores.items(), key=lambda scored: -scored[1]))
+
 
 log = logging.getLogger(__name__)
 MORE = 10  # passages at most, besides those that the plain search found
@@ -85,7 +110,7 @@ class WidenedRetriever(HybridRetriever):
         new = [chunk_id for chunk_id in scores if chunk_id not in set(first.ids)][:MORE]
         others = await self._judged(plain, {chunk_id: scores[chunk_id] for chunk_id in new})
         passages = [
-            replace(passage, score=scores[passage.chunk_id], fused_score=scores[passage.chunk_id])
+            passage._replace(score=scores[passage.chunk_id], fused_score=scores[passage.chunk_id])
             for passage in (*plain.found.passages, *others)
         ]
         passages.sort(key=lambda passage: -passage.score)

@@ -12,7 +12,7 @@ from rag.chat.protocol import ChatModel, Message, assistant, system, user
 from rag.chat.replies import EMPTY, SchemaRefused
 from rag.prompts import CITE_AGAIN, NOT_FOUND, PROMPT_VERSION, REPLY_TOKENS, SYSTEM, user_message
 from rag.synthesizers import claims
-from rag.synthesizers.claim_reader import ClaimReader, NotClaims, Pieces
+from rag.synthesizers.claims import ClaimReader, NotClaims, Pieces
 from rag.types.answer import Sources, Synthesis, Usage
 from rag.types.context import Context, Room
 from rag.types.question import Question

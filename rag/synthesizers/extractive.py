@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterator
 
 from rag.citations import without_markers
 from rag.extracting.candidates import Candidate
-from rag.extracting.choosing import choose
+from rag.extracting.selection import choose
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
 from rag.types.context import Context
 from rag.types.question import Question

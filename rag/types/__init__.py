@@ -1,4 +1,4 @@
 """What travels between the stages of answering. Plain Python, frozen.
 
-`question` -> `retrieval` (passages) -> `context` (blocks) -> `answer`
+`question` -> `retrieval` (passages with their `sentences`) -> `context` (blocks) -> `answer`, by `claims`
 """

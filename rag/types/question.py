@@ -4,8 +4,18 @@ import math
 import time
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 from uuid import UUID
+
+
+class Variant(NamedTuple):
+    """hypothetical: an answer as a document might word it, compared by its meaning alone; otherwise another
+    phrasing of the question, searched for as the question is.
+    """
+
+    text: str
+    hypothetical: bool
+
 
 Mode = Literal["hybrid", "dense", "sparse", "exact"]
 FilterValue: TypeAlias = str | int | float | bool

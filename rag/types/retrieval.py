@@ -1,24 +1,23 @@
 """What a question finds: passages, and how they were found. Plain Python, frozen."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
-from rag.ranking.sentence_scores import Sentences
+from embeddings.types import Vector
 from rag.types.question import Question
+from rag.types.sentences import Scale, Sentences
 
 # done: it was searched for with what a chat model wrote, too. unavailable: no chat model is configured.
 # failed: the model failed, took too long or wrote nothing of use, so the search was the plain one.
 Rewriting = Literal["done", "unavailable", "failed"]
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(NamedTuple):
     """A retrieved chunk with everything a face may show of it.
 
-    Without slots: each question makes 20 of them and 40 copies, and a dictionary is copied in a fourth of the
-    time.
+    A tuple: each question makes 20 of them and 40 copies, and a frozen dataclass takes five times as long.
 
     distance: cosine distance to the question, 0 to 2; None where the question was not embedded (`sparse` and
     `exact`). sparse_score: BM25, None if it holds none of the words.
@@ -60,26 +59,6 @@ class Passage:
     sentences: Sentences = ()
     stored_id: str = ""
 
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "Passage":
-        """Of fields by their names; every one that has no default must be there."""
-        made = object.__new__(cls)
-        held = made.__dict__
-        held.update(_DEFAULTS)
-        held.update(row)
-        return made
-
-    def but(self, **fields: Any) -> "Passage":
-        """As `dataclasses.replace`, in a tenth of its time."""
-        copy = object.__new__(Passage)
-        held = copy.__dict__
-        held.update(self.__dict__)
-        held.update(fields)
-        return copy
-
-
-_DEFAULTS = {one.name: one.default for one in fields(Passage) if one.default is not MISSING}
-
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
@@ -90,9 +69,8 @@ class Retrieval:
     reranker: whose order it is, such as "sentence" or "http"; "" while it is that of the fusion.
     rerank_model: the model whose probabilities the `rerank_score`s are, such as "http:bge-reranker"; "" where
     they are none. rewriting: None where it was not asked for. stage_ms: what took its time in the retrieval.
-    scale: the `rag.ranking.order.Scale` by which a `rerank_score` is a passage's strength; None if it is not.
-    model_id, vector: what the question was embedded with, and its `embeddings.types.Vector`; None where it
-    was not embedded.
+    scale: by which a `rerank_score` is a passage's strength; None if it is not. model_id, vector: what the
+    question was embedded with, and its vector; None where it was not embedded.
     """
 
     passages: tuple[Passage, ...]
@@ -103,9 +81,9 @@ class Retrieval:
     rerank_model: str = ""
     rewriting: Rewriting | None = None
     stage_ms: Mapping[str, float] = field(default_factory=dict)
-    scale: Any = field(default=None, repr=False, compare=False)
+    scale: Scale | None = field(default=None, repr=False, compare=False)
     model_id: int | None = None
-    vector: Any = field(default=None, repr=False, compare=False)
+    vector: Vector | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rag.citations.types import Claim, Judgement
 from rag.protocols import ClaimJudge
 from rag.types.answer import Source
+from rag.types.claims import Claim, Judgement
 from rag.types.context import Block
 from rag.verification.faults import Place, claim_of, faults_of
 from rag.verification.library import Library

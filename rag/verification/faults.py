@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rag.citations import without_markers
-from rag.citations.types import Judgement
 from rag.evaluation.text_matching import squash
+from rag.types.claims import Judgement
 
 _MARKERS = re.compile(r"[ \t]*[.,;:!?…。！？\"'”’»)\]*_]*(?:[ \t]*\[\d{1,4}\])+")
 _TRAILING = re.compile(r"(?:[ \t]*\[\d{1,4}\])+")

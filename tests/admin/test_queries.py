@@ -14,9 +14,9 @@ from django.utils.html import escape
 
 from documents.models import Chunk, Collection, Document
 from knowlex.base.ids import new_id
-from rag.citations import faithfulness
 from rag.models import Candidates, Citation, Feedback, Query, Response
 from rag.relevance import answers
+from rag.types import claims as faithfulness
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST, FEEDBACK = "/admin/rag/query/", "/admin/rag/feedback/"

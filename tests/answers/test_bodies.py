@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from knowlex.base.ids import new_id
-from rag.answering.ask import Asked
+from rag.answering.ask import AskResult
 from rag.api import ask, query
 from rag.api.v1.answers import answer_body
 from rag.api.v1.questions import ReplySettings
@@ -40,12 +40,12 @@ CONTRADICTED = (Contradiction(ANSWER.index(RED), len(ANSWER) - 1, ("90 years", "
 COUNTS = {"exact": 1, "supported": 1, "unverified": 0, "contradicted": 1, "uncited": 0}
 
 
-def asked(asking: Question | None = None) -> Asked:
+def asked(asking: Question | None = None) -> AskResult:
     answer = Answer(
         asking or question("How tall?"), True, ANSWER, CONTEXT, (3, 2), 3, 0.9, citations=CITATIONS,
         contradicted=CONTRADICTED, verification=Verification(**COUNTS),
     )  # fmt: skip
-    return Asked(answer, new_id(), "tea", cached=False, latency_ms=7, pages=(3, 4, 3))
+    return AskResult(answer, new_id(), "tea", cached=False, latency_ms=7, pages=(3, 4, 3))
 
 
 def claims_of(answer: str, citations: list[dict[str, Any]], start: str, end: str) -> list[str]:
@@ -133,7 +133,7 @@ def test_query_names_the_page_that_most_of_a_documents_quotes_stand_on():
     )
     shown = (passage(1, text, page_number=3, last_page=4),)
     answer = Answer(question("When?"), True, told, shown, (1,), 1, 0.9, citations=citations)
-    body = query._query_body(Asked(answer, new_id(), "", cached=False, latency_ms=7, pages=(3, 4)))
+    body = query._query_body(AskResult(answer, new_id(), "", cached=False, latency_ms=7, pages=(3, 4)))
     (document,) = body["citedDocuments"]
     assert (document["pageNumber"], document["pages"]) == (4, [3, 4])
     assert document["snippet"].startswith("The lighthouse of Norderney was lit")

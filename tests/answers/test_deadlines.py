@@ -10,7 +10,7 @@ import pytest
 
 from knowlex.base.errors import RetrievalFailed, SynthesisFailed, SynthesisTimeout
 from rag.answering.pipeline import Pipeline
-from rag.local_models.limit import FAILURES, Limit
+from rag.local_models import FAILURES, Limit
 from rag.types.answer import Synthesis, Usage
 from rag.types.context import Context
 from rag.types.question import Question

@@ -14,10 +14,10 @@ from documents.access.scopes import FULL
 from knowlex.base.errors import SynthesisFailed
 from knowlex.base.ids import new_id
 from knowlex.web.sse import COMMENT, EventStream, event
-from rag.answering.ask import Asked, Asker, Told
-from rag.answering.presentation import FirstCited, Numbering
+from rag.answering.ask import AskResult, Caller, StreamEvent
 from rag.api import sse
 from rag.api.sse import Telling
+from rag.citations.numbering import FirstCited, Numbering
 from rag.types.answer import Answer, Started
 from rag.types.question import Question
 from tests.answers.asking import events_in
@@ -31,8 +31,8 @@ TELLING = Telling(
 )
 
 
-def asked(text: str) -> Asked:
-    return Asked(
+def asked(text: str) -> AskResult:
+    return AskResult(
         Answer(question(), bool(text), text, CONTEXT, (2,) if text else (), 2, 0.9), new_id(), "c", False, 1
     )
 
@@ -40,10 +40,10 @@ def asked(text: str) -> Asked:
 class Story:
     """What is told, step by step; a float waits, an exception is raised. closed: nobody listens any more."""
 
-    def __init__(self, *steps: Told | float | Exception) -> None:
+    def __init__(self, *steps: StreamEvent | float | Exception) -> None:
         self._steps, self.closed = steps, False
 
-    async def tell(self, question: Question, asker: Asker) -> AsyncGenerator[Told]:
+    async def tell(self, question: Question, asker: Caller) -> AsyncGenerator[StreamEvent]:
         try:
             for step in self._steps:
                 if isinstance(step, Exception):
@@ -68,7 +68,7 @@ def responding(monkeypatch: pytest.MonkeyPatch) -> Any:
     async def respond(story: Story, comment_s: float = 9.0) -> AsyncIterator[EventStream]:
         monkeypatch.setattr(sse, "ask_stream", story.tell)
         monkeypatch.setattr(sse, "COMMENT_S", comment_s)
-        asker = Asker("platform", FULL)
+        asker = Caller("platform", FULL)
         response = await sse.event_response(a_request(), question(), asker, TELLING)
         assert response["X-Query-ID"] == str(asker.query_id)
         try:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from documents.models import Document, Page
-from rag.answering import quoted_pages
+from rag.answering import ask
 from rag.types.answer import Answer, Citation
 from tests.answers.asking import QUESTION, Library, block_with, markers, platform
 from tests.rag.conftest import AddDocument
@@ -148,6 +148,6 @@ async def test_a_quote_is_on_the_page_on_which_most_of_it_stands(two_pages: Docu
         for n, start in ((1, 0), (1, 18), (1, 19), (1, 21), (2, 3), (3, 3))
     )
     answer = Answer(question(), True, "x", context, (1,), 3, 0.9, citations=citations)
-    assert await quoted_pages.of_citations(answer) == (1, 1, 2, 2, 7, None)
+    assert await ask.find_quote_pages(answer) == (1, 1, 2, 2, 7, None)
     late = replace(answer, question=question(deadline=time.monotonic() - 1))
-    assert await quoted_pages.of_citations(late) == (1, 1, 1, 1, 7, None)
+    assert await ask.find_quote_pages(late) == (1, 1, 1, 1, 7, None)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.presentation import FirstCited, Numbering, PlainWriter, clean, numbered
+from rag.citations.numbering import FirstCited, Numbering, PlainWriter, clean, numbered
 from rag.types.answer import Answer
 from tests.rag.factory import passage, question
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rag.answering import cache
-from rag.ranking.sentence_scores import SentenceScore
 from rag.types.answer import Answer, Citation, Contradiction, Usage, Verification
 from rag.types.question import Filters, MetadataFilter
+from rag.types.sentences import SentenceScore
 from tests.rag.factory import passage, question
 
 FILTERS = Filters(
@@ -39,7 +39,7 @@ def answer(**fields: Any) -> Answer:
         candidates=(
             other,
             cited,
-            replace(passed_over, sparse_score=1 / 3, fused_score=1e-7, rerank_score=2.5),
+            passed_over._replace(sparse_score=1 / 3, fused_score=1e-7, rerank_score=2.5),
         ),
         model_name="m",
         reranker="sentence",
@@ -66,11 +66,11 @@ def test_an_answer_comes_back_as_it_was():
     assert replace(back, candidates=()) == replace(given, candidates=())
     assert back.candidates[:2] == given.candidates[:2]
     # What came into nothing leaves all behind but how it was judged.
-    assert back.candidates[2] == replace(given.candidates[2], **UNTOLD)
+    assert back.candidates[2] == given.candidates[2]._replace(**UNTOLD)
 
 
 def test_sentences_are_left_behind():
-    scored = replace(passage(1), sentences=(SentenceScore(0, 3, 0.5, 0.5),), bounds=((0, 3),))
+    scored = passage(1)._replace(sentences=(SentenceScore(0, 3, 0.5, 0.5),), bounds=((0, 3),))
     value = cache.encoded(answer(context=(scored, passage(2)), citations=()))
     assert value is not None
     back = cache.decoded(value)

@@ -15,7 +15,7 @@ from documents.models import Collection, CollectionChange, Document
 from embeddings.models import Embedding, EmbeddingModel, LexicalEntry
 from embeddings.services import embed_batch, request_embeddings
 from knowlex.db.pool import close_pool
-from rag.answering import collections_read
+from rag.answering import services
 from tests.rag.conftest import AddDocument
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def state(*collections: str) -> str:
     async def read() -> str:
         try:
-            return (await collections_read.named(collections or ("default",), access=FULL)).state
+            return (await services.read_named(collections or ("default",), access=FULL)).state
         finally:
             await close_pool()
 

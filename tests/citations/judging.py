@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rag.citations.checker import Checked
-from rag.citations.types import BEST_FIRST
+from rag.types.claims import BEST_FIRST
 from rag.types.retrieval import Passage
 from tests.citations.hostile import Claim, Reply, plain
 

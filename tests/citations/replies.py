@@ -5,9 +5,9 @@ from typing import Any
 
 from rag.citations.checker import Checked, Checker
 from rag.citations.judge import judged
-from rag.citations.types import Claim, Judgement
 from rag.context import context_of
 from rag.types.answer import Source, Sources, Synthesis
+from rag.types.claims import Claim, Judgement
 from rag.types.context import Block, Context
 from tests.rag.factory import passage
 

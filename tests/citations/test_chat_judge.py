@@ -10,8 +10,8 @@ from django.core.exceptions import ImproperlyConfigured
 from knowlex.base.errors import SynthesisFailed
 from knowlex.base.retry import Retry
 from knowlex.environment import read_environment
-from rag.citations.types import Opinion, Unproved
 from rag.judges.chat import MOST_CLAIMS, PASSAGE_CHARS, ChatJudge, ollama_judge, openai_judge
+from rag.types.claims import Opinion, Unproved
 from tests.provider import Provider
 
 PASSAGE = "The Aldwick lighthouse was built in 1874. It stands 41 metres tall. Its lamp is not electric."

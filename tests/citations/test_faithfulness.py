@@ -2,8 +2,7 @@
 
 import pytest
 
-from rag.citations.faithfulness import faithfulness
-from rag.citations.types import Verdict
+from rag.types.claims import Verdict, faithfulness
 
 HALF = {"supported": 1, "unverified": 2, "contradicted": 1}
 

@@ -7,12 +7,12 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.environment import read_environment
-from rag import services
+from rag.answering import lifecycle
 from rag.citations.judge import WordJudge
-from rag.citations.types import Claim
 from rag.judges.nli import NliJudge
-from rag.local_models.errors import ModelFailed
+from rag.local_models import ModelFailed
 from rag.protocols import ClaimJudge, ModelBacked
+from rag.types.claims import Claim
 from rag.types.context import Block
 from tests.citations.nli_model import make_nli_model
 
@@ -95,7 +95,7 @@ def test_a_model_with_other_outputs_is_refused_by_the_variables_name(tmp_path: P
     part = {"class": f"{NliJudge.__module__}.NliJudge", "options": {"model": str(folder)}}
     settings.KNOWLEX = settings.KNOWLEX | {"CLAIM_JUDGE": part}
     with pytest.raises(ImproperlyConfigured, match=r"KNOWLEX_CLAIM_JUDGE_MODEL: .*3 numbers"):
-        services.ensure_claim_judge_works()
+        lifecycle.ensure_claim_judge_works()
 
 
 def test_the_environment_must_name_its_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from rag.citations.judge import judged
-from rag.citations.types import Claim, Judgement
+from rag.types.claims import Claim, Judgement
 from rag.types.context import Block
 from tests.citations.replies import judgement_of, state
 

@@ -12,7 +12,7 @@ from documents.models import Chunk, Document
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db import pool, replica
 from knowlex.db.pool import close_pool
-from rag import services
+from rag.answering import lifecycle, services
 from rag.answering.pipeline import Pipeline
 from rag.retrievers import neighbours
 from rag.retrievers.hybrid import HybridRetriever
@@ -37,7 +37,7 @@ def run(work: Awaitable[T]) -> T:
         try:
             return await work
         finally:
-            await services.close()
+            await lifecycle.close()
             await close_pool()
 
     return asyncio.run(closing())
@@ -149,7 +149,7 @@ def test_an_answer_is_made_of_a_hit_and_what_completes_it(add_document: AddDocum
     Chunk.objects.filter(document=document, chunk_index=1).update(start_char=len(ONE) + 1)
 
     def only_the_first(text: str, found: Retrieval, calibration: object) -> Retrieval:
-        judged = (replace(p, relevance=0.9 if p.content == ONE else 0.1) for p in found.passages)
+        judged = (p._replace(relevance=0.9 if p.content == ONE else 0.1) for p in found.passages)
         return replace(found, passages=tuple(judged))
 
     async def answer() -> Answer:

@@ -1,6 +1,5 @@
 """Which blocks a synthesizer is shown: their order, what is merged, what is cut."""
 
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -83,7 +82,7 @@ def test_what_does_not_fit_is_cut_around_its_best_sentence() -> None:
     said[20] = "The tower was built in the year 1350 by the guild of the masons."
     long = passage(2, " ".join(said), token_count=400)
     asked = question_terms("When was the tower built?", {})
-    long = replace(long, sentences=score_sentences(long.content, asked))
+    long = long._replace(sentences=score_sentences(long.content, asked))
     context = assemble([passage(1, token_count=100), long], 100 + 250 + BLOCK_TOKENS, RULER)
     content = context.blocks[1].content
     assert said[20] in content

@@ -1,7 +1,6 @@
 """Which passages a chat model is shown: as many as `top_k`, down to the floor."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -47,7 +46,7 @@ async def test_a_chat_model_is_shown_the_best_down_to_the_floor():
 async def test_what_reaches_the_threshold_has_the_room_first():
     passages = found(0.9, 0.3, 0.85, 0.2)
     assert await shown(passages) == [1, 3, 2, 4]
-    crowded = [replace(one, token_count=1690) for one in passages]
+    crowded = [one._replace(token_count=1690) for one in passages]
     assert await shown(crowded) == [1, 3]
 
 
@@ -81,7 +80,7 @@ class Shelf:
 
 async def test_what_completes_a_hit_goes_before_what_is_hardly_relevant():
     hit = passage(1, "The kit holds:", chunk_index=0)
-    more = replace(passage(9, "A rope."), document_id=hit.document_id, chunk_index=1)
+    more = passage(9, "A rope.")._replace(document_id=hit.document_id, chunk_index=1)
     others = found(0.9, 0.2, 0.2, 0.2)[1:]
     maker = ContextMaker(floor=0.05, beside=Shelf(more))
     assert await shown([hit, *others], maker=maker, asked=question(top_k=3)) == [1, 9, 2]
@@ -91,8 +90,7 @@ async def test_what_completes_a_hit_goes_before_what_is_hardly_relevant():
 def chapters(count: int) -> list[Passage]:
     """Chunks of one document that adjoin no other; 101, 102, …"""
     return [
-        replace(
-            passage(101 + n, f"Chapter {n} is long."),
+        passage(101 + n, f"Chapter {n} is long.")._replace(
             document_id=UUID(int=7),
             chunk_index=2 * n,
             relevance=0.0,
@@ -107,16 +105,16 @@ def over(document: list[Passage]) -> ContextMaker:
 
 async def test_an_overview_is_made_of_passages_spread_over_the_document():
     book = chapters(9)
-    best = [replace(book[0], relevance=0.1), replace(book[3], relevance=0.01)]
+    best = [book[0]._replace(relevance=0.1), book[3]._replace(relevance=0.01)]
     asked = question("Summarize document107.pdf", top_k=4)
-    best = [replace(one, document_name="document107.pdf") for one in best]
+    best = [one._replace(document_name="document107.pdf") for one in best]
     assert await shown(best, maker=over(book), asked=asked, enough=False) == [101, 104, 102, 103]
     assert await shown(best, asked=asked, enough=False) == []  # nobody can fetch them
 
 
 async def test_of_a_question_that_asks_for_more_most_are_hits():
     book = chapters(9)
-    hits = [replace(one, relevance=0.9) for one in book[4:]]
+    hits = [one._replace(relevance=0.9) for one in book[4:]]
     asked = question("What are the main risks?", top_k=4)
     assert await shown(hits, maker=over(book), asked=asked) == [105, 106, 107, 101]
 
@@ -125,7 +123,7 @@ async def test_of_a_question_that_asks_for_more_most_are_hits():
 async def test_hits_that_reach_the_threshold_together_are_enough_for_an_overview(
     relevance: float, numbers: list[int]
 ):
-    hits = [replace(one, relevance=relevance) for one in chapters(3)]
+    hits = [one._replace(relevance=relevance) for one in chapters(3)]
     asked = question("What are the main risks?", top_k=4)
     assert await shown(hits, maker=over(chapters(9)[3:]), asked=asked, enough=False) == numbers
 

@@ -1,12 +1,10 @@
 """A hit that is cut off is completed by the chunk beside it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
-from rag.context.assembly import ContextMaker
-from rag.context.neighbours import wanted
+from rag.context.assembly import ContextMaker, wanted
 from rag.ranking.sentences import question_terms, score_sentences
 from rag.types.context import Place
 from rag.types.question import Question
@@ -19,7 +17,7 @@ ITEMS = "The kit holds:\n- a rope\n- a lamp"
 
 
 def scored(passage: Passage, asked: str) -> Passage:
-    return replace(passage, sentences=score_sentences(passage.content, question_terms(asked, {})))
+    return passage._replace(sentences=score_sentences(passage.content, question_terms(asked, {})))
 
 
 def steps(content: str, asked: str = "What is in the kit?") -> list[int]:
@@ -81,7 +79,7 @@ async def test_a_list_is_shown_with_what_it_is_a_list_of() -> None:
 async def test_a_sentence_that_leans_on_the_one_before_is_shown_with_it() -> None:
     shelf = Shelf(FIRST, SECOND, THIRD)
     asked = question("When was it opened again?")
-    hit = scored(replace(SECOND, content=SECOND.content.partition(" The kit")[0]), asked.text)
+    hit = scored(SECOND._replace(content=SECOND.content.partition(" The kit")[0]), asked.text)
     context = await ContextMaker(beside=shelf).context(asked, Retrieval((hit,)), [hit], None, enough=True)
     assert context.blocks[0].content == f"{BEFORE}\nIt was opened again in 1911."
 

@@ -3,8 +3,8 @@
 import re
 from random import Random
 
+from rag.answering.parts import tokens
 from rag.prompts import SYSTEM
-from rag.services import tokens
 from rag.synthesizers import claims
 from tests.context.text import sentences
 from tests.platform.talk import ingested, text

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rag.answering.empty_results import Holdings, reason_of
+from rag.retrievers.empty import Holdings, reason_of
 from rag.types.answer import Reason
 from tests.platform.talk import accepted, collection, ended, text
 from tests.support.api import embed, ingest

@@ -1,7 +1,6 @@
 """Documents made of numbered sentences, and chunks of them with exact places."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from uuid import UUID
 
@@ -22,14 +21,13 @@ def sentences(number: int, *, document: int, random: Random) -> list[str]:
 def chunk(text: str, start: int, end: int, *, index: int, document: int = 1, **fields: object) -> Passage:
     """`text[start:end]`; document 1 has ids 1001..."""
     made = passage(document * 1000 + index + 1, text[start:end])
-    placed = replace(
-        made,
+    placed = made._replace(
         document_id=UUID(int=document),
         chunk_index=index,
         start_char=start,
         token_count=len(text[start:end].split()) + 2,
     )
-    return replace(placed, **fields)  # type: ignore[arg-type]
+    return placed._replace(**fields)
 
 
 def chunks_of(

@@ -3,7 +3,7 @@
 import pytest
 
 from rag.conversation import rewriting
-from rag.conversation.types import Turn
+from rag.conversation.carry_over import Turn
 
 TURNS = [Turn("How tall is the Eiffel Tower?", "It is 330 metres tall.")]
 QUESTION = "When was it built?"

@@ -19,7 +19,7 @@ from knowlex.net.proxies import proxy_of
 from rag.chat.ollama import OllamaChat
 from rag.chat.openai import OpenAIChat
 from rag.chat.protocol import user
-from rag.rerankers.errors import RerankFailed
+from rag.rerankers.by_model import RerankFailed
 from rag.rerankers.http import HttpReranker
 
 VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")

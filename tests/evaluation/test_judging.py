@@ -22,7 +22,7 @@ def passage(content: str = "", *, name: str = "tesla.pdf", page: int | None = 2,
     plain = Passage(
         uuid4(), uuid4(), name, "Nikola Tesla", 0, content, page, page, "Life", "Death", 0, 10, 0.5
     )
-    return replace(plain, **more)
+    return plain._replace(**more)
 
 
 TESLA = Case("q", "Where did Tesla die?", ("New York City",), document="Tesla.PDF", pages=(3,))
@@ -58,21 +58,21 @@ def test_evidence_is_shared_runs_of_words() -> None:
 def test_graded_documents_count_once_where_their_first_passage_stands() -> None:
     case = Case("1", "q", relevant={"a": 1, "b.txt": 3})
     a, b, other = passage(name="a.txt"), passage(name="b.txt"), passage(name="c.txt", title="C")
-    found = ranked(case, [other, replace(other, chunk_id=uuid4()), a, replace(a, chunk_id=uuid4()), b])
+    found = ranked(case, [other, other._replace(chunk_id=uuid4()), a, a._replace(chunk_id=uuid4()), b])
     assert (found.gains, found.ideal) == ((0, 1, 3), (3, 1))
     assert ndcg(ranked(case, [b, a])) == 1
 
 
 def test_grades_can_be_of_chunks() -> None:
     one = passage()
-    sibling = replace(one, chunk_id=uuid4())
+    sibling = one._replace(chunk_id=uuid4())
     found = ranked(Case("1", "q", relevant={str(one.chunk_id): 2}), [sibling, one])
     assert found.gains == (0, 2)
 
 
 def test_one_target_however_many_passages_hold_it() -> None:
     held = passage("New York City")
-    assert ranked(TESLA, [passage("no"), held, replace(held, chunk_id=uuid4())]).gains == (0, 1, 0)
+    assert ranked(TESLA, [passage("no"), held, held._replace(chunk_id=uuid4())]).gains == (0, 1, 0)
     assert document_rank(TESLA, [passage(name="x.pdf", title="X"), passage("no")]) == 2
 
 
@@ -112,7 +112,7 @@ def test_figures_of_a_long_answer_with_the_same_yes_or_no() -> None:
 
 def test_citations() -> None:
     gold, other = passage(page=3), passage(name="x.pdf", title="X", page=3)
-    again = replace(gold, chunk_id=uuid4(), page_number=9)
+    again = gold._replace(chunk_id=uuid4(), page_number=9)
     assert cited_documents([other, gold, again]) == [other, gold]
     assert page_is_right(TESLA, [other, gold]) is True
     assert page_is_right(TESLA, [other, again]) is False

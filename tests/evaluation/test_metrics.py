@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from rag.evaluation.metrics import Ranked, hit, mean, ndcg, percentile, recall, reciprocal_rank, wilson
+from rag.evaluation.metrics import Ranked, hit, mean, ndcg, percentile, recall, reciprocal_rank
+from rag.relevance.reliability import wilson
 
 THIRD = Ranked((0.0, 0.0, 1.0, 0.0))
 NOWHERE = Ranked((0.0,) * 10)

@@ -90,9 +90,7 @@ def test_a_lease_that_was_lost_stores_nothing(run: Evaluation):
     with pytest.raises(LeaseLost):
         queue.record_progress(run.id, old, before=0, after=1)
     assert queue.record_progress(run.id, new, before=0, after=1)
-    assert not queue.record_progress(
-        run.id, new, before=0, after=1
-    )  # only the reply was lost
+    assert not queue.record_progress(run.id, new, before=0, after=1)  # only the reply was lost
     run.refresh_from_db()
     assert (run.done, run.attempts) == (1, 0)
 

@@ -5,12 +5,12 @@ from typing import Any
 from asgiref.sync import sync_to_async
 
 from documents.access.scopes import FULL
-from rag.answering.ask import Asked, Asker
+from rag.answering.ask import AskResult, Caller
+from rag.answering.replay import replay
 from rag.api.v1.explanations import explained_body
 from rag.history.listing import get_query
 from rag.history.recorder import Recorder, record
 from rag.history.records import Record
-from rag.history.replay import replay
 from rag.models import Citation, Response
 from rag.types.answer import Citation as Claim
 from rag.types.answer import Contradiction, Verification
@@ -94,9 +94,9 @@ async def test_a_replay_tells_whether_as_many_claims_were_found_to_be_what(recor
     one = await checked(recording)
     answer = one.answer
 
-    async def again(question: Question, asker: Asker) -> Asked:
+    async def again(question: Question, asker: Caller) -> AskResult:
         assert answer is not None
-        return Asked(answer, asker.query_id, "", cached=False, latency_ms=1, pages=(None,))
+        return AskResult(answer, asker.query_id, "", cached=False, latency_ms=1, pages=(None,))
 
     same = await replay(one.query_id, access=FULL, ask=again)
     await Response.objects.aupdate(verification={**COUNTS, "unverified": 0, "exact": 1})

@@ -1,7 +1,7 @@
 """Claims of answers, counted by what was found of them."""
 
 from knowlex.runtime.metrics import REGISTRY
-from rag.metrics.answers import count_answer
+from rag.metrics import count_answer
 from rag.types.answer import Verification
 from tests.memory.making import answer_of, unanswered
 from tests.rag.factory import passage

@@ -12,7 +12,7 @@ from embeddings.models import Embedding, EmbeddingModel
 from embeddings.search import vector_store
 from embeddings.types import Point, Space
 from knowlex.db.pool import close_pool
-from rag import services
+from rag.answering import services
 from rag.retrievers.hybrid import HybridRetriever
 from rag.types.question import Mode, Question
 from rag.types.retrieval import Retrieval

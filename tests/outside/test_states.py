@@ -10,7 +10,7 @@ from embeddings.external.configuration import register_store
 from embeddings.external.delivery import deliver_for_a_turn
 from embeddings.external.outbox import Entry
 from embeddings.models import Embedding
-from rag.answering import collections_read
+from rag.answering import services
 from tests.rag.conftest import AddDocument
 from tests.rag.test_hybrid import BREAD, run
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def state() -> str:
-    return run(collections_read.named(("default",), access=FULL)).state
+    return run(services.read_named(("default",), access=FULL)).state
 
 
 def test_the_state_is_another_one_once_the_store_has_the_chunk(

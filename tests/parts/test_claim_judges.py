@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rag.citations.judge import WordJudge
-from rag.citations.types import Claim
 from rag.judges.nli import NliJudge
 from rag.protocols import ClaimJudge
+from rag.types.claims import Claim
 from rag.types.context import Block
 from tests.citations.nli_model import make_nli_model
 

@@ -33,7 +33,7 @@ def passage(number: int, content: str = "", **fields: Any) -> Passage:
         distance=0.1 * number,
         relevance=0.9,
     )
-    return replace(made, **fields)
+    return made._replace(**fields)
 
 
 def question(text: str = "What is true?", **fields: Any) -> Question:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from knowlex.base.errors import SynthesisFailed
 from rag.chat.cleaning import MAX_ANSWER_CHARS, Cleaner, ReasoningShown
-from rag.chat.ollama_dialect import ChatDialect, Sent
+from rag.chat.ollama import ChatDialect, Sent
 from rag.chat.openai import OpenAIDialect
 from rag.chat.reading import MAX_LINE_BYTES, Event, Events, Lines, Reading
 from rag.chat.replies import Again

@@ -12,7 +12,7 @@ from documents.models import Collection, Document
 from embeddings.models import EmbeddingModel
 from knowlex.base.errors import NotFound, RetrievalFailed
 from knowlex.db.pool import close_pool
-from rag import services
+from rag.answering import lifecycle, services
 from rag.retrievers.hybrid import HybridRetriever
 from rag.types.question import Mode, Question
 from rag.types.retrieval import Retrieval
@@ -34,7 +34,7 @@ def run(work: Awaitable[T]) -> T:
         try:
             return await work
         finally:
-            await services.close()
+            await lifecycle.close()
             await close_pool()
 
     return asyncio.run(closing())

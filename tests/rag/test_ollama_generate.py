@@ -11,8 +11,7 @@ import pytest
 from knowlex.base.errors import SynthesisFailed
 from knowlex.base.retry import Retry
 from rag.chat.client import HttpChat, Request
-from rag.chat.ollama import OllamaChat, OllamaGenerate
-from rag.chat.ollama_dialect import ChatDialect, GenerateDialect, OllamaDialect, Sent
+from rag.chat.ollama import ChatDialect, GenerateDialect, OllamaChat, OllamaDialect, OllamaGenerate, Sent
 from rag.chat.protocol import Message, system, user
 from rag.chat.reading import Reading
 from tests.provider import Provider

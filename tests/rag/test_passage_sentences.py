@@ -1,7 +1,6 @@
 """What a passage knows of its sentences: where they stand and how similar each is to the question."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,5 +67,5 @@ def test_a_sentence_is_scored_with_its_similarity_where_there_is_one():
 def test_a_copy_of_a_passage_differs_in_what_is_given():
     one = passage(1, TEXT, bounds=((0, 30),), similarities=(0.5,))
 
-    assert one.but(score=2.0, relevance=0.7) == replace(one, score=2.0, relevance=0.7)
+    assert one._replace(score=2.0, relevance=0.7) == one._replace(score=2.0, relevance=0.7)
     assert one.score != 2.0

@@ -10,10 +10,10 @@ import pytest
 from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
 from rag.answering.pipeline import Pipeline
 from rag.citations import checker
-from rag.citations.types import Claim, Judgement
 from rag.context.assembly import ContextMaker
 from rag.prompts import NOT_FOUND
 from rag.types.answer import Answer, Source, Sources, Synthesis, Usage
+from rag.types.claims import Claim, Judgement
 from rag.types.context import Block, Context, Room
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval

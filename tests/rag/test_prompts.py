@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -44,7 +43,7 @@ def test_a_block_of_several_chunks_names_all_its_pages():
     text = "It was built in 1900. It has a bell."
     first, second = chunk(text, 0, 21, index=0), chunk(text, 22, len(text), index=1)
     context = assemble(
-        [replace(first, page_number=3, last_page=4), replace(second, page_number=5, last_page=5)]
+        [first._replace(page_number=3, last_page=4), second._replace(page_number=5, last_page=5)]
     )
     prompt = Prompt(SYSTEM, user_message(question(), context))
     assert [place.partition(", ")[2] for place in prompt.places.values()] == ["pages 3-5)"]

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from rag.questions.comparing import Comparison, comparison_in
-from rag.questions.overviews import asks_for_overview, overview_of
+from rag.question_forms import Comparison, asks_for_overview, comparison_in, overview_of
 from rag.types.retrieval import Passage
 from tests.rag.factory import passage
 

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from documents.access.scopes import FULL
-from rag import services
+from rag.answering import services
 from rag.types.question import Mode, Question
 from tests.rag.conftest import AddDocument
 from tests.rag.test_hybrid import run

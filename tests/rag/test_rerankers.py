@@ -9,15 +9,13 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from rag import services
-from rag.local_models.limit import FAILURES, Limit
+from rag.answering import lifecycle
+from rag.local_models import FAILURES, Limit
 from rag.protocols import ModelBacked, Reranker
-from rag.rerankers.by_model import sigmoid
-from rag.rerankers.cross_encoder import CrossEncoderReranker
-from rag.rerankers.errors import RerankFailed
+from rag.rerankers.by_model import RerankFailed, sigmoid
+from rag.rerankers.cross_encoder import CrossEncoderReranker, PairModel
 from rag.rerankers.http import HttpReranker
 from rag.rerankers.none import KeepOrder
-from rag.rerankers.pairs import PairModel
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
@@ -270,7 +268,7 @@ def test_the_start_refuses_a_model_that_cannot_be_used(settings: Any, tmp_path: 
     }
     settings.KNOWLEX = settings.KNOWLEX | {"RERANKER": part}
     with pytest.raises(ImproperlyConfigured, match=r"KNOWLEX_RERANKER_MODEL: .*2 numbers"):
-        services.ensure_reranker_works()
+        lifecycle.ensure_reranker_works()
 
 
 def test_all_of_them_are_rerankers(overlap: Path):

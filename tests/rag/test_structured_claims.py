@@ -16,7 +16,7 @@ from rag.context import context_of
 from rag.prompts import NOT_FOUND, SYSTEM
 from rag.synthesizers import chat, claims
 from rag.synthesizers.chat import ChatSynthesizer, Structured
-from rag.synthesizers.claim_reader import MOST_CLAIMS, TEXT_CHARS, ClaimReader, NotClaims
+from rag.synthesizers.claims import MOST_CLAIMS, TEXT_CHARS, ClaimReader, NotClaims
 from rag.synthesizers.ollama import OllamaSynthesizer
 from rag.synthesizers.openai import OpenAISynthesizer
 from rag.types.answer import Source, Sources, Synthesis, Usage

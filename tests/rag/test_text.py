@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rag.answering.presentation import plain_text, snippet
+from rag.citations.numbering import plain_text, snippet
 from rag.context import assemble, distinct
 from tests.rag.factory import passage
 

@@ -1,6 +1,6 @@
 """An answer that cites a document with unread pages says so; one that only found it does not."""
 
-from rag.answering.presentation import unread_parts
+from rag.citations.numbering import unread_parts
 from tests.rag.factory import passage, pipeline, question
 
 WARNING = ("Pages 3-4 are unread: they are pictures.",)

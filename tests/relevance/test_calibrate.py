@@ -16,7 +16,7 @@ from embeddings.models import EmbeddingModel
 from embeddings.services import active_model
 from knowlex.base.errors import InvalidInput
 from rag.relevance import assess
-from rag.relevance.labelled_pairs import Labelled, described_pairs, read_labelled
+from rag.relevance.fitting import Labelled, described_pairs, read_labelled
 from tests.provider import Provider
 from tests.relevance.asking import passage, retrieval
 from tests.support.texts import fact, question

@@ -1,16 +1,15 @@
 """Which sentence answers: by the form that the question asks for, and by what stands around it."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from rag.citations import without_markers
 from rag.citations.checker import Checked, Checker
 from rag.context import assemble, context_of
-from rag.extracting.answer_form import asks_meaning, expected, kind_asked
 from rag.extracting.candidates import with_forms
-from rag.extracting.choosing import MOST, WHOLE, choose, options_of
+from rag.extracting.selection import MOST, WHOLE, choose, options_of
+from rag.extracting.sentence_form import asks_meaning, expected, kind_asked
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.answer import Usage
 from rag.types.context import Context
@@ -167,7 +166,7 @@ def test_a_sure_answer_is_one_sentence_and_none_is_longer_than_three() -> None:
 
 
 def test_sentences_without_vectors_and_scores_are_chosen_by_their_words() -> None:
-    bare = context_of([replace(p, sentences=()) for p in context("x", BRIDGE).passages])
+    bare = context_of([p._replace(sentences=()) for p in context("x", BRIDGE).passages])
     assert choose("When was the Mirow bridge opened?", bare)[0].text == "The Mirow bridge was opened in 1907."
 
 
@@ -194,8 +193,8 @@ def test_chunks_that_were_put_together_are_cited_by_their_block() -> None:
     question = "When was the Mirow bridge opened?"
     text = f"{BRIDGE} Trains have crossed it since 1931."
     cut = text.index("The Mirow bridge was opened by")
-    chunks = [passage(1, text[: cut - 1]), replace(passage(2, text[cut:]), start_char=cut)]
-    chunks[1] = replace(chunks[1], document_id=chunks[0].document_id, chunk_index=1)
+    chunks = [passage(1, text[: cut - 1]), passage(2, text[cut:])._replace(start_char=cut)]
+    chunks[1] = chunks[1]._replace(document_id=chunks[0].document_id, chunk_index=1)
     shown = assemble(judged(question, chunks).passages)
     assert len(shown.blocks) == 1
     said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
@@ -206,8 +205,8 @@ def test_a_sentence_that_is_cut_between_two_chunks_is_weighed_whole() -> None:
     question = "Where does the Mirow bridge cross the canal?"
     text = "The Mirow bridge crosses the canal at the old mill. The bridge has 14 pillars."
     cut = text.index("bridge crosses")
-    chunks = [passage(1, text[: cut - 1]), replace(passage(2, text[cut:]), start_char=cut)]
-    chunks[1] = replace(chunks[1], document_id=chunks[0].document_id, chunk_index=1)
+    chunks = [passage(1, text[: cut - 1]), passage(2, text[cut:])._replace(start_char=cut)]
+    chunks[1] = chunks[1]._replace(document_id=chunks[0].document_id, chunk_index=1)
     shown = assemble(judged(question, chunks).passages)
     assert len(shown.blocks) == 1
     assert choose(question, shown)[0].text == "The Mirow bridge crosses the canal at the old mill."

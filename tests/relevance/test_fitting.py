@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from rag.evaluation.reliability import calibration_error
 from rag.relevance.features import Features
 from rag.relevance.fitting import COSINES, Pair, fit
+from rag.relevance.reliability import calibration_error
 
 
 def pairs(number: int, *, misleading_cosine: bool = False) -> list[Pair]:

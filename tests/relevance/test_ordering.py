@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 
 from documents.text.sentences import sentence_spans
-from rag.ranking.order import Scale, scale_of, strength
+from rag.ranking.order import scale_of, strength
 from rag.ranking.sentences import question_terms, score_passage
 from rag.relevance import assess, is_foreign
 from rag.relevance.features import describe
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.retrieval import Passage, Retrieval
+from rag.types.sentences import Scale
 from tests.relevance.asking import LOCAL, MODEL_NOBODY_KNOWS, ask_of, judged, passage, retrieval
 
 E5 = "multilingual-e5-small"
@@ -23,7 +24,7 @@ def compared(number: int, content: str, *, cosine: float, sentences: float) -> P
     """With a vector for each sentence, all of them as similar."""
     spans = tuple(sentence_spans(content))
     found = passage(number, content, distance=1 - cosine)
-    return replace(found, bounds=spans, similarities=(sentences,) * len(spans))
+    return found._replace(bounds=spans, similarities=(sentences,) * len(spans))
 
 
 def order(question: str, *passages: Passage, model: str = LOCAL) -> list[str]:
@@ -52,13 +53,13 @@ def test_passages_with_and_without_sentence_vectors_stand_in_one_order() -> None
 
 
 def test_what_was_found_by_words_alone_is_ordered_by_words() -> None:
-    passages = [replace(passage(n, text), distance=None) for n, text in enumerate(("Bells ring.", CLOSE), 1)]
+    passages = [passage(n, text)._replace(distance=None) for n, text in enumerate(("Bells ring.", CLOSE), 1)]
     assert order(QUESTION, *passages)[0] == CLOSE
 
 
 def test_each_passage_is_read_by_the_analysis_of_its_own_language() -> None:
-    german = replace(passage(1, "Die Türme von Gent wurden restauriert."), language="de")
-    other = replace(passage(2, "Die Glocken von Gent läuten."), language="de")
+    german = passage(1, "Die Türme von Gent wurden restauriert.")._replace(language="de")
+    other = passage(2, "Die Glocken von Gent läuten.")._replace(language="de")
     question = "Wann wurde der Turm von Gent restauriert?"
     known = {"turm": 4.0, "gent": 2.0, "restauri": 4.0}
     found = Retrieval((other, german), known, MODEL_NOBODY_KNOWS)
@@ -138,7 +139,7 @@ def test_a_question_without_names_misses_none() -> None:
 def test_a_question_in_another_language_is_told_by_its_stop_words(
     question: str, language: str, foreign: bool
 ) -> None:
-    assert is_foreign(question, replace(passage(1, "Text."), language=language)) is foreign
+    assert is_foreign(question, passage(1, "Text.")._replace(language=language)) is foreign
 
 
 def test_across_languages_a_multilingual_model_decides_by_similarity() -> None:
@@ -153,7 +154,7 @@ def test_across_languages_a_multilingual_model_decides_by_similarity() -> None:
 
 
 def test_without_a_question_vector_words_decide() -> None:
-    found = retrieval(QUESTION, [replace(passage(1, CLOSE), distance=None)], model=LOCAL)
+    found = retrieval(QUESTION, [passage(1, CLOSE)._replace(distance=None)], model=LOCAL)
     assert assess(QUESTION, found, None).passages[0].relevance > 0.8
     assert found.passages[0].sentences == ()
     assert assess(QUESTION, found, None).passages[0].sentences

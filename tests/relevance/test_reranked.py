@@ -13,9 +13,8 @@ from django.core.management import call_command
 
 from embeddings.services import active_model
 from rag.relevance import assess
-from rag.rerankers.by_model import ModelReranker
+from rag.rerankers.by_model import ModelReranker, RerankFailed
 from rag.rerankers.cross_encoder import CrossEncoderReranker
-from rag.rerankers.errors import RerankFailed
 from tests.rag.overlap_model import make_overlap_model
 from tests.relevance.asking import ask_of, judged, passage, retrieval
 from tests.support.texts import fact, question
@@ -26,7 +25,7 @@ MODEL = "http:some-reranker"
 
 
 def scored(score: float | None, *, model: str = MODEL, calibration: dict[str, Any] | None = None) -> float:
-    found = retrieval(QUESTION, [replace(passage(1, KENYA), rerank_score=score)])
+    found = retrieval(QUESTION, [passage(1, KENYA)._replace(rerank_score=score)])
     found = replace(found, rerank_model=model, reranker="http")
     return assess(QUESTION, found, calibration).passages[0].relevance
 

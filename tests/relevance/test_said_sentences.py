@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.extracting.choosing import options_of
+from rag.extracting.selection import options_of
 from tests.relevance.asking import answer
 from tests.relevance.test_extracting import context
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from rag.ranking.sentence_scores import SentenceScores
 from rag.ranking.sentences import analysis_of, question_terms, score_sentences
 from rag.rerankers.sentence import SentenceReranker
+from rag.types.sentences import SentenceScores
 from tests.relevance.asking import ask_of, passage, retrieval
 
 TEXT = "The Norse  arrived\nin 911. They took Rouen!  Did they stay?\nMany did. 東京は首都です。"

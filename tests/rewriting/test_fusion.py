@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from rag.rewriting.fusion import HYPOTHETICAL_WEIGHT, PHRASING_WEIGHT, PLAIN_WEIGHT, Ranking, fused
+from rag.retrievers.widened import HYPOTHETICAL_WEIGHT, PHRASING_WEIGHT, PLAIN_WEIGHT, Ranking, fused
 
 A, B, C = (UUID(int=n) for n in (1, 2, 3))
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rag.rewriting.rewriter import MAX_CHARS, expansion_prompt, expansions, hyde_prompt, hypothetical_answer
+from rag.retrievers.rewriting import MAX_CHARS, expansion_prompt, expansions, hyde_prompt, hypothetical_answer
 
 QUESTION = "How long is a holiday?"
 THREE = ("How many days off are there?", "What is the length of leave?", "How much vacation is granted?")

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rag.rewriting.rewriter import expansion_prompt, hyde_prompt
+from rag.retrievers.rewriting import expansion_prompt, hyde_prompt
 from tests.conftest import provider_env
 from tests.platform import talk
 from tests.provider import Provider

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rag.local_models.limit import FAILURES
+from rag.local_models import FAILURES
 from tests.provider import Provider
 from tests.search.conftest import BREAD, HASHING, TEA, post
 from tests.support.api import embed, ingest, query

@@ -4,8 +4,11 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any, get_args
 
-from rag.answering.ask import Asked
-from rag.answering.presentation import (
+from rag.answering.ask import AskResult
+from rag.api.common import CitedClaim, Near, cited_claims, nearest, rewritten_question
+from rag.api.v1.questions import ReplySettings
+from rag.citations import claim
+from rag.citations.numbering import (
     FirstCited,
     PlaceOf,
     UnreadPart,
@@ -15,9 +18,6 @@ from rag.answering.presentation import (
     snippet_from,
     unread_parts,
 )
-from rag.api.common import CitedClaim, Near, cited_claims, nearest, rewritten_question
-from rag.api.v1.questions import ReplySettings
-from rag.citations import claim
 from rag.types.answer import Answer, Support
 
 NOT_ENOUGH = "I don't have enough information to answer that."
@@ -29,7 +29,7 @@ def by_passage() -> PlaceOf:
     return FirstCited(lambda number: number)
 
 
-def answer_body(asked: Asked, reply: ReplySettings) -> dict[str, Any]:
+def answer_body(asked: AskResult, reply: ReplySettings) -> dict[str, Any]:
     answer = asked.answer
     text, numbering = numbered(answer, by_passage())
     cited = cited_claims(asked, numbering)

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from knowlex.web.responses import utc_timestamp
-from rag.answering.timing import in_order
 from rag.api.v1.answers import NOT_ENOUGH
 from rag.api.v1.feedback import feedback_body
+from rag.deadlines import in_order
 from rag.history.listing import Explained
 
 GONE = "A document that this answer cites was deleted; what the answer said is gone with it."

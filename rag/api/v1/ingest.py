@@ -14,9 +14,9 @@ from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import parse_id
 from knowlex.web.pagination import next_cursor, page_asked
 from knowlex.web.responses import json_response, utc_timestamp
+from rag.answering.services import resolve_collections
 from rag.api.v1.ingest_requests import take_job, tell_workers
 from rag.api.v1.question_fields import answer, choice, named_in, wait_seconds
-from rag.services import resolve_collections
 
 STATUSES = ("pending", "processing", "completed", "failed")
 LOCK_S = 120.0

@@ -15,6 +15,7 @@ from knowlex.web.fields import check_storable
 from knowlex.web.pagination import next_cursor, page_asked
 from knowlex.web.rate_limit import peer_address
 from knowlex.web.responses import json_response
+from rag.answering.replay import Replayed, replay
 from rag.api.common import answer_response, asked_by
 from rag.api.v1.answers import answer_body
 from rag.api.v1.explanations import explained_body, summary_body
@@ -24,7 +25,6 @@ from rag.api.v1.questions import ReplySettings
 from rag.history import listing
 from rag.history.feedback import caller_of
 from rag.history.listing import Wanted
-from rag.history.replay import Replayed, replay
 
 
 def index(request: HttpRequest) -> HttpResponse:

@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponseBase
 
 from knowlex.web.responses import json_object
 from knowlex.web.sse import takes_events, wants_events
-from rag.answering.ask import Asked
-from rag.answering.presentation import Numbering
+from rag.answering.ask import AskResult
 from rag.api.common import answer_response, asked_by, asker_of
 from rag.api.sse import Telling, event_response
 from rag.api.v1.answers import answer_body, by_passage
 from rag.api.v1.questions import ReplySettings, asked_question, conversation_field, reply_settings
+from rag.citations.numbering import Numbering
 
 
 async def create(request: HttpRequest) -> HttpResponseBase:
@@ -29,5 +29,5 @@ async def create(request: HttpRequest) -> HttpResponseBase:
 
 
 def _telling(reply: ReplySettings) -> Telling:
-    body: Callable[[Asked], dict[str, Any]] = lambda asked: answer_body(asked, reply)  # noqa: E731
+    body: Callable[[AskResult], dict[str, Any]] = lambda asked: answer_body(asked, reply)  # noqa: E731
     return Telling(body, lambda _: Numbering(by_passage()), sources="sources", again=False)

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from documents.access.scopes import Access
 from knowlex.base.errors import InvalidInput
 from knowlex.web.fields import bool_field, int_field, is_blank, question_field, text_field
-from rag import services
+from rag.answering import services
 from rag.api.v1.filters import filters_field
 from rag.api.v1.question_fields import settings_field
 from rag.types.question import Mode, Question

@@ -12,7 +12,7 @@ from documents.access.scopes import access_of
 from knowlex.base.ids import parse_id
 from knowlex.web.fields import text_field
 from knowlex.web.responses import json_object, plain_json_response
-from rag import services
+from rag.answering import services
 from rag.api.v1.questions import asked_question
 from rag.types.retrieval import Passage, SearchResult
 

@@ -11,13 +11,13 @@ from embeddings.registry import embedder_for
 from embeddings.services import active_model
 from knowlex.base.errors import KnowlexError
 from knowlex.runtime.components import component
-from rag import services
+from rag.answering import parts
+from rag.evaluation.judged_pairs import judged_pairs
 from rag.management.closing import then_close
 from rag.management.scope import scope
 from rag.protocols import Reranker
 from rag.relevance.calibrator import FEWEST, calibrate, calibration_of
-from rag.relevance.judged_pairs import judged_pairs
-from rag.relevance.labelled_pairs import read_labelled
+from rag.relevance.fitting import read_labelled
 from rag.rerankers.by_model import ModelReranker
 
 
@@ -70,7 +70,7 @@ def _fitted(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str,
     if options["questions"]:
         collections, cases = scope(options["questions"], options["collection"])
         pairs, rerank_model = asyncio.run(
-            then_close(judged_pairs(cases, services.pipeline(), [one.id for one in collections]))
+            then_close(judged_pairs(cases, parts.pipeline(), [one.id for one in collections]))
         )
         source = options["source"] or Path(options["questions"]).name
         known = {name: before[name] for name in ("base", "spread") if before and name in before}

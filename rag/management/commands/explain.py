@@ -10,7 +10,7 @@ from documents.access.scopes import FULL
 from knowlex.base.errors import KnowlexError
 from knowlex.base.ids import parse_id
 from knowlex.web.fields import check_question
-from rag import services
+from rag.answering import services
 from rag.management.closing import then_close
 from rag.types.question import Mode
 from rag.types.retrieval import Explanation, Stage

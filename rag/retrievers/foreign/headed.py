@@ -43,7 +43,7 @@ def headline(passage: Passage) -> str:
 
 def _headed(retrieval: Retrieval) -> Retrieval:
     """Their sentences are to be scored anew."""
-    passages = (p.but(content=headline(p) + p.content, sentences=()) for p in retrieval.passages)
+    passages = (p._replace(content=headline(p) + p.content, sentences=()) for p in retrieval.passages)
     return replace(retrieval, passages=tuple(passages))
 
 
@@ -61,4 +61,4 @@ def _without(headed: Passage, passage: Passage) -> Passage:
         for one in headed.sentences
         if one.end > length
     )
-    return headed.but(content=passage.content, sentences=tuple(sentences))
+    return headed._replace(content=passage.content, sentences=tuple(sentences))

@@ -34,17 +34,17 @@ def _indexed(passages: Iterable[Passage]) -> list[Passage]:
             taken[passage.chunk_index] = passage
     # Two apart: what nobody numbered does not follow on anything.
     behind = max(taken, default=-2) + 2
-    others = [one.but(chunk_index=behind + 2 * n) for n, one in enumerate(others)]
+    others = [one._replace(chunk_index=behind + 2 * n) for n, one in enumerate(others)]
     return [*(taken[index] for index in sorted(taken)), *others]
 
 
 def _started(passages: Sequence[Passage]) -> list[Passage]:
-    found = [passages[0].but(start_char=0)] if passages else []
+    found = [passages[0]._replace(start_char=0)] if passages else []
     for before, passage in pairwise(passages):
         start = found[-1].start_char
         shared = _shared(before, passage) if passage.chunk_index == before.chunk_index + 1 else 0
         start += len(before.content) - shared if shared else APART
-        found.append(passage.but(start_char=start))
+        found.append(passage._replace(start_char=start))
     return found
 
 

@@ -10,8 +10,8 @@ from documents.text.languages import detect_language
 from embeddings.protocols import Embedder
 from embeddings.types import Vector
 from knowlex.base.errors import EmbedderError, RetrievalFailed, VectorStoreFailed
-from rag.answering.timing import Stages
-from rag.context.duplicates import wording
+from rag.context.selection import wording
+from rag.deadlines import Stages
 from rag.retrievers.foreign.filters import wheres_of
 from rag.retrievers.foreign.places import placed
 from rag.retrievers.foreign.protocols import CollectionReader, Record

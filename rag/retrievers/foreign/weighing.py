@@ -50,7 +50,7 @@ def best(text: str, candidates: Sequence[Candidate], idf_of: Mapping[str, float]
     rank = {n: place for place, n in enumerate(by_words, start=1)}
     order = sorted(range(len(candidates)), key=lambda n: -scores[n])  # stable: of equals, the nearest first
     return [
-        passage_of(candidates[n]).but(
+        passage_of(candidates[n])._replace(
             dense_rank=n + 1,
             sparse_rank=rank.get(n),
             sparse_score=_bm25(idf_of, candidates[n]) if n in rank else None,

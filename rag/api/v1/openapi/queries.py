@@ -24,8 +24,8 @@ from rag.api.v1.openapi.shared import (
     query,
     ref,
 )
-from rag.citations import faithfulness
 from rag.relevance import answers
+from rag.types import claims
 
 _QUERY = path("query_id")
 _NUMBER: Schema = {"type": "number"}
@@ -55,7 +55,7 @@ _SUMMARY: dict[str, Schema] = {
     "answer_gone": {**FLAG, "description": "A document that it cites was deleted, and its words with it."},
     "model": MAYBE_TEXT,
     "verification": ref("PastVerification"),
-    "faithfulness_score": {**_MAYBE_NUMBER, "description": faithfulness.HOW},
+    "faithfulness_score": {**_MAYBE_NUMBER, "description": claims.HOW},
     "ratings": obj(thumbs_up=COUNT, thumbs_down=COUNT),
     "cached": FLAG,
     "replay_of": MAYBE_ID,
@@ -216,7 +216,7 @@ SCHEMAS: dict[str, Schema] = {
             "description": "Some seconds after the answer; later where a model that reads it was away.",
         },
         quality=obj(
-            faithfulness={**_MAYBE_NUMBER, "description": faithfulness.HOW},
+            faithfulness={**_MAYBE_NUMBER, "description": claims.HOW},
             answer_relevance={**_MAYBE_NUMBER, "description": answers.HOW},
             relevance=_NUMBER,
             feedback={**_FEEDBACK["rating"], "description": "The caller's own."},

@@ -1,0 +1,59 @@
+"""The pipeline and its retriever, built from the configured parts."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from documents.protocols import TokenCounter
+from knowlex.runtime.components import component
+from rag.answering.pipeline import Pipeline
+from rag.context.assembly import ContextMaker
+from rag.context.tokens import Ruler
+from rag.protocols import ClaimJudge, Completing, Reranker, Retriever, Sampling, Synthesizer, can
+from rag.relevance import assess
+
+
+def pipeline(**retriever: Any) -> Pipeline:
+    """retriever: options of its plain search instead of the configured ones, for example `rrf_k`."""
+    finding = retriever_with(**retriever) if retriever else component("RETRIEVER", Retriever)
+    return Pipeline(
+        finding,
+        component("RERANKER", Reranker),
+        assess,
+        component("SYNTHESIZER", Synthesizer),
+        component("CLAIM_JUDGE", ClaimJudge),
+        contexts=contexts(finding),
+        verified_only=settings.STRICT_VERIFICATION,
+    )
+
+
+def contexts(retriever: Retriever) -> ContextMaker:
+    """As configured; other chunks of a hit's document are fetched by this retriever."""
+    return ContextMaker(
+        ruler=Ruler(tokens),
+        budget=settings.CONTEXT_TOKENS,
+        window=settings.CHAT_CONTEXT_TOKENS,
+        floor=settings.CONTEXT_FLOOR,
+        beside=retriever if can(retriever, Completing) else None,
+        sampling=retriever if can(retriever, Sampling) else None,
+    )
+
+
+@lru_cache(maxsize=1024)
+def tokens(text: str) -> int:
+    """Of the embedding model."""
+    return len(component("TOKENIZER", TokenCounter).spans(text))
+
+
+def retriever_with(**options: Any) -> Retriever:
+    """The configured one with other options of its plain search; the one that faces use stays as it is."""
+    built: Retriever = _built("RETRIEVER", {"plain": _built("PLAIN_RETRIEVER", options)})
+    return built
+
+
+def _built(role: str, options: Mapping[str, Any]) -> Any:
+    spec = settings.KNOWLEX[role]
+    return import_string(spec["class"])(**{**spec.get("options", {}), **options})

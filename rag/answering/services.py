@@ -1,0 +1,189 @@
+"""What can be done with questions besides asking them (see `ask`): make, search and explain them."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+
+from documents.access.scopes import Access
+from documents.models import DEFAULT_COLLECTION
+from knowlex.base.errors import NotFound
+from knowlex.db import sharing
+from knowlex.db.pool import fetch_all, fetch_one
+from knowlex.runtime.components import component
+from rag.answering.explanation import explain_loss
+from rag.answering.parts import pipeline
+from rag.deadlines import before, searching_too_long
+from rag.history.query_counts import query_counts
+from rag.protocols import (
+    Examiner,
+)
+from rag.read_state import STATES, state_of
+from rag.types.question import NO_FILTERS, Filters, Mode, Question
+from rag.types.retrieval import Explanation, SearchResult
+
+# The inner SELECTs hide the values from the planner: it would make a new plan for each question, which takes
+# three times as long as what is planned.
+_NAMED = f"""
+    SELECT c.id, c.name, {STATES} FROM documents_collection c
+    WHERE c.name = ANY((SELECT %(names)s::text[])::text[])
+        OR c.id::text = ANY((SELECT %(ids)s::text[])::text[])
+"""  # noqa: S608 - constants only
+_READABLE = f"""
+    SELECT c.id, {STATES} FROM documents_collection c
+    WHERE %(allowed)s::uuid[] IS NULL OR c.id = ANY(%(allowed)s)
+"""  # noqa: S608 - constants only
+
+
+@dataclass(frozen=True, slots=True)
+class ReadScope:
+    """collection_ids: in the order in which they were named. state: as in `rag.types.question.Question`.
+
+    The state is as old as the ids: what a search finds afterwards is of this state, or of a newer one.
+    """
+
+    collection_ids: tuple[UUID, ...]
+    state: str
+
+
+async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str = "collection") -> ReadScope:
+    """These collections; a name goes before an id. Raises NotFound, Forbidden.
+
+    `default` always exists: before it is made again, it is empty and has no id.
+    """
+    ids = [name.lower() for name in names_or_ids]
+    asked = {"names": list(names_or_ids), "ids": ids}
+    rows = await sharing.fetch_all(_NAMED, asked, same=(_NAMED, *names_or_ids))
+    found = {str(row["id"]): row for row in rows} | {row["name"]: row for row in rows}
+    chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
+    if any(row is None and name != DEFAULT_COLLECTION for name, row in chosen.items()):
+        raise NotFound("Collection not found.", details={"field": field})
+    read = {row["id"]: row for row in chosen.values() if row is not None}
+    for collection_id in read:
+        access.require_collection(collection_id, field=field)
+    return ReadScope(tuple(read), state_of(read.values()))
+
+
+async def read_all(access: Access) -> ReadScope:
+    """All that the caller may read."""
+    rows = await sharing.fetch_all(
+        _READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids)
+    )
+    return ReadScope(tuple(row["id"] for row in rows), state_of(rows))
+
+
+_SEEN_CHUNK = """
+    SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    WHERE c.id = %(id)s AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+"""
+_SEEN_DOCUMENTS = """
+    SELECT id FROM documents_entry WHERE id = ANY(%(ids)s)
+        AND (%(allowed)s::uuid[] IS NULL OR collection_id = ANY(%(allowed)s))
+"""
+
+
+async def search(question: Question) -> SearchResult:
+    """The passages that `ask` would choose from. Raises RetrievalFailed, DatabaseUnavailable."""
+    query_counts.get().add(question.collection_ids)
+    return await pipeline().search(question)
+
+
+async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tuple[SearchResult, Explanation]:
+    """What `search` finds, and where it lost the chunk. Raises as `search`, and NotFound: the chunk."""
+    if await fetch_one(_SEEN_CHUNK, {"id": chunk_id, "allowed": access.allowed}) is None:
+        raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
+    query_counts.get().add(question.collection_ids)
+    result, trail = await pipeline().traced_search(question)
+    facts = await component("RETRIEVER", Examiner).examine(question, chunk_id)
+    return result, explain_loss(question, chunk_id, facts, trail)
+
+
+async def make_question(
+    text: str,
+    *,
+    access: Access,
+    collections: Sequence[str] = (),
+    top_k: int,
+    max_tokens: int | None = None,
+    strict_context: bool = False,
+) -> Question:
+    """A question to these collections (names or ids; none means `default`), with the configured threshold.
+
+    Its deadline runs from now on. Raises NotFound, Forbidden (one of them is not the caller's to use),
+    RetrievalFailed (it took too long), DatabaseUnavailable.
+    """
+    deadline = _deadline()
+    async with before(deadline, searching_too_long):
+        read = await read_named(collections or (DEFAULT_COLLECTION,), access=access)
+    return Question(
+        text=text,
+        collection_ids=read.collection_ids,
+        state=read.state,
+        top_k=top_k,
+        max_tokens=max_tokens,
+        min_relevance=settings.RELEVANCE_THRESHOLD,
+        strict_context=strict_context,
+        deadline=deadline,
+    )
+
+
+async def make_platform_question(
+    text: str,
+    *,
+    access: Access,
+    collections: Sequence[str],
+    top_k: int,
+    max_tokens: int | None = None,
+    mode: Mode = "hybrid",
+    filters: Filters = NO_FILTERS,
+    rerank: bool | None = None,
+    rewrite: bool | None = None,
+) -> Question:
+    """A question to these collections, or to all that the caller may read where none is named.
+
+    Raises as `make_question`, and NotFound for a document of the filters that the caller cannot see.
+    """
+    deadline = _deadline()
+    async with before(deadline, searching_too_long):
+        if collections:
+            read = await read_named(collections, access=access, field="collections")
+        else:
+            read = await read_all(access)
+        await _check_documents(filters.document_ids or (), access=access)
+    return Question(
+        text=text,
+        collection_ids=read.collection_ids,
+        state=read.state,
+        top_k=top_k,
+        max_tokens=max_tokens,
+        min_relevance=settings.RELEVANCE_THRESHOLD,
+        mode=mode,
+        filters=filters,
+        rerank=rerank,
+        rewrite=rewrite,
+        deadline=deadline,
+    )
+
+
+def _deadline() -> float:
+    return time.monotonic() + float(settings.ANSWER_TIMEOUT_S)
+
+
+async def resolve_collections(
+    names_or_ids: Sequence[str], *, access: Access, field: str = "collection"
+) -> tuple[UUID, ...]:
+    """The ids of these collections, in their order. Raises NotFound, Forbidden."""
+    return (await read_named(names_or_ids, access=access, field=field)).collection_ids
+
+
+async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:
+    """Raises NotFound for the first that is not there, or lies in a collection that is not the caller's."""
+    if not ids:
+        return
+    rows = await fetch_all(_SEEN_DOCUMENTS, {"ids": list(ids), "allowed": access.allowed})
+    seen = {row["id"] for row in rows}
+    for id_ in ids:
+        if id_ not in seen:
+            raise NotFound(f"Document not found: {id_}", details={"field": "filters.documents"})

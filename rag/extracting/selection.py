@@ -1,0 +1,133 @@
+"""The choice of the sentences of an answer: the likeliest, and others only if they are worth their words.
+
+Plain Python."""
+
+import math
+from collections.abc import Sequence
+from heapq import nlargest
+from operator import mul
+from typing import NamedTuple
+
+from rag.extracting.candidates import COLONS, Candidate, Traits, candidates_of, completing, with_forms
+from rag.types.context import Context
+
+# Fitted by benchmarks/evaluation/fit_sentences.py; how good they are is in docs/evaluation.md.
+WEIGHTS = Traits(
+    similarity=0.91,
+    before=0.67,
+    coverage=6.92,
+    headed=4.17,
+    since=0.87,
+    relevance=0.39,
+    incomplete=-1.59,
+    length=-0.52,
+    fact=1.88,
+    turn=0.60,
+    term=2.82,
+    kind=1.99,
+    called=3.03,
+)
+WHOLE = 0.9  # share of the question that a sentence holds to hold all of it
+SHORTLIST = 12  # of the sentences are looked at for the form of an answer
+JOINING = 10  # of the likeliest can be said besides the first
+MOST = 3  # sentences
+MOST_WORDS = 100  # of several sentences
+LEAST = 0.04  # chance of answering that a sentence must have for each one that is said already...
+WORTH = 0.0025  # ...and for each of its words...
+BESIDES = 3  # ...and as many more
+FOLLOWING = 2.5  # how much likelier one is that goes on from what is said
+LEADING = 1.5  # ...or that leads to it
+REPEATED = 0.8  # of the shorter one's words: two sentences that share more tell the same
+
+
+class Option(NamedTuple):
+    """chance: [0, 1], that it answers the question; of all options together 1."""
+
+    candidate: Candidate
+    chance: float
+
+
+def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[Candidate]:
+    """At most `MOST`, the likeliest first; none for an empty context only."""
+    candidates = candidates_of(question, context)
+    options = _options(question, context, candidates, weights)
+    said = [one for option in options[:1] for one in _with_promised(option.candidate, candidates)]
+    worthy = [option for option in options[1:JOINING] if option.chance * FOLLOWING >= LEAST]
+    while said and len(said) < MOST:
+        joining = [option for option in worthy if _can_join(option.candidate, said)]
+        best = max(joining, key=lambda option: _chance(option, said), default=None)
+        if best is None or _chance(best, said) < _least(best.candidate, said):
+            break
+        said.append(best.candidate)
+    return said
+
+
+def _with_promised(one: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The sentence, and what its colon promises as far as that fits."""
+    said = [one]
+    for other in completing(one, candidates)[: MOST - 1]:
+        if sum(each.length for each in said) + other.length <= MOST_WORDS:
+            said.append(other)
+    return said
+
+
+def options_of(question: str, context: Context, weights: Traits = WEIGHTS) -> list[Option]:
+    """The likeliest first."""
+    return _options(question, context, candidates_of(question, context), weights)
+
+
+def _options(question: str, context: Context, candidates: list[Candidate], weights: Traits) -> list[Option]:
+    short = nlargest(SHORTLIST, stating(candidates), key=lambda one: _dot(weights, one.traits))
+    scores = [_dot(weights, with_forms(question, one, context)) for one in short]
+    highest = max(scores, default=0.0)
+    odds = [math.exp(score - highest) for score in scores]
+    mass = sum(odds)
+    options = [Option(one, odd / mass) for one, odd in zip(short, odds, strict=True)]
+    return sorted(options, key=lambda option: -option.chance)
+
+
+def stating(candidates: list[Candidate]) -> list[Candidate]:
+    """Without code, and what only names something else, unless there is nothing else."""
+    worded = [one for one in candidates if one.worded and not one.naming]
+    return [one for one in worded if not one.code] or worded or candidates
+
+
+def _dot(weights: Traits, traits: Traits) -> float:
+    return float(sum(map(mul, weights, traits)))
+
+
+def _can_join(candidate: Candidate, said: Sequence[Candidate]) -> bool:
+    """It fits, says something else, and tells of the same thing.
+
+    Where the first holds all of the question, another block that holds less of it tells of something else: of
+    the south tower, not the north.
+    """
+    first = said[0]
+    whole = first.traits.coverage >= WHOLE
+    if whole and candidate.number != first.number and candidate.asked < first.asked:
+        return False
+    if candidate.text.endswith(COLONS):
+        return False  # without room for what it promises
+    if candidate.length + sum(one.length for one in said) > MOST_WORDS:
+        return False
+    return not _is_repeated(candidate, said)
+
+
+def _least(candidate: Candidate, said: Sequence[Candidate]) -> float:
+    return max(LEAST * len(said), WORTH * (candidate.length + BESIDES))
+
+
+def _chance(option: Option, said: Sequence[Candidate]) -> float:
+    one = option.candidate
+    steps = [one.place - other.place for other in said if one.number == other.number]
+    return option.chance * (FOLLOWING if 1 in steps else LEADING if -1 in steps else 1.0)
+
+
+def _is_repeated(one: Candidate, said: Sequence[Candidate]) -> bool:
+    """Word for word, or with nearly all its words."""
+    if any(one.text in other.text or other.text in one.text for other in said):
+        return True
+    words = one.unit.words
+    return any(
+        len(words & other.unit.words) > REPEATED * min(len(words), len(other.unit.words)) for other in said
+    )

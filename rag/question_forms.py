@@ -1,0 +1,170 @@
+"""Questions of a form that needs more than one search: comparisons of two things, and overviews.
+
+They are recognised roughly, in several languages: what is not recognised is searched for as
+any other question.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from uuid import UUID
+
+from embeddings.lexical.terms import lexemes, question_lexemes
+from rag.types.retrieval import Passage
+
+READ_CHARS = 500
+KEPT_QUESTIONS = 256
+LOOKED_AT = 10  # best candidates
+NEARLY_ALL = 0.8  # of them
+_MAIN = r"(?:main|key|major|principal|central|essential|most\s+important)"
+_ASKING = re.compile(
+    r"\b(?:summari[sz]e|summary|overview|outline|sum\s+up|tl;?dr|gist)\b"
+    rf"|\bwhat\s+(?:are|were)\s+the\s+{_MAIN}\b|\b{_MAIN}\s+(?:points?|findings?|ideas?|topics?|messages?|takeaways?)\b"
+    r"|^\W*what(?:['’]s|\s+is|\s+are|\s+does|\s+do)\b.*\babout\W*$"
+    r"|\bfass(?:e|en\s+Sie|t)?\b.*\bzusammen|\bzusammenfass\w+|\büberblick\b|\bworum\s+geht|\bwovon\s+handel\w+"
+    r"|\bwas\s+sind\s+die\s+(?:wichtigsten|zentralen|wesentlichen|haupt\w+)"
+    r"|\brésum\w+|\bde\s+quoi\s+(?:parle|traite)|\bquel(?:le)?s\s+sont\s+les\s+principa\w+"
+    r"|\bresum(?:e|en|ir|a)\b|\bde\s+qué\s+trata|\bcuáles\s+son\s+l[oa]s\s+principales",
+    re.IGNORECASE,
+)
+# What such a question says without naming anything.
+_FRAME = """
+summarize summarise summary overview outline sum gist tldr main key major principal central essential
+important point finding idea topic message takeaway content short brief briefly sentence word please give
+write one two three four five document report paper article file pdf book text chapter page fasse fassen
+fasst zusammen zusammenfassung zusammenfassen überblick worum geht wovon handelt wichtigsten zentralen
+wesentlichen hauptpunkte punkte aussagen inhalt kurz bitte gib dokument bericht artikel buch kapitel résumez
+résume résumer résumé quoi parle traite principaux principales livre rapport resume resumen resumir trata
+principales puntos documento informe artículo texto libro
+"""
+_SIGNS = re.compile(r"[\W_]+")
+
+
+class Overview(NamedTuple):
+    """document_id: which is asked for. whole: nothing but an overview of it is asked for."""
+
+    document_id: UUID
+    whole: bool
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def asks_for_overview(text: str) -> bool:
+    return _ASKING.search(text[:READ_CHARS]) is not None
+
+
+def overview_of(text: str, candidates: Sequence[Passage]) -> Overview | None:
+    """The document that a question asks to be summed up; None if it asks for something else.
+
+    candidates: found for it, best first. A document is meant if the question names it, by its title or file
+    name, or if nearly all of the best candidates are of it.
+    """
+    if not candidates or not asks_for_overview(text):
+        return None
+    best = candidates[:LOOKED_AT]
+    for passage in best:
+        asked = _asked(text, passage.language)
+        for name in (passage.document_name.rpartition(".")[0], passage.title):
+            words = frozenset(lexemes(_SIGNS.sub(" ", name), passage.language)) - _frame(passage.language)
+            if _names(asked, words):
+                return Overview(passage.document_id, whole=asked <= words)
+    document_id, count = Counter(passage.document_id for passage in best).most_common(1)[0]
+    if count < NEARLY_ALL * len(best):
+        return None
+    return Overview(document_id, whole=not _asked(text, best[0].language))
+
+
+def _names(asked: frozenset[str], words: frozenset[str]) -> bool:
+    """Whether one of them holds all of the other, and more than a number."""
+    shared = asked & words
+    return shared in (asked, words) and any(not word.isdecimal() for word in shared)
+
+
+def _asked(text: str, language: str) -> frozenset[str]:
+    """What the question names, as lexemes of a document's language."""
+    (words,) = question_lexemes(text[:READ_CHARS], [language]).values()
+    return frozenset(words) - _frame(language)
+
+
+@lru_cache(maxsize=32)
+def _frame(language: str) -> frozenset[str]:
+    return frozenset(lexemes(_FRAME, language))
+
+
+LONGEST = 500  # characters of a question that is looked at
+
+_AND, _OR = r"\s+(?:and|und|et|y|e)\s+", r",?\s+(?:or|oder|ou|o)\s+"
+_WITH = r"\s+(?:and|with|to|against|und|mit|et|avec|y|con)\s+"
+_BETWEEN = r"(?:between|zwischen|entre|tra|fra)\s+"
+_A, _B = r"(?P<a>\S.*?)", r"(?P<b>\S.*?)\W*$"
+_COMPARE = r"(?:compare|contrast|vergleiche?|vergleichen\s+sie|comparez|compara)"
+_DIFFERENCE = r"(?:differ\w*|similarit\w*|unterschied\w*|gemeinsamkeit\w*|différence\w*|diferencia\w*)"
+_IS = r"(?:is|are|was|were|do|does|did|has|have|ist|sind|war|waren|hat|haben)"
+_WHICH = r"(?:which|who|what|where|welche[mnrs]?|wer|was|wo)\s"
+_MORE = r"(?:more|less|worse|first|last|most|least|mehr|zuerst|zuletzt|\w{2,}er|\w{3,}est(?:en)?)\b"
+_A_WORDS = r"(?P<a>[^\s,:][^,:]*?)"
+_NO_CLAUSE = r"(?!(?:and|but|und|aber|if|is|was|are|were|who|when|what|where|which)\s)"
+# Each finds the two things, and `asked`, what is asked of both where it is said apart from them.
+_PATTERNS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"^\W*(?:please\s+|bitte\s+)?{_COMPARE}\s+{_A}{_WITH}{_B}",
+        rf"\b(?:comparison|vergleich|comparaison|comparación)\s+(?:of|von|{_BETWEEN}){_A}{_WITH}{_B}",
+        rf"\b{_DIFFERENCE}\b[^?]*?{_BETWEEN}{_A}{_AND}{_B}",
+        rf"\bunterscheide[nt]\s+sich\s+{_A}\s+(?:und|von)\s+{_B}",
+        rf"^\W*how\s+do(?:es)?\s+{_A}\s+(?:differ\s+from|compare\s+(?:to|with))\s+{_B}",
+        rf"^\W*how\s+do\s+{_A}{_AND}(?P<b>\S.*?)\s+(?:differ|compare)\b",
+        rf"^\W*(?P<asked>{_WHICH}[^,:]*?\b{_MORE}[^,:]*)[,:]\s*{_NO_CLAUSE}{_A_WORDS}{_OR}(?P<b>[^,:]+?)\W*$",
+        rf"^\W*{_IS}\s+(?P<a>\S.*)\s+(?P<asked>{_MORE}(?:\s+\w+){{0,3}})\s+(?:than|als)\s+{_B}",
+        rf"^\W*(?:(?P<asked>\w.*?)\s*[,:]\s*)?{_A}\s+(?:vs\.?|versus)\s+{_B}",
+    )
+)
+# "the revenue of" in "the revenue of A and B", "Amcor's" in "Amcor's sales and profits", "in 2023" behind B.
+_HEAD = re.compile(r"(?:\S.*\s)?(?:of|for|in|by|von|des|für|im|de|du|del)\s+(?=\S)|\S+['’]s\s+(?=\S)")
+_TAIL = re.compile(r"\s+(?:in|of|for|during|im|von|für|während|en|pour|para)\s+(?:\w+\s+){0,3}\d{4}\b.*$")
+_OWN = re.compile(
+    r"(?:the|an?|its|their|d(?:er|ie|as|en|em|es)|eine?[mnrs]?|l[aeo]s?|el|une?|una?)\s|l['’]", re.IGNORECASE
+)
+_NAMED_BY = re.compile(r"\b[A-Z]\w*\s+(?:\w+\s+)*(?:of|for|in|by)\s$")  # "the Tower of" is part of a name
+
+
+class Comparison(NamedTuple):
+    """subjects: the two things as the question names them. halves: what is to be searched for of each."""
+
+    subjects: tuple[str, str]
+    halves: tuple[str, str]
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def comparison_in(text: str) -> Comparison | None:
+    """What two things a question compares; None where it does not, or where that is not recognised."""
+    text = " ".join(text.split())
+    if len(text) > LONGEST:
+        return None
+    for pattern in _PATTERNS:
+        if found := pattern.search(text):
+            parts = found.groupdict()
+            return _comparison(parts["a"], parts["b"], parts.get("asked") or "")
+    return None
+
+
+def _comparison(one: str, other: str, asked: str) -> Comparison | None:
+    """What stands only with one of them, but is said of both, is given to the other, too."""
+    if one.casefold() == other.casefold():
+        return None
+    tail = _TAIL.search(other)
+    after = tail[0] if tail and not _TAIL.search(one) else ""
+    other = other.removesuffix(after)
+    head = _HEAD.match(one)
+    before = head[0] if head and _is_shared(head[0], other) else ""
+    subjects = one[len(before) :], other
+    first, second = (f"{asked} {before}{subject}{after}".strip() for subject in subjects)
+    return Comparison(subjects, (first, second))
+
+
+def _is_shared(head: str, other: str) -> bool:
+    """Not where the other has an article of its own, nor where the head belongs to a name."""
+    if other.isdecimal():
+        return True
+    return not (_OWN.match(other) or _HEAD.match(other) or _NAMED_BY.search(head))

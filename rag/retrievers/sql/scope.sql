@@ -1,0 +1,22 @@
+-- The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
+-- under "" the number of chunks. passing: how many chunks the filters let through, counted up to NARROW;
+-- null without filters. languages: of the documents, each found by one step in the index. No row where
+-- nothing was ever embedded. The inner SELECTs hide the values from the planner: it would plan anew for each
+-- question.
+SELECT model.*,
+    EXISTS (
+        SELECT FROM embeddings_embedding
+        WHERE model_id = model.id
+            AND collection_id = ANY((SELECT %(collections)s::uuid[])::uuid[])
+    ) AS has_vectors,
+    (
+        SELECT coalesce(jsonb_object_agg(lexeme, chunks), '{{}}') FROM (
+            SELECT lexeme, sum(chunks) AS chunks FROM embeddings_lexemecount
+            WHERE collection_id = ANY((SELECT %(collections)s::uuid[])::uuid[])
+                AND lexeme = ANY((SELECT %(lexemes)s::text[])::text[])
+            GROUP BY lexeme
+        ) AS counted
+    ) AS chunks_with,
+    {passing} AS passing,
+    (SELECT coalesce(array_agg(language), '{{}}') FROM ({languages}) AS held) AS languages
+FROM ({model}) AS model

@@ -1,0 +1,17 @@
+-- Passages by BM25 alone. Each product is worked out once, and both lists are in order as they come from
+-- below.
+WITH {passing_list}sparse AS MATERIALIZED (
+    SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
+        SELECT l.chunk_id, l.weights <#> %(weights)s::sparsevec AS negative
+        FROM embeddings_lexicalentry AS l
+        WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(words)s::tsquery{passing_words}
+        ORDER BY negative, l.chunk_id
+        LIMIT %(limit)s
+    ) AS matching
+),
+found AS MATERIALIZED (
+    SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, rank AS sparse_rank,
+        score AS sparse_score, score, 0 AS tie
+    FROM sparse ORDER BY rank LIMIT %(candidates)s
+)
+{passages}
