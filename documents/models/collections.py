@@ -43,13 +43,13 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         counts = {"document_count": models.Count("*"), "chunk_count": models.Sum("chunk_count")}
         return self.annotate(
             **{
-                name: Coalesce(models.Subquery(of_each.annotate(found=count).values("found")), 0)
+                name: Coalesce(models.Subquery(of_each.annotate(total=count).values("total")), 0)
                 for name, count in counts.items()
             }
         )
 
-    def holding(self, text: str) -> Self:
-        """Those whose name or description holds the text, whatever the case."""
+    def containing(self, text: str) -> Self:
+        """Those whose name or description contains the text, whatever the case."""
         return self.filter(models.Q(name__icontains=text) | models.Q(description__icontains=text))
 
 
@@ -72,7 +72,7 @@ class Collection(models.Model):
 
 
 class CollectionChange(models.Model):
-    """Something in a collection changed; see documents.library.collection_states. Triggers add the rows."""
+    """A change in a collection, added by triggers; see documents.library.collection_states."""
 
     id = models.BigAutoField(primary_key=True)
     collection_id = models.UUIDField()

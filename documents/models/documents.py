@@ -41,10 +41,10 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
 
     def forgotten_versions(self) -> Self:
-        """New versions that did not take over and of which no job tells any more."""
-        told = self.model._meta.apps.get_model("documents", "IngestItem").objects
+        """New versions that did not take over and of which no job has a record any more."""
+        recorded = self.model._meta.apps.get_model("documents", "IngestItem").objects
         return self.filter(replaces__isnull=False).exclude(
-            models.Exists(told.filter(id=models.OuterRef("id")))
+            models.Exists(recorded.filter(id=models.OuterRef("id")))
         )
 
     def in_collection(self, collection_id: UUID) -> Self:
@@ -135,7 +135,7 @@ class DocumentSource(models.TextChoices):
 
 
 class ProcessingStatus(models.TextChoices):
-    """Of a document: how far its chunks are embedded. Of a job's document: how far its work is."""
+    """How far a document's chunks are embedded, or how far the work on a job's document is."""
 
     PENDING = "pending"
     PROCESSING = "processing"

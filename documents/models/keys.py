@@ -1,4 +1,4 @@
-"""API keys: only their hashes are kept."""
+"""API keys, of which only hashes are stored, and the queries about them."""
 
 from typing import Self
 from uuid import UUID
@@ -65,14 +65,14 @@ class ApiKey(models.Model):
 
     @property
     def state(self) -> str:
-        """valid, expired or revoked."""
+        """Return valid, expired or revoked."""
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= timezone.now() else "valid"
 
     @property
     def bound_to(self) -> str:
-        """The names of its collections; "all" where it is bound to none."""
+        """Return the names of its collections; "all" where it is bound to none."""
         if not self.bound:
             return "all"
         return ", ".join(collection.name for collection in self.collections.all()) or "none left"
