@@ -41,7 +41,7 @@ class KeyCache:
         self._lookups = _BatchedLookups()
 
     async def authenticate(self, text: str, address: str) -> LiveKey:
-        """Raises Unauthorized; DatabaseUnavailable within 5 s."""
+        """Return the key that `text` is. Raises Unauthorized; DatabaseUnavailable within 5 s."""
         prefix, digest = api_keys.prefix_of(text), api_keys.hash_key(text)
         if prefix is None or digest in self._wrong:
             raise Unauthorized(api_keys.REFUSED)
@@ -118,7 +118,7 @@ def identify(serve: Serve) -> Serve:
     """Set `request.access`, which `access_of` reads, or `request.refused`, which `admit` raises.
 
     Whoever has a valid key is counted by it (`request.rate_client`), everybody else by the address: so the
-    limit comes between the two. Where no key is batch for, none is looked at, and all is allowed.
+    limit comes between the two. Where no key is required, none is checked, and all is allowed.
     """
     key_cache = KeyCache()
 

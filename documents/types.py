@@ -102,7 +102,7 @@ class ChunkDraft:
 
 @dataclass(frozen=True, slots=True)
 class ChunkingSettings:
-    """How a document is split. Sizes are in the embedder's own tokens.
+    """Settings of how a document is split. Sizes are in the embedder's own tokens.
 
     size: of a full chunk. overlap: repeated from the chunk before (fixed, sentence).
     similarity_threshold, min_size: of `semantic`, which breaks where two neighbouring sentences are less

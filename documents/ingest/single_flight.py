@@ -1,4 +1,4 @@
-"""Single call: of equal uploads at the same time one does the work, the others wait for its outcome."""
+"""Single flight: of equal uploads at the same time one does the work, the others wait for its outcome."""
 
 from collections.abc import Callable, Hashable
 from copy import copy

@@ -1,4 +1,4 @@
-"""The worker of ingest jobs: a document from its bytes to stored chunks. Every run is recorded."""
+"""The worker of ingest jobs: a document from its bytes to stored chunks. Every outcome is recorded."""
 
 import json
 import logging
@@ -206,9 +206,9 @@ class _DocumentRun:
             self._record(work)
             return True
         except LeaseLost:
-            log.info("run of no interest: deleted or taken over", extra={"item": str(self.item.id)})
+            log.info("outcome of no interest: deleted or taken over", extra={"item": str(self.item.id)})
         except DatabaseUnavailable as exc:
-            log.warning("run not recorded", extra={"item": str(self.item.id), "reason": exc.message})
+            log.warning("outcome not recorded", extra={"item": str(self.item.id), "reason": exc.message})
         return False
 
     def _record(self, work: Callable[[], None]) -> None:

@@ -63,7 +63,7 @@ _DELETE = "DELETE FROM documents_document WHERE id = ANY(%(ids)s)"
 
 @dataclass(frozen=True, slots=True)
 class DeletedCounts:
-    """What was deleted. documents: those that existed. stored: how many of them were stored."""
+    """Counts of a deletion. documents: those that existed. stored: how many of them were stored."""
 
     documents: tuple[UUID, ...] = ()
     stored: int = 0

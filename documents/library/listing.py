@@ -22,7 +22,9 @@ from knowlex.web.pagination import After, Page, paged
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """How a page was read. number: 1-based. characters: of its text. read_by: as ExtractedPage has it.
+    """The report of how a page was read.
+
+    number: 1-based. characters: of its text. read_by: as ExtractedPage has it.
 
     warnings: words of documents.types.PAGE_WARNINGS.
     """

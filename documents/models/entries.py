@@ -11,11 +11,11 @@ from documents.access.scopes import Access
 
 class DocumentEntryQuerySet(models.QuerySet[Any]):
     def allowed_to(self, access: Access) -> Self:
-        """Those in collections that the caller may use."""
+        """Select the entries in collections that the caller may use."""
         return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
 
     def with_origin(self) -> Self:
-        """Adds `source_type`, `replacing` and `size`, in the same statement."""
+        """Add `source_type`, `replacing` and `size`, in the same statement."""
         items: Any = apps.get_model("documents", "IngestItem").objects
         own = items.filter(id=models.OuterRef("id")).order_by().values("source_type")
         newer = items.filter(replaces=models.OuterRef("id"), status__in=("pending", "processing"))
@@ -30,7 +30,7 @@ class DocumentEntryQuerySet(models.QuerySet[Any]):
         return self.exclude(error_code="DUPLICATE")
 
     def containing(self, text: str) -> Self:
-        """Those whose title or file name contains the text, whatever the case."""
+        """Select the entries whose title or file name contains the text, whatever the case."""
         return self.filter(models.Q(title__icontains=text) | models.Q(original_filename__icontains=text))
 
 

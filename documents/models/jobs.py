@@ -18,7 +18,7 @@ class IngestJobQuerySet(models.QuerySet["IngestJob"]):
         return self if access.collection_ids is None else self.filter(collection__in=access.collection_ids)
 
     def ended(self) -> Self:
-        """Jobs of which nothing waits or is being processed."""
+        """Select jobs of which nothing waits or is being processed."""
         return self.exclude(items__status__in=OPEN)
 
     def without_failures(self) -> Self:
@@ -33,15 +33,15 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
         return self.filter(status__in=OPEN)
 
     def unstored(self) -> Self:
-        """What waits, is being read, or has failed, of documents that are new."""
+        """Select new documents that wait, are being read, or have failed."""
         return self.filter(replaces__isnull=True, deleted_at__isnull=True).exclude(status="completed")
 
     def of_document(self, document_id: UUID) -> Self:
-        """The item that brought the document, and those that replace it."""
+        """Select the item that brought the document, and those that replace it."""
         return self.filter(models.Q(id=document_id) | models.Q(replaces=document_id))
 
     def retryable(self) -> Self:
-        """Failed, neither deleted nor superseded by a newer version."""
+        """Select failed items that were neither deleted nor superseded by a newer version."""
         again = self.filter(status="failed", deleted_at__isnull=True).exclude(
             error_code__in=("SUPERSEDED", "DELETED")
         )
@@ -49,7 +49,7 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
         return again.exclude(models.Exists(rivals))
 
     def orphaned_duplicates(self) -> Self:
-        """Duplicates without a file, of documents that are gone."""
+        """Select duplicates without a file, of documents that are gone."""
         documents = self.model._meta.apps.get_model("documents", "Document").objects
         known = documents.filter(id=models.OuterRef("duplicate_of"))
         rows = self.filter(status="failed", error_code="DUPLICATE", file="", source_url="")
