@@ -1,4 +1,4 @@
-"""API keys: made, found by their prefix, compared by their hash, revoked. A key in clear is never kept."""
+"""API keys: creation, lookup by prefix, comparison by hash, revocation. A key in clear is never stored."""
 
 import hashlib
 import hmac
@@ -24,13 +24,13 @@ REFUSED = "Invalid or expired API key"
 MAX_NAME = 255
 _PREFIX_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 _SHAPE = re.compile(r"(kx_[a-z0-9]{8})_[A-Za-z0-9_-]{43}", re.ASCII)
-# One statement: the keys, what each is bound to, and whether its last use is worth writing down again.
+# One statement: the keys, what each is bound to, and whether its last use is to be recorded again.
 _LIVE = """
     SELECT k.id, k.prefix, k.hash, k.scope,
         CASE WHEN k.bound THEN ARRAY(
             SELECT b.collection_id FROM documents_apikeycollection b WHERE b.key_id = k.id
         ) END AS collection_ids,
-        coalesce(k.last_used_at < now() - interval '1 minute', true) AS unnoted
+        coalesce(k.last_used_at < now() - interval '1 minute', true) AS use_is_due
     FROM documents_apikey k
     WHERE k.prefix = ANY(%s) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
 """
@@ -42,14 +42,17 @@ _NOTE_USE = """
 
 @dataclass(frozen=True, slots=True)
 class LiveKey:
-    """Whom a key lets in. unnoted: its last use was written down more than a minute ago, or never."""
+    """A key that is neither revoked nor expired.
+
+    use_is_due: its last use was recorded over a minute ago, or never.
+    """
 
     hash: str
     access: Access
-    unnoted: bool
+    use_is_due: bool
 
     def is_opened_by(self, text: str) -> bool:
-        """Compared in constant time."""
+        """Compare in constant time."""
         return hmac.compare_digest(self.hash, hash_key(text))
 
 
@@ -60,7 +63,7 @@ def create_key(
     collections: Sequence[Collection] | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key, and its text in clear, which nobody can ever read again.
+    """Create a key; return it and its text in clear, which nobody can ever read again.
 
     collections: the only ones it may use; None for all, those to come included. expires_at: aware, None for
     never. Raises InvalidInput, naming the field.
@@ -82,14 +85,14 @@ def create_key(
 
 
 def revoke_key(key_id: UUID) -> None:
-    """From the next request on the key is refused. Raises NotFound; once more does no harm."""
+    """Revoke a key: it is refused from the next request on. Doing it twice does no harm. Raises NotFound."""
     with_retries(lambda: ApiKey.objects.unrevoked().filter(id=key_id).update(revoked_at=timezone.now()))
     if not with_retries(ApiKey.objects.filter(id=key_id).exists):
         raise NotFound("API key not found.")
 
 
 def find_key(prefix_or_id: str) -> ApiKey:
-    """By what `list_api_keys` shows of it. Raises NotFound."""
+    """Find a key by its prefix or id, as `list_api_keys` shows them. Raises NotFound."""
     key = with_retries(ApiKey.objects.shown_as(prefix_or_id).first)
     if key is None:
         raise NotFound(f"No API key begins with {prefix_or_id[:40]!r} or has it as its id.")
@@ -105,13 +108,13 @@ def hash_key(text: str) -> str:
 
 
 def prefix_of(text: str) -> str | None:
-    """Under which the key is stored; None if it cannot be one of ours."""
+    """Return the prefix under which a key is stored; None if it cannot be one of ours."""
     shape = _SHAPE.fullmatch(text)
     return None if shape is None else shape[1]
 
 
 async def fetch_live_keys(prefixes: Sequence[str]) -> dict[str, LiveKey]:
-    """Those with these prefixes that are neither revoked nor expired, in one statement.
+    """Fetch the keys with these prefixes that are neither revoked nor expired, in one statement.
 
     Raises DatabaseUnavailable.
     """
@@ -122,11 +125,11 @@ async def fetch_live_keys(prefixes: Sequence[str]) -> dict[str, LiveKey]:
 def _parse_live_key(row: pool.Row) -> LiveKey:
     ids = row["collection_ids"]
     access = Access(row["scope"], None if ids is None else tuple(ids), row["id"])
-    return LiveKey(row["hash"], access, row["unnoted"])
+    return LiveKey(row["hash"], access, row["use_is_due"])
 
 
 async def record_use(key_id: UUID) -> None:
-    """Write down that the key was used now, if that was not done within the last minute."""
+    """Record that the key was used now, unless that was done within the last minute."""
     await pool.fetch_all(_NOTE_USE, [key_id])
 
 

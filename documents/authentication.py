@@ -1,4 +1,4 @@
-"""Who asks: every request gets its `access` here, before any of its body is read."""
+"""Authentication by API key: every request gets its `access` here, before any of its body is read."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from knowlex.base.errors import DatabaseUnavailable, KnowlexError, Unauthorized
 from knowlex.web.cross_origin import SAFE_METHODS
 from knowlex.web.rate_limit import LocalWindows, peer_address
 
-REMEMBERED = 10_000  # digests of wrong keys, and of right ones
+MAX_CACHED = 10_000  # digests of wrong keys, and of right ones
 WRONG_S = 5.0  # so long a wrong key is known to be wrong: one that is put right works that late
 RIGHT_S = 600.0
 GUESSES, GUESS_WINDOW_S = 100, 60  # wrong keys of an address, after which keys not seen before have to wait:
@@ -27,7 +27,9 @@ LIMIT_S = 4.8  # for an answer, with the database gone
 
 
 class KeyCache:
-    """Of one process. Keys themselves are not remembered, only their digests.
+    """Checks keys without a query for each wrong one, however many come; one per process.
+
+    Keys themselves are not cached, only their digests.
 
     A key that was right is looked up each time: revoked, it is refused at once. Nobody is locked out for
     others' guesses, which may come from the same address: a new key only waits a moment.
@@ -38,8 +40,8 @@ class KeyCache:
         self._guesses = LocalWindows()
         self._lookups = _BatchedLookups()
 
-    async def key_of(self, text: str, address: str) -> LiveKey:
-        """Raises Unauthorized; DatabaseUnavailable within 5 s."""
+    async def authenticate(self, text: str, address: str) -> LiveKey:
+        """Return the key that `text` is. Raises Unauthorized; DatabaseUnavailable within 5 s."""
         prefix, digest = api_keys.prefix_of(text), api_keys.hash_key(text)
         if prefix is None or digest in self._wrong:
             raise Unauthorized(api_keys.REFUSED)
@@ -55,7 +57,7 @@ class KeyCache:
 
 
 class _BatchedLookups:
-    """One statement at a time; whoever comes meanwhile shares the next one, a crowd in all."""
+    """Looks keys up, one statement at a time; all callers that come meanwhile share the next one."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Future[LiveKey | None]] = {}
@@ -73,24 +75,24 @@ class _BatchedLookups:
 
     async def _run(self) -> None:
         while self._waiting:
-            asked, self._waiting = self._waiting, {}
+            batch, self._waiting = self._waiting, {}
             try:
-                live = await api_keys.fetch_live_keys(list(asked))
-            except Exception as exc:  # noqa: BLE001 (told to all who wait, who raise it)
-                _fail(asked, exc)
+                live = await api_keys.fetch_live_keys(list(batch))
+            except Exception as exc:  # noqa: BLE001 (passed to all who wait, who raise it)
+                _fail(batch, exc)
             else:
-                for prefix, future in asked.items():
+                for prefix, future in batch.items():
                     future.set_result(live.get(prefix))
 
 
-def _fail(asked: dict[str, asyncio.Future[LiveKey | None]], exc: Exception) -> None:
-    for future in asked.values():
+def _fail(batch: dict[str, asyncio.Future[LiveKey | None]], exc: Exception) -> None:
+    for future in batch.values():
         future.set_exception(exc)
         future.exception()  # looked at: those who waited may all have left
 
 
 class _ExpiringSet:
-    """A bounded set whose members are forgotten after a while, the oldest first."""
+    """A bounded set whose members expire after a while, the oldest first."""
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
         self._seconds, self._clock = seconds, clock
@@ -101,24 +103,24 @@ class _ExpiringSet:
 
     def add(self, member: str) -> None:
         self._until.pop(member, None)  # so that it goes to the end
-        if len(self._until) >= REMEMBERED:
+        if len(self._until) >= MAX_CACHED:
             del self._until[next(iter(self._until))]
         self._until[member] = self._clock() + self._seconds
 
 
 Serve = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 log = logging.getLogger(__name__)
-_noting: dict[UUID, asyncio.Task[None]] = {}
+_recording: dict[UUID, asyncio.Task[None]] = {}
 
 
 @async_only_middleware
 def identify(serve: Serve) -> Serve:
-    """Sets `request.access`, which `access_of` reads, or `request.refused`, which `admit` raises.
+    """Set `request.access`, which `access_of` reads, or `request.refused`, which `admit` raises.
 
     Whoever has a valid key is counted by it (`request.rate_client`), everybody else by the address: so the
-    limit comes between the two. Where no key is asked for, none is looked at, and all is allowed.
+    limit comes between the two. Where no key is required, none is checked, and all is allowed.
     """
-    doorkeeper = KeyCache()
+    key_cache = KeyCache()
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         if not settings.REQUIRE_API_KEY:
@@ -128,7 +130,7 @@ def identify(serve: Serve) -> Serve:
             return await serve(request)
         found = None
         try:
-            found = await doorkeeper.key_of(_sent_key(request), peer_address(request))
+            found = await key_cache.authenticate(_sent_key(request), peer_address(request))
             request.access = found.access  # type: ignore[attr-defined]
             request.rate_client = f"key:{found.access.key_id}"  # type: ignore[attr-defined]
         except KnowlexError as exc:
@@ -136,7 +138,7 @@ def identify(serve: Serve) -> Serve:
         try:
             return await serve(request)
         finally:
-            if found is not None and found.unnoted:
+            if found is not None and found.use_is_due:
                 _schedule_use_record(found.access)
 
     return middleware
@@ -144,7 +146,7 @@ def identify(serve: Serve) -> Serve:
 
 @async_only_middleware
 def admit(serve: Serve) -> Serve:
-    """Refuses who was not identified, and whose key may only read where something would be changed.
+    """Refuse callers that were not identified, and keys that may only read where something would be changed.
 
     The scope is looked at here, too, and not only in the services: before a body is read, and for routes
     that are yet to come. Raises Unauthorized, Forbidden, and what went wrong in checking.
@@ -187,11 +189,11 @@ def _sent_key(request: HttpRequest) -> str:
 
 
 def _schedule_use_record(access: Access) -> None:
-    """Beside the answer, not before it; one at a time for each key."""
+    """Record the key's use concurrently with the response, one task at a time for each key."""
     key_id = access.key_id
-    if key_id is not None and key_id not in _noting:
-        task = _noting[key_id] = asyncio.create_task(_record_use(key_id))
-        task.add_done_callback(lambda _: _noting.pop(key_id, None))
+    if key_id is not None and key_id not in _recording:
+        task = _recording[key_id] = asyncio.create_task(_record_use(key_id))
+        task.add_done_callback(lambda _: _recording.pop(key_id, None))
 
 
 async def _record_use(key_id: UUID) -> None:

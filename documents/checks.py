@@ -1,4 +1,4 @@
-"""`manage.py check`: whether documents can be read, split and kept with these settings."""
+"""System checks (`manage.py check`): documents can be read, split and stored with these settings."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ PARTS = (
 
 @register
 def parts_can_be_built(app_configs: Sequence[Any] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """Builds each part as a request would; the message names the setting that is wrong."""
+    """Build each part as a request would; the message names the setting that is wrong."""
     return [problem for role in PARTS if (problem := _problem_of(role))]
 
 
@@ -40,7 +40,7 @@ def _problem_of(role: str) -> CheckMessage | None:
 def media_folder_can_be_written(
     app_configs: Sequence[Any] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """The folder, or (before the first start) the nearest one above it, must take new files."""
+    """Check that the folder, or before the first start the nearest one above it, is writable."""
     folder = Path(settings.MEDIA_ROOT).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
@@ -51,9 +51,9 @@ def media_folder_can_be_written(
 
 @register
 def text_recognition_is_there(app_configs: Sequence[Any] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """KNOWLEX_OCR=on means that somebody counts on it; "auto" takes what is there."""
-    wanted = settings.KNOWLEX["EXTRACTOR"].get("options", {}).get("ocr") == "on"
-    if not wanted or shutil.which("tesseract"):
+    """Warn if KNOWLEX_OCR is on without Tesseract; "auto" uses what is there."""
+    required = settings.KNOWLEX["EXTRACTOR"].get("options", {}).get("ocr") == "on"
+    if not required or shutil.which("tesseract"):
         return []
     message = "KNOWLEX_OCR is on, but there is no program `tesseract` on the PATH."
     return [

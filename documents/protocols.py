@@ -1,4 +1,4 @@
-"""The parts of ingestion that can be exchanged by settings.KNOWLEX."""
+"""The protocols of ingestion's parts, which settings.KNOWLEX can exchange."""
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -31,7 +31,7 @@ class TextExtractor(Protocol):
     ) -> Extraction:
         """Read the file. The type is decided by content; `filename` only tells kinds of text apart.
 
-        sources: the types that are taken; another one is unreadable. on_progress: called now and then, in
+        sources: the types that are accepted; another one is unreadable. on_progress: called now and then, in
         this thread; what it raises ends the reading. patient: nobody waits, so pictures of pages may be
         recognised (OCR) for minutes. Raises UnreadableDocument with a message for the user;
         DependencyUnavailable when no extractor process is free in time. Never runs a parser in the
@@ -44,7 +44,7 @@ class TokenCounter(Protocol):
     """Role TOKENIZER: the embedding model's own tokens, offline."""
 
     def spans(self, text: str) -> Sequence[tuple[int, int]]:
-        """(start, end) character offsets of every token of `text`, in order, without special tokens."""
+        """Return (start, end) offsets of every token of `text`, in order, without special tokens."""
         ...
 
 
@@ -52,15 +52,15 @@ class Chunker(Protocol):
     """Roles CHUNKER_FIXED, CHUNKER_SENTENCE, CHUNKER_SEMANTIC: drafts, numbered from 0 without gaps."""
 
     def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
-        """[] only where the text is blank. Raises EmbedderError (semantic)."""
+        """Split a text; [] only where it is blank. Raises EmbedderError (semantic)."""
         ...
 
 
 class ActiveEmbeddingModel(Protocol):
-    """Role EMBEDDING_MODEL: which model all collections are embedded with; filled by a higher app."""
+    """Role EMBEDDING_MODEL: the model that all collections are embedded with; filled by a higher app."""
 
     def name(self) -> str:
-        """At most a second old."""
+        """Return the name, at most a second old."""
         ...
 
 
@@ -68,5 +68,5 @@ class SentenceEmbedder(Protocol):
     """Role SENTENCE_EMBEDDER: what the semantic chunker compares sentences with; filled by a higher app."""
 
     def embed(self, texts: Sequence[str]) -> Sequence[Any]:
-        """One vector (1-dimensional array of floats, length 1) for each text. Raises EmbedderError."""
+        """Return one vector (array of floats, of length 1) for each text. Raises EmbedderError."""
         ...

@@ -1,4 +1,4 @@
-"""What can be done with documents. No HTTP in here; each verb opens its own short transaction."""
+"""The services of documents for the Knowlex API. No HTTP in here; each opens its own short transaction."""
 
 from pathlib import PurePath
 from uuid import UUID
@@ -16,7 +16,7 @@ from documents.types import UPLOAD_SOURCES
 from knowlex.base.errors import InvalidInput, NotFound
 from knowlex.db.threads import release_connection, with_retries
 
-_flights: SingleFlight[Document] = SingleFlight()
+_uploads: SingleFlight[Document] = SingleFlight()
 
 
 def ingest_document(
@@ -35,7 +35,7 @@ def ingest_document(
         raise InvalidInput("File is empty.", field="file")
     release_connection()
     key = (collection.id, upload.checksum, PurePath(filename).suffix.lower())
-    return _flights.run(key, lambda: _ingest(upload, filename, collection))
+    return _uploads.run(key, lambda: _ingest(upload, filename, collection))
 
 
 def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Document:
@@ -61,7 +61,7 @@ def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Docu
 def list_documents(
     collection: Collection, *, access: Access, limit: int | None = None, offset: int = 0
 ) -> list[Document]:
-    """The collection's documents, newest first, in one query."""
+    """Return the collection's documents, newest first, in one query."""
     rows = Document.objects.current().allowed_to(access).in_collection(collection.id).newest_first()
     rows = rows.select_related("collection")
     stop = None if limit is None else offset + limit
@@ -69,7 +69,7 @@ def list_documents(
 
 
 def get_document(document_id: UUID, *, access: Access) -> Document:
-    """Looked up over all collections that the caller may use. Raises NotFound."""
+    """Return a document of any collection that the caller may use. Raises NotFound."""
     row = Document.objects.current().allowed_to(access).select_related("collection").filter(id=document_id)
     found = with_retries(row.first)
     if found is None:
@@ -78,7 +78,7 @@ def get_document(document_id: UUID, *, access: Access) -> Document:
 
 
 def list_chunks(document_id: UUID, *, access: Access) -> list[Chunk]:
-    """All chunks in reading order; a stored document has at least one. Raises NotFound."""
+    """Return all chunks in reading order; a stored document has at least one. Raises NotFound."""
     rows = Chunk.objects.allowed_to(access).current().of_document(document_id)
     chunks = with_retries(lambda: list(rows))
     if not chunks:

@@ -1,4 +1,4 @@
-"""What travels between reading a file and storing its chunks. Plain Python, frozen."""
+"""The data between reading a file and storing its chunks: plain, frozen dataclasses."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -26,7 +26,7 @@ UNREAD_WARNINGS = frozenset({"image_only", "garbled"})  # there is text for the 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedPage:
-    """One page's place in the document's text: `text[start_char:end_char]`.
+    """One page of the document's text: `text[start_char:end_char]`.
 
     number: 1-based. read_by: which reader gave the text, "none" if no reader found any.
     warnings: words of PAGE_WARNINGS.
@@ -41,7 +41,7 @@ class ExtractedPage:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading and where in the document's text its part begins. level 1 is a chapter."""
+    """A heading and where in the document's text it begins. level 1 is a chapter."""
 
     level: int
     title: str
@@ -59,7 +59,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The whole of what was read from one file, already cleaned and fit for PostgreSQL.
+    """The text and structure of one file, cleaned and fit for PostgreSQL.
 
     text: all pages, joined by one newline. pages cover it in order; what is no PDF has one page.
     headings: in order of start_char; empty where the file has none.
@@ -102,7 +102,7 @@ class ChunkDraft:
 
 @dataclass(frozen=True, slots=True)
 class ChunkingSettings:
-    """How a document is split. Sizes are in the embedder's own tokens.
+    """Settings of how a document is split. Sizes are in the embedder's own tokens.
 
     size: of a full chunk. overlap: repeated from the chunk before (fixed, sentence).
     similarity_threshold, min_size: of `semantic`, which breaks where two neighbouring sentences are less

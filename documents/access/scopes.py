@@ -1,4 +1,4 @@
-"""What a caller may do, and with which collections. Plain Python; every service takes one as `access`."""
+"""Access: what a caller may do, and with which collections. Every service takes one as `access`."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,9 +12,9 @@ SCOPES: tuple[Scope, ...] = ("read", "write", "admin")  # each includes those be
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """scope: the greatest that is allowed. collection_ids: None for all collections, those to come included.
+    """A caller's rights. scope: the greatest allowed. collection_ids: None for all, those to come included.
 
-    key_id: of the API key; None where no key is asked for.
+    key_id: of the API key; None where no key is required.
     """
 
     scope: Scope = "read"
@@ -22,7 +22,7 @@ class Access:
     key_id: UUID | None = None
 
     def require(self, scope: Scope) -> None:
-        """Raises Forbidden if the key's scope does not include this one."""
+        """Raise Forbidden if the key's scope does not include this one."""
         if SCOPES.index(self.scope) < SCOPES.index(scope):
             raise Forbidden(f"This needs an API key with the scope {scope}; yours has {self.scope}.")
 
@@ -30,21 +30,21 @@ class Access:
         return self.collection_ids is None or collection_id in self.collection_ids
 
     def require_collection(self, collection_id: UUID, *, field: str = "collection") -> None:
-        """For a collection that the request names, in this field. Raises Forbidden."""
+        """Raise Forbidden unless the caller may use this collection. field: of the request that names it."""
         if not self.may_use(collection_id):
             raise Forbidden("You don't have access to this collection.", details={"field": field})
 
     @property
     def allowed(self) -> list[UUID] | None:
-        """As a parameter of SQL: `(%(allowed)s::uuid[] IS NULL OR collection_id = ANY(%(allowed)s))`."""
+        """The parameter for `(%(allowed)s::uuid[] IS NULL OR collection_id = ANY(%(allowed)s))`."""
         return None if self.collection_ids is None else list(self.collection_ids)
 
 
-FULL = Access("admin", None)  # commands, the admin, and the API where no key is asked for
+FULL = Access("admin", None)  # commands, the admin, and the API where no key is required
 
 
 def access_of(request: Any) -> Access:
-    """What the middleware found out about who asks. Raises Unauthorized where it did not run."""
+    """Return the access that the middleware gave the request. Raises Unauthorized where it did not run."""
     found = getattr(getattr(request, "_request", request), "access", None)
     if not isinstance(found, Access):
         raise Unauthorized("Invalid or expired API key")

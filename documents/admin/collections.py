@@ -1,4 +1,4 @@
-"""Collections in the admin: statistics, and settings that are checked as those of the API are."""
+"""Admin of collections: statistics, and settings that are checked as those of the API are."""
 
 from typing import Any
 
@@ -89,7 +89,7 @@ class CollectionForm(forms.ModelForm[Collection]):
 
 @admin.register(Collection)
 class CollectionAdmin(admin.ModelAdmin[Collection]):
-    """Deleting one takes vectors along: embeddings.admin adds it."""
+    """Collections. Deleting one deletes vectors too, so embeddings.admin adds it."""
 
     form = CollectionForm
     list_display = ["name", "documents", "chunks", "strategy", "description", "created_at"]
@@ -153,7 +153,7 @@ class CollectionAdmin(admin.ModelAdmin[Collection]):
         return super().change_view(request, object_id, form_url, extra)
 
     def facts(self, collection: Collection) -> list[tuple[str, str]]:
-        """What the page shows as the collection's statistics: name and value."""
+        """Return the statistics that the page shows, as names and values."""
         stats = collection_stats(collection.id, access=FULL)
         return [
             ("Stored documents", f"{stats.documents:,}"),

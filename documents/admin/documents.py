@@ -1,4 +1,4 @@
-"""Documents in the admin: a list with filters, and a page with the report of how each page was read.
+"""Admin of documents and chunks: lists with filters, and a report of how each page was read.
 
 Uploading, replacing and deleting touch the embedding work too: embeddings.admin adds them.
 """
@@ -57,7 +57,7 @@ class ChunkAdmin(admin.ModelAdmin[Chunk]):
         return f"{chunk.page_number}–{chunk.last_page}"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
-        """None of a new version in the making."""
+        """Leave out chunks of pending new versions."""
         return super().get_queryset(request).filter(document__replaces__isnull=True)
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
@@ -119,7 +119,7 @@ class JobFilter(admin.SimpleListFilter):
 
 @admin.register(Document)
 class DocumentAdmin(admin.ModelAdmin[Document]):
-    """What a document is, read-only."""
+    """Documents, read-only."""
 
     list_display = [
         "name",
@@ -150,7 +150,7 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
         css = {"all": ["documents/admin.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        """Never a new version in the making."""
+        """Leave out pending new versions."""
         return super().get_queryset(request).filter(replaces__isnull=True)
 
     def change_view(
@@ -204,7 +204,7 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
 
 
 def _summarize_report(report: list[PageReport]) -> dict[str, Any]:
-    """The page report in words; `unread` and `warned` count pages."""
+    """Turn a page report into text for the template; `unread` and `warned` count pages."""
     pages = [
         {
             "number": page.number,

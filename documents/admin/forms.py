@@ -1,4 +1,4 @@
-"""Uploading and replacing in the admin: files are staged, and a job takes them on."""
+"""Forms of the admin for uploads and new versions: files are staged, and a job ingests them."""
 
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -26,7 +26,7 @@ class SeveralFiles(forms.ClearableFileInput):
 
 
 class FilesField(forms.FileField):
-    """Cleans to a list of files, at least one; an empty file is taken: its job says so."""
+    """A field of one or more files; an empty file is accepted, and its job reports it."""
 
     widget = SeveralFiles(attrs={"accept": FORMATS})
 
@@ -48,7 +48,10 @@ class UploadForm(forms.Form):
     )
 
     def create_job(self) -> IngestJob:
-        """Raises StorageUnavailable, DatabaseUnavailable, NotFound (the collection was deleted meanwhile)."""
+        """Create the job.
+
+        Raises StorageUnavailable, DatabaseUnavailable, NotFound (the collection is gone).
+        """
         collection = self.cleaned_data["collection"]
         with ExitStack() as stack:
             return jobs.create_job(
@@ -68,7 +71,10 @@ class ReplaceForm(forms.Form):
     )
 
     def replace(self, document: Document) -> IngestJob | None:
-        """None for the same bytes. Raises NotFound, Duplicate, PayloadTooLarge, StorageUnavailable."""
+        """Replace; None for the same bytes.
+
+        Raises NotFound, Duplicate, PayloadTooLarge, StorageUnavailable.
+        """
         with ExitStack() as stack:
             new = _stage(self.cleaned_data["file"], stack)
             chunking = chunking_settings(document.collection)
@@ -76,7 +82,7 @@ class ReplaceForm(forms.Form):
 
 
 def _stage(file: UploadedFile[Any], stack: ExitStack) -> NewDocument:
-    """What is too large is recorded with the others, as refused."""
+    """Stage a file; one that is too large is recorded as refused, with the others."""
     name = clean_filename(file.name or "")
     staging = stack.enter_context(Staging(max_bytes=settings.MAX_UPLOAD_BYTES))
     try:

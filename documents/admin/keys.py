@@ -1,4 +1,4 @@
-"""API keys in the admin: made (and shown this once), revoked, never changed; the hash is not shown."""
+"""Admin of API keys: created (and shown this once), revoked, never changed; the hash is not shown."""
 
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from knowlex.base.errors import KnowlexError
 
 
 class KeyForm(forms.ModelForm[ApiKey]):
-    """The service makes the key while the form is checked, so that what it refuses is told at the form."""
+    """A form whose validation creates the key, so that the service's errors appear at its fields."""
 
     collections = forms.ModelMultipleChoiceField(
         Collection.objects.all(),
@@ -42,10 +42,10 @@ class KeyForm(forms.ModelForm[ApiKey]):
         return cleaned
 
     def _post_clean(self) -> None:
-        """The service has stored the instance already."""
+        """Skip this: the service has stored the instance already."""
 
     def _save_m2m(self) -> None:
-        """And what it is bound to."""
+        """Skip this: the service has stored what the key is bound to."""
 
 
 @admin.register(ApiKey)
@@ -93,18 +93,18 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         return super().get_readonly_fields(request, obj) if obj else []
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
-        """Stored by the form already; this is the one time that the key is shown."""
+        """Show the key, this once; the form has stored it already."""
         text = format_html("The key of {}, shown this once: <code>{}</code>", obj.name, form.text)
         messages.warning(request, text)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """The service has bound the key already."""
+        """Skip this: the service has bound the key already."""
 
     def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        """For the action: a key is revoked and stays on record."""
+        """Allow it for the action only, which revokes keys: they stay on record."""
         return obj is None and super().has_delete_permission(request, obj)
 
     def get_actions(self, request: HttpRequest) -> Any:

@@ -1,4 +1,4 @@
-"""How the admin puts states and numbers."""
+"""Formatting of states and numbers in the admin."""
 
 from django.utils.html import format_html
 
@@ -8,5 +8,5 @@ def state_badge(state: str) -> str:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """`1 page`, `2 pages`."""
+    """Format a number with its noun: `1 page`, `2 pages`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,11 +1,10 @@
-"""Pieces -> groups, each of which becomes a chunk."""
+"""Packing of pieces into groups, each of which becomes a chunk."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from documents.chunkers.drafts import MeasuredText
-from documents.chunkers.pieces import PROSE, Piece, Sizes, compute_sizes
-from documents.chunkers.pieces import cut_pieces as pieces
+from documents.chunkers.pieces import PROSE, Piece, Sizes, compute_sizes, cut_pieces
 from documents.protocols import TokenCounter
 from documents.text.headings import HeadingContext, HeadingIndex
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
@@ -25,9 +24,9 @@ class Group:
         return self.pieces[0].start
 
     @property
-    def bare(self) -> bool:
-        """Headings with no text under them yet."""
-        return all(piece.bare for piece in self.pieces)
+    def is_heading(self) -> bool:
+        """Tell if there are only headings, with no text under them yet."""
+        return all(piece.is_heading for piece in self.pieces)
 
     @property
     def end(self) -> int:
@@ -39,7 +38,7 @@ class Group:
 
 
 class Packer:
-    """Fills groups one after the other."""
+    """Fills one group after the other."""
 
     def __init__(self, contents: HeadingIndex, sizes: Sizes, page_of: Callable[[int], int | None]) -> None:
         self.sizes, self._contents, self._page_of = sizes, contents, page_of
@@ -63,7 +62,7 @@ class Packer:
         self._groups.append(Group(place, repeated, tokens=size, repeated=size))
 
     def _opens(self, current: Group, piece: Piece) -> bool:
-        """Whether something begins that is not mixed with what stands before it."""
+        """Tell if something begins that is not mixed with what stands before it."""
         return (
             self._opens_part(current, piece)
             or self._opens_page(current, piece)
@@ -71,28 +70,28 @@ class Packer:
         )
 
     def _opens_block(self, current: Group, piece: Piece) -> bool:
-        """Code and tables stand apart from the prose before and behind, but not from their heading."""
+        """Tell if code or a table begins or ends: they are not mixed with prose, except their heading."""
         last = current.pieces[-1]
-        return piece.block != last.block and not (last.block == PROSE and current.bare)
+        return piece.block != last.block and not (last.block == PROSE and current.is_heading)
 
     def _opens_part(self, current: Group, piece: Piece) -> bool:
-        """A new chapter or section begins a group, a mere subheading if the group is half full."""
+        """Tell if a chapter or section begins, or a subheading when the group is half full."""
         if piece.opens is None:
             return False
-        if current.bare and not self.overflows(current, piece):
+        if current.is_heading and not self.overflows(current, piece):
             current.place = piece.opens  # a heading right above another goes with its part
             return False
         return _label(piece.opens) != _label(current.place) or current.tokens >= self.sizes.target // 2
 
     def _opens_page(self, current: Group, piece: Piece) -> bool:
-        """A chunk is cited by the page it starts on: what starts on the next one begins another.
+        """Tell if a page begins: a chunk is cited by the page it starts on.
 
         Only a sentence that runs over the break belongs to both.
         """
         return self._page_of(piece.start) != self._page_of(current.pieces[-1].start)
 
     def is_full(self, current: Group, piece: Piece) -> bool:
-        """Whether a group ends before `piece` though nothing else begins there."""
+        """Tell if a group is full before `piece`, though nothing else begins there."""
         size = current.tokens
         past_target = size + piece.tokens > self.sizes.target and size >= self.sizes.target // 2
         return past_target or self.overflows(current, piece)
@@ -102,7 +101,7 @@ class Packer:
         return too_long or current.tokens + piece.tokens > self.sizes.most
 
     def _tail(self, current: Group, piece: Piece) -> list[Piece]:
-        """The last whole sentences of a group, about the overlap in all, never the whole group."""
+        """Return the last whole sentences of a group, about the overlap in all, never the whole group."""
         room = min(1.5 * self.sizes.overlap, self.sizes.most - piece.tokens)
         tail: list[Piece] = []
         size = 0
@@ -115,7 +114,7 @@ class Packer:
         return tail[::-1]
 
     def _merge_tiny(self) -> None:
-        """A last group with hardly anything of its own goes back to the one before, if that has room."""
+        """Merge a last group with hardly anything of its own into the one before, if that has room."""
         if len(self._groups) < 2:
             return
         before, last = self._groups[-2:]
@@ -139,9 +138,9 @@ def _label(place: HeadingContext) -> tuple[str, str]:
 def split_into_sentences(
     extraction: Extraction, settings: ChunkingSettings, tokenizer: TokenCounter
 ) -> list[ChunkDraft]:
-    """As `SentenceChunker` splits."""
+    """Split as `SentenceChunker` does; for programs without Django, too."""
     sizes = compute_sizes(settings)
-    reading = MeasuredText(extraction, tokenizer)
-    parts = pieces(reading.material, sizes)
-    packer = Packer(reading.material.contents, sizes, reading.page_of)
-    return reading.drafts(packer.pack(parts), most=sizes.most)
+    text = MeasuredText(extraction, tokenizer)
+    pieces = cut_pieces(text.source, sizes)
+    packer = Packer(text.source.contents, sizes, text.page_of)
+    return text.drafts(packer.pack(pieces), most=sizes.most)

@@ -1,4 +1,4 @@
-"""Sentences, and the lines of code and tables, with their sizes: what chunks are packed from."""
+"""The pieces that chunks are packed from: sentences, and lines of code and tables, with their sizes."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -20,7 +20,10 @@ TINY_TOKENS = 40  # a rest that is smaller goes back to the chunk before it
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """In tokens. target: a chunk is full. most, most_chars: never passed. tiny: too small to stand alone."""
+    """Sizes of chunks in tokens.
+
+    target: of a full one. most, most_chars: of any. tiny: too small to stand alone.
+    """
 
     target: int
     overlap: int
@@ -30,7 +33,7 @@ class Sizes:
 
 
 def compute_sizes(settings: ChunkingSettings, *, overlapping: bool = True) -> Sizes:
-    """Raises ValueError for sizes that cannot be met. overlapping: whether the strategy repeats anything."""
+    """Compute the sizes; ValueError if they cannot be met. overlapping: whether the strategy repeats text."""
     if not MIN_SIZE <= settings.size <= MAX_SIZE:
         raise ValueError(f"size must be from {MIN_SIZE} to {MAX_SIZE}.")
     if overlapping and not 0 <= settings.overlap <= settings.size // 2:
@@ -50,7 +53,7 @@ _SMALL = 12  # characters
 class Piece:
     """A sentence, or a part of one that is too long. opens: the headings that begin with it, if any.
 
-    bare: nothing but the heading that opens it. goes_on: within the sentence of the piece before.
+    is_heading: nothing but the heading that opens it. continues: within the sentence of the piece before.
     block: which list, table or code it belongs to, by its place among the blocks; PROSE for none, or for one
     that does not stand apart.
     """
@@ -59,53 +62,53 @@ class Piece:
     end: int
     tokens: int
     opens: HeadingContext | None
-    bare: bool = False
-    goes_on: bool = False
+    is_heading: bool = False
+    continues: bool = False
     block: int = PROSE
 
 
 class TokenIndex:
-    """Counts tokens between two places, from one pass of the tokenizer over the whole text."""
+    """Counts tokens between two offsets, from one pass of the tokenizer over the whole text."""
 
     def __init__(self, starts: Sequence[int]) -> None:
         self._starts = starts
 
-    def tokens(self, start: int, end: int) -> int:
+    def count(self, start: int, end: int) -> int:
         return bisect_left(self._starts, end) - bisect_left(self._starts, start)
 
     def place_after(self, start: int, tokens: int) -> int | None:
-        """Where the token begins that follows the next `tokens`; None if there are not as many."""
+        """Return where the token begins that follows the next `tokens`; None if there are not as many."""
         index = bisect_left(self._starts, start) + tokens
         return self._starts[index] if index < len(self._starts) else None
 
     def place_before(self, end: int, tokens: int) -> int:
-        """Where the last `tokens` before `end` begin; 0 if there are not as many."""
+        """Return where the last `tokens` before `end` begin; 0 if there are not as many."""
         index = bisect_left(self._starts, end) - tokens
         return self._starts[index] if 0 <= index < len(self._starts) else (0 if index < 0 else end)
 
 
 def token_starts(spans: Sequence[tuple[int, int]]) -> Sequence[int]:
-    """Without a copy where the tokenizer keeps them apart."""
+    """Return the starts of all tokens, without a copy where the tokenizer keeps them in an array."""
     return spans.starts if isinstance(spans, TokenSpans) else array("I", (start for start, _ in spans))
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """What pieces are cut from. pages: where each page after the first begins, in a source that has pages."""
+    """The text that pieces are cut from. pages: where each page after the first begins, if it has pages."""
 
     text: str
-    ruler: TokenIndex
+    tokens: TokenIndex
     contents: HeadingIndex
     pages: Sequence[int] = ()
     blocks: Sequence[Block] = ()
 
     def block_at(self, position: int) -> Block | None:
-        """The block that holds the character at `position`."""
+        """Return the block that holds the character at `position`."""
         index = bisect_right(self.blocks, position, key=lambda block: block.start_char) - 1
         return self.blocks[index] if index >= 0 and position < self.blocks[index].end_char else None
 
     def edges_within(self, block: Block) -> list[int]:
-        """Where pages and headings begin in it."""
+        """Return where pages and headings begin in the block."""
         return [
             place
             for places in (self.pages, self.contents.starts)
@@ -113,18 +116,18 @@ class SourceText:
         ]
 
     def stands_apart(self, block: Block, sizes: Sizes) -> bool:
-        """Whether it is never mixed with the prose around it: code always, a list only if it is long.
+        """Tell if a block is never mixed with the prose around it: code always, a list only if it is long.
 
         What looks like a table in a PDF may be a line or two of spaced prose.
         """
         if block.kind == "code" or (block.kind == "table" and not self.pages):
             return True
         enough = sizes.target // 2 if block.kind == "list" else sizes.tiny
-        return self.ruler.tokens(block.start_char, block.end_char) >= enough
+        return self.tokens.count(block.start_char, block.end_char) >= enough
 
 
 def cut_pieces(material: SourceText, sizes: Sizes) -> Iterator[Piece]:
-    """In order and without overlap; none starts or ends with white space, none is over either limit."""
+    """Yield pieces in order, without overlap and outer white space, each within both limits."""
     cutter = _Cutter(material, sizes)
     position = 0
     for index, block in enumerate(material.blocks):
@@ -147,35 +150,35 @@ class _Cutter:
             yield from self._cut(_join_short_spans(shifted, self._material.pages), PROSE)
 
     def block(self, index: int) -> Iterator[Piece]:
-        """Whole where it fits; else line by line, a list item by item."""
+        """Yield a block whole where it fits, else line by line, a list item by item."""
         block = self._material.blocks[index]
         start, end = block.start_char, block.end_char
-        tokens = self._material.ruler.tokens(start, end)
+        tokens = self._material.tokens.count(start, end)
         apart = self._material.stands_apart(block, self._sizes)
         if tokens <= self._sizes.target and end - start <= self._sizes.most_chars:
             spans: Iterable[tuple[int, int]] = [strip_span(self._material.text, start, end)]
         elif block.kind == "list":
-            found = sentence_spans(self._material.text[start:end])
-            spans = ((start + first, start + last) for first, last in found)
+            sentences = sentence_spans(self._material.text[start:end])
+            spans = ((start + first, start + last) for first, last in sentences)
         else:
             spans = _iter_lines(self._material.text, start, end)
         yield from self._cut(spans, index if apart else PROSE)
 
     def _cut(self, spans: Iterable[tuple[int, int]], block: int) -> Iterator[Piece]:
-        text, ruler, sizes = self._material.text, self._material.ruler, self._sizes
+        text, tokens, sizes = self._material.text, self._material.tokens, self._sizes
         for start, end, place in self._at_headings(spans):
             self._pending = opens = place or self._pending
-            goes_on = False
-            for first, last in _cut_within_limits(text, start, end, ruler, sizes.target, sizes.most_chars):
-                bare = opens is not None and is_heading_only(text[first:last], opens.title)
-                yield Piece(first, last, ruler.tokens(first, last), opens, bare, goes_on, block)
+            continues = False
+            for first, last in _cut_within_limits(text, start, end, tokens, sizes.target, sizes.most_chars):
+                is_heading = opens is not None and is_heading_only(text[first:last], opens.title)
+                yield Piece(first, last, tokens.count(first, last), opens, is_heading, continues, block)
                 self._pending = opens = None
-                goes_on = True
+                continues = True
 
     def _at_headings(
         self, spans: Iterable[tuple[int, int]]
     ) -> Iterator[tuple[int, int, HeadingContext | None]]:
-        """Spans, cut where a heading begins in one; each with the last heading since the one before."""
+        """Cut spans where a heading begins in one; yield each with the last heading since the one before."""
         starts, between = self._material.contents.starts, self._material.contents.between
         following = bisect_right(starts, self._previous_end)
         for start, end in spans:
@@ -191,7 +194,10 @@ class _Cutter:
 
 
 def _join_short_spans(spans: Iterable[tuple[int, int]], pages: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Two sentences of a few letters each as one, unless a page begins between: half a million cost."""
+    """Join sentences of a few letters each, unless a page begins between.
+
+    Half a million of them cost time.
+    """
     start = end = 0
     for first, last in spans:
         if (
@@ -210,7 +216,7 @@ def _join_short_spans(spans: Iterable[tuple[int, int]], pages: Sequence[int]) ->
 
 
 def _page_begins_between(pages: Sequence[int], start: int, end: int) -> bool:
-    """Whether a page begins at start < place <= end."""
+    """Tell if a page begins at start < place <= end."""
     return bisect_right(pages, start) < bisect_right(pages, end)
 
 
@@ -224,15 +230,15 @@ def _iter_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def is_heading_only(text: str, title: str) -> bool:
-    """Markdown's signs are left out; the text may number a title ("2.1") that the outline gives without."""
+    """Tell if a text is just its heading, but for Markdown's marks and a number ("2.1") before the title."""
     return len(text.strip("#=-*_` \t\n")) <= len(title) + _NUMBER_CHARS
 
 
 def _cut_within_limits(
-    text: str, start: int, end: int, ruler: TokenIndex, max_tokens: int, max_chars: int
+    text: str, start: int, end: int, tokens: TokenIndex, max_tokens: int, max_chars: int
 ) -> Iterator[tuple[int, int]]:
     while start < end:
-        stop = min(end, start + max_chars, ruler.place_after(start, max_tokens) or end)
+        stop = min(end, start + max_chars, tokens.place_after(start, max_tokens) or end)
         if stop < end:
             stop = _find_space(text, start, stop)
         first, last = strip_span(text, start, stop)
@@ -242,7 +248,7 @@ def _cut_within_limits(
 
 
 def _find_space(text: str, start: int, stop: int) -> int:
-    """The last white space before `stop`, if it leaves three quarters; else `stop` itself."""
+    """Return the last white space before `stop`, if it leaves three quarters; else `stop` itself."""
     earliest = start + int((stop - start) * _LAST_QUARTER)
     for position in range(stop, earliest, -1):
         if text[position - 1].isspace():

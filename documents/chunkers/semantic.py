@@ -1,4 +1,4 @@
-"""Sentences, kept together as long as they speak of the same."""
+"""The chunker that keeps sentences together as long as they are similar."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from knowlex.runtime.components import component
 
 BATCH = 128  # pairs of sentences whose vectors are held at once
 PASSES = 4
-TELLING_TOKENS = 5  # a "sentence" of fewer stays with the one before: it costs a run, and says nothing
+MIN_TOKENS = 5  # a shorter "sentence" stays with the one before: it costs a run, and has no topic
 
 
 class SemanticChunker:
@@ -25,7 +25,7 @@ class SemanticChunker:
     similarity, and at `size` tokens at the latest; nothing is repeated. Its pseudo-code puts the break
     behind the first sentence after the drop (its break index is that sentence's, and it appends before it
     breaks), which would glue the first sentence of every subject to the one before. Here the break is where
-    its comment means it to be: at the drop. Pages, parts, code and tables open chunks as for the others.
+    its comment means it to be: at the drop. Pages, pieces, code and tables open chunks as for the others.
     """
 
     def __init__(
@@ -37,54 +37,55 @@ class SemanticChunker:
         """No chunk only where the text is blank. Raises ValueError (settings), EmbedderError."""
         sizes = compute_sizes(settings, overlapping=False)
         _check_settings(settings)
-        reading = MeasuredText(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
-        parts = list(cut_pieces(reading.material, sizes))
+        text = MeasuredText(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
+        pieces = list(cut_pieces(text.source, sizes))
         embedder = self._embedder or component("SENTENCE_EMBEDDER", SentenceEmbedder)
-        drops = _TopicBreaks(parts, extraction.text, embedder, settings.similarity_threshold)
-        for asking in range(PASSES):
-            packer = _SemanticPacker(reading, replace(sizes, tiny=0), drops, settings.min_size)
-            groups = packer.pack(parts)
-            if drops.as_supposed(everywhere=asking == PASSES - 2):
+        breaks = _TopicBreaks(pieces, extraction.text, embedder, settings.similarity_threshold)
+        for attempt in range(PASSES):
+            packer = _SemanticPacker(text, replace(sizes, tiny=0), breaks, settings.min_size)
+            groups = packer.pack(pieces)
+            if breaks.check_guesses(everywhere=attempt == PASSES - 2):
                 break
-        return reading.drafts(groups, most=sizes.most)
+        return text.drafts(groups, most=sizes.most)
 
 
 class _TopicBreaks:
-    """Where a sentence begins that is too unlike the one before it.
+    """Finds where a sentence begins that is too unlike the one before it.
 
-    Most neighbours are, so that is supposed of those that nobody has looked at; two vectors are asked for
-    only where a chunk might end, which is at two sentences of five.
+    Most neighbours are, so that is the guess for those not compared yet; two vectors are computed only where
+    a chunk might end, which is at two sentences of five.
     """
 
     def __init__(
-        self, parts: Sequence[Piece], text: str, embedder: SentenceEmbedder, threshold: float
+        self, pieces: Sequence[Piece], text: str, embedder: SentenceEmbedder, threshold: float
     ) -> None:
-        telling = [part for part in parts if part.tokens >= TELLING_TOKENS and not part.goes_on]
-        self._before = {two.start: (one, two) for one, two in pairwise(telling)}
+        comparable = [part for part in pieces if part.tokens >= MIN_TOKENS and not part.continues]
+        self._before = {two.start: (one, two) for one, two in pairwise(comparable)}
         self._text, self._embedder, self._threshold = text, embedder, threshold
         self._known: dict[int, bool] = {}
-        self._supposed: list[int] = []
+        self._guesses: list[int] = []
 
-    def at(self, start: int) -> bool:
+    def is_break(self, start: int) -> bool:
+        """Tell if a break is at `start`, as far as known."""
         if start not in self._before:
             return False
         if start not in self._known:
-            self._supposed.append(start)
+            self._guesses.append(start)
         return self._known.get(start, True)
 
-    def as_supposed(self, *, everywhere: bool) -> bool:
-        """Looks at what was supposed since the last call; False if any of that was wrong.
+    def check_guesses(self, *, everywhere: bool) -> bool:
+        """Compare what was guessed since the last call; False if any guess was wrong.
 
-        everywhere: then look at all the others too, so that nothing will have to be supposed again.
+        everywhere: then compare all the others too, so that nothing has to be guessed again.
         """
-        looked_at, self._supposed = self._supposed, []
-        self._look_at(looked_at)
-        right = all(self._known[start] for start in looked_at)
+        guessed, self._guesses = self._guesses, []
+        self._compare(guessed)
+        right = all(self._known[start] for start in guessed)
         if everywhere and not right:
-            self._look_at([start for start in self._before if start not in self._known])
+            self._compare([start for start in self._before if start not in self._known])
         return right
 
-    def _look_at(self, places: Sequence[int]) -> None:
+    def _compare(self, places: Sequence[int]) -> None:
         for first in range(0, len(places), BATCH):
             some = places[first : first + BATCH]
             pairs = [self._text[piece.start : piece.end] for start in some for piece in self._before[start]]
@@ -94,14 +95,16 @@ class _TopicBreaks:
 
 
 class _SemanticPacker(Packer):
-    def __init__(self, reading: MeasuredText, sizes: Sizes, drops: _TopicBreaks, min_size: int) -> None:
-        super().__init__(reading.material.contents, sizes, reading.page_of)
-        self._drops, self._min_size = drops, min_size
+    """Packs groups that end at a break once they have the minimum size."""
+
+    def __init__(self, text: MeasuredText, sizes: Sizes, breaks: _TopicBreaks, min_size: int) -> None:
+        super().__init__(text.source.contents, sizes, text.page_of)
+        self._breaks, self._min_size = breaks, min_size
 
     def is_full(self, current: Group, piece: Piece) -> bool:
         if self.overflows(current, piece):
             return True
-        return current.tokens >= self._min_size and self._drops.at(piece.start)
+        return current.tokens >= self._min_size and self._breaks.is_break(piece.start)
 
 
 def _check_settings(settings: ChunkingSettings) -> None:

@@ -1,4 +1,4 @@
-"""Whole sentences, packed to a target size."""
+"""The chunker that packs whole sentences to a target size."""
 
 from documents.chunkers.packing import split_into_sentences
 from documents.chunkers.pieces import MAX_CHARS, MAX_TOKENS

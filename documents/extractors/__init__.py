@@ -1,25 +1,16 @@
-"""Bytes -> text with its structure. Whatever parses runs in a child process that can be killed.
+"""Extraction: bytes -> text with its structure. Whatever parses runs in a child process that can be killed.
 
-The parent's side
-    `sandbox`               the extractor that settings.KNOWLEX names
-    `owner`, `listening`, `wire`, `frames`   its nursery, what a child tells, and how that travels
-    `turns`, `limits`       how many at a time, and what each may cost
-
-The child's side
-    `nursery`, `warming`    forks a child for each file from a process that has loaded all it needs
-    `jail`, `syscalls`, `confined`   limits, and what may be asked of the kernel
-    `reading`, `sniffing`, `kinds`   what a file is, and who reads it
-    `failures`              how a reader says that there is no text
-    `cleaning`, `composing`, `metadata`, `decoding`, `flattening`   what readers share
-
-PDF
-    `pdf`, `pdfium`, `pypdf`, `pages`, `guarded`, `quality`   two libraries, and whose page is kept
-    `layout`, `geometry`, `looks`, `hyphens`, `running`, `tables`, `arrangement`   lines -> paragraphs
-    `outline`, `detection`  headings, by the outline or by how they look
-    `scans`, `pictures`, `ocr`, `tesseract`   pages that are pictures
-
-The others
-    `markdown`, `frontmatter`, `text`
-    `html`, `markup`
-    `docx`, `wordtext`, `wordstyles`
+Layers, from above
+    `sandbox`       the extractor that settings.KNOWLEX names, and the jailed processes that it uses
+        `extractor`     the parent's side: it hands files to a fork server and limits what they cost
+        `fork_server`, `jail`   the child's side: a process for each file, and what it may ask of the kernel
+        `wire`, `fair_semaphore`, `ocr`   their protocol, waiting in order, text recognition by Tesseract
+    `readers`       which type a file is, and the reader for it
+    `html`, `markup`, `docx`, `docx_text`, `markdown`, `text`   the readers of the formats
+    `pdf`           the reader of PDFs
+        `reader`        two libraries, and whose page is kept
+        `pdfium`, `pypdf_reader`, `pages`   the libraries behind one protocol
+        `structure`, `heading_detection`, `layout`   lines -> paragraphs, headings, tables and lists
+    `composer`, `decoding`, `cleaning`   what readers share
+    `job`, `failures`   what is to be read, within which limits, and how it fails
 """

@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from documents.text.characters import LINE_END, clean_characters, clean_label, has_text
-from documents.text.word_lists import read_vocabulary
+from documents.text.word_lists import read_vocabulary, read_words
 
 # PDFium marks a hyphen at a line's end with U+FFFE or U+0002, with or without the line end after it;
 # some typesetters write U+00AD, all others a plain hyphen.
@@ -18,30 +18,12 @@ _BROKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_CONJUNCTIONS = frozenset({"and", "or", "to", "und", "oder", "bzw", "bis"})
+_CONJUNCTIONS = read_words("conjunctions")
 _LAST_WORD = re.compile(r"[\w'’]+\Z")
 _FIRST_WORD = re.compile(r"[\w'’]+")
 _LONGEST = 40
 _NEARBY = 4_000
-# Parts that are words by themselves but are written with a hyphen only rarely.
-_PREFIXES = frozenset(
-    {
-        "corona",
-        "dis",
-        "electro",
-        "geo",
-        "hydro",
-        "macro",
-        "micro",
-        "mis",
-        "neuro",
-        "over",
-        "photo",
-        "re",
-        "thermo",
-    }
-    | {"un", "under"}
-)
+_PREFIXES = read_words("prefixes")
 
 
 def rejoin_words(text: str) -> str:

@@ -35,7 +35,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class ParagraphKind:
-    """What a paragraph is.
+    """The kind of a paragraph.
 
     level: of a heading, from 1; 0 for none. is_contents: a line of a table of contents.
     """

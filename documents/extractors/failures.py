@@ -1,4 +1,4 @@
-"""What a document may hold at most, and the errors of a file that has no usable text."""
+"""Limits of a document's size, and the errors of a file that has no usable text."""
 
 
 class Unreadable(Exception):

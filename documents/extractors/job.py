@@ -52,7 +52,7 @@ JOB_BYTES = _PACKED.size
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How to read a file; sent to the fork server as JOB_BYTES bytes.
+    """An order to read a file, sent to the fork server as JOB_BYTES bytes.
 
     name_kind: guessed by the file's name. brief: within BRIEF_USER_S. patient: see TextExtractor.
     draw: the 1-based page of which only a picture is wanted; 0 to read the file.

@@ -172,7 +172,7 @@ def _blocks(tokens: Sequence[Token], lines: Sequence[int], text: str) -> Iterato
 
 
 def _plain(inline: Token) -> str:
-    """A heading as it reads: "The **cell** [1](#n)" -> "The cell 1"."""
+    """Return a heading as it reads: "The **cell** [1](#n)" -> "The cell 1"."""
     parts = _INLINE.parseInline(inline.content[:2_000])[0].children or []
     shown = (
         " " if part.type == "softbreak" else part.content for part in parts if part.type != "html_inline"

@@ -165,7 +165,7 @@ def _is_code_block(element: Any) -> bool:
 
 
 def _is_layout(table: Any) -> bool:
-    """A table that only places things: one walk_children another, headings in cells, or a single column."""
+    """Tell if a table is for layout only: it holds another, or headings in cells, or a single column."""
     if table.find(".//table") is not None or next(table.iter(*_LEVELS), None) is not None:
         return True
     return all(sum(cell.tag in _CELLS for cell in row) < 2 for row in table.iter(*_ROWS))

@@ -1,4 +1,4 @@
-"""Files below folders, in order, one at a time: neither loops nor pipes nor what is hidden. Plain Python."""
+"""Listing of files below folders, in order, without hidden ones, pipes and loops of links."""
 
 import os
 import stat
@@ -12,14 +12,14 @@ LEADS_OUT = "It is a link that leads out of the folder; name the file itself to 
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """problem: why it cannot be taken, "" if it can."""
+    """A file to be ingested. problem: why it cannot be, "" if it can."""
 
     path: Path
     problem: str = ""
 
 
 def list_files(paths: Iterable[Path], *, include: Sequence[str] = ()) -> Iterator[ListedFile]:
-    """Named files as they are; of folders, all files below, by name, hidden ones left out.
+    """Yield files that are named, and of folders all files below, by name, without hidden ones.
 
     include: only names, or paths below the folder, that match one of these (`*.pdf`, `2024/*`); files that
     are named themselves are always taken. A folder that is reached twice, by links, is read once.
@@ -73,7 +73,10 @@ def _list_entry(
 
 
 def _leads_out(path: Path, root: Path) -> bool:
-    """A link within a folder that others can write to must not bring in what only we can read."""
+    """Tell if a link leads out.
+
+    In a folder that others can write to it must not bring in what only we can read.
+    """
     return path.is_symlink() and not path.resolve().is_relative_to(root.resolve())
 
 

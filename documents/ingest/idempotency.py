@@ -1,6 +1,6 @@
-"""Requests that their sender may repeat: the same key and request get the first answer again.
+"""Idempotent requests: the same key and request get the first reply again.
 
-A record is claimed before the work, completed with the answer (for jobs in the work's own transaction), and
+A record is claimed before the work, completed with the reply (for jobs in the work's own transaction), and
 removed when the work fails. A claim ends by itself: a server that died in between leaves no trap.
 """
 
@@ -52,7 +52,7 @@ _FORGET = """
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer that can be given again. body: JSON types, UUIDs and times. replayed: it was given before."""
+    """A reply that can be sent again. body: JSON types, UUIDs and times. replayed: it was sent before."""
 
     status: int
     body: Any
@@ -62,9 +62,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to do the work until `locked_until`. since: when the request came for the first time.
+    """The right to do the work until `locked_until`. since: when the request first came.
 
-    taken_over: somebody had it before, and has not answered.
+    taken_over: somebody had it before, and has not replied.
     """
 
     id: int
@@ -73,18 +73,21 @@ class Claim:
     taken_over: bool
 
     def may_have_made(self, created_at: datetime) -> bool:
-        """Whether the earlier holder of this claim, who died before it could answer, made what is there."""
+        """Tell if the earlier holder of this claim, who died before it could reply, made what is there."""
         return self.taken_over and created_at >= self.since
 
     def complete(self, reply: Reply) -> None:
-        """Raises Conflict if the claim ended meanwhile and somebody else has taken it over."""
+        """Store the reply.
+
+        Raises Conflict if the claim ended meanwhile and somebody else has taken it over.
+        """
         stored = json.dumps({"body": reply.body, "location": reply.location}, cls=DjangoJSONEncoder)
         if not execute(_COMPLETE, [reply.status, stored, self.id, self.locked_until]):
             raise _conflict_error()
 
 
 def checked_key(key: str | None) -> str | None:
-    """The header's value; None without the header. Raises InvalidInput."""
+    """Return the header's value if it is valid; None without the header. Raises InvalidInput."""
     if key is None:
         return None
     if not 0 < len(key) <= MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
@@ -94,7 +97,7 @@ def checked_key(key: str | None) -> str | None:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Of what was asked: SHA-256, hex. The order of keys in an object does not matter."""
+    """Return the SHA-256 of a request, hex. The order of keys in an object does not matter."""
     text = json.dumps(parts, sort_keys=True, cls=DjangoJSONEncoder)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -108,7 +111,7 @@ def answer_once(
     lock_s: float,
     in_transaction: bool,
 ) -> Reply:
-    """`work`'s reply, or the stored one of the same request; without a key, simply `work`'s.
+    """Return `work`'s reply, or the stored one of the same request; without a key, simply `work`'s.
 
     asked: the request's fingerprint. lock_s: longer than the work takes. in_transaction: work and record are
     committed together. Only successes are stored: after an exception the request may be tried again.
@@ -129,7 +132,7 @@ def answer_once(
 
 
 def forget_expired() -> int:
-    """A chore; returns how many records went."""
+    """Delete expired records; returns how many."""
     return len(with_retries(lambda: execute(_FORGET, [KEPT_HOURS])))
 
 

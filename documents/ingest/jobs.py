@@ -1,6 +1,6 @@
-"""Ingest jobs: taking them on, and taking up again what failed. No HTTP and no queue in here.
+"""Ingest jobs: creating them, replacing documents, and retrying what failed. No HTTP and no queue in here.
 
-A job is on record when `create_job` returns, its files in place; workers find what waits there.
+A job and its files are stored when `create_job` returns; workers find its items in the table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ class NewDocument:
     """One document to be ingested.
 
     filename: cleaned; "" only for a url. upload: of a file or a text, staged; it is moved to its place.
-    error: why it was refused at the door; it is recorded as failed with this reason.
+    error: why it was refused on arrival; it is recorded as failed with this reason.
     """
 
     source_type: Literal["file", "url", "text"]
@@ -47,7 +47,7 @@ def build_job(collection: Collection, access: Access, chunking: ChunkingSettings
 
 
 def build_item(job: IngestJob, position: int, new: NewDocument) -> IngestItem:
-    """The row, without its file yet."""
+    """Build the row of an item, without its file yet."""
     item = IngestItem(
         job=job,
         collection_id=job.collection_id,
@@ -71,7 +71,10 @@ def build_item(job: IngestJob, position: int, new: NewDocument) -> IngestItem:
 def keep_files(
     items: Sequence[IngestItem], documents: Sequence[NewDocument], *, write: Callable[[], None]
 ) -> None:
-    """Files to their places, then the rows; of rows that are certainly not there the files go again."""
+    """Move files to their places, then write the rows.
+
+    If the rows are certainly not there, remove the files.
+    """
     try:
         for item, new in zip(items, documents, strict=True):
             if new.upload and item.status != item.Status.FAILED:
@@ -87,7 +90,10 @@ def keep_files(
 
 
 def refuse_known(collection_id: UUID, documents: Sequence[NewDocument]) -> list[NewDocument]:
-    """The same, those refused whose bytes the collection has already: their files are not even kept."""
+    """Return the documents, with an error where the collection has the bytes already.
+
+    That file is not kept.
+    """
     sums = {new.upload.checksum for new in documents if new.upload and not new.error}
     rows = Document.objects.current().filter(collection_id=collection_id, checksum__in=sums)
     known = with_retries(lambda: dict(rows.values_list("checksum", "id"))) if sums else {}
@@ -100,7 +106,7 @@ def refuse_known(collection_id: UUID, documents: Sequence[NewDocument]) -> list[
 
 
 def find_refusal(new: NewDocument) -> KnowlexError | None:
-    """Why it is not taken on; None if it is."""
+    """Return why a document is refused; None if it is not."""
     if new.error:
         return new.error
     if new.upload and new.upload.size_bytes == 0:
@@ -144,7 +150,7 @@ def replace_document(
     chunking: ChunkingSettings | None = None,
     origin: str = "api",
 ) -> IngestJob | None:
-    """Take on a new version of a document, which answers as it was until the new one is embedded.
+    """Create a job for a new version of a document, whose present version is searched until that is embedded.
 
     What is not sent with it, title and metadata, stays the document's (embeddings.work.version_switch).
     None: these are the bytes that it has already, or is to have; nothing is done. A version under way is
@@ -171,7 +177,7 @@ def replace_document(
 
 
 def _is_current_version(document: Document, checksum: str) -> bool:
-    """Whether the bytes are those of the version that counts. Raises Duplicate for another document's."""
+    """Tell if the bytes are those of the latest version. Raises Duplicate for another document's."""
     under_way = with_retries(IngestItem.objects.open().filter(replaces=document.id).first)
     if checksum == (under_way or document).checksum:
         return True
@@ -203,7 +209,7 @@ def _supersede(document_id: UUID) -> None:
 
 
 def _restart_item(document_id: UUID, access: Access, new: NewDocument) -> IngestJob:
-    """For a document that waits, is being read, or has failed: the item begins again with these bytes."""
+    """Restart the item of a document that waits, is being read, or has failed, with these bytes."""
     rows = IngestItem.objects.unstored().allowed_to(access).select_related("job")
     item = with_retries(rows.filter(id=document_id).first)
     if item is None:
@@ -249,9 +255,11 @@ def create_job(
     chunking: ChunkingSettings,
     origin: str = "api",
 ) -> IngestJob:
-    """Take all of them on, or none. Raises Forbidden, NotFound (the collection is gone), StorageUnavailable.
+    """Create a job with all documents, or none.
 
-    Whoever calls it tells the workers (embeddings.tasks.enqueue_ingest); if nobody does, the sweep will.
+    Raises Forbidden, NotFound (the collection), StorageUnavailable.
+
+    The caller notifies the workers (embeddings.tasks.enqueue_ingest); otherwise the sweep will.
     """
     access.require("write")
     access.require_collection(collection.id)
@@ -263,7 +271,7 @@ def create_job(
 
 
 def retry_job(job_id: UUID, *, access: Access) -> int:
-    """Let the job's failed documents be tried again; returns how many. Raises NotFound, Forbidden.
+    """Retry the job's failed documents; returns how many. Raises NotFound, Forbidden.
 
     Not those that were deleted, or replaced by a newer version, nor duplicates, whose files are not kept: if
     what a duplicate equalled is gone, it says from now on that the file must be sent again.
@@ -275,7 +283,7 @@ def retry_job(job_id: UUID, *, access: Access) -> int:
 
 
 def retry_document(document_id: UUID, *, access: Access) -> int:
-    """The same for one document, its replacement included. Raises NotFound, Forbidden."""
+    """Retry one document, its replacement included; returns how many. Raises NotFound, Forbidden."""
     access.require("write")
     items = IngestItem.objects.allowed_to(access).of_document(document_id)
     stored = Document.objects.current().allowed_to(access).filter(id=document_id)
@@ -286,7 +294,10 @@ def retry_document(document_id: UUID, *, access: Access) -> int:
 
 @transaction.atomic
 def _retry(items: Any) -> int:
-    """What is stored needs its vectors only; what is not begins anew, if its file or address is known."""
+    """Reset items.
+
+    A stored document needs its vectors only, others restart if their file or address is known.
+    """
     ids = list(items.select_for_update().order_by("id").values_list("id", flat=True))
     stored = Document.objects.existing_ids(ids)
     Document.objects.filter(id__in=stored).update(status=Document.Status.PENDING)
@@ -301,7 +312,7 @@ def _retry(items: Any) -> int:
 
 
 def forget_finished_jobs() -> int:
-    """Records are for people: jobs that ended well go after a week, those with failures after 30 days.
+    """Delete records of jobs: those that ended well after a week, those with failures after 30 days.
 
     The documents stay; files that only failed ones had are swept after this. Returns how many went.
     """

@@ -1,4 +1,4 @@
-"""One document of a job from its bytes to its stored chunks, in a worker. Every outcome is recorded."""
+"""The worker of ingest jobs: a document from its bytes to stored chunks. Every outcome is recorded."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ from knowlex.db.threads import release_connection, with_retries
 from knowlex.runtime.liveness import Heartbeat
 
 PROGRESS_EVERY_S = 1.0
-FILE_WITHIN = timedelta(minutes=2)  # of the first look, whoever sees the file has taken it
+FILE_WITHIN = timedelta(minutes=2)  # of the first claim, a worker that has the file has claimed it
 FILE_GONE = (
     "The document's file is not where the workers look for it (KNOWLEX_DATA_DIR/files, which web servers and "
     "workers must share)."
@@ -36,9 +36,9 @@ log = logging.getLogger(__name__)
 
 
 def run_next() -> UUID | None:
-    """Take the most urgent document, read it and store it; its id if it is stored, so wants vectors.
+    """Read and store the most urgent document; return its id if it is stored and so needs vectors.
 
-    None if there is nothing to do, or the document failed, which its item tells then. Holds no database
+    None if there is nothing to do, or the document failed, which its item records. Holds no database
     connection while it reads. Raises DatabaseUnavailable if none could be claimed.
     """
     lease = new_id()
@@ -47,7 +47,7 @@ def run_next() -> UUID | None:
         return None
     release_connection()
     with Heartbeat(lambda: queue.renew(item, lease)):
-        return _DocumentRun(item, lease).outcome()
+        return _DocumentRun(item, lease).run()
 
 
 @transaction.atomic
@@ -56,15 +56,17 @@ def _claim(lease: UUID) -> IngestItem | None:
 
 
 class _FileNotFound(Exception):
-    """It was taken on by a web server with another folder, was deleted in this moment, or is lost."""
+    """The file came to a web server with another folder, was deleted in this moment, or is lost."""
 
 
 class _DocumentRun:
+    """One attempt at a document that a worker has claimed."""
+
     def __init__(self, item: IngestItem, lease: UUID) -> None:
         self.item, self.lease = item, lease
         self._written_at = 0.0
 
-    def outcome(self) -> UUID | None:
+    def run(self) -> UUID | None:
         try:
             self._store()
         except LeaseLost:
@@ -109,7 +111,10 @@ class _DocumentRun:
             raise writer.duplicate_error(known)
 
     def _fetch(self) -> None:
-        """Once: what was fetched is the item's file from then on, also for a later try."""
+        """Fetch a document from the web, once.
+
+        The result is the item's file from then on, also for a retry.
+        """
         item = self.item
         if not item.source_url:
             raise NotFound("The document's file is gone.")
@@ -124,7 +129,10 @@ class _DocumentRun:
             self._record(lambda: queue.record_fetched(item, self.lease))
 
     def _on_progress(self, progress: ReadingProgress) -> None:
-        """About once a second. A database that is away for a moment does not end the reading."""
+        """Record progress about once a second.
+
+        A database that is away for a moment does not end the reading.
+        """
         if time.monotonic() - self._written_at < PROGRESS_EVERY_S:
             return
         self._written_at = time.monotonic()
@@ -154,7 +162,7 @@ class _DocumentRun:
         writer.write_document(document, extraction, drafts, last=lambda: self._hand_over(document))
 
     def _hand_over(self, document: Document) -> None:
-        """In the transaction that stores the document: from its commit on, nobody holds the item."""
+        """Record in the transaction that stores the document that no worker holds the item any more."""
         queue.record_stored(
             self.item,
             self.lease,
@@ -171,7 +179,10 @@ class _DocumentRun:
             self._end(lambda: queue.postpone(self.item, self.lease))
 
     def _leave(self) -> None:
-        """Others may see the file. None of them did in time, unless it is this worker that sees no files."""
+        """Leave the item to workers that have its file.
+
+        Fail it if none did in time, unless we see no files at all.
+        """
         log.error(
             "document left to other workers",
             extra={"item": str(self.item.id), "reason": storage.OTHER_FOLDER},
@@ -191,7 +202,7 @@ class _DocumentRun:
             storage.remove_file(self.item.file)
 
     def _end(self, work: Callable[[], None]) -> bool:
-        """If it cannot be recorded now, the lease ends, and the document is read again."""
+        """Record an outcome; if that fails now, the lease ends, and the document is read again."""
         try:
             self._record(work)
             return True

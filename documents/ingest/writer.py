@@ -1,4 +1,7 @@
-"""The one way in which a file becomes a document, for uploads and for jobs: read, split, written whole."""
+"""The steps by which a file becomes a document, for uploads and jobs.
+
+Reading, splitting, writing it whole.
+"""
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -28,7 +31,10 @@ def read_file(
     on_progress: OnProgress | None = None,
     patient: bool = False,
 ) -> Extraction:
-    """Raises UnreadableDocument, DependencyUnavailable, and whatever `on_progress` raises."""
+    """Extract a file's text.
+
+    Raises UnreadableDocument, DependencyUnavailable, and what `on_progress` raises.
+    """
     extractor = component("EXTRACTOR", TextExtractor)
     return extractor.extract(
         path, filename=filename, sources=sources, on_progress=on_progress, patient=patient
@@ -36,7 +42,7 @@ def read_file(
 
 
 def split_text(extraction: Extraction, chunking: ChunkingSettings) -> list[ChunkDraft]:
-    """At least one chunk. Raises UnreadableDocument (no text), EmbedderError (semantic)."""
+    """Split a text into at least one chunk. Raises UnreadableDocument (no text), EmbedderError (semantic)."""
     drafts = component(f"CHUNKER_{chunking.strategy.upper()}", Chunker).split(extraction, chunking)
     if not drafts:
         raise UnreadableDocument("The document contains no text.")
@@ -44,7 +50,7 @@ def split_text(extraction: Extraction, chunking: ChunkingSettings) -> list[Chunk
 
 
 def build_document(extraction: Extraction, drafts: list[ChunkDraft], **fields: Any) -> Document:
-    """The row, not stored yet: what the text tells, and `fields`, which go before it."""
+    """Build the row, not stored yet, from the extraction and from `fields`, which take precedence."""
     title = fields.pop("title", "") or extraction.title
     metadata = {**extraction.metadata, **fields.pop("metadata", {})}
     return Document(
@@ -63,7 +69,7 @@ def build_document(extraction: Extraction, drafts: list[ChunkDraft], **fields: A
 def write_document(
     document: Document, extraction: Extraction, drafts: list[ChunkDraft], *, last: Also
 ) -> None:
-    """One short transaction for all rows, and for what `last` does in it. Its file is in place already.
+    """Write all rows in one short transaction, with what `last` does. The file is in its place already.
 
     Raises Duplicate, NotFound (the collection, or what it replaces, is gone), whatever `last` raises.
     """
@@ -79,7 +85,7 @@ def write_document(
 
 
 def write_with_file(document: Document, extraction: Extraction, drafts: list[ChunkDraft]) -> None:
-    """`write`; if it fails for certain, the document's file goes too."""
+    """Write the document; if that fails for certain, remove its file."""
     commit_sent = False
 
     def last() -> None:
@@ -96,7 +102,7 @@ def write_with_file(document: Document, extraction: Extraction, drafts: list[Chu
 
 
 def _write_once(document: Document, attempt: Callable[[], None]) -> None:
-    """Run `attempt`; constraints tell if an equal upload, here or in another process, was first."""
+    """Run `attempt`; a constraint fails if an equal upload, here or in another process, was first."""
     try:
         attempt()
     except IntegrityError as exc:
@@ -117,7 +123,7 @@ def _check_parents(document: Document, cause: Exception) -> None:
 
 
 def find_duplicate(collection_id: UUID, checksum: str) -> UUID | None:
-    """The document that has these bytes in the collection; a version in the making does not count."""
+    """Return the document with these bytes in the collection; a pending new version does not count."""
     rows = Document.objects.current().with_checksum(collection_id, checksum)
     return rows.values_list("id", flat=True).first()
 

@@ -1,4 +1,4 @@
-"""What may stand in `settings` of a collection and of an ingest job, and what it means where it does not."""
+"""The settings of collections and ingest jobs: their names, limits and defaults."""
 
 from collections.abc import Collection as Group
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ CHUNKING_NAMES = (
 )
 COLLECTION_NAMES = (*CHUNKING_NAMES, "embedding_model", "default_permissions")
 MIN_SIZE, MAX_SIZE = 20, 512
-NEW_COLLECTION = ChunkingSettings(strategy="semantic", size=512, overlap=50)  # unless it is told otherwise
+NEW_COLLECTION = ChunkingSettings(strategy="semantic", size=512, overlap=50)  # the defaults of a new one
 VISIBILITIES = ("public", "private", "restricted")
 MAX_PRINCIPALS, MAX_PRINCIPAL_CHARS = 1000, 255
 _ATTRIBUTES = {
@@ -34,9 +34,9 @@ _ATTRIBUTES = {
 
 
 def check_settings(given: Any, names: Group[str]) -> dict[str, Any]:
-    """The settings as they came, each of them known and within its limits.
+    """Return the settings as given if each is known and within its limits.
 
-    names: those that may be given. Raises InvalidInput naming `settings` or, say, `settings.chunk_size`.
+    names: those that may be given. Raises InvalidInput for `settings` or, say, `settings.chunk_size`.
     """
     if not isinstance(given, Mapping):
         raise InvalidInput("settings must be an object.", field="settings")
@@ -50,9 +50,9 @@ def check_settings(given: Any, names: Group[str]) -> dict[str, Any]:
 
 
 def merge_settings(base: ChunkingSettings, given: Mapping[str, Any]) -> ChunkingSettings:
-    """`base` with what is given in its place.
+    """Return `base` with the given settings in place of its own.
 
-    An overlap and a minimum that nobody gave shrink with a small size; given ones that do not fit it raise
+    An overlap and a minimum that are not given shrink with a small size; given ones that do not fit it raise
     InvalidInput.
     """
     values = {attribute: given.get(name, getattr(base, attribute)) for name, attribute in _ATTRIBUTES.items()}
@@ -65,23 +65,23 @@ def merge_settings(base: ChunkingSettings, given: Mapping[str, Any]) -> Chunking
 
 
 def read_chunking(stored: Mapping[str, Any]) -> ChunkingSettings:
-    """By a collection's settings; what is missing there is the server's default."""
+    """Return a collection's chunking; what its settings lack is the server's default."""
     own = {name: value for name, value in stored.items() if name in CHUNKING_NAMES}
     return merge_settings(settings.CHUNKING, own) if own else settings.CHUNKING
 
 
 def to_client_names(chunking: ChunkingSettings) -> dict[str, Any]:
-    """The other way round: under the names that clients use."""
+    """Return chunking settings under the names that clients use."""
     return {name: getattr(chunking, attribute) for name, attribute in _ATTRIBUTES.items()}
 
 
 def job_settings_by_name(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a job's stored chunking, which is written as ChunkingSettings' own fields."""
+    """Return a job's chunking under clients' names; it is stored under ChunkingSettings' own."""
     return to_client_names(ChunkingSettings(**stored)) if stored else {}
 
 
 def get_embedding_model() -> str:
-    """The active one: what all collections are embedded with."""
+    """Return the name of the active model, with which all collections are embedded."""
     return component("EMBEDDING_MODEL", ActiveEmbeddingModel).name()
 
 

@@ -1,4 +1,4 @@
-"""In which state a collection is: another one after every change of what a question may find in it.
+"""States of collections: a number that differs after every change of what a search may return.
 
 Triggers (migrations/sql/collection_changes.sql) add a row with a random mark for each change; the state is
 their sum. A sum, since the greatest id would miss a change that began earlier and was committed later.
@@ -43,11 +43,11 @@ _NOTE = """
 
 
 def record_changes(chunk_ids: Sequence[UUID]) -> None:
-    """These are found otherwise from now on, though no row of theirs has changed. In a transaction."""
+    """Record that searches rank these chunks otherwise though no row of theirs changed. In a transaction."""
     if chunk_ids:
         execute(_NOTE, [list(chunk_ids)])
 
 
 def fold_changes(*, above: int = FOLD_ABOVE) -> None:
-    """Make one row of the many of a collection; no state changes. Raises DatabaseUnavailable."""
+    """Merge the many rows of a collection into one; no state changes. Raises DatabaseUnavailable."""
     with_retries(lambda: execute(_FOLD, {"above": above}))

@@ -1,4 +1,4 @@
-"""What a collection holds, counted by PostgreSQL."""
+"""Statistics of collections, counted by PostgreSQL."""
 
 import json
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from documents.access.scopes import Access
 from documents.library.collections import get_collection
 from knowlex.db.threads import execute, with_retries
 
-_HELD_BY = """
+_PRESENT = """
     WITH RECURSIVE held (language) AS (
         (SELECT d.language FROM documents_document d WHERE d.collection_id = read.id
             ORDER BY d.language LIMIT 1)
@@ -25,15 +25,15 @@ _HELD_BY = """
 # Rows of `language`, "" for unknown; parameter: collections (uuid[]).
 LANGUAGES = f"""
     SELECT DISTINCT found.language FROM unnest((SELECT %(collections)s::uuid[])) AS read (id),
-        LATERAL ({_HELD_BY}) AS found
+        LATERAL ({_PRESENT}) AS found
 """  # noqa: S608 - no value is in it
 _STORED = f"""
-    SELECT DISTINCT found.language FROM documents_collection AS read, LATERAL ({_HELD_BY}) AS found ORDER BY 1
+    SELECT DISTINCT found.language FROM documents_collection AS read, LATERAL ({_PRESENT}) AS found ORDER BY 1
 """  # noqa: S608
 
 
 def stored_languages() -> list[str]:
-    """Of all documents, "" for unknown; new versions in the making count too."""
+    """Return the languages of all documents, "" for unknown; pending new versions count too."""
     return [code for (code,) in with_retries(lambda: execute(_STORED))]
 
 
@@ -57,7 +57,10 @@ _STATS = """
 
 @dataclass(frozen=True, slots=True)
 class CollectionCounts:
-    """bytes: of stored files and of the text of pages and chunks. by_status: waiting and failed ones too."""
+    """Counts of a collection.
+
+    bytes: stored files, text of pages and chunks. by_status: with those not stored.
+    """
 
     documents: int
     chunks: int
@@ -68,7 +71,7 @@ class CollectionCounts:
 
 
 def collection_stats(collection_id: UUID, *, access: Access) -> CollectionCounts:
-    """In one statement. Raises NotFound, Forbidden."""
+    """Count in one statement. Raises NotFound, Forbidden."""
     get_collection(collection_id, access=access)
 
     def read() -> dict[str, Any]:

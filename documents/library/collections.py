@@ -1,4 +1,4 @@
-"""What can be done with collections. No HTTP in here."""
+"""The services of collections: creating, finding, listing and changing them. No HTTP in here."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -31,7 +31,7 @@ MAX_NAME_CHARS = 255
 def create_collection(
     *, access: Access, name: str, description: str = "", settings: Mapping[str, Any] | None = None
 ) -> Collection:
-    """A new collection; what `settings` does not say is `NEW_COLLECTION`'s, and kept.
+    """Create a collection; settings that are not given are stored as `NEW_COLLECTION` has them.
 
     Raises Duplicate, InvalidInput (`name`, or the setting, say `settings.chunk_size`), Forbidden.
     """
@@ -47,7 +47,7 @@ def create_collection(
 
 
 def get_collection(collection_id: UUID, *, access: Access) -> Collection:
-    """With its counts. Raises NotFound, Forbidden."""
+    """Return a collection with its counts. Raises NotFound, Forbidden."""
     access.require_collection(collection_id)
     found = with_retries(Collection.objects.with_counts().filter(id=collection_id).first)
     if found is None:
@@ -56,7 +56,7 @@ def get_collection(collection_id: UUID, *, access: Access) -> Collection:
 
 
 def find_collection(name_or_id: str | None, *, access: Access) -> Collection:
-    """The collection with this name or id; None means `default`.
+    """Return the collection with this name or id; None means `default`.
 
     Raises NotFound, Forbidden (not the caller's to use), InvalidInput (empty).
     """
@@ -70,7 +70,7 @@ def find_collection(name_or_id: str | None, *, access: Access) -> Collection:
 
 
 def find_collections(names_or_ids: Sequence[str], *, access: Access) -> list[Collection]:
-    """The same for several, in their order and none twice, however many in one statement."""
+    """Return several collections, in their order and none twice, in one statement however many."""
     for text in names_or_ids:
         _check_name(text)
     if DEFAULT_COLLECTION in names_or_ids:
@@ -86,21 +86,21 @@ def find_collections(names_or_ids: Sequence[str], *, access: Access) -> list[Col
 
 
 def get_default_collection() -> Collection:
-    """It always exists: one that was deleted is made again."""
+    """Return the default collection; it always exists: one that was deleted is created again."""
     return with_retries(lambda: Collection.objects.get_or_create(name=DEFAULT_COLLECTION)[0])
 
 
 def list_collections(*, access: Access, page: Page, q: str = "") -> tuple[list[Collection], After | None]:
-    """One page of those that the caller may use, with their counts, in one statement.
+    """Return one page of the collections that the caller may use, with their counts, in one statement.
 
-    q: text that name or description must hold, whatever the case.
+    q: text that name or description must contain, whatever the case.
     """
     rows = Collection.objects.allowed_to(access).with_counts()
-    return with_retries(lambda: paged(rows.holding(q) if q else rows, page))
+    return with_retries(lambda: paged(rows.containing(q) if q else rows, page))
 
 
 def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[str, Any]) -> Collection:
-    """Any of `name`, `description`, `settings`; settings that are not given stay. Documents stay as they are.
+    """Change any of `name`, `description`, `settings`; settings that are not given stay, and so do documents.
 
     Raises Duplicate, InvalidInput, NotFound, Forbidden (also for the name and settings of `default`).
     """
@@ -119,7 +119,7 @@ def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[s
 
 
 def chunking_settings(collection: Collection, overrides: Mapping[str, Any] | None = None) -> ChunkingSettings:
-    """How the collection's documents are split: by the job's settings, else its own, else the server's.
+    """Return how a collection's documents are split: by the job's settings, else its own, else the server's.
 
     Raises InvalidInput naming the setting and its limit.
     """
@@ -128,7 +128,7 @@ def chunking_settings(collection: Collection, overrides: Mapping[str, Any] | Non
 
 
 def effective_settings(collection: Collection) -> dict[str, Any]:
-    """All settings by name, those that the collection takes from the server included."""
+    """Return all settings by name, those that the collection takes from the server included."""
     return {
         "embedding_model": get_embedding_model(),
         **to_client_names(chunking_settings(collection)),
@@ -137,7 +137,7 @@ def effective_settings(collection: Collection) -> dict[str, Any]:
 
 
 def check_new_name(name: str) -> str:
-    """The name without white space around it. Raises InvalidInput.
+    """Return the name without white space around it. Raises InvalidInput.
 
     A name that looked like an id could be taken for one where either is accepted.
     """
@@ -166,7 +166,7 @@ def _check_name(name_or_id: str) -> None:
 
 
 def _normalize_id(text: str) -> str:
-    """An id as it is stored, however it was written."""
+    """Return an id as it is stored, however it was written."""
     return str(UUID(text)) if _is_uuid(text) else text
 
 
@@ -185,7 +185,7 @@ def _refuse_default(collection: Collection, words: str) -> None:
 
 
 def _save(collection: Collection, write: Callable[[], object]) -> None:
-    """The unique constraint decides, also between two at once."""
+    """Save; the unique constraint decides between equal names, also at the same time."""
 
     def attempt() -> None:
         with transaction.atomic():

@@ -1,7 +1,7 @@
-"""What goes when documents go, in whatever state they are. Statements for one transaction of the caller's.
+"""Deletion of documents in any state: statements for one transaction of the caller's.
 
 A document that is stored goes with its pages, chunks, vectors and the new version in the making; one that
-waits or is being read is an item, which ends here: whoever has it in hand finds that its lease is gone.
+waits or is being read is an item, which ends here: its worker finds that the lease is gone.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ _DELETE = "DELETE FROM documents_document WHERE id = ANY(%(ids)s)"
 
 @dataclass(frozen=True, slots=True)
 class DeletedCounts:
-    """How much went; `documents` are those that were there, `stored` says how many of them were stored."""
+    """Counts of a deletion. documents: those that existed. stored: how many of them were stored."""
 
     documents: tuple[UUID, ...] = ()
     stored: int = 0
@@ -72,7 +72,7 @@ class DeletedCounts:
 
 
 def split_into_batches(document_ids: Sequence[UUID]) -> list[list[UUID]]:
-    """The documents in their order, in parts that are deleted at once without anybody waiting for long."""
+    """Split the documents, in order, into batches that are deleted without blocking others for long."""
     chunks_of = dict(execute(_SIZES, {"ids": list(document_ids)}))
     parts: list[list[UUID]] = []
     room = 0
@@ -87,7 +87,10 @@ def split_into_batches(document_ids: Sequence[UUID]) -> list[list[UUID]]:
 
 
 def lock_documents(document_ids: Sequence[UUID], *, access: Access) -> list[UUID]:
-    """Those that exist and that the caller may use; nobody adds to them until the transaction ends."""
+    """Lock the documents that exist and that the caller may use until the transaction ends.
+
+    Return their ids.
+    """
     scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed}
     found = {row[0] for row in execute(_LOCK_DOCUMENTS, scope)}
     found |= {row[0] for row in execute(_LOCK_ITEMS, scope)}
@@ -96,17 +99,17 @@ def lock_documents(document_ids: Sequence[UUID], *, access: Access) -> list[UUID
 
 
 def list_ids(collection_id: UUID) -> list[UUID]:
-    """Of all documents of a collection that is locked, those of jobs included."""
+    """Return the ids of all documents of a locked collection, those of jobs included."""
     return [row[0] for row in execute(_IN_COLLECTION, {"collection": collection_id})]
 
 
 def list_version_ids(document_ids: Sequence[UUID]) -> list[UUID]:
-    """The documents' own rows, and those of their new versions in the making."""
+    """Return the ids of the documents' rows, and of their pending new versions."""
     return [row[0] for row in execute(_VERSIONS, {"ids": list(document_ids)})]
 
 
 def delete_locked(document_ids: Sequence[UUID]) -> DeletedCounts:
-    """Of locked documents; the files go after the commit."""
+    """Delete locked documents; their files are removed after the commit."""
     ids = {"ids": list(document_ids)}
     rows = execute(_VERSIONS, ids)
     pages, chunks = execute(_COUNT, {"versions": [row[0] for row in rows]})[0]

@@ -1,4 +1,4 @@
-"""Lists of documents, stored or on their way, and of a document's chunks. No HTTP in here."""
+"""Lists of documents, stored or being ingested, and of a document's pages and chunks. No HTTP in here."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -22,7 +22,9 @@ from knowlex.web.pagination import After, Page, paged
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """number: 1-based. characters: of the page's text. read_by: "pdfium", "pypdf", "ocr", "text" or "none".
+    """The report of how a page was read.
+
+    number: 1-based. characters: of its text. read_by: as ExtractedPage has it.
 
     warnings: words of documents.types.PAGE_WARNINGS.
     """
@@ -34,7 +36,7 @@ class PageReport:
 
 
 def page_report(document_id: UUID, *, access: Access, in_any_state: bool = False) -> list[PageReport]:
-    """All pages in order, in one statement; a stored document has at least one. Raises NotFound.
+    """Return all pages in order, in one statement; a stored document has at least one. Raises NotFound.
 
     in_any_state: a document that waits, is being read or could not be read has none, and is not unknown.
     """
@@ -56,7 +58,7 @@ TYPES = tuple(Document.Source.values)
 
 @dataclass(frozen=True, slots=True)
 class DocumentFilter:
-    """What the list is to show. status, type: "" for any. q: text that title or file name must hold."""
+    """The filter of a list. status, type: "" for any. q: text that title or file name must contain."""
 
     collection_id: UUID | None = None
     job_id: UUID | None = None
@@ -65,35 +67,37 @@ class DocumentFilter:
     q: str = ""
 
 
-def list_documents(*, access: Access, page: Page, wanted: DocumentFilter) -> tuple[list[Entry], After | None]:
-    """One page of the documents that the caller may see, in one statement; duplicates only of a job.
+def list_documents(
+    *, access: Access, page: Page, filters: DocumentFilter
+) -> tuple[list[Entry], After | None]:
+    """Return one page of the documents that the caller may see, in one statement; duplicates only of a job.
 
     Each has `source_type` (file, url, text; None where no job brought it), `size` and `replacing`: a new
     version is in the making.
     """
     stored, unstored = (
-        _apply_filter(rows.allowed_to(access).with_origin(), wanted)
+        _apply_filter(rows.allowed_to(access).with_origin(), filters)
         for rows in (StoredEntry.objects.all(), UnstoredEntry.objects.all())
     )
     return with_retries(lambda: paged(stored, page, unstored))
 
 
-def _apply_filter(rows: DocumentEntryQuerySet, wanted: DocumentFilter) -> DocumentEntryQuerySet:
+def _apply_filter(rows: DocumentEntryQuerySet, filters: DocumentFilter) -> DocumentEntryQuerySet:
     for name, value in (
-        ("collection_id", wanted.collection_id),
-        ("job_id", wanted.job_id),
-        ("status", wanted.status),
-        ("source", wanted.type),
+        ("collection_id", filters.collection_id),
+        ("job_id", filters.job_id),
+        ("status", filters.status),
+        ("source", filters.type),
     ):
         if value:
             rows = rows.filter(**{name: value})
-    if wanted.job_id is None:
-        rows = rows.worth_a_line()
-    return rows.holding(wanted.q) if wanted.q else rows
+    if filters.job_id is None:
+        rows = rows.without_duplicates()
+    return rows.containing(filters.q) if filters.q else rows
 
 
 def get_document(document_id: UUID, *, access: Access) -> Entry:
-    """A document in whatever state, as in a list. Raises NotFound."""
+    """Return a document in whatever state, as in a list. Raises NotFound."""
     rows = DocumentEntry.objects.allowed_to(access).with_origin()
     entry: Entry | None = with_retries(rows.filter(id=document_id).first)
     if entry is None:
@@ -102,14 +106,14 @@ def get_document(document_id: UUID, *, access: Access) -> Entry:
 
 
 def get_document_text(document_id: UUID, *, max_chars: int) -> str | None:
-    """The document's whole text; None if it is longer, or not stored yet."""
+    """Return the document's whole text; None if it is longer, or not stored yet."""
     rows = with_retries(lambda: execute(_TEXT, {"document": document_id, "limit": max_chars}))
     text: str | None = rows[0][0]
     return text
 
 
 def list_chunks(document_id: UUID, *, access: Access, page: Page) -> tuple[Entry, list[Chunk], After | None]:
-    """The document and one page of its chunks, in reading order; none while it waits or is read.
+    """Return the document and one page of its chunks, in reading order; none before it is stored.
 
     Raises NotFound.
     """
@@ -118,7 +122,7 @@ def list_chunks(document_id: UUID, *, access: Access, page: Page) -> tuple[Entry
 
 
 def job_documents(job_id: UUID) -> list[IngestItem]:
-    """What a job that was just made has, in the order of the request."""
+    """Return the documents of a new job, in the order of the request."""
     return with_retries(lambda: list(IngestItem.objects.filter(job=job_id).order_by("position")))
 
 

@@ -1,4 +1,4 @@
-"""Where files are: `incoming/` while an upload is under way, then Django's storage under the document's id.
+"""Storage of files: `incoming/` while an upload is under way, then Django's storage under the document's id.
 
 Both lie in the same file system, so that keeping a file is a rename. A file of an upload that is under way
 is locked (flock) by its process and unlocked by the kernel when that process dies: what is old, without a row
@@ -40,14 +40,15 @@ OTHER_FOLDER = (
 )
 
 
-def has_file(file: str) -> bool:
-    """file: the name that a row has for it."""
-    return default_storage.exists(file)
+def has_file(name: str) -> bool:
+    """Tell if a file is here. name: as a row has it."""
+    return default_storage.exists(name)
 
 
 def is_other_folder(*, but: Collection[str] = ()) -> bool:
-    """Whether this process looks into another folder than the others: several files are on record, and none
-    of the latest is here. but: files that are known to be missing. Raises DatabaseUnavailable.
+    """Tell if this process has another folder than the others: none of the latest files on record is here.
+
+    but: files that are known to be missing. Raises DatabaseUnavailable.
     """
     files = {row[0] for row in with_retries(lambda: execute(_LATEST))} - set(but)
     enough = 1 if but else 2  # a single one may just be lost
@@ -59,7 +60,7 @@ log = logging.getLogger(__name__)
 INCOMING, KEPT = "incoming", "documents"
 STALE_AFTER_S = 300.0
 SUFFIXES = frozenset({".pdf", ".md", ".markdown", ".html", ".htm", ".docx", ".txt"})
-REFUSALS = {
+OS_ERRORS = {
     errno.ENOSPC: "There is no room left to store the file.",
     errno.EDQUOT: "There is no room left to store the file.",
 }
@@ -67,7 +68,7 @@ REFUSALS = {
 
 @dataclass(frozen=True, slots=True)
 class StagedUpload:
-    """A whole file on disk under `incoming/`. checksum: SHA-256 of its bytes, 64 hex digits."""
+    """A whole file under `incoming/`. checksum: SHA-256 of its bytes, 64 hex digits."""
 
     path: Path
     size_bytes: int
@@ -75,9 +76,9 @@ class StagedUpload:
 
 
 class Staging:
-    """A file under `incoming/` in the making: hashed and counted while it is written, never in memory.
+    """A file that is being written under `incoming/`: hashed and counted on the way, never in memory.
 
-    Used as a context manager; on leaving, the file is gone unless `keep` has moved it.
+    A context manager; on leaving, the file is removed unless `keep_upload` has moved it.
     """
 
     def __init__(self, *, max_bytes: int) -> None:
@@ -98,7 +99,7 @@ class Staging:
             os.unlink(self._file.name)
 
     def write(self, block: bytes) -> None:
-        """Raises PayloadTooLarge on the first byte over the limit; StorageUnavailable."""
+        """Write a block. Raises PayloadTooLarge on the first byte over the limit; StorageUnavailable."""
         self._size += len(block)
         if self._size > self._max_bytes:
             raise PayloadTooLarge(f"File exceeds {self._max_bytes // 2**20} MB limit.")
@@ -107,14 +108,14 @@ class Staging:
             self._file.write(block)
 
     def finish(self) -> StagedUpload:
-        """All is written. The file stays locked until this object is left."""
+        """Finish writing. The file stays locked until this context is left."""
         with translate_os_errors():
             self._file.flush()
         return StagedUpload(Path(self._file.name), self._size, self._hash.hexdigest())
 
 
 class _StagedFile(File):  # type: ignore[type-arg]
-    """What Django's file system storage moves instead of copying."""
+    """A file that Django's file system storage moves instead of copying."""
 
     def temporary_file_path(self) -> str:
         return str(self.name)
@@ -139,7 +140,7 @@ def keep_for_item(item_id: UUID, filename: str, upload: StagedUpload) -> str:
 
 
 def remove_file(name: str) -> None:
-    """Delete a kept file whose row is gone; one that cannot be deleted now is left to the sweep."""
+    """Delete a stored file whose row is gone; one that cannot be deleted now is left to the sweep."""
     try:
         default_storage.delete(name)
     except OSError as exc:
@@ -152,7 +153,7 @@ def remove_files(names: Iterable[str]) -> None:
 
 
 def stale_files(folder: str) -> Iterator[Path]:
-    """Files of `incoming` or `documents` that nobody has written to for a while."""
+    """Yield files of `incoming` or `documents` that have not been written to for a while."""
     limit = time.time() - STALE_AFTER_S
     with suppress(FileNotFoundError), os.scandir(default_storage.path(folder)) as entries:
         for entry in entries:
@@ -163,7 +164,7 @@ def stale_files(folder: str) -> Iterator[Path]:
 
 @contextmanager
 def try_lock(path: Path) -> Iterator[bool]:
-    """Whether no upload holds the file; while inside, none can be taken for abandoned twice."""
+    """Yield True if no upload has locked the file; in the block nobody else can lock it."""
     with suppress(FileNotFoundError), path.open("r+b") as file:  # NFS locks only what is open for writing
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -177,12 +178,12 @@ def try_lock(path: Path) -> Iterator[bool]:
 
 @contextmanager
 def translate_os_errors() -> Iterator[None]:
-    """Turn the file system's refusals into StorageUnavailable, which names no path."""
+    """Translate errors of the file system to StorageUnavailable, which names no path."""
     try:
         yield
     except OSError as exc:
         log.error("storage unavailable", extra={"errno": errno.errorcode.get(exc.errno or 0, "?")})
-        message = REFUSALS.get(exc.errno or 0, "The file store cannot be written to.")
+        message = OS_ERRORS.get(exc.errno or 0, "The file store cannot be written to.")
         raise StorageUnavailable(message) from exc
 
 
@@ -190,7 +191,7 @@ NAMES_PER_QUERY = 500
 
 
 def sweep_orphan_files() -> int:
-    """Remove old files that no upload holds and no row names. Returns how many. Safe to run at any time."""
+    """Remove old files that no upload has locked and no row names; return how many. Safe at any time."""
     removed = sum(_remove_if_orphan(path, "") for path in stale_files(INCOMING))
     suspects = [(path, name) for path in stale_files(KEPT) if (name := _stored_name(path))]
     for start in range(0, len(suspects), NAMES_PER_QUERY):
@@ -201,7 +202,7 @@ def sweep_orphan_files() -> int:
 
 
 def _remove_if_orphan(path: Path, name: str) -> bool:
-    """Looks again under the file's lock: its upload may have committed and let go since the first look."""
+    """Check again under the file's lock: its upload may have committed since the first check."""
     with try_lock(path) as free:
         if not free or (name and _find_owned([name])):
             return False
@@ -210,19 +211,19 @@ def _remove_if_orphan(path: Path, name: str) -> bool:
 
 
 def _find_owned(names: Collection[str]) -> set[str]:
-    """Those that a document, or a document of a job, has. Both are asked at once: files change hands."""
+    """Return the names that a document or an item has, in one query: files pass from items to documents."""
 
-    def ask() -> set[str]:
+    def query() -> set[str]:
         documents = Document.objects.filter(file__in=names).values_list("file")
         return {
             row[0] for row in documents.union(IngestItem.objects.filter(file__in=names).values_list("file"))
         }
 
-    return with_retries(ask)
+    return with_retries(query)
 
 
 def _stored_name(path: Path) -> str:
-    """The name by which rows know the file; "" for a file that is not named after an id, so not ours."""
+    """Return the name that rows have for the file; "" if it is not named after an id, so not ours."""
     try:
         parse_id(path.name[:36], field="file")
     except InvalidInput:

@@ -17,14 +17,14 @@ DEFAULT_COLLECTION = "default"
 
 class CollectionQuerySet(models.QuerySet["Collection"]):
     def named(self, name_or_id: str) -> Self:
-        """The collection with this name, or with this id if the text is a UUID."""
+        """Select the collection with this name, or with this id if the text is a UUID."""
         try:
             return self.filter(models.Q(name=name_or_id) | models.Q(id=UUID(name_or_id)))
         except ValueError:
             return self.filter(name=name_or_id)
 
     def named_any(self, names_or_ids: Sequence[str]) -> Self:
-        """Those with one of these names, or of these ids."""
+        """Select the collections with one of these names or ids."""
         ids = []
         for text in names_or_ids:
             with suppress(ValueError):
@@ -32,29 +32,29 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         return self.filter(models.Q(name__in=names_or_ids) | models.Q(id__in=ids))
 
     def allowed_to(self, access: Access) -> Self:
-        """Those that the caller may use."""
+        """Select the collections that the caller may use."""
         return self if access.allowed is None else self.filter(id__in=access.allowed)
 
     def with_counts(self) -> Self:
-        """Adds `document_count` and `chunk_count`, of stored documents, in the same statement."""
+        """Add `document_count` and `chunk_count`, of stored documents, in the same statement."""
         documents: Any = apps.get_model("documents", "Document").objects
         stored = documents.current()
         of_each = stored.filter(collection=models.OuterRef("pk")).order_by().values("collection")
         counts = {"document_count": models.Count("*"), "chunk_count": models.Sum("chunk_count")}
         return self.annotate(
             **{
-                name: Coalesce(models.Subquery(of_each.annotate(found=count).values("found")), 0)
+                name: Coalesce(models.Subquery(of_each.annotate(total=count).values("total")), 0)
                 for name, count in counts.items()
             }
         )
 
-    def holding(self, text: str) -> Self:
-        """Those whose name or description holds the text, whatever the case."""
+    def containing(self, text: str) -> Self:
+        """Select the collections whose name or description contains the text, whatever the case."""
         return self.filter(models.Q(name__icontains=text) | models.Q(description__icontains=text))
 
 
 class Collection(models.Model):
-    """settings: as checked by documents.library.collections; what is missing is the server's default."""
+    """A collection. settings: as documents.library.collections checks them, else the server's defaults."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     name = models.CharField(max_length=255, unique=True)
@@ -72,7 +72,7 @@ class Collection(models.Model):
 
 
 class CollectionChange(models.Model):
-    """Something in a collection changed; see documents.library.collection_states. Triggers add the rows."""
+    """A change in a collection, added by triggers; see documents.library.collection_states."""
 
     id = models.BigAutoField(primary_key=True)
     collection_id = models.UUIDField()

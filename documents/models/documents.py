@@ -27,24 +27,24 @@ SUFFIXES = {"PDF": ".pdf", "MARKDOWN": ".md", "HTML": ".html", "DOCX": ".docx", 
 
 
 def stored_name(document: "Document", filename: str) -> str:
-    """Where the original file is kept: under the document's id, never under the user's name."""
+    """Return where the original file is stored: under the document's id, never under the user's name."""
     return str(PurePosixPath("documents") / f"{document.id}{SUFFIXES[document.source]}")
 
 
 class DocumentQuerySet(models.QuerySet["Document"]):
     def current(self) -> Self:
-        """Without new versions in the making, which nobody may see."""
+        """Leave out pending new versions, which nobody may see."""
         return self.filter(replaces__isnull=True)
 
     def allowed_to(self, access: Access) -> Self:
-        """Those in collections that the caller may use."""
+        """Select the documents in collections that the caller may use."""
         return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
 
     def forgotten_versions(self) -> Self:
-        """New versions that did not take over and of which no job tells any more."""
-        told = self.model._meta.apps.get_model("documents", "IngestItem").objects
+        """New versions that did not take over and of which no job has a record any more."""
+        recorded = self.model._meta.apps.get_model("documents", "IngestItem").objects
         return self.filter(replaces__isnull=False).exclude(
-            models.Exists(told.filter(id=models.OuterRef("id")))
+            models.Exists(recorded.filter(id=models.OuterRef("id")))
         )
 
     def in_collection(self, collection_id: UUID) -> Self:
@@ -62,7 +62,7 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 
 class PageQuerySet(models.QuerySet["Page"]):
     def of_document(self, document_id: UUID) -> Self:
-        """In reading order; none of a new version in the making."""
+        """Select a document's pages in reading order; none of a pending new version."""
         return self.filter(document_id=document_id, document__replaces__isnull=True).order_by("number")
 
     def allowed_to(self, access: Access) -> Self:
@@ -71,7 +71,7 @@ class PageQuerySet(models.QuerySet["Page"]):
         return self.filter(document__collection_id__in=access.allowed)
 
     def lengths(self) -> models.QuerySet["Page", tuple[int, int, str, list[str]]]:
-        """(number, characters, read_by, warnings): the texts stay in the database."""
+        """Return (number, characters, read_by, warnings) of each page; the texts stay in the database."""
         rows = self.annotate(characters=Length("text"))
         return rows.values_list("number", "characters", "read_by", "warnings")
 
@@ -93,15 +93,15 @@ class PageQuerySet(models.QuerySet["Page"]):
 
 class ChunkQuerySet(models.QuerySet["Chunk"]):
     def allowed_to(self, access: Access) -> Self:
-        """Those of documents in collections that the caller may use."""
+        """Select the chunks of documents in collections that the caller may use."""
         return self if access.allowed is None else self.filter(document__collection_id__in=access.allowed)
 
     def current(self) -> Self:
-        """Without those of new versions in the making."""
+        """Leave out the chunks of pending new versions."""
         return self.filter(document__replaces__isnull=True)
 
     def of_document(self, document_id: UUID) -> Self:
-        """All chunks of the document in reading order."""
+        """Select all chunks of the document in reading order."""
         return self.filter(document_id=document_id).order_by("chunk_index")
 
     def add_drafts(self, document: "Document", drafts: Sequence[ChunkDraft]) -> int:
@@ -135,7 +135,7 @@ class DocumentSource(models.TextChoices):
 
 
 class ProcessingStatus(models.TextChoices):
-    """Of a document: how far its chunks are embedded. Of a job's document: how far its work is."""
+    """The progress of a stored document's embedding, or of the work on a job's document."""
 
     PENDING = "pending"
     PROCESSING = "processing"
@@ -144,9 +144,9 @@ class ProcessingStatus(models.TextChoices):
 
 
 class Document(models.Model):
-    """Whole or not at all: row, pages, chunks and stored file come and go together.
+    """A stored document. Row, pages, chunks and file come and go together.
 
-    replaces: this row is the new version, in the making, of that document. It answers no question and stands
+    replaces: this row is a pending new version of that document. No search finds it and it is
     in no list; its vectors are kept under `replaces_id` instead of the collection's id until they take over.
     status: pending (nobody asked for vectors), processing, completed (every chunk has its vector) or failed.
     language: ISO 639-1 code of most of its text, "" if unknown: by it words are analysed.
@@ -237,7 +237,10 @@ class Page(models.Model):
 
 
 class Chunk(models.Model):
-    """headers: titles of all headings in force, outermost first; chapter and section are two of them."""
+    """A chunk of a document.
+
+    headers: titles of all headings in force, outermost first; chapter and section are two of them.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     document = models.ForeignKey(Document, models.DO_NOTHING, related_name="chunks", db_constraint=False)

@@ -11,11 +11,11 @@ from documents.access.scopes import Access
 
 class DocumentEntryQuerySet(models.QuerySet[Any]):
     def allowed_to(self, access: Access) -> Self:
-        """Those in collections that the caller may use."""
+        """Select the entries in collections that the caller may use."""
         return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
 
     def with_origin(self) -> Self:
-        """Adds `source_type`, `replacing` and `size`, in the same statement."""
+        """Add `source_type`, `replacing` and `size`, in the same statement."""
         items: Any = apps.get_model("documents", "IngestItem").objects
         own = items.filter(id=models.OuterRef("id")).order_by().values("source_type")
         newer = items.filter(replaces=models.OuterRef("id"), status__in=("pending", "processing"))
@@ -25,12 +25,12 @@ class DocumentEntryQuerySet(models.QuerySet[Any]):
             size=Coalesce("size_bytes", 0),
         )
 
-    def worth_a_line(self) -> Self:
-        """Without duplicates: the document is there already, and the job that brought it again tells so."""
+    def without_duplicates(self) -> Self:
+        """Leave out duplicates: the document is there already, and only its job lists them."""
         return self.exclude(error_code="DUPLICATE")
 
-    def holding(self, text: str) -> Self:
-        """Those whose title or file name holds the text, whatever the case."""
+    def containing(self, text: str) -> Self:
+        """Select the entries whose title or file name contains the text, whatever the case."""
         return self.filter(models.Q(title__icontains=text) | models.Q(original_filename__icontains=text))
 
 
@@ -72,7 +72,7 @@ class Entry(models.Model):
 
 
 class DocumentEntry(Entry):
-    """Both kinds."""
+    """A stored document, or one that is not stored."""
 
     class Meta:
         managed = False
@@ -81,7 +81,7 @@ class DocumentEntry(Entry):
 
 
 class StoredEntry(Entry):
-    """Stored documents alone: a list reads them in the order of an index, which it cannot across both."""
+    """A stored document: a list reads these alone in the order of an index, which it cannot across both."""
 
     class Meta:
         managed = False
@@ -89,7 +89,7 @@ class StoredEntry(Entry):
 
 
 class UnstoredEntry(Entry):
-    """What waits, is being read, or has failed."""
+    """A document that waits, is being read, or has failed."""
 
     class Meta:
         managed = False

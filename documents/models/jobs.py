@@ -1,4 +1,4 @@
-"""Ingest jobs: the truth about what is to be read, what is being read and how it ended."""
+"""Ingest jobs and their documents, idempotency records, and the queries about them."""
 
 from typing import Self
 from uuid import UUID
@@ -18,7 +18,7 @@ class IngestJobQuerySet(models.QuerySet["IngestJob"]):
         return self if access.collection_ids is None else self.filter(collection__in=access.collection_ids)
 
     def ended(self) -> Self:
-        """Nothing of them waits or is worked on."""
+        """Select jobs of which nothing waits or is being processed."""
         return self.exclude(items__status__in=OPEN)
 
     def without_failures(self) -> Self:
@@ -33,15 +33,15 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
         return self.filter(status__in=OPEN)
 
     def unstored(self) -> Self:
-        """What waits, is being read, or has failed, of documents that are new."""
+        """Select new documents that wait, are being read, or have failed."""
         return self.filter(replaces__isnull=True, deleted_at__isnull=True).exclude(status="completed")
 
     def of_document(self, document_id: UUID) -> Self:
-        """The item that brought the document, and those that replace it."""
+        """Select the item that brought the document, and those that replace it."""
         return self.filter(models.Q(id=document_id) | models.Q(replaces=document_id))
 
     def retryable(self) -> Self:
-        """Failed, neither deleted nor superseded by a newer version."""
+        """Select failed items that were neither deleted nor superseded by a newer version."""
         again = self.filter(status="failed", deleted_at__isnull=True).exclude(
             error_code__in=("SUPERSEDED", "DELETED")
         )
@@ -49,7 +49,7 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
         return again.exclude(models.Exists(rivals))
 
     def orphaned_duplicates(self) -> Self:
-        """Duplicates without a file, of documents that are gone."""
+        """Select duplicates without a file, of documents that are gone."""
         documents = self.model._meta.apps.get_model("documents", "Document").objects
         known = documents.filter(id=models.OuterRef("duplicate_of"))
         rows = self.filter(status="failed", error_code="DUPLICATE", file="", source_url="")
@@ -57,7 +57,7 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
 
 
 class IngestJob(models.Model):
-    """One call of ingest. How far it is stands in its items; settings: the chunking that it asked for."""
+    """One call of ingest. Its items have the progress. settings: the chunking that was requested."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     collection = models.ForeignKey(
@@ -65,7 +65,7 @@ class IngestJob(models.Model):
     )
     settings = models.JSONField(default=dict)
     origin = models.CharField(max_length=16, default="api")  # api, command, admin
-    key_id = models.UUIDField(null=True)  # of the API key that asked, for the record
+    key_id = models.UUIDField(null=True)  # of the API key that was used, for the record
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = IngestJobQuerySet.as_manager()
@@ -82,8 +82,8 @@ class IngestItem(models.Model):
     """One document of a job.
 
     id: what the document's id will be; of a replacement, the id of the version in the making.
-    lease: token of the worker that has it in hand. leased_until: by the database's clock; past it, anyone may
-    take the item over. In stage `embedding` nobody holds it: the embedding queue has the work.
+    lease: token of the worker that processes it. leased_until: by the database's clock; past it, anyone may
+    take the item over. In stage `embedding` there is no lease: the embedding queue has the work.
     file: stored name under the media root, from acceptance on (a URL's from when it was fetched).
     """
 
@@ -172,7 +172,7 @@ class IngestItem(models.Model):
 
 
 class IdempotencyRecord(models.Model):
-    """A request that its sender may repeat: what it was, and what it was answered.
+    """A request that its sender may repeat, and its reply.
 
     scope: the API key's id, or "" without one. fingerprint: SHA-256 of what was asked, hex. status: of the
     answer, null while the first request is under way.

@@ -1,4 +1,4 @@
-"""API keys: only their hashes are kept."""
+"""API keys, of which only hashes are stored, and the queries about them."""
 
 from typing import Self
 from uuid import UUID
@@ -15,24 +15,24 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         return self.filter(revoked_at__isnull=True)
 
     def live(self) -> Self:
-        """Neither revoked nor expired."""
+        """Select keys that are neither revoked nor expired."""
         endless = models.Q(expires_at__isnull=True)
         return self.unrevoked().filter(endless | models.Q(expires_at__gt=timezone.now()))
 
     def shown_as(self, prefix_or_id: str) -> Self:
-        """The one with this prefix, or with this id if the text is a UUID."""
+        """Select the key with this prefix, or with this id if the text is a UUID."""
         try:
             return self.filter(models.Q(prefix=prefix_or_id) | models.Q(id=UUID(prefix_or_id)))
         except ValueError:
             return self.filter(prefix=prefix_or_id)
 
     def with_collections(self) -> Self:
-        """Newest first, with the collections of all of them in one query more."""
+        """Order by age, newest first, with the collections of all keys in one query more."""
         return self.order_by("-created_at").prefetch_related("collections")
 
 
 class ApiKey(models.Model):
-    """hash: SHA-256 of the whole key, hex: a key is 256 random bits, so nothing slower is needed.
+    """An API key. hash: SHA-256 of the whole key, hex: a key is 256 random bits, so nothing slower is needed.
 
     bound: only the collections of ApiKeyCollection may be used; with none of them left, nothing may.
     """
@@ -65,14 +65,14 @@ class ApiKey(models.Model):
 
     @property
     def state(self) -> str:
-        """valid, expired or revoked."""
+        """Return valid, expired or revoked."""
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= timezone.now() else "valid"
 
     @property
     def bound_to(self) -> str:
-        """The names of its collections; "all" where it is bound to none."""
+        """Return the names of its collections; "all" where it is bound to none."""
         if not self.bound:
             return "all"
         return ", ".join(collection.name for collection in self.collections.all()) or "none left"

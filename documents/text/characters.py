@@ -1,4 +1,4 @@
-"""Makes text fit for PostgreSQL, JSON and a reader's eye, whoever wrote it. Plain Python."""
+"""Normalization of characters, so that text is fit for PostgreSQL, JSON and a reader's eye."""
 
 import re
 import unicodedata
@@ -14,13 +14,13 @@ LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Shapes rather than letters: ligatures, Hebrew and Arabic presentation forms, Kangxi radicals.
 _SHAPES = re.compile("[\u2f00-\u2fd5\ufb00-\ufb4f\ufb50-\ufdcf\ufdf0-\ufdfb\ufe70-\ufefc]+")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp"})
-_STEERING = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_CONTROL_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _BLANK_LETTERS = "\u2800\u3164\u115f\u1160\uffa0"
 
 
 def clean_characters(text: str) -> str:
-    """Text with line feeds only, composed (NFC), without characters that cannot be stored or seen.
+    """Return text with line feeds only, composed (NFC), without characters that cannot be stored or seen.
 
     White space within a line is left alone: in Markdown it means something.
     """
@@ -31,12 +31,12 @@ def clean_characters(text: str) -> str:
 
 
 def clean_label(text: str, *, max_chars: int = 500) -> str:
-    """A title, an author or a heading as one line."""
+    """Return a title, an author or a heading as one line."""
     return " ".join(clean_characters(text[: 4 * max_chars]).split())[:max_chars]
 
 
 def has_text(text: str) -> bool:
-    """Whether anything in `text` can be seen: white space, format and filler characters cannot."""
+    """Tell if anything in `text` can be seen: white space, format and filler characters cannot."""
     return any(
         character not in _BLANK_LETTERS and unicodedata.category(character) not in _INVISIBLE
         for character in text
@@ -44,5 +44,5 @@ def has_text(text: str) -> bool:
 
 
 def is_control_character(character: str) -> bool:
-    """Whether it ends lines, turns their direction or is otherwise no part of a name."""
-    return unicodedata.category(character) in _STEERING or character in _BIDI
+    """Tell if a character ends lines, turns their direction or is otherwise no part of a name."""
+    return unicodedata.category(character) in _CONTROL_CATEGORIES or character in _BIDI

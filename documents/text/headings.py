@@ -1,4 +1,4 @@
-"""Which chapter and section a place in a text belongs to."""
+"""Lookup of the chapter and section that an offset of a text belongs to."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _DEEPEST = 8  # headings in force at once; a hostile outline nests tens of thous
 
 @dataclass(frozen=True, slots=True)
 class HeadingContext:
-    """The headings in force from start_char on. chapter: first level; section: the next level under it.
+    """The headings in force from start_char on. chapter: the first level; section: the next level under it.
 
     title: of the heading that stands there itself. headers: the titles in force, outermost first, the last 8
     at most.
@@ -26,25 +26,25 @@ class HeadingContext:
 
 
 class HeadingIndex:
-    """A document's headings, for looking up places."""
+    """A document's headings, for lookup by offset."""
 
     def __init__(self, headings: Sequence[Heading]) -> None:
-        self._places = _build_contexts(headings)
-        self.starts = [place.start_char for place in self._places]
+        self._contexts = _build_contexts(headings)
+        self.starts = [place.start_char for place in self._contexts]
 
     def at(self, position: int) -> HeadingContext:
         index = bisect_right(self.starts, position) - 1
-        return self._places[index] if index >= 0 else HeadingContext(0, "", "")
+        return self._contexts[index] if index >= 0 else HeadingContext(0, "", "")
 
     def between(self, start: int, end: int) -> list[HeadingContext]:
-        """Those that come into force within start < place < end."""
+        """Return the contexts that begin within start < offset < end."""
         first, last = bisect_right(self.starts, start), bisect_right(self.starts, end - 1)
-        return self._places[first:last]
+        return self._contexts[first:last]
 
 
 def _build_contexts(headings: Sequence[Heading]) -> list[HeadingContext]:
-    """A deeper heading within a section changes neither chapter nor section, but is a place all the same."""
-    places = []
+    """Build a context for each heading; one deeper than a section changes neither chapter nor section."""
+    contexts = []
     chapter = section = ""
     section_level = 0
     above: list[Heading] = []
@@ -55,5 +55,5 @@ def _build_contexts(headings: Sequence[Heading]) -> list[HeadingContext]:
             section, section_level = heading.title, heading.level
         above = [*(other for other in above if other.level < heading.level), heading][-_DEEPEST:]
         headers = tuple(other.title for other in above)
-        places.append(HeadingContext(heading.start_char, chapter, section, heading.title, headers))
-    return places
+        contexts.append(HeadingContext(heading.start_char, chapter, section, heading.title, headers))
+    return contexts

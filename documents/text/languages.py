@@ -1,4 +1,4 @@
-"""The language of a document, told from pieces of its text: by script, by stop words, else by a model."""
+"""Detection of a document's language from samples of its text: by script, by stop words, else by a model."""
 
 import re
 import unicodedata
@@ -11,10 +11,10 @@ from documents.text.stop_words import count_stop_words
 
 PIECES = 8  # spread over the document: a foreign preface does not decide
 PIECE_CHARS = 1000
-MIN_LETTERS = 20  # of a piece whose script does not tell
+MIN_LETTERS = 20  # of a piece whose script has many languages
 CLEAR_SHARE = 0.2  # of the words are stop words of the language, in running text
 CLEAR_LEAD = 0.6  # and no other language has more than this share of as many
-CONFIDENT = 0.9  # on translated messages of 30 to 2,000 characters no language told with more was wrong
+CONFIDENT = 0.9  # no language of more was wrong on translated messages of 30 to 2,000 characters
 _loading = Lock()
 _WORD = re.compile(r"[^\W\d_]+")
 _KANA_SHARE = 0.05  # of a text's East Asian characters: Japanese is not written without
@@ -24,22 +24,22 @@ _BY_SCRIPT = {
     "TAMIL": "ta", "ARMENIAN": "hy", "GEORGIAN": "ka", "BENGALI": "bn", "TELUGU": "te", "KANNADA": "kn",
     "MALAYALAM": "ml", "GUJARATI": "gu", "GURMUKHI": "pa", "SINHALA": "si", "ETHIOPIC": "am", "CJK": "zh",
 }  # fmt: skip
-# What is sure of them together is sure enough: they are analysed alike.
+# Their probabilities are added up: they are analysed alike.
 _VARIETIES = {"nn": "no", "arz": "ar", "ary": "ar", "bs": "hr", "sr": "hr"}
 
 
 def detect_language(text: str) -> str:
-    """ISO 639-1 code of most of what the text is written in, "" if nothing tells.
+    """Return the ISO 639-1 code of the language of most of the text, "" if it cannot be detected.
 
     The same text gives the same language, at a cost that does not grow with it: some milliseconds.
     """
-    told = Counter(map(_detect_piece, _sample_pieces(text)))
-    told.pop("", None)
-    return max(told, key=lambda code: told[code], default="")  # of as many pieces, what comes first
+    votes = Counter(map(_detect_piece, _sample_pieces(text)))
+    votes.pop("", None)
+    return max(votes, key=lambda code: votes[code], default="")  # of as many pieces, what comes first
 
 
 def _sample_pieces(text: str) -> list[str]:
-    """Up to PIECES of up to PIECE_CHARS, evenly spread; none but the first begins within a word."""
+    """Return up to PIECES samples of PIECE_CHARS, evenly spread; only the first may begin within a word."""
     step = max(PIECE_CHARS, len(text) // PIECES)
     pieces = [text[start : start + PIECE_CHARS] for start in range(0, len(text), step)][:PIECES]
     return pieces[:1] + [piece.partition(" ")[2] or piece for piece in pieces[1:]]
@@ -59,17 +59,17 @@ def _detect_piece(piece: str) -> str:
 
 
 def _count_scripts(piece: str) -> Counter[str]:
-    """How many letters are of each script; East Asian ones weigh more, kana are counted in CJK too."""
-    found: Counter[str] = Counter()
+    """Count letters by script; East Asian ones weigh more, and kana count as CJK too."""
+    counts: Counter[str] = Counter()
     for letter, times in Counter(filter(str.isalpha, piece)).items():
         script = _script_of(letter)
         if script in ("HIRAGANA", "KATAKANA"):
-            found["KANA"] += times
+            counts["KANA"] += times
             script = "CJK"
-        found[script] += times
-    found["CJK"] = round(found["CJK"] * _IDEOGRAPH)
-    found["KANA"] = min(found["KANA"], found["CJK"] - 1)
-    return +found
+        counts[script] += times
+    counts["CJK"] = round(counts["CJK"] * _IDEOGRAPH)
+    counts["KANA"] = min(counts["KANA"], counts["CJK"] - 1)
+    return +counts
 
 
 @lru_cache(maxsize=4096)
@@ -78,7 +78,7 @@ def _script_of(letter: str) -> str:
 
 
 def _detect_by_stop_words(words: Sequence[str]) -> str:
-    """Where it is clear: then the model is not needed, which costs a process 75 MB."""
+    """Return the language if stop words make it clear: that saves the model, which costs a process 75 MB."""
     counted = count_stop_words(words).most_common(2)
     if not counted or counted[0][1] < CLEAR_SHARE * len(words) or len(words) < MIN_LETTERS:
         return ""

@@ -1,48 +1,15 @@
-"""Text -> sentences, in one linear pass, for any script that ends sentences with a mark."""
+"""Sentence splitting in one linear pass, for any script that ends sentences with a mark."""
 
 import re
 from collections.abc import Iterator
 
+from documents.text.word_lists import read_words
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-# Never at a sentence's end: a name or more of the sentence always follows.
-ABBREVIATIONS = _words(
-    """
-    dr mr mrs ms mx prof rev hon gen col capt lt sgt maj cmdr gov sen rep pres st ste mt ft messrs
-    eds trans vs cf viz ca approx resp incl excl eg ie loc ibid
-    bzw bsp vgl bd dipl ing str hrsg geb gest evtl ggf inkl zzgl zb
-    mme mlle mm env av boul sra srta dña sig dott
-    """
-)
-# Only before a number: "No. 5", but "He said no. 5 of them agreed" is rarer than "He said no. They left."
-NUMBERED = _words(
-    """
-    fig figs eq eqs sec ch chap vol vols pp p ed no nos nr art para ref refs tab app ex op abb abs
-    núm pág págs jan feb mar apr jun jul aug sep sept oct nov dec
-    """
-)
-# May also stand at a sentence's end; the word that follows decides.
-OPEN_ENDED = _words("etc inc ltd co corp llc plc jr sr al esq bros dept est usw uvm ags")
-# German and Scandinavian ordinals: "3. Mai".
-MONTHS = _words(
-    """
-    januar februar märz april mai juni juli august september oktober november dezember
-    januari februari mars maj augusti
-    """
-)
-# Words that, with a capital, open a sentence far more often than they carry on with a name.
-STARTERS = _words(
-    """
-    The A An This That These Those There Then Thus It Its He She We They I You His Her Our Their In On At By
-    For From With To As If When While Where After Before Although Though However But And Or So Since
-    Because During Under Over All Some Many Most Each Both No Not One Two What Who Why How
-    Der Die Das Ein Eine Er Sie Es Wir Im In Am Auf Mit Nach Bei Seit Doch Aber
-    Le La Les Un Une Il Elle Ils Nous Dans Pour El Los Las En Por Con Se
-    """
-)
+ABBREVIATIONS = read_words("abbreviations")
+NUMBERED = read_words("abbreviations_before_numbers")
+OPEN_ENDED = read_words("abbreviations_at_ends")
+MONTHS = read_words("months")
+STARTERS = read_words("sentence_starters")
 
 
 # Possessive quantifiers and alternatives that always consume what they looked at: nothing is read twice.
@@ -62,12 +29,12 @@ _TABULAR = re.compile(
     r"(?:\d[\d.,%)]*+|[$€£—–])\s++[$€£(+–—-]*+\d[\d.,%)]*+\s*+\Z"
 )  # two figures at a line's end
 _DEFINITION = re.compile(r"[ \t]{0,3}:[ \t]+\S")
-_LOOK = 48  # characters looked at on each side of a mark
+_CONTEXT_CHARS = 48  # inspected on each side of a mark
 _NARROW = 50  # a line shorter than this may be a heading or a cell rather than wrapped prose
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """(start, end) of each sentence: in order, not overlapping, without surrounding white space.
+    """Return (start, end) of each sentence: in order, not overlapping, without surrounding white space.
 
     Headings, list items and rows of tables count as sentences; a sentence may run over line ends.
     Linear in the length of `text`, whatever it holds.
@@ -83,7 +50,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def strip_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without the white space at its ends; empty (start == end) if there is nothing else."""
+    """Return the span without the white space at its ends; empty (start == end) if there is nothing else."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -112,7 +79,7 @@ def _iter_ends(text: str) -> Iterator[int]:
 
 
 def _is_end_at_mark(text: str, sentence_start: int, found: re.Match[str]) -> bool:
-    """Whether a full stop, question or exclamation mark (or a run of them) ends its sentence."""
+    """Tell if a full stop, question or exclamation mark (or a run of them) ends its sentence."""
     end = found.end()
     if end == len(text):
         return True
@@ -126,12 +93,12 @@ def _is_end_at_mark(text: str, sentence_start: int, found: re.Match[str]) -> boo
 
 
 def is_end_at_full_stop(text: str, sentence_start: int, stop: int, following: str) -> bool:
-    """Whether the full stop at `stop` ends its sentence. following: the next word, "" if there is none."""
-    look_from = max(sentence_start, stop - _LOOK)
-    before = _LAST_WORD.search(text[look_from:stop])
+    """Tell if the full stop at `stop` ends its sentence. following: the next word, "" if there is none."""
+    context_start = max(sentence_start, stop - _CONTEXT_CHARS)
+    before = _LAST_WORD.search(text[context_start:stop])
     word = before.group() if before else ""
     if word.isdecimal():
-        return _is_end_after_number(text[look_from:stop], word, following)
+        return _is_end_after_number(text[context_start:stop], word, following)
     if len(word) == 1 and word.isupper():  # an initial, or "Plan B. The"
         return following in STARTERS
     if "." in word or word.casefold() in OPEN_ENDED:  # U.S., a.m., et al., Inc.
@@ -142,18 +109,21 @@ def is_end_at_full_stop(text: str, sentence_start: int, stop: int, following: st
 
 
 def _is_end_after_number(before: str, number: str, following: str) -> bool:
-    """Not in "1. Introduction" at a sentence's start, nor in "am 3. Mai"."""
+    """Tell if a number with a full stop ends its sentence, unlike in "1. Introduction" and "am 3. Mai"."""
     return len(number) > 3 or (before.strip() != number and following.casefold() not in MONTHS)
 
 
 def _is_end_at_line(text: str, line_start: int, newline: int) -> bool:
-    """Whether a single line end is more than the wrapping of a paragraph."""
-    after = text[newline + 1 : newline + 1 + _LOOK * 2]
+    """Tell if a single line end is more than the wrapping of a paragraph."""
+    after = text[newline + 1 : newline + 1 + _CONTEXT_CHARS * 2]
     if _DEFINITION.match(after):  # Markdown's "term", and on the next line ": what it means"
         return False
     if _ITEM.match(after) or text[line_start : line_start + 8].lstrip().startswith(("#", "|")):
         return True
-    line, after = text[max(line_start, newline - _LOOK) : newline].strip(), after.lstrip().partition("\n")[0]
+    line, after = (
+        text[max(line_start, newline - _CONTEXT_CHARS) : newline].strip(),
+        after.lstrip().partition("\n")[0],
+    )
     if after[:1].islower() or line.endswith((",", ";", "-", "–", "(")):
         return False
     if _TABULAR.search(line):

@@ -1,6 +1,6 @@
-"""Words that say nothing by themselves, by language (ISO 639-1): Snowball's lists, and our own for the rest.
+"""Stop words by language (ISO 639-1): Snowball's lists, and our own for the rest.
 
-What a text's language is, and in which one a question is asked, shows in them. Plain Python.
+They also show the language of a text or a question.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ _LISTS = Path(__file__).parent / "stopwords"
 
 @lru_cache(maxsize=256)
 def stop_words(code: str) -> frozenset[str]:
-    """In lower case; none for a language without a list."""
+    """Return the stop words of a language in lower case; none for a language without a list."""
     if code not in list_languages():
         return frozenset()
     return frozenset((_LISTS / f"{code}.txt").read_text("utf-8").split())
@@ -26,7 +26,7 @@ def list_languages() -> tuple[str, ...]:
 
 
 def count_stop_words(words: Iterable[str]) -> Counter[str]:
-    """For each language, how many of the words, in lower case, are stop words of it."""
+    """Count for each language how many of the words, in lower case, are stop words of it."""
     return Counter(chain.from_iterable(map(_languages_by_word().get, words, repeat(()))))
 
 

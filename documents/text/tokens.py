@@ -1,4 +1,4 @@
-"""The embedding model's own WordPiece tokens, offline."""
+"""The WordPiece tokens of the embedding model, counted offline."""
 
 import re
 from array import array
@@ -26,7 +26,7 @@ _LONGEST_KEPT, _WORDS_KEPT = 40, 30_000  # some 9 MB
 
 
 def load_tokenizer() -> Tokenizer:
-    """A fresh tokenizer of bert-base-uncased, without padding or truncation; the caller may change it.
+    """Load a tokenizer of bert-base-uncased without padding or truncation; the caller may change it.
 
     `encode` adds [CLS] and [SEP] unless told not to. Raises ValueError if the vocabulary file was altered.
     """
@@ -40,7 +40,7 @@ def load_tokenizer() -> Tokenizer:
 
 
 class TokenSpans(Sequence[tuple[int, int]]):
-    """(start, end) of every token in eight bytes each; five million tuples would take 600 MB."""
+    """A sequence of (start, end) in eight bytes each; five million tuples would take 600 MB."""
 
     def __init__(self) -> None:
         self.starts, self.ends = array("I"), array("I")
@@ -64,7 +64,7 @@ class TokenSpans(Sequence[tuple[int, int]]):
 class WordPieceCounter:
     """TokenCounter for all-MiniLM-L6-v2 and every other model on bert-base-uncased.
 
-    The tokens of a word do not depend on its neighbours, so each is asked for once: four times as fast as
+    The tokens of a word do not depend on its neighbours, so each is tokenized once: four times as fast as
     the tokenizer's own pass, whose result is an object for each token.
     """
 
@@ -75,59 +75,59 @@ class WordPieceCounter:
         self.special: tuple[int, int] = self._id("[CLS]"), self._id("[SEP]")  # stand around every text
 
     def spans(self, text: str) -> TokenSpans:
-        """Offsets of every token in order; a run of over 100 letters is one token, as for the model."""
-        found, known = TokenSpans(), self._known
-        add_start, add_end = found.starts.append, found.ends.append
+        """Return the offsets of every token; a run of over 100 letters is one token, as for the model."""
+        result, known = TokenSpans(), self._known
+        add_start, add_end = result.starts.append, result.ends.append
         for run in _RUN.finditer(text):
             start, end = run.span()
             if run.lastindex:  # each character is a token
-                found.starts.extend(range(start, end))
-                found.ends.extend(range(start + 1, end + 1))
+                result.starts.extend(range(start, end))
+                result.ends.extend(range(start + 1, end + 1))
                 continue
             word = run.group()
-            for first, last in (known.get(word) or self._tokens(word))[0]:
+            for first, last in (known.get(word) or self._tokenize(word))[0]:
                 add_start(start + first)
                 add_end(start + last)
-        return found
+        return result
 
     def ids(self, text: str, most: int) -> list[int]:
-        """The first `most` tokens as the model knows them, without special ones."""
-        found: list[int] = []
+        """Return the ids of the first `most` tokens, without special ones."""
+        result: list[int] = []
         known = self._known
         for run in _RUN.finditer(text):
             word = run.group()
             if run.lastindex:
-                found.extend(map(self._id, word))
+                result.extend(map(self._id, word))
             else:
-                found.extend((known.get(word) or self._tokens(word))[1])
-            if len(found) >= most:
+                result.extend((known.get(word) or self._tokenize(word))[1])
+            if len(result) >= most:
                 break
-        return found[:most]
+        return result[:most]
 
     def ends(self, text: str, most: int) -> list[int]:
-        """Where each of the first `most` tokens ends in the text, in the order of `ids`."""
-        found: list[int] = []
+        """Return where each of the first `most` tokens ends in the text, in the order of `ids`."""
+        result: list[int] = []
         known = self._known
         for run in _RUN.finditer(text):
             start, end = run.span()
             if run.lastindex:
-                found.extend(range(start + 1, end + 1))
+                result.extend(range(start + 1, end + 1))
             else:
-                offsets = (known.get(run.group()) or self._tokens(run.group()))[0]
-                found.extend([start + last for _, last in offsets])
-            if len(found) >= most:
+                offsets = (known.get(run.group()) or self._tokenize(run.group()))[0]
+                result.extend([start + last for _, last in offsets])
+            if len(result) >= most:
                 break
-        return found[:most]
+        return result[:most]
 
     def _id(self, token: str) -> int:
-        found = self._tokenizer.token_to_id(token)
-        return self._unknown if found is None else found
+        result = self._tokenizer.token_to_id(token)
+        return self._unknown if result is None else result
 
-    def _tokens(self, word: str) -> tuple[Offsets, Ids]:
+    def _tokenize(self, word: str) -> tuple[Offsets, Ids]:
         if len(word) > _LONGEST_WORD and word.isascii() and word.isalnum():
             return ((0, len(word)),), (self._unknown,)
         if len(word) > _LONGEST_KEPT:
-            return self._long(word)
+            return self._tokenize_long(word)
         plain = self._tokenizer.token_to_id(word.lower()) if word.isascii() else None
         if plain is not None:
             tokens: tuple[Offsets, Ids] = ((0, len(word)),), (plain,)
@@ -139,7 +139,7 @@ class WordPieceCounter:
         self._known[word] = tokens
         return tokens
 
-    def _long(self, run: str) -> tuple[Offsets, Ids]:
+    def _tokenize_long(self, run: str) -> tuple[Offsets, Ids]:
         offsets: list[tuple[int, int]] = []
         ids: list[int] = []
         for start in range(0, len(run), BLOCK_CHARS):

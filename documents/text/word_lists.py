@@ -1,14 +1,21 @@
-"""The vocabulary of bert-base-uncased: see vocab/README.md for source and licence."""
+"""The word lists of `data/`, and the vocabulary of bert-base-uncased (see vocab/README.md)."""
 
 import hashlib
 from pathlib import Path
 
+_DATA = Path(__file__).parent / "data"
 VOCABULARY = Path(__file__).parent / "vocab" / "bert-base-uncased.txt"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 
 
+def read_words(name: str) -> frozenset[str]:
+    """Return the words of `data/NAME.txt`, in which lines that begin with # are comments."""
+    lines = (_DATA / f"{name}.txt").read_text("utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
 def read_vocabulary(path: Path | None = None) -> list[str]:
-    """30,522 tokens in the order of their ids. Raises ValueError if the file was altered."""
+    """Return 30,522 tokens in the order of their ids. Raises ValueError if the file was altered."""
     raw = (path or VOCABULARY).read_bytes()
     if hashlib.sha256(raw).hexdigest() != VOCABULARY_SHA256:
         raise ValueError(f"The vocabulary {VOCABULARY.name} is not the file that was shipped.")

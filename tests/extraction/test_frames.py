@@ -8,8 +8,14 @@ from collections.abc import Callable
 import pytest
 
 from documents.extractors.job import Job, PagePicture
-from documents.extractors.sandbox.extractor import Listener
-from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, PipeReporter, pack, unpack
+from documents.extractors.sandbox.wire import (
+    BrokenResult,
+    NeverStarted,
+    PipeReporter,
+    ResultListener,
+    pack,
+    unpack,
+)
 from documents.types import ALL_SOURCES, Block, ExtractedPage, Extraction, Heading, ReadingProgress
 
 EXTRACTION = Extraction(
@@ -21,24 +27,24 @@ EXTRACTION = Extraction(
 )
 
 
-def hear(said: bytes | Callable[[PipeReporter], None], listener: Listener | None = None) -> bytes:
-    """What the parent makes of it when a child says this and ends."""
+def receive(sent: bytes | Callable[[PipeReporter], None], listener: ResultListener | None = None) -> bytes:
+    """Return what the parent receives when a child sends this and ends."""
     read_end, write_end = os.pipe()
     try:
-        if isinstance(said, bytes):
-            os.write(write_end, said)
+        if isinstance(sent, bytes):
+            os.write(write_end, sent)
         else:
-            said(PipeReporter(write_end))
+            sent(PipeReporter(write_end))
     finally:
         os.close(write_end)
     try:
-        return (listener or Listener()).hear(read_end, time.monotonic() + 10)
+        return (listener or ResultListener()).receive(read_end, time.monotonic() + 10)
     finally:
         os.close(read_end)
 
 
 def test_progress_pictures_and_the_result_arrive_in_order() -> None:
-    told: list[object] = []
+    received: list[object] = []
     picture = PagePicture(3, 2, 2, b"\x00\x40\x80\xff")
 
     def child(report: PipeReporter) -> None:
@@ -48,9 +54,9 @@ def test_progress_pictures_and_the_result_arrive_in_order() -> None:
         report.picture(picture)
         report.result(pack(EXTRACTION))
 
-    result = hear(child, Listener(told.append, told.append))
+    result = receive(child, ResultListener(received.append, received.append))
     assert unpack(result) == EXTRACTION
-    assert told == [ReadingProgress(1, 9), picture]
+    assert received == [ReadingProgress(1, 9), picture]
     assert picture.to_pnm() == b"P5\n2 2\n255\n\x00\x40\x80\xff"
 
 
@@ -59,7 +65,7 @@ def frame(kind: bytes, body: bytes, length: int | None = None) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sent",
     [
         frame(b"?", b""),
         frame(b"+", b"more"),
@@ -72,9 +78,9 @@ def frame(kind: bytes, body: bytes, length: int | None = None) -> bytes:
         frame(b"i", struct.pack("!III", 1, 1, 1) + b"x"),
     ],
 )
-def test_nonsense_is_no_result(said: bytes) -> None:
+def test_nonsense_is_no_result(sent: bytes) -> None:
     with pytest.raises(BrokenResult):
-        hear(said)
+        receive(sent)
 
 
 @pytest.mark.parametrize(
@@ -92,12 +98,12 @@ def test_pictures_come_once_a_page_and_are_as_large_as_they_say(pictures: list[P
             report.picture(picture)
 
     with pytest.raises(BrokenResult):
-        hear(child, Listener(on_picture=lambda picture: None))
+        receive(child, ResultListener(on_picture=lambda picture: None))
 
 
 def test_a_child_that_never_said_a_word_was_never_started() -> None:
     with pytest.raises(NeverStarted):
-        hear(b"")
+        receive(b"")
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ import pypdf
 import pytest
 
 from documents.extractors.job import Job
-from documents.extractors.sandbox import extractor as parent
 from documents.extractors.sandbox import wire
-from documents.extractors.sandbox.extractor import Listener, SandboxedExtractor
+from documents.extractors.sandbox.extractor import ForkServer, SandboxedExtractor
+from documents.extractors.sandbox.wire import ResultListener
 from documents.types import Extraction, ReadingProgress
 from knowlex.base.errors import DependencyUnavailable, UnreadableDocument
 from tests.extraction import hostile
@@ -44,11 +44,11 @@ def read(extractor: SandboxedExtractor, tmp_path: Path) -> Read:
 
 
 def children() -> list[psutil.Process]:
-    """Nurseries and what they have forked; the run's database, broker and servers are children too."""
+    """Fork servers and what they have forked; the run's database, broker and servers are children too."""
     running = [child for child in psutil.Process().children() if child.status() != "zombie"]
-    nurseries = [child for child in running if any("nursery" in word for word in child.cmdline())]
-    forked = [child for nursery in nurseries for child in nursery.children(recursive=True)]
-    return [child for child in nurseries + forked if child.status() != "zombie"]
+    servers = [child for child in running if any("fork_server" in word for word in child.cmdline())]
+    forked = [child for server in servers for child in server.children(recursive=True)]
+    return [child for child in servers + forked if child.status() != "zombie"]
 
 
 def encrypted(*, user_password: str, algorithm: str) -> bytes:
@@ -175,7 +175,7 @@ def test_a_bomb_ends_within_its_limits(read: Read, bomb: Callable[[], bytes]) ->
         outcome = exc.message
     assert re.search("limits of time and memory|more than 20 MB|^Hello there", outcome)
     assert psutil.Process().memory_info().rss - resident < 50 * 1024**2
-    wait_until(lambda: len(children()) <= 1, what="the child to be gone")  # the nursery stays for the next
+    wait_until(lambda: len(children()) <= 1, what="the child to be gone")  # the fork server stays
 
 
 def test_a_killed_extractor_is_an_answer_and_the_next_file_is_read(tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_a_killed_extractor_is_an_answer_and_the_next_file_is_read(tmp_path: Pat
     lone = SandboxedExtractor(pdf_reader="pdfium", processes=1)
     with ThreadPoolExecutor(1) as pool:
         outcome = pool.submit(lone.extract, path, filename="bomb.pdf")
-        nursery = wait_until(lambda: lone._nursery._process, what="the nursery")
-        victim = wait_until(lambda: psutil.Process(nursery.pid).children(), what="the extractor")[0]
+        server = wait_until(lambda: lone._fork_server._process, what="the fork server")
+        victim = wait_until(lambda: psutil.Process(server.pid).children(), what="the extractor")[0]
         victim.send_signal(signal.SIGKILL)
         with pytest.raises(UnreadableDocument):
             outcome.result(timeout=30)
@@ -193,27 +193,27 @@ def test_a_killed_extractor_is_an_answer_and_the_next_file_is_read(tmp_path: Pat
     assert lone.extract(path, filename="good.pdf").text == "Still here."
 
 
-def test_a_dead_nursery_is_replaced(tmp_path: Path) -> None:
+def test_a_dead_fork_server_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "good.pdf"
     path.write_bytes(make_pdf("Still here."))
     lone = SandboxedExtractor(processes=1)
     lone.extract(path, filename="good.pdf")
-    nursery = lone._nursery._process
-    assert nursery is not None
-    nursery.kill()
-    nursery.wait()
+    server = lone._fork_server._process
+    assert server is not None
+    server.kill()
+    server.wait()
     assert lone.extract(path, filename="good.pdf").text == "Still here."
 
 
-def test_a_nursery_without_work_leaves(tmp_path: Path) -> None:
+def test_a_fork_server_without_work_leaves(tmp_path: Path) -> None:
     path = tmp_path / "good.pdf"
     path.write_bytes(make_pdf("Still here."))
     lone = SandboxedExtractor(processes=1)
-    lone._nursery = parent.ForkServer(idle_s=0.1)
+    lone._fork_server = ForkServer(idle_s=0.1)
     lone.extract(path, filename="good.pdf")
-    nursery = lone._nursery._process
-    assert nursery is not None
-    wait_until(lambda: not psutil.pid_exists(nursery.pid), what="the nursery to leave and be reaped")
+    server = lone._fork_server._process
+    assert server is not None
+    wait_until(lambda: not psutil.pid_exists(server.pid), what="the fork server to leave and be reaped")
     assert lone.extract(path, filename="good.pdf").text == "Still here."
 
 
@@ -221,13 +221,13 @@ def test_a_nursery_without_work_leaves(tmp_path: Path) -> None:
 def slow_reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Every extraction holds its process until the event is set."""
     release = threading.Event()
-    hear = Listener.hear
+    receive = ResultListener.receive
 
-    def held(self: Listener, descriptor: int, deadline: float) -> bytes:
+    def receive_later(self: ResultListener, descriptor: int, deadline: float) -> bytes:
         release.wait(30)
-        return hear(self, descriptor, deadline)
+        return receive(self, descriptor, deadline)
 
-    monkeypatch.setattr(Listener, "hear", held)
+    monkeypatch.setattr(ResultListener, "receive", receive_later)
     yield release
     release.set()
 
@@ -240,7 +240,7 @@ def test_a_file_waits_for_a_free_process_and_then_gives_up(
     busy = SandboxedExtractor(processes=1, wait_s=0.2)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(busy.extract, path, filename="good.pdf")
-        wait_until(lambda: busy._nursery._process, what="the first file to be read")
+        wait_until(lambda: busy._fork_server._process, what="the first file to be read")
         with pytest.raises(DependencyUnavailable) as refused:
             busy.extract(path, filename="good.pdf")
         slow_reading.set()
@@ -308,9 +308,9 @@ def test_a_child_that_nobody_waits_for_is_ended_at_once(tmp_path: Path) -> None:
     lone = SandboxedExtractor(pdf_reader="pdfium", processes=1)
     with lone._child(path, Job("pdfium")) as said:
         assert os.read(said, 1) == wire.STARTED
-        nursery = lone._nursery._process
-        assert nursery is not None
-        victim = psutil.Process(nursery.pid).children()[0]
+        server = lone._fork_server._process
+        assert server is not None
+        victim = psutil.Process(server.pid).children()[0]
     wait_until(lambda: not psutil.pid_exists(victim.pid), what="the child to be killed and reaped")
     path.write_bytes(make_pdf("Still here."))
     assert lone.extract(path, filename="good.pdf").text == "Still here."

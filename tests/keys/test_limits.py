@@ -58,7 +58,7 @@ class Database:
     async def live_keys(self, prefixes: list[str]) -> dict[str, LiveKey]:
         self.statements.append(prefixes)
         await asyncio.sleep(0)
-        right = LiveKey(api_keys.hash_key(self.right), FULL, unnoted=False)
+        right = LiveKey(api_keys.hash_key(self.right), FULL, use_is_due=False)
         return {prefix: right for prefix in prefixes if prefix == self.right[:11]}
 
 
@@ -71,7 +71,7 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Database:
 
 async def answer(door: KeyCache, key: str, address: str = "10.0.0.1") -> bool:
     try:
-        return (await door.key_of(key, address)).access == FULL
+        return (await door.authenticate(key, address)).access == FULL
     except Unauthorized:
         return False
 
@@ -157,7 +157,7 @@ def test_a_database_that_fails_or_hangs_lets_nobody_in(monkeypatch: pytest.Monke
 def test_what_is_remembered_is_bounded_and_holds_no_key(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(authentication, "REMEMBERED", 50)
+    monkeypatch.setattr(authentication, "MAX_CACHED", 50)
     monkeypatch.setattr(authentication, "GUESSES", 10_000)
     door, sent = KeyCache(), [wrong_key() for _ in range(200)]
 

@@ -16,7 +16,9 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class LineStyle:
-    """How a line is set. size: of the printed letters, in points. left, right, baseline: from the lower left.
+    """The type of a line.
+
+    size: of the printed letters, in points. left, right, baseline: from the lower left.
 
     gaps: wide spaces between what may be the cells of a row, in order; () for a line of plain text.
     """

@@ -163,7 +163,7 @@ class GuardedReader:
 
 NO_LIMIT = 1e6  # seconds: the process's own limit decides
 FALLBACK_CPU_S = 15.0  # of the second reader
-MAX_MISSES = 3  # pages in a row on which the fallback values nothing either: the pages are pictures
+MAX_MISSES = 3  # pages in a row on which the fallback read nothing either: the pages are pictures
 
 
 def read_pdf(data: bytes, *, reader: str, reporter: Reporter | None = None) -> Extraction:

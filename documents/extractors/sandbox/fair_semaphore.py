@@ -7,7 +7,7 @@ from collections import deque
 class FairSemaphore:
     """A semaphore without barging.
 
-    Threading.Semaphore lets a newcomer overtake a thread that was just woken.
+    `threading.Semaphore` lets a newcomer overtake a thread that was just woken.
     """
 
     def __init__(self, permits: int) -> None:

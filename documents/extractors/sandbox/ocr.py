@@ -98,7 +98,7 @@ UNREAD = "image_only"
 
 @dataclass(frozen=True, slots=True)
 class OcrBudget:
-    """What recognition may take for a file: seconds by the clock, and pages."""
+    """Limits of recognition for one file: seconds by the clock, and pages."""
 
     seconds: float
     pages: int

@@ -82,7 +82,7 @@ def _parse_extraction(header: dict[str, Any], text: str) -> Extraction:
 def _check_offsets(offsets: list[int], text: str) -> None:
     """Raise BrokenResult unless the offsets are in order and inside the text."""
     if offsets and (offsets != sorted(offsets) or offsets[0] < 0 or offsets[-1] > len(text)):
-        raise BrokenResult("offsets outside the text")
+        raise BrokenResult("places outside the text")
 
 
 STARTED = b"+"  # sent before the file is touched; empty
@@ -150,7 +150,7 @@ def read_frames(descriptor: int, deadline: float) -> Iterator[tuple[bytes, bytes
 
 
 def parse_progress(body: bytes) -> tuple[int, int]:
-    """Raises BrokenResult."""
+    """Return (pages done, pages in all). Raises BrokenResult."""
     if len(body) != _PROGRESS.size:
         raise BrokenResult("no progress")
     pages_done, pages_total = _PROGRESS.unpack(body)
@@ -158,7 +158,7 @@ def parse_progress(body: bytes) -> tuple[int, int]:
 
 
 def parse_picture(body: bytes) -> PagePicture:
-    """Raises BrokenResult."""
+    """Return the picture. Raises BrokenResult."""
     if len(body) < _PICTURE.size:
         raise BrokenResult("no picture")
     number, width, height = _PICTURE.unpack_from(body)

@@ -1,4 +1,4 @@
-"""`manage.py create_api_key NAME`: the new key on standard output, once, and nothing else there."""
+"""`manage.py create_api_key NAME` prints the new key, once, and nothing else, on standard output."""
 
 import re
 from argparse import ArgumentParser
@@ -42,8 +42,8 @@ class Command(BaseCommand):
             key, text = api_keys.create_key(
                 name=options["name"],
                 scope=options["scope"],
-                collections=None if named is None else _collections(named),
-                expires_at=_end(options["expires"]),
+                collections=None if named is None else _find_collections(named),
+                expires_at=_parse_expiry(options["expires"]),
             )
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc
@@ -51,8 +51,8 @@ class Command(BaseCommand):
         self.stderr.write(f"Key {key.prefix} for {key.name}, scope {key.scope}. It is shown this once.")
 
 
-def _collections(names: list[str]) -> list[Collection]:
-    """Each once. Raises CommandError naming the one that does not exist."""
+def _find_collections(names: list[str]) -> list[Collection]:
+    """Find the collections, each once. Raises CommandError naming one that does not exist."""
     found = {}
     for name in names:
         try:
@@ -63,8 +63,8 @@ def _collections(names: list[str]) -> list[Collection]:
     return list(found.values())
 
 
-def _end(text: str | None) -> datetime | None:
-    """When the key ends: so many days from now, or with the end of a day. Raises CommandError."""
+def _parse_expiry(text: str | None) -> datetime | None:
+    """Parse when the key expires: after so many days, or at the end of a day. Raises CommandError."""
     if text is None:
         return None
     days = re.fullmatch(r"([0-9]{1,5})d", text.strip(), re.ASCII)

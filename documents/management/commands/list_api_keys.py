@@ -1,4 +1,4 @@
-"""`manage.py list_api_keys`: every key by its prefix; the keys themselves are not known any more."""
+"""`manage.py list_api_keys` lists every key by its prefix; the keys themselves are not stored."""
 
 from datetime import datetime
 from typing import Any
@@ -19,13 +19,13 @@ class Command(BaseCommand):
             COLUMNS.format("PREFIX", "SCOPE", "STATE", "LAST USED", "EXPIRES", "NAME", "COLLECTIONS")
         )
         for key in with_retries(lambda: list(ApiKey.objects.with_collections())):
-            self.stdout.write(_line(key))
+            self.stdout.write(_format_key(key))
 
 
-def _line(key: ApiKey) -> str:
-    last, end = _minute(key.last_used_at), _minute(key.expires_at)
+def _format_key(key: ApiKey) -> str:
+    last, end = _format_minute(key.last_used_at), _format_minute(key.expires_at)
     return COLUMNS.format(key.prefix, key.scope, key.state, last, end, key.name, key.bound_to)
 
 
-def _minute(moment: datetime | None) -> str:
+def _format_minute(moment: datetime | None) -> str:
     return "never" if moment is None else f"{moment:%Y-%m-%d %H:%MZ}"

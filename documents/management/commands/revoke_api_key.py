@@ -1,4 +1,4 @@
-"""`manage.py revoke_api_key PREFIX`: refused from the next request on."""
+"""`manage.py revoke_api_key PREFIX` revokes a key: it is refused from the next request on."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -37,7 +37,7 @@ def index(request: HttpRequest) -> HttpResponse:
         type=choice(asked, "type", listing.TYPES),
         q=search_text(asked),
     )
-    found, after = listing.list_documents(access=access, page=page, wanted=wanted)
+    found, after = listing.list_documents(access=access, page=page, filters=wanted)
     body = {
         "documents": [_body(entry) for entry in found],
         "next_cursor": next_cursor(page, after, of="documents"),
