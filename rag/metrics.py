@@ -18,7 +18,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from embeddings.external import vector_store
+from embeddings.search import vector_store
 from knowlex.base.errors import KnowlexError
 from knowlex.db.pool import fetch_all, fetch_one
 from knowlex.runtime import cache, liveness

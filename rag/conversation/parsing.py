@@ -88,7 +88,7 @@ class ParsedQuestion:
 
 def parse_question(text: str, *, like: str = "") -> ParsedQuestion:
     """like: a text of the same conversation, for the language where the question itself does not tell."""
-    languages = detect_question_languages(text) or asked_in(f"{text} {like}") or ("en",)
+    languages = detect_question_languages(text) or detect_question_languages(f"{text} {like}") or ("en",)
     words = tuple(
         Word(match[0], POSSESSIVE.sub("", match[0].lower()), *match.span()) for match in _WORD.finditer(text)
     )

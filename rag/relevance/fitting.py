@@ -261,7 +261,12 @@ def _unit(vector: Vector) -> NDArray[np.float32]:
 
 
 def _passage(
-    title: str, text: str, cosine: float, spans: list[tuple[int, int]], embedded: EmbeddedText, question: Vector
+    title: str,
+    text: str,
+    cosine: float,
+    spans: list[tuple[int, int]],
+    embedded: EmbeddedText,
+    question: Vector,
 ) -> Passage:
     known = embedded.sentences is not None
     return Passage(
