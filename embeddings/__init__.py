@@ -1,33 +1,25 @@
-"""Chunks -> vectors; text -> the nearest chunks. Imports documents; rag imports it, never the reverse.
+"""Chunks -> vectors and words; text -> the nearest chunks. It imports documents; rag imports it.
 
-Work: PostgreSQL says what is to be done, a task says only that there is some
-    `requesting`, `queue`   vectors are asked for, and leased by workers
-    `services`              a batch is embedded; `vector_rows`, `sentences`, `words` are what it stores
-    `settling`              documents are completed, failed or asked for again
-    `version_switch`        a document's new version takes over
-    `sweeper`               what nobody has in hand is found again; `document_reading` is off without files
-    `progress`, `reports`   waiting for the work, and how far it is
-    `ingestion`             jobs and documents as their users see them
-    `bulk`, `bulk_results`  many files, for a command
+From top to bottom, every module imports only what stands below it:
 
-Models
-    `embedders`             one module each
-    `registry`, `active`    the one embedder for each model, and the model that is searched
-    `model_rows`, `model_adding`, `model_building`, `model_switch`, `model_removal`, `model_advice`
-    `sentence_embedder`     the same model for chunkers that compare sentences
-
-Searching
-    `search`                the dense half of a search; `question_vectors` remembers what was asked
-    `indexing`              vector indexes: built, measured, used by what is measured
-    `analysis`, `lexical`   a text's words as BM25 sees them; `lexeme_counts` how common they are
-    `outside`, `stores`, `clients`  vector stores outside PostgreSQL
-
-Keeping it true
-    `sanity`                documents, chunks, vectors and files held against each other
-    `reindexing`, `filling` words and sentence vectors of what an earlier release stored
-    `transfer`              a collection as one archive, and back
-    `storage_used`          how much room vectors take
-
-    `halfvec`, `vector_parameter`, `vectors`   vectors in PostgreSQL's forms, and a provider's, checked
-    `types`, `protocols`, `querysets`, `schema`   plain data, parts, the queries by name, OpenAPI of the views
+    `management`, `admin`, `views`, `sweeper`   commands, pages, HTTP, and what finds lost work
+    `tasks`            Celery: a task says that there is work, PostgreSQL says which
+    `ingest`           jobs and documents as their users see them, reports of jobs, many files at once
+    `model_lifecycle`  models are listed, added, built, switched to and removed
+    `services`         batches of chunks are embedded; what a request to embed does
+    `search`           the dense half of a search, by an index or by an external vector store
+    `indexing`         vector indexes: built, measured, and used by what is measured
+    `transfer`         a collection as one archive, and back
+    `external`         vector stores outside PostgreSQL: configured, registered, delivered to, compared
+    `work`             vectors are requested, waited for, and documents completed or failed by them
+    `sanity`           documents, chunks, vectors and files are held against each other
+    `vectors`          vectors and sentence vectors in their tables, in binary form, checked
+    `active_model`     the model that is searched; what to type to change it
+    `models`           the tables, and their queries by name
+    `embedders`, `stores`   one module for each provider, and for each external vector store
+    `lexical`          words as BM25 sees them: analysed, stored, counted
+    `registry`         the one embedder for each model
+    `queue`            the statements of the work queue in PostgreSQL, and its locks
+    `clients`          requests to vector stores: plain Python over HTTP
+    `types`, `protocols`, `schema`   plain data, the parts' interfaces, the OpenAPI of the views
 """

@@ -135,7 +135,7 @@ def _short(options: dict[str, Any]) -> dict[str, Any]:
 def add_model(spec: ModelSpec) -> tuple[EmbeddingModel, bool]:
     """The model's row, and whether it is new; it is not embedded with before it is built.
 
-    Raises EmbedderError (it cannot be loaded or reached), InvalidInput, ModelInTheWay (a name is another's).
+    Raises EmbedderError (it cannot be loaded or reached), InvalidInput, ModelConflict (a name is another's).
     """
     name = check_storable(spec.name, "name").strip()
     if not 0 < len(name) <= MAX_NAME:

@@ -32,7 +32,7 @@ _DELETE = """
 def remove_model(model: EmbeddingModel, *, tell: Callable[[int], None] = lambda _: None) -> int:
     """How many vectors went with it; `tell` hears of them as they go. If it breaks off, it can be run again.
 
-    The one before can be removed too, which ends `rollback`. Raises ModelInTheWay for the active one.
+    The one before can be removed too, which ends `rollback`. Raises ModelConflict for the active one.
     """
     with_retries(lambda: _check(model.pk))
     with_retries(lambda: EmbeddingModel.objects.filter(pk=model.pk).update(wanted=False))

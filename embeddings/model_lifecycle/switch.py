@@ -111,7 +111,7 @@ def prioritise_model(model: EmbeddingModel) -> None:
 def roll_back() -> ModelSwitch:
     """Back to the model before, at once; chunks that lack its vector are asked for.
 
-    Raises ModelInTheWay if there is none.
+    Raises ModelConflict if there is none.
     """
     switched = with_retries(_roll_back)
     document_status.settle_all()

@@ -200,9 +200,8 @@ async def search_chunks(text: str, *, access: Access, collection: str | None, li
     }
     if model.outside:
         asked = limit + vector_store.MORE
-        parameters["near"] = await vector_store.fetch_nearest(
-            model.space, vector, collections=collections, limit=asked
-        )
+        near = await vector_store.fetch_nearest(model.space, vector, collections=collections, limit=asked)
+        model, parameters["near"] = (model if near is not None else model.exactly()), near
     try:
         rows = await pool.fetch_all(
             _HITS.format(dense=dense_statement(model)),
