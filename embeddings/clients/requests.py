@@ -1,4 +1,4 @@
-"""Requests to a vector store: the tries, and what its faults are called."""
+"""Requests to a vector store: how often they are tried, and what their faults are called."""
 
 import base64
 import logging
@@ -21,7 +21,7 @@ BYTES_OF_METADATA = 4096
 def split_batches(
     vectors: Sequence[Vector], documents: Sequence[str | None] | None = None, *, most: int = MOST_RECORDS
 ) -> Iterator[slice]:
-    """Slices of at most `most` records and about MOST_BYTES; a record that is larger goes alone."""
+    """Yield slices of at most `most` records and about MOST_BYTES; a record that is larger goes alone."""
     start = size = 0
     for place, vector in enumerate(vectors):
         text = (documents[place] or "") if documents else ""
@@ -35,7 +35,7 @@ def split_batches(
 
 
 def encode_vectors(vectors: Sequence[Vector]) -> list[str]:
-    """Little-endian float32 in base64, which Chroma takes in place of numbers."""
+    """Return little-endian float32 in base64, which Chroma takes in place of numbers."""
     return [base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode() for vector in vectors]
 
 
@@ -72,7 +72,7 @@ class StoreCaller:
         self._wire, self._timeout_s, self._retry = wire, timeout_s, retry
 
     async def call(self, method: str, path: str, body: Any = None, *, once: bool = False) -> Reply:
-        """2xx or 4xx, but 401, 403 and 429 never; or 501. once: a single try.
+        """Return a reply of status 2xx, 501, or 4xx but 401, 403 and 429. once: a single try.
 
         Raises VectorStoreFailed, VectorStoreTimeout.
         """
@@ -115,13 +115,13 @@ class StoreRefused(VectorStoreFailed):
 
 
 def raise_refusal(reply: Reply, what: str = "a request") -> NoReturn:
-    """Raises Refused for a reply that another try would not better."""
+    """Raise StoreRefused for a reply that another try would not better."""
     log.error("vector store refuses a request", extra={"status": reply.status, "reply": _excerpt(reply)})
     raise StoreRefused(f"The vector store refuses {what} (HTTP {reply.status}).")
 
 
 def unreadable_answer(exc: Exception | None = None) -> VectorStoreFailed:
-    """What to raise for an answer of another shape than the store's documentation says."""
+    """Return what to raise for an answer of another shape than the store's documentation says."""
     log.error("vector store's answer cannot be read", extra={"error": type(exc).__name__})
     return VectorStoreFailed("The vector store's answer cannot be read.")
 

@@ -1,4 +1,4 @@
-"""How far an ingest is."""
+"""What commands show while they work: progress of an ingest, of steps, and of a model's build."""
 
 import time
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ class BuildDisplay(TerminalBar):
             self._now_and_then(told)
 
     def _rate(self, vectors: int) -> float:
-        """Since this began to look."""
+        """Return the rate since this began to look."""
         now = time.monotonic()
         if self._started is None:
             self._started = now, vectors

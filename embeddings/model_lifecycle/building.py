@@ -1,4 +1,4 @@
-"""All vectors of a model, by the workers, while searches use the active one. Resumable: the work is rows."""
+"""Building all vectors of a model by the workers, while searches use the active one. It can be resumed."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def begin_build(model: EmbeddingModel) -> list[UUID]:
 
 
 def follow_build(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iterator[ModelCounts]:
-    """How far it is, now and then, until nothing waits any more; without workers the work is done here.
+    """Yield how far it is until nothing waits any more; without workers the work is done here.
 
     Raises NotFound if the model is removed meanwhile, DatabaseUnavailable.
     """
@@ -54,14 +54,14 @@ def follow_build(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iter
 
 
 class LocalWorker:
-    """Does the workers' work where there are none."""
+    """Does the workers' work where no worker is alive."""
 
     def __init__(self, on_alone: Callable[[], None]) -> None:
         self._on_alone, self._told = on_alone, False
         self._alive, self._looked_at, self._swept_at = 1, float("-inf"), float("-inf")
 
     def lend(self, *, until: float) -> bool:
-        """Some batches, if no worker is alive; False if there was nothing to do here."""
+        """Do some batches, if no worker is alive; return False if there was nothing to do here."""
         done = 0
         while self._nobody_works() and self._one():
             done += 1
@@ -70,7 +70,7 @@ class LocalWorker:
         return done > 0
 
     def lend_or_wait(self) -> None:
-        """For a while."""
+        """Work, or wait for a while."""
         if not self.lend(until=time.monotonic() + POLL_S):
             time.sleep(POLL_S)
 
