@@ -111,8 +111,8 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
             self.message_user(request, exc.message, messages.ERROR)
             return
         advice = settings_to_follow(switched.model.spec)
-        told = f"Searches use {switched.model.name} now. For the next start: {advice}"
-        self.message_user(request, told, messages.SUCCESS)
+        message = f"Searches use {switched.model.name} now. For the next start: {advice}"
+        self.message_user(request, message, messages.SUCCESS)
 
     @admin.display(ordering="vectors_held")
     def vectors(self, model: Any) -> int:

@@ -78,8 +78,8 @@ def is_unknown_route(reply: Reply) -> bool:
     """Return whether a server knows no such route; one that does says of a collection in its own words
     that it is not there.
     """
-    told = reply.body.get("error") if isinstance(reply.body, dict) else None
-    return reply.status in NO_ROUTE and not str(told or "").endswith("NotFoundError")
+    error = reply.body.get("error") if isinstance(reply.body, dict) else None
+    return reply.status in NO_ROUTE and not str(error or "").endswith("NotFoundError")
 
 
 class ChromaLimits(NamedTuple):
@@ -106,8 +106,8 @@ def parse_hits(body: Any) -> list[ChromaHit]:
         ids = body["ids"][0]
         names = ("documents", "metadatas", "embeddings")
         columns = (_column(body, name, len(ids), nested=True) for name in names)
-        told = _column(body, "distances", len(ids), nested=True, default=0.0)
-        distances = [math.inf if one is None else float(one) for one in told]
+        listed = _column(body, "distances", len(ids), nested=True, default=0.0)
+        distances = [math.inf if one is None else float(one) for one in listed]
         return [ChromaHit(str(one), *rest) for one, *rest in zip(ids, distances, *columns, strict=True)]
     except (IndexError, KeyError, TypeError, ValueError) as exc:
         raise unreadable_answer(exc) from exc

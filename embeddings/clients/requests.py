@@ -44,7 +44,7 @@ def list_numbers(vector: Vector | Sequence[float]) -> list[float]:
 
 
 TIMEOUT_S = 5.0
-# A server that is gone is told of in 0.7 s; one that asks for a longer rest than 2 s is not waited for.
+# A server that is gone is known to be within 0.7 s; one that asks for more than 2 s of rest is not waited for.
 RETRY = Retry(retries=3, base_s=0.1, max_wait_s=2.0)
 TOO_MANY_REQUESTS, NOT_IMPLEMENTED = 429, 501
 KEY_REFUSED = {401, 403}
@@ -98,15 +98,15 @@ class StoreCaller:
         try:
             reply = await self._wire.send(method, path, body, timeout_s=self._timeout_s)
         except Unreachable as exc:
-            told = "The vector store could not be reached, or broke off its answer."
-            raise StoreFault(VectorStoreFailed(told), str(exc)) from exc
+            message = "The vector store could not be reached, or broke off its answer."
+            raise StoreFault(VectorStoreFailed(message), str(exc)) from exc
         except TimeoutError as exc:
-            told = f"Connection to vector store timed out after {self._timeout_s:g}s"
-            raise StoreFault(VectorStoreTimeout(told), told) from exc
+            message = f"Connection to vector store timed out after {self._timeout_s:g}s"
+            raise StoreFault(VectorStoreTimeout(message), message) from exc
         if reply.status == TOO_MANY_REQUESTS or (reply.status >= 500 and reply.status != NOT_IMPLEMENTED):
-            told = f"The vector store answers with HTTP {reply.status}."
+            message = f"The vector store answers with HTTP {reply.status}."
             reason = f"HTTP {reply.status}: {_excerpt(reply)}"
-            raise StoreFault(VectorStoreFailed(told), reason, retry_after=reply.retry_after)
+            raise StoreFault(VectorStoreFailed(message), reason, retry_after=reply.retry_after)
         return reply
 
 

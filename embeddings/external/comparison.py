@@ -197,9 +197,7 @@ class StoreComparison:
     def _lost(self, model_id: int) -> list[UUID]:
         """Return those of a sample of sound chunks that their own vectors do not lead to."""
         entries = [Entry(model_id, row[0], 0) for row in execute(_SOUND, [model_id])]
-        points = [
-            (parcel.space, point) for parcel in read_batches(entries) for point in parcel.points.values()
-        ]
+        points = [(batch.space, point) for batch in read_batches(entries) for point in batch.points.values()]
         return [
             point.chunk_id
             for space, point in points
@@ -212,9 +210,9 @@ class StoreComparison:
         count, pages = 0, self._store.list_chunks(space)
         while page := self._runner.run(_next_page(pages)):
             columns: list[list[UUID] | list[str]] = [
-                [held.chunk_id for held in page],
-                [held.collection_id for held in page],
-                [held.chunk_hash for held in page],
+                [stored.chunk_id for stored in page],
+                [stored.collection_id for stored in page],
+                [stored.chunk_hash for stored in page],
             ]
             execute(_INSERT_STORED, columns)
             count += len(page)

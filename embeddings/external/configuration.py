@@ -44,9 +44,9 @@ def configured_store() -> StoreIdentity | None:
         return None
     options = {name: str(value) for name, value in part.get("options", {}).items() if name not in SAME_STORE}
     options["url"] = without_login(options.get("url", ""))
-    told = json.dumps([kind, settings.VECTOR_STORE_COLLECTION, options], sort_keys=True)
+    identity = json.dumps([kind, settings.VECTOR_STORE_COLLECTION, options], sort_keys=True)
     place = f"{options['url']}, collections {settings.VECTOR_STORE_COLLECTION}_…"
-    return StoreIdentity(kind, place, hashlib.sha256(told.encode()).hexdigest())
+    return StoreIdentity(kind, place, hashlib.sha256(identity.encode()).hexdigest())
 
 
 def is_external() -> bool:
@@ -111,10 +111,10 @@ class StoreChange:
             place = describe_place_without_store()
             return f"The vector store {self.before} is no longer used: vectors are searched in {place}."
         instead = f" instead of {self.before}" if self.before else ""
-        told = f"Vectors are searched in {self.now} from now on{instead}."
+        message = f"Vectors are searched in {self.now} from now on{instead}."
         if not self.vectors:
-            return told
-        return f"{told} The workers send it {self.vectors} stored vectors (manage.py vector_store check)."
+            return message
+        return f"{message} The workers send it {self.vectors} stored vectors (manage.py vector_store check)."
 
 
 def register_store() -> StoreChange | None:

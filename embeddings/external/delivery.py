@@ -1,4 +1,9 @@
-"""Batches from the outbox to an external vector store; safe to run twice, and by several workers at once."""
+"""Batches from the outbox to an external vector store; safe to run twice, and by several workers at once.
+
+What is sent is the truth at the time of sending, not what was noted; no transaction is open meanwhile. A
+store that is down is left alone for a while, and one process at a time looks with a small batch whether it is
+back.
+"""
 
 import asyncio
 import logging
@@ -193,23 +198,23 @@ def _deliver(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
     entries = with_retries(lambda: claim(lease=lease))
     if not entries:
         return 0
-    parcels = with_retries(lambda: read_batches(entries))
+    batches = with_retries(lambda: read_batches(entries))
     release_connection()
     with Heartbeat(lambda: outbox.renew(lease)):
-        outcome = asyncio.run(_send(configuration.external_store(), parcels))
-    known = {entry for parcel in parcels for entry in parcel.entries}
+        outcome = asyncio.run(_send(configuration.external_store(), batches))
+    known = {entry for batch in batches for entry in batch.entries}
     outcome.done += [entry for entry in entries if entry not in known]
     with_retries(lambda: outbox.again_if_lost(lease, outcome.done))
     with_retries(lambda: _record(lease, fingerprint, outcome))
     document_status.settle_documents([entry.chunk_id for entry in outcome.done])
-    told = {"sent": len(outcome.done), "refused": sum(len(some) for some, _ in outcome.refused)}
-    log.info("vectors shipped", extra={**told, "down": outcome.down})
+    report = {"sent": len(outcome.done), "refused": sum(len(some) for some, _ in outcome.refused)}
+    log.info("vectors shipped", extra={**report, "down": outcome.down})
     return None if outcome.down else len(entries)
 
 
-async def _send(store: VectorStore, parcels: Sequence[DeliveryBatch]) -> _DeliveryOutcome:
+async def _send(store: VectorStore, batches: Sequence[DeliveryBatch]) -> _DeliveryOutcome:
     """Halve what is refused until the refused entries are known, or that takes too many calls."""
-    outcome, refusals, rest = _DeliveryOutcome(), 0, list(parcels)
+    outcome, refusals, rest = _DeliveryOutcome(), 0, list(batches)
     try:
         while rest and not outcome.down:
             some = rest.pop()

@@ -1,7 +1,8 @@
 """The life of the vector index: none until there is data for one, then one for the number of rows there are.
 
-Built under a new name beside the old one, measured, and only then used: there is never a moment without. Each
-statement names by its predicate which of the two it means.
+It is built under a new name beside the old one, measured, and only then used: there is never a moment
+without. Workers see to it every few minutes, if rows were written since. Each statement names by its
+predicate which of the two it means.
 """
 
 import logging

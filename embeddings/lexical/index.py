@@ -155,9 +155,9 @@ def reindex(*, collection: UUID | None = None, everything: bool = False) -> Iter
     """
     for document_id, language in _documents(collection):
         pages = _read(_PAGES, document=document_id, pages=MAX_PAGES)
-        told = language_of("\n".join(text for (text,) in pages))
-        if everything or told != language:
-            yield with_retries(partial(_reindex, document_id, told, everything))
+        detected = language_of("\n".join(text for (text,) in pages))
+        if everything or detected != language:
+            yield with_retries(partial(_reindex, document_id, detected, everything))
         else:
             yield ReindexedDocument(document_id, language)
 

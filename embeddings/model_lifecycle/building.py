@@ -36,7 +36,7 @@ def follow_build(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iter
 
     Raises NotFound if the model is removed meanwhile, DatabaseUnavailable.
     """
-    hands, since = LocalWorker(on_alone), time.monotonic()
+    worker, since = LocalWorker(on_alone), time.monotonic()
     while True:
         try:
             found = catalog.fetch_counts_of(model.pk)
@@ -50,7 +50,7 @@ def follow_build(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iter
         yield found
         if not found.waiting:
             return
-        hands.lend_or_wait()
+        worker.work_or_wait()
 
 
 class LocalWorker:
@@ -60,7 +60,7 @@ class LocalWorker:
         self._on_alone, self._told = on_alone, False
         self._alive, self._looked_at, self._swept_at = 1, float("-inf"), float("-inf")
 
-    def lend(self, *, until: float) -> bool:
+    def work(self, *, until: float) -> bool:
         """Do some batches, if no worker is alive; return False if there was nothing to do here."""
         done = 0
         while self._nobody_works() and self._one():
@@ -69,9 +69,9 @@ class LocalWorker:
                 break
         return done > 0
 
-    def lend_or_wait(self) -> None:
+    def work_or_wait(self) -> None:
         """Work, or wait for a while."""
-        if not self.lend(until=time.monotonic() + POLL_S):
+        if not self.work(until=time.monotonic() + POLL_S):
             time.sleep(POLL_S)
 
     def _nobody_works(self) -> bool:

@@ -1,7 +1,7 @@
 """Checks of contents: chunks against pages, and vectors and words against a sample of the texts.
 
-In Python, a few documents at a time: PostgreSQL walks a text from its beginning for every substring, which
-for a long document without pages takes time by the square of its length.
+Chunks are compared in Python, a few documents at a time: PostgreSQL walks a text from its beginning for every
+substring, which for a long document without pages takes time by the square of its length.
 """
 
 from collections.abc import Iterator

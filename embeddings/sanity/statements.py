@@ -173,7 +173,7 @@ def documents() -> Iterator[SanityCheck]:
 
 
 def statuses(model: dict[str, int | None]) -> Iterator[SanityCheck]:
-    told = {
+    rules = {
         "completed": (
             f"NOT EXISTS (SELECT {_CHUNKS} AND NOT EXISTS (SELECT {VECTOR}))",
             "A completed document has a vector of the active model for each chunk.",
@@ -197,7 +197,7 @@ def statuses(model: dict[str, int | None]) -> Iterator[SanityCheck]:
             "",
         ),
     }
-    for status, (rule, says, invariant) in told.items():
+    for status, (rule, says, invariant) in rules.items():
         yield SanityCheck(
             f"status_{status}",
             says,

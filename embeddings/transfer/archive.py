@@ -1,6 +1,7 @@
 """Tar archives as streams, with vectors of sentences. Whatever is read is checked for its size first.
 
 The tarfile module reads extended headers of any size into memory; here an archive has plain ones only.
+The vectors of sentences are float16, a row for each sentence of one chunk after the other.
 """
 
 import gzip

@@ -196,7 +196,7 @@ def _check_storable(value: Any) -> None:
 def describe_document(
     document: Document, *, pages: list[PageShape], chunks: list[ChunkShape]
 ) -> DocumentShape:
-    """The row as the export has it; its vectors are added by the caller."""
+    """Return the row as the export has it; its vectors are added by the caller."""
     names = ("id", "source", "source_url", "original_filename", "title", "checksum", "size_bytes", "metadata")
     more = ("language", "permissions", "warnings", "created_at", "updated_at")
     values = {name: getattr(document, name) for name in (*names, *more)}

@@ -1,6 +1,6 @@
 """Vectors in pgvector's binary form, as parameters and as arrays: nothing is written out or parsed.
 
-Only where the statement's first mention of it is a cast to `vector`, since that decides how it is read.
+A parameter needs a cast to `vector` where the statement mentions it first: that decides how it is read.
 """
 
 import struct

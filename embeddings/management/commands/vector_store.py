@@ -104,8 +104,8 @@ class Command(BaseCommand):
         broken, waiting = sum(one.broken for one in found), sum(one.waiting for one in found)
         if as_json:
             spaces = [{**asdict(one), "sample": dict(one.sample)} for one in found]
-            told = {"ok": not broken, "store": str(used), "waiting": waiting, "spaces": spaces}
-            self.stdout.write(json.dumps(told, indent=2))
+            report = {"ok": not broken, "store": str(used), "waiting": waiting, "spaces": spaces}
+            self.stdout.write(json.dumps(report, indent=2))
             return
         self.stdout.write(f"{used}:")
         for one in found:
