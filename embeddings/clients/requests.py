@@ -44,7 +44,7 @@ def list_numbers(vector: Vector | Sequence[float]) -> list[float]:
 
 
 TIMEOUT_S = 5.0
-# A server that is gone is known to be within 0.7 s; one that asks for more than 2 s of rest is not waited for.
+# A server that is gone is known to be within 0.7 s; one that asks for a rest of more than 2 s is given up.
 RETRY = Retry(retries=3, base_s=0.1, max_wait_s=2.0)
 TOO_MANY_REQUESTS, NOT_IMPLEMENTED = 429, 501
 KEY_REFUSED = {401, 403}
