@@ -18,10 +18,11 @@ from typing import Any
 
 from benchmarks.stores_sdk import measure
 from embeddings.clients.chroma import ChromaClient
-from embeddings.clients.qdrant import QdrantClient
+from embeddings.clients.requests import StoreCaller
 from embeddings.protocols import VectorStore
 from embeddings.stores.chroma import ChromaStore
 from embeddings.stores.qdrant import QdrantStore
+from knowlex.net.json_client import JsonWire
 from tests.stores.points import collection, point, space, vectors
 from tests.support.chroma import ChromaServer
 from tests.support.qdrant import QdrantServer
@@ -84,11 +85,12 @@ async def _ours(name: str, url: str, questions: list[list[float]], at_once: int)
         found = await measure(search, questions, at_once)
         await chroma.aclose()
         return found
-    qdrant = QdrantClient(url, timeout_s=60.0)
+    qdrant = StoreCaller(JsonWire(url), timeout_s=60.0)
     conditions = {"must": [{"key": "collection_id", "match": {"value": GROUP}}]}
 
     async def search_qdrant(vector: list[float]) -> object:
-        return await qdrant.query(SPACE.name, vector, limit=LIMIT, conditions=conditions)
+        body = {"query": vector, "limit": LIMIT, "with_payload": False, "filter": conditions}
+        return await qdrant.call("POST", f"/collections/{SPACE.name}/points/query", body)
 
     found = await measure(search_qdrant, questions, at_once)
     await qdrant.aclose()

@@ -1,13 +1,25 @@
-"""Chunks -> vectors; text -> the nearest chunks. Imports documents; rag imports it, never the reverse.
+"""Chunks -> vectors and words; text -> the nearest chunks. It imports documents; rag imports it.
 
-`services`, `tasks`, `views`    what can be done with embeddings, and its doors
-`work`                  the queue of chunks to be embedded, and how far documents and jobs are
-`embedders`             the part that makes vectors
-`vectors`, `lexical`    what is stored of a chunk: vectors of it and of its sentences, and its words
-`search`                the nearest chunks to a question
-`indexing`              the life of the vector indexes
-`model_lifecycle`       embedding models: added, built, switched to, removed
-`external`, `stores`, `clients`   vector stores beside PostgreSQL, and what they are told
-`transfer`, `sanity`    export and import; checks of the stored data
-`schema`, `protocols`, `types`, `querysets`
+From top to bottom, every module imports only what stands below it:
+
+    `management`, `admin`, `views`, `sweeper`   commands, pages, HTTP, and what finds lost work
+    `tasks`            Celery: a task says that there is work, PostgreSQL says which
+    `ingest`           jobs and documents as their users see them, reports of jobs, many files at once
+    `model_lifecycle`  models are listed, added, built, switched to and removed
+    `services`         batches of chunks are embedded; what a request to embed does
+    `search`           the dense half of a search, by an index or by an external vector store
+    `indexing`         vector indexes: built, measured, and used by what is measured
+    `transfer`         a collection as one archive, and back
+    `external`         vector stores outside PostgreSQL: configured, registered, delivered to, compared
+    `work`             vectors are requested, waited for, and documents completed or failed by them
+    `sanity`           documents, chunks, vectors and files are held against each other
+    `vectors`          vectors and sentence vectors in their tables, in binary form, checked
+    `active_model`     the model that is searched; what to type to change it
+    `models`           the tables, and their queries by name
+    `embedders`, `stores`   one module for each provider, and for each external vector store
+    `lexical`          words as BM25 sees them: analysed, stored, counted
+    `registry`         the one embedder for each model
+    `queue`            the statements of the work queue in PostgreSQL, and its locks
+    `clients`          requests to vector stores: plain Python over HTTP
+    `types`, `protocols`, `schema`   plain data, the parts' interfaces, the OpenAPI of the views
 """

@@ -1,4 +1,4 @@
-"""What to type: to go on with a model, and to change to another one."""
+"""The embedding model that is searched: the database names it, or at first the settings; and what to type."""
 
 import time
 from dataclasses import replace
@@ -19,7 +19,7 @@ COMMAND = "manage.py embedding_model"
 
 
 def explain_mismatch(active: ModelSpec, named: ModelSpec) -> str:
-    """Why nothing starts while the settings name another model than the one whose vectors are searched."""
+    """Explain why nothing starts while the settings name another model than the one that is searched."""
     named = _distinct(named, active)
     return (
         f"The stored vectors are of {active}, but the settings name {named}. Vectors of two models cannot be "
@@ -29,7 +29,7 @@ def explain_mismatch(active: ModelSpec, named: ModelSpec) -> str:
 
 
 def _distinct(named: ModelSpec, active: ModelSpec) -> ModelSpec:
-    """The same model in another size is kept under another name."""
+    """Return the named model; the same model in another size is kept under another name."""
     if named.name != active.name:
         return named
     options = tuple(sorted({**dict(named.options), "model": named.name}.items()))
@@ -37,7 +37,7 @@ def _distinct(named: ModelSpec, active: ModelSpec) -> ModelSpec:
 
 
 def commands_to_change(named: ModelSpec) -> str:
-    """The commands, and that nothing has to run for them."""
+    """Return the commands, and say that nothing has to run for them."""
     return (
         f"`{COMMAND} add {arguments_to_add(named)}`, `{COMMAND} build {named.name}` and "
         f"`{COMMAND} activate {named.name}`; they run with these settings too."
@@ -45,7 +45,7 @@ def commands_to_change(named: ModelSpec) -> str:
 
 
 def arguments_to_add(named: ModelSpec) -> str:
-    """The words after `add`."""
+    """Return the words that follow `add`."""
     words = [named.name, "--provider", named.provider]
     for name, value in named.options:
         words += [f"--{name.replace('_', '-')}", _quoted(str(value))]
@@ -53,7 +53,7 @@ def arguments_to_add(named: ModelSpec) -> str:
 
 
 def settings_to_follow(active: ModelSpec) -> str:
-    """How the environment names the model, or leaves it to the database."""
+    """Tell how the environment names the model, or leaves it to the database."""
     return (
         f"set {environment_variables(active)}; or set none of KNOWLEX_EMBEDDER, KNOWLEX_EMBEDDING_MODEL, "
         "KNOWLEX_EMBEDDING_DIMENSIONS and OPENAI_API_KEY (which stands for KNOWLEX_EMBEDDER=openai): the "
@@ -62,7 +62,7 @@ def settings_to_follow(active: ModelSpec) -> str:
 
 
 def environment_variables(model: ModelSpec) -> str:
-    """`NAME=value` for each variable that names the model."""
+    """Return `NAME=value` for each variable that names the model."""
     options = dict(model.options)
     name = options.get("path") or options.get("model") or model.name
     values = {"KNOWLEX_EMBEDDER": model.provider, "KNOWLEX_EMBEDDING_MODEL": name}
@@ -79,7 +79,7 @@ NAME_KEPT_S = 1.0
 
 
 def active_model() -> EmbeddingModel:
-    """The active row; before anything was ever embedded, the configured model becomes it.
+    """Return the active row; before anything was ever embedded, the configured model becomes it.
 
     dimensions is 0 until the first vector tells, where neither provider nor settings fix it.
     Raises DatabaseUnavailable, ImproperlyConfigured.
@@ -88,7 +88,7 @@ def active_model() -> EmbeddingModel:
 
 
 class ActiveModel:
-    """Part EMBEDDING_MODEL: asked for each collection of a list, so it looks once a second only."""
+    """The part EMBEDDING_MODEL. It is asked for each collection of a list, so it looks once a second only."""
 
     def __init__(self) -> None:
         self._name, self._looked_at = "", float("-inf")
@@ -101,7 +101,7 @@ class ActiveModel:
 
 
 def ensure_model_matches() -> None:
-    """For the start of `up` and of a worker: settings that name no model follow the active one.
+    """Check at the start of `up` and of a worker; settings that name no model follow the active one.
 
     Raises ImproperlyConfigured, saying what to type, if they name another one than the active one that has
     vectors, or if the active one cannot be used here.
@@ -165,7 +165,7 @@ def _save_as_active(model: EmbeddingModel, spec: ModelSpec) -> EmbeddingModel:
 
 
 def _retire(other: EmbeddingModel, spec: ModelSpec) -> None:
-    """What was asked of it goes with it: the sweep asks the other model."""
+    """Delete the other model and the requests to it: the sweep asks the new one."""
     if other.embeddings.exists():
         raise ImproperlyConfigured(explain_mismatch(other.spec, spec))
     other.delete()

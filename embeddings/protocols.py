@@ -20,7 +20,7 @@ class Embedder(Protocol):
     dimensions: int | None
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One checked vector for each text, in the order of the texts; blocking, for workers.
+        """Return one checked vector for each text, in their order; blocking, for workers.
 
         Raises EmbedderUnavailable (tries used up), EmbedderRejected (no text can succeed),
         TextRejected (at least one of these texts is refused).
@@ -28,7 +28,7 @@ class Embedder(Protocol):
         ...
 
     async def aembed_query(self, text: str) -> Vector:
-        """The vector of a question; never blocks the event loop. Raises as `embed`."""
+        """Return the vector of a question; never blocks the event loop. Raises as `embed`."""
         ...
 
 
@@ -37,7 +37,7 @@ class PassageAware(Protocol):
     """An Embedder that sets questions and passages apart, as the e5 models do by their prefixes."""
 
     async def aembed_passage(self, text: str) -> Vector:
-        """The vector that `embed` gives; never blocks the event loop. Raises as `embed`."""
+        """Return the vector that `embed` gives; never blocks the event loop. Raises as `embed`."""
         ...
 
 
@@ -48,7 +48,7 @@ class SentenceAware(Protocol):
     def embed_with_sentences(
         self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
     ) -> list[EmbeddedText]:
-        """For each text its vector, the same as `embed` gives, and one vector for each of its spans.
+        """Return for each text the vector that `embed` gives, and one vector for each of its spans.
 
         A span beyond what the model reads has a vector of zeros. Raises as `embed`.
         """
@@ -66,7 +66,9 @@ class VectorStore(Protocol):
     async def nearest(
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
     ) -> list[NearestChunk]:
-        """At most `limit` chunks of these collections, closest first; [] while there is no such space."""
+        """Return at most `limit` chunks of these collections, closest first; [] while there is no such
+        space.
+        """
         ...
 
     async def put(self, space: Space, points: Sequence[Point]) -> None:
@@ -76,19 +78,21 @@ class VectorStore(Protocol):
         ...
 
     async def remove(self, space: Space, chunk_ids: Sequence[UUID]) -> None:
-        """Those that are not there are none to complain of, and neither is a space that is not."""
+        """Remove these; chunks, or a whole space, that are not there are ignored."""
         ...
 
     def list_chunks(self, space: Space) -> AsyncIterator[Sequence[StoredChunk]]:
-        """All that is there, some hundreds at a time, in any order; nothing while there is no such space."""
+        """Yield all that is there, some hundreds at a time, in any order; nothing while there is no such
+        space.
+        """
         ...
 
     async def drop(self, space: Space) -> None:
-        """The whole space, if it is there."""
+        """Drop the whole space, if it is there."""
         ...
 
     async def ping(self) -> None:
-        """Once, without another try. Raises VectorStoreFailed if it cannot be used."""
+        """Look once, without another try. Raises VectorStoreFailed if it cannot be used."""
         ...
 
     async def aclose(self) -> None:

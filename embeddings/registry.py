@@ -1,4 +1,4 @@
-"""A model -> the one embedder for it in this process, whichever models the settings and the database name."""
+"""The one embedder for each model in this process, whichever models settings and database name."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ MODEL_OPTIONS = ("dimensions", "model", "path", "query_prefix", "passage_prefix"
 
 
 def embedder_for(model: ModelSpec) -> Embedder:
-    """Built on first use and kept; the part EMBEDDER itself where the settings name this very model.
+    """Build it on first use and keep it; the part EMBEDDER itself where the settings name this very model.
 
     Raises EmbedderRejected, saying what is missing, if it cannot be built.
     """
@@ -38,7 +38,7 @@ def _is_configured(model: ModelSpec) -> bool:
 
 
 def configured_model() -> ModelSpec:
-    """The model that the settings name. Raises ImproperlyConfigured."""
+    """Return the model that the settings name. Raises ImproperlyConfigured."""
     embedder = component("EMBEDDER", Embedder)
     given = settings.KNOWLEX["EMBEDDER"].get("options", {})
     options = {name: given[name] for name in MODEL_OPTIONS if given.get(name) is not None}
@@ -53,13 +53,13 @@ def configured_model() -> ModelSpec:
 
 
 def configured_provider() -> str:
-    """ "local", "openai", "ollama": of the configured embedder."""
+    """Return "local", "openai" or "ollama", of the configured embedder."""
     spec: dict[str, Any] = settings.KNOWLEX["EMBEDDER"]
     return str(spec.get("provider") or spec["class"].split(".")[-2])
 
 
 def is_same_model(model: ModelSpec, other: ModelSpec) -> bool:
-    """Whether both make the same vectors, as far as is known: a size that nobody said agrees with any."""
+    """Return whether both make the same vectors, as far as is known: an unknown size agrees with any."""
     sizes = {model.dimensions, other.dimensions} - {0}
     return (
         (model.provider, _place(model)) == (other.provider, _place(other))
@@ -75,7 +75,7 @@ def _place(model: ModelSpec) -> str:
 
 
 def server_name(model: ModelSpec) -> str:
-    """What its provider calls it."""
+    """Return what its provider calls it."""
     return str(dict(model.options).get("model") or model.name)
 
 
@@ -84,7 +84,7 @@ def _prefixes(model: ModelSpec) -> dict[str, Any]:
 
 
 def _build(model: ModelSpec) -> Embedder:
-    """With the settings' wire, and the model's own options."""
+    """Build it with the settings' connection options and the model's own options."""
     options = dict(model.options)
     options["model_name"] = options.pop("model", model.name)
     built: Embedder = import_string(_part(model.provider)["class"])(**connection_options(model) | options)
@@ -92,7 +92,7 @@ def _build(model: ModelSpec) -> Embedder:
 
 
 def is_remote(model: ModelSpec) -> bool:
-    """Whether a server has it, and not this process."""
+    """Return whether a server has it, and not this process."""
     return bool({"base_url", "host"} & connection_options(model).keys())
 
 
@@ -101,7 +101,7 @@ def is_ollama(model: ModelSpec) -> bool:
 
 
 def connection_options(model: ModelSpec) -> dict[str, Any]:
-    """What the settings say of the model's provider: keys, addresses, times."""
+    """Return what the settings say of the model's provider: keys, addresses, times."""
     options = _part(model.provider).get("options", {})
     return {name: value for name, value in options.items() if name not in MODEL_OPTIONS}
 

@@ -45,7 +45,7 @@ BUILD_EVERY = 16  # of so many claims one goes to a model that is being built, w
 def request_embeddings(document_id: UUID | None = None, *, access: Access) -> RequestScope:
     """Ask for every chunk (of one document) without a vector, those that failed before included.
 
-    Besides the active model, all others that are wanted are asked; what is told and waited for is its part.
+    Besides the active model, all others that are wanted are asked; reported and waited for is its part.
 
     Only in collections that the caller may use.
     The work is on record when this returns, whether anybody is told about it or not.
@@ -85,8 +85,8 @@ def _embed_next(batch_id: UUID | None) -> int | None:
     stored = with_retries(lambda: _settle(model, lease, work))
     delivery.deliver_chunks(model.pk, [chunk.chunk_id for chunk in work.chunks])
     document_status.settle_documents([chunk.chunk_id for chunk in chunks])
-    told = {"batch": str(batch_id), "model": model.name, "stored": stored, "failed": len(work.failed)}
-    log.info("batch embedded", extra=told)
+    report = {"batch": str(batch_id), "model": model.name, "stored": stored, "failed": len(work.failed)}
+    log.info("batch embedded", extra=report)
     return stored
 
 

@@ -1,4 +1,4 @@
-"""The thread of a worker's main process that finds work which nobody has in hand, and does the chores."""
+"""The thread of a worker's main process that finds work which no worker has, and does the chores."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class DocumentReading:
-    """Of one worker, from its main process. hostname: as Celery knows it."""
+    """Switches the reading of documents on and off for one worker. hostname: as Celery knows it."""
 
     def __init__(self, app: Celery, hostname: str) -> None:
         self._app, self._hostname = app, hostname
@@ -45,7 +45,7 @@ class DocumentReading:
             self._turn(on=on)
 
     def _is_wanted(self) -> bool:
-        """Not in a worker that was started with other queues only (-Q)."""
+        """Return False in a worker that was started with other queues only (-Q)."""
         return not self._on or settings.INGEST_QUEUE in self._app.amqp.queues.consume_from
 
     def _turn(self, *, on: bool) -> None:
@@ -64,7 +64,7 @@ _also: list[Callable[[], object]] = []
 
 
 def add_sweep_work(work: Callable[[], object]) -> None:
-    """Have this done with every sweep, too: for apps above this one."""
+    """Do this with every sweep, too: for apps above this one."""
     _also.append(work)
 
 
@@ -127,7 +127,7 @@ class Sweeper:
 
 
 def _do_chores() -> None:
-    """What may take long has a thread of its own: an index can take minutes to build."""
+    """Run what may take long in a thread of its own: an index can take minutes to build."""
     chores = (
         forget_finished_jobs,
         sweep_orphan_files,
@@ -154,7 +154,7 @@ _sweeper = Sweeper()
 
 @worker_init.connect
 def _refuse_mixed_vectors(**_: Any) -> None:
-    """A worker does not start with a model that does not fit the stored vectors."""
+    """Refuse to start a worker with a model that does not fit the stored vectors."""
     try:
         services.ensure_model_matches()
         _register()

@@ -1,4 +1,4 @@
-"""The door of the work queue: a task says that there is work, PostgreSQL says which."""
+"""The Celery tasks of the app: a task says that there is work, PostgreSQL says which."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -39,58 +39,60 @@ def ingest_next() -> None:
 
 @shared_task(name="embeddings.ship_next", acks_late=True)
 def deliver_next() -> None:
-    """Some batches of the outbox to the store outside. Safe to deliver twice, late, or without need."""
+    """Deliver some batches of the outbox. Safe to deliver twice, late, or without need."""
     if delivery.deliver_for_a_turn():
         with tolerate_lost_hint():
             send_hint(deliver_next)
 
 
 def enqueue(batch_ids: Sequence[UUID]) -> None:
-    """One hint for each batch, over one fresh connection. Raises BrokerUnavailable, some perhaps sent."""
+    """Send one hint for each batch, over one fresh connection. Raises BrokerUnavailable, some perhaps
+    sent.
+    """
     if batch_ids:
         with _connection() as connection:
             _publish(connection, embed_batch, [(str(batch_id),) for batch_id in batch_ids])
 
 
 def enqueue_ingest(item_count: int) -> None:
-    """One hint for each of so many documents. Raises BrokerUnavailable: the sweep finds them all the same."""
+    """Send one hint a document. Raises BrokerUnavailable: the sweep finds the documents all the same."""
     if item_count > 0:
         with _connection() as connection:
             _publish(connection, ingest_next, [()] * min(item_count, MAX_HINTS))
 
 
 def enqueue_lost(batch_ids: Sequence[UUID]) -> int:
-    """Hints for those batches for which none can be waiting in the queue; returns how many were sent."""
+    """Send hints for batches for which none can be waiting in the queue; return how many were sent."""
     hints = [(str(batch_id),) for batch_id in batch_ids]
     return _publish_lost(embed_batch, hints, settings.CELERY_TASK_DEFAULT_QUEUE) if hints else 0
 
 
 def enqueue_lost_ingest(item_count: int) -> int:
-    """The same for documents that wait to be read."""
+    """Send the same for documents that wait to be read."""
     hints: list[tuple[str, ...]] = [()] * min(item_count, MAX_HINTS)
     return _publish_lost(ingest_next, hints, settings.INGEST_QUEUE) if hints else 0
 
 
 def enqueue_lost_deliveries() -> int:
-    """The same for what waits in the outbox: a few at work, so that embedding goes on beside a crowd."""
+    """Send the same for the outbox: a few at a time, so that embedding goes on under a crowd."""
     return send_lost_hints(deliver_next, delivery.count_due_turns(), settings.SHIPPING_QUEUE)
 
 
 def hint_delivery() -> None:
-    """After a change that the vector store outside is to hear of; nothing without one. It may be lost."""
+    """Send a hint after a change that the external store is to hear of; it may be lost."""
     if delivery.is_used():
         with tolerate_lost_hint():
             send_hint(deliver_next)
 
 
 def send_hint(task: Any) -> None:
-    """One hint without arguments for a task of an app above this one. Raises BrokerUnavailable."""
+    """Send one hint without arguments for a task of an app above. Raises BrokerUnavailable."""
     with _connection() as connection:
         _publish(connection, task, [()])
 
 
 def send_lost_hints(task: Any, count: int, queue: str) -> int:
-    """As many as are missing from the task's own queue for so much work; returns how many were sent."""
+    """Send as many as are missing from the task's queue for so much work; return how many were sent."""
     hints: list[tuple[str, ...]] = [()] * min(count, MAX_HINTS)
     return _publish_lost(task, hints, queue) if hints else 0
 
@@ -108,7 +110,7 @@ def request_and_enqueue(document_id: UUID | None = None) -> int:
 
 @contextmanager
 def tolerate_lost_hint() -> Iterator[None]:
-    """Around a hint that may be lost: the work is on record, and the workers' sweep finds it."""
+    """Allow a hint to be lost: the work is on record, and the workers' sweep finds it."""
     try:
         yield
     except BrokerUnavailable:
@@ -117,7 +119,7 @@ def tolerate_lost_hint() -> Iterator[None]:
 
 @contextmanager
 def _connection() -> Iterator[Connection]:
-    """A fresh one. Raises BrokerUnavailable, also for what fails inside."""
+    """Yield a fresh one. Raises BrokerUnavailable, also for what fails inside."""
     try:
         with current_app.connection_for_write() as connection:
             yield connection

@@ -146,7 +146,7 @@ class Point:
 
     @property
     def payload(self) -> dict[str, str | int | None]:
-        """All but the vector, as JSON has it."""
+        """Return all but the vector, as JSON has it."""
         return {
             "chunk_id": str(self.chunk_id),
             "chunk_hash": self.chunk_hash,

@@ -39,7 +39,7 @@ from benchmarks.evaluation.corpus import read_passages
 from benchmarks.evaluation.sets import rows, vectors_of
 from benchmarks.evaluation.vectors import Vectors
 from documents.models import Chunk, Collection, Document
-from embeddings.external import space_of
+from embeddings.external.configuration import space_of
 from embeddings.external.delivery import read_batches
 from embeddings.external.outbox import Entry
 from embeddings.models import EmbeddingModel

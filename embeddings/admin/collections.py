@@ -33,7 +33,7 @@ class EmbeddedCollectionAdmin(DeletingWithReceipt, CollectionAdmin):
         return documents.delete_collection(collection.pk, access=FULL)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """For the confirmation page: counts."""
+        """Count for the confirmation page what goes."""
         (collection,) = objs
         sums = (
             Document.objects.current()

@@ -1,4 +1,4 @@
-"""How the admin puts states, times and receipts."""
+"""What the pages of the admin share: states, times, progress of jobs, and deleting with a receipt."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -36,15 +36,15 @@ from knowlex.runtime.liveness import count_alive_now
 
 
 def count_per_document(rows: QuerySet[Any]) -> Coalesce:
-    """How many of `rows` (which have a chunk) belong to the document of the outer query; 0 if none."""
-    count_noun = (
+    """Count how many of `rows` (which have a chunk) belong to the document of the outer query; 0 if none."""
+    counted = (
         rows.filter(chunk__document=OuterRef("pk"))
         .order_by()
         .values("chunk__document")
         .annotate(n=Count("chunk_id"))
         .values("n")
     )
-    return Coalesce(Subquery(count_noun, output_field=IntegerField()), 0)
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 class EmbeddingStateFilter(admin.SimpleListFilter):
@@ -84,7 +84,7 @@ _NONE |= {"pages_total": 0, "pages_done": 0, "chunks_made": 0}
 
 
 def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
-    """Adds `progress`, a dict: total, ended, failed, started, stalled, neglected (all numbers of documents),
+    """Add `progress`, a dict: total, ended, failed, started, stalled, neglected (all numbers of documents),
     pages_total, pages_done, chunks_made, last_end (ISO 8601, or None).
     """
     summary = JSONObject(
@@ -105,12 +105,12 @@ def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
 
 
 def filter_not_stored(items: QuerySet[Any]) -> QuerySet[Any]:
-    """Of new documents: those that wait, are being read or failed. What is only being embedded is stored."""
+    """Keep new documents that wait, are being read or failed; one that is only being embedded is stored."""
     return items.filter(~COMPLETED, ~Exists(_STORED), replaces=None, deleted_at=None)
 
 
 def count_embedded(job_id: UUID) -> int:
-    """Chunks of the job that have their vector: those of what is completed, and of what is being embedded."""
+    """Count the job's chunks that have their vector, of completed documents and of those being embedded."""
     items = IngestItem.objects.filter(job_id=job_id)
     done = items.filter(COMPLETED).aggregate(chunks=Coalesce(Sum("chunks_made"), 0))["chunks"]
     under_way = items.filter(~COMPLETED, chunks_made__gt=0).values("id")
@@ -118,7 +118,9 @@ def count_embedded(job_id: UUID) -> int:
 
 
 def read_items(job_id: UUID, *, first: int, limit: int) -> list[Any]:
-    """The job's documents from position `first` on, each with `embedded`, `stalled` and `neglected`."""
+    """Return the job's documents from position `first` on, each with `embedded`, `stalled` and
+    `neglected`.
+    """
     vectors = count_per_document(Embedding.objects.filter(model__active=True))
     embedded = Case(
         When(COMPLETED, then=F("chunks_made")),
@@ -135,8 +137,8 @@ def read_items(job_id: UUID, *, first: int, limit: int) -> list[Any]:
 
 
 def job_state(progress: dict[str, Any]) -> str:
-    """Of a job, from `with_progress`: completed (some of it may have failed), failed (all of it), stalled
-    (who had a document in hand is gone, or it waits and no worker is alive), processing or pending.
+    """Return a job's state, from `with_progress`: completed (some of it may have failed), failed (all),
+    stalled (who had a document in hand is gone, or it waits and no worker is alive), processing or pending.
     """
     if progress["ended"] == progress["total"]:
         return "failed" if progress["total"] and progress["failed"] == progress["total"] else "completed"
@@ -146,7 +148,7 @@ def job_state(progress: dict[str, Any]) -> str:
 
 
 def format_duration(start: datetime | None, end: datetime | None) -> str:
-    """As `1 h 2 min`, `2 min 5 s` or `0.8 s`; until now, if there is no end; a dash without a start."""
+    """Return `1 h 2 min`, `2 min 5 s` or `0.8 s`; until now, if there is no end; a dash without a start."""
     if start is None:
         return "–"
     seconds = max(0.0, ((end or timezone.now()) - start).total_seconds())
@@ -159,7 +161,7 @@ def format_duration(start: datetime | None, end: datetime | None) -> str:
 
 
 def receipt_text(receipt: Any) -> str:
-    """What a deletion took along (embeddings.ingest.documents.DeletionReceipt), for a person."""
+    """Tell a person what a deletion took along (embeddings.ingest.documents.DeletionReceipt)."""
     parts = [
         count_noun(receipt.documents, "document"),
         count_noun(receipt.pages, "page"),

@@ -1,4 +1,4 @@
-"""Uploading and replacing documents in the admin: both lead to the page of the job that does it."""
+"""Documents and chunks in the admin, with their vectors; uploading and replacing lead to the job's page."""
 
 from typing import Any
 from uuid import UUID
@@ -185,7 +185,7 @@ class EmbeddedDocumentAdmin(UploadViews, DeletingWithReceipt, DocumentAdmin):
         return ingestion.delete_documents([row.pk for row in rows], access=FULL)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """For the confirmation page: names of the first ones, and counts."""
+        """Name the first ones for the confirmation page, and count what goes."""
         documents = Document.objects.filter(pk__in=[obj.pk for obj in objs])
         sums = documents.aggregate(pages=Sum("page_count", default=0), chunks=Sum("chunk_count", default=0))
         vectors = Embedding.objects.filter(chunk__document__in=documents.values("pk")).count()

@@ -1,4 +1,4 @@
-"""One job's page in the admin: its documents, live progress, retry, and deletion."""
+"""Ingest jobs in the admin: the list, and the page of one with live progress, retry and deletion."""
 
 from datetime import datetime
 from typing import Any
@@ -100,7 +100,7 @@ def _of(done: int, total: int) -> str:
 
 
 def _done(item: Any) -> int:
-    """In percent, for a bar: half for reading the pages, half for the vectors."""
+    """Return the percentage for a bar: half for reading the pages, half for the vectors."""
     if item.status not in OPEN:
         return 100
     read = item.pages_done / item.pages_total if item.pages_total else 0
@@ -146,7 +146,7 @@ class JobViews(admin.ModelAdmin[IngestJob]):
         return TemplateResponse(request, self.change_form_template or "", context)
 
     def progress_view(self, request: HttpRequest, job_id: UUID) -> JsonResponse:
-        """What the page's script asks for once a second, while the job runs."""
+        """Answer the page's script, which asks once a second while the job runs."""
         return JsonResponse(job_page(self._job(request, job_id), page=_page_number(request)))
 
     def retry_view(self, request: HttpRequest, job_id: UUID, item_id: UUID | None = None) -> HttpResponse:
@@ -183,7 +183,7 @@ class JobViews(admin.ModelAdmin[IngestJob]):
             self.delete_model(request, job)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """For the confirmation page: counts, not a list of thousands of rows."""
+        """Count for the confirmation page instead of listing thousands of rows."""
         items = IngestItem.objects.filter(job__in=list(objs))
         stored = Document.objects.current().filter(pk__in=items.values("pk")).count()
         lines = [f"{count_noun(stored, 'stored document')} will stay."]

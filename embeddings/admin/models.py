@@ -1,4 +1,4 @@
-"""Embedding models, what waits for them and what they refused."""
+"""Embedding models, their requests and vector indexes, and the external vector store in the admin."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +44,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 
 @admin.register(EmbeddingModel)
 class EmbeddingModelAdmin(ReadOnlyAdmin):
-    """Those that there are; `manage.py embedding_model` adds, builds and removes."""
+    """The models that there are; `manage.py embedding_model` adds, builds and removes."""
 
     list_display = [
         "name",
@@ -82,7 +82,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         return int(model.waiting_held)
 
     def relevance(self, model: Any) -> str:
-        """What its weights were fitted to, by `manage.py calibrate`."""
+        """Tell what its weights were fitted to, by `manage.py calibrate`."""
         stored = model.calibration
         if not stored:
             return "as shipped"
@@ -91,7 +91,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Search with the selected model from now on")
     def activate(self, request: HttpRequest, queryset: QuerySet[EmbeddingModel]) -> None:
-        """Refused while chunks lack its vectors."""
+        """Search with this model from now on; refused while chunks lack its vectors."""
         models = list(queryset)
         if len(models) != 1:
             self.message_user(request, "Select one model.", messages.ERROR)
@@ -111,8 +111,8 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
             self.message_user(request, exc.message, messages.ERROR)
             return
         advice = settings_to_follow(switched.model.spec)
-        told = f"Searches use {switched.model.name} now. For the next start: {advice}"
-        self.message_user(request, told, messages.SUCCESS)
+        message = f"Searches use {switched.model.name} now. For the next start: {advice}"
+        self.message_user(request, message, messages.SUCCESS)
 
     @admin.display(ordering="vectors_held")
     def vectors(self, model: Any) -> int:
@@ -219,7 +219,7 @@ class VectorIndexAdmin(_Recall, ReadOnlyAdmin):
     list_select_related = ["model"]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """With why there may be none."""
+        """Show the list, and tell why there may be no index."""
         why = "A model with few chunks has none: its searches compare the question with every vector."
         if store := store_name():
             why = f"There is none: vectors are searched in {store}."

@@ -1,1 +1,1 @@
-"""Clients of servers that keep vectors: plain Python, over raw HTTP, no Django."""
+"""Requests to servers that keep vectors: plain Python over HTTP, without Django."""

@@ -1,4 +1,4 @@
-"""Chroma's REST API, version 2 (servers 1.x): a collection by its name, its records, what is nearest."""
+"""A client of Chroma's REST API, version 2 (servers 1.x); it reads servers of version 1 (0.x), too."""
 
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -66,7 +66,7 @@ class ChromaCollection:
 
     @classmethod
     def named(cls, name: str) -> "ChromaCollection":
-        """Of a server that tells nothing of it and takes its name for its id."""
+        """Return a collection of a server that tells nothing of it and takes its name for its id."""
         return cls(quote(name, safe=""), name, None, "cosine", {})
 
 
@@ -75,22 +75,22 @@ def names_collection(reply: Reply) -> bool:
 
 
 def is_unknown_route(reply: Reply) -> bool:
-    """Whether a server knows no such route; one that does says of a collection in words of its own that it is
-    not there.
+    """Return whether a server knows no such route; one that does says of a collection in its own words
+    that it is not there.
     """
-    told = reply.body.get("error") if isinstance(reply.body, dict) else None
-    return reply.status in NO_ROUTE and not str(told or "").endswith("NotFoundError")
+    error = reply.body.get("error") if isinstance(reply.body, dict) else None
+    return reply.status in NO_ROUTE and not str(error or "").endswith("NotFoundError")
 
 
 class ChromaLimits(NamedTuple):
-    """What a server takes in one request. base64: vectors as text, half as long."""
+    """What a server takes in one request. base64: it takes vectors as text, half as long."""
 
     records: int
     base64: bool
 
     @classmethod
     def of(cls, reply: Reply) -> "ChromaLimits":
-        """One that does not tell takes little."""
+        """Read the server's limits; a server that does not tell them takes little."""
         try:
             found = reply.body if reply.ok else {}
             return cls(
@@ -101,13 +101,13 @@ class ChromaLimits(NamedTuple):
 
 
 def parse_hits(body: Any) -> list[ChromaHit]:
-    """The answer to one query vector."""
+    """Return the answer to one query vector."""
     try:
         ids = body["ids"][0]
         names = ("documents", "metadatas", "embeddings")
         columns = (_column(body, name, len(ids), nested=True) for name in names)
-        told = _column(body, "distances", len(ids), nested=True, default=0.0)
-        distances = [math.inf if one is None else float(one) for one in told]
+        listed = _column(body, "distances", len(ids), nested=True, default=0.0)
+        distances = [math.inf if one is None else float(one) for one in listed]
         return [ChromaHit(str(one), *rest) for one, *rest in zip(ids, distances, *columns, strict=True)]
     except (IndexError, KeyError, TypeError, ValueError) as exc:
         raise unreadable_answer(exc) from exc
@@ -123,7 +123,7 @@ def parse_records(body: Any) -> list[ChromaRecord]:
 
 
 def _column(body: Any, name: str, count: int, *, nested: bool = False, default: Any = None) -> list[Any]:
-    """One entry for each id; the default for all where the column was not asked for."""
+    """Return one entry for each id; the default for all where the column was not requested."""
     found = body.get(name)
     if nested and found:
         found = found[0]
@@ -169,7 +169,7 @@ class ChromaClient:
         self._limits: ChromaLimits | None = None
 
     async def heartbeat(self) -> None:
-        """Returns if the server answers, without another try."""
+        """Return if the server answers, without another try."""
         reply = await self._caller.call("GET", f"{API}/heartbeat", once=True)
         if self._older and is_unknown_route(reply):
             reply = await self._caller.call("GET", f"{OLDER}/heartbeat", once=True)
@@ -177,14 +177,18 @@ class ChromaClient:
             raise_refusal(reply)
 
     async def collection(self, name: str, *, anew: bool = False) -> ChromaCollection:
-        """As it was when it was first looked up; anew after it was found to be gone, or if that is wanted."""
+        """Return it as it was when it was first looked up; anew after it was found to be gone, or if that
+        is wanted.
+        """
         known = None if anew else self._known.get(name)
         return known or await self._looked_up(name)
 
     async def create_collection(
         self, name: str, *, configuration: Where | None = None, metadata: Metadata | None = None
     ) -> ChromaCollection:
-        """The new one, or the one of this name that is there, as it is. Never raises NoSuchCollection."""
+        """Return the new one, or the one of this name that is there, as it is. Never raises
+        NoSuchCollection.
+        """
         body = {"name": name, "get_or_create": True, "configuration": configuration, "metadata": metadata}
         reply = await self._caller.call("POST", self._home, body)
         if not reply.ok and reply.status != CONFLICT:  # two at once
@@ -239,7 +243,7 @@ class ChromaClient:
         include: Sequence[str] = ("metadatas",),
         size: int = PAGE,
     ) -> AsyncIterator[list[ChromaRecord]]:
-        """All records, `size` at a time. What is written meanwhile may be missed."""
+        """Yield all records, `size` at a time. What is written meanwhile may be missed."""
         offset = 0
         while page := await self.get(name, where=where, limit=size, offset=offset, include=include):
             yield page
@@ -254,7 +258,9 @@ class ChromaClient:
         metadatas: Sequence[Metadata | None] | None = None,
         documents: Sequence[str | None] | None = None,
     ) -> None:
-        """As many requests as the server's limits ask for. metadatas: a value None takes the key away."""
+        """Send as many requests as the server's limits ask for. metadatas: a value None takes the key
+        away.
+        """
         limits = await self._limits_of_server()
         for part in split_batches(vectors, documents, most=limits.records):
             numbers = (
@@ -268,7 +274,7 @@ class ChromaClient:
             await self._call(name, "upsert", body)
 
     async def delete(self, name: str, ids: Sequence[str]) -> None:
-        """Those that are not there are none to complain of."""
+        """Delete these; ids that are not there are ignored."""
         most = (await self._limits_of_server()).records
         for start in range(0, len(ids), most):
             await self._call(name, "delete", {"ids": list(ids[start : start + most])})
@@ -278,7 +284,7 @@ class ChromaClient:
         await self._caller.aclose()
 
     async def _call(self, name: str, verb: str, body: Any = None, *, method: str = "POST") -> Reply:
-        """Once more with another id where the collection was made anew since it was looked up."""
+        """Call once more with another id where the collection was made anew since it was looked up."""
         known = self._known.get(name)
         collection = known or await self._looked_up(name)
         reply = await self._caller.call(method, f"{self._home}/{collection.id}/{verb}", body)
@@ -322,7 +328,9 @@ def _base_url(url: str) -> str:
 
 
 def _key_headers(url: str, api_key: str) -> dict[str, str]:
-    """As Chroma's own servers ask for it, and as one behind a proxy does; never beside a user in the URL."""
+    """Return the headers that Chroma, or a proxy before it, asks for; the second never beside a user in
+    the URL.
+    """
     if not api_key:
         return {}
     bearer = {} if urlsplit(url).username else {"Authorization": f"Bearer {api_key}"}

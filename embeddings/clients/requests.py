@@ -1,4 +1,4 @@
-"""Requests to a vector store: the tries, and what its faults are called."""
+"""Requests to a vector store: how often they are tried, and what their faults are called."""
 
 import base64
 import logging
@@ -21,7 +21,7 @@ BYTES_OF_METADATA = 4096
 def split_batches(
     vectors: Sequence[Vector], documents: Sequence[str | None] | None = None, *, most: int = MOST_RECORDS
 ) -> Iterator[slice]:
-    """Slices of at most `most` records and about MOST_BYTES; a record that is larger goes alone."""
+    """Yield slices of at most `most` records and about MOST_BYTES; a record that is larger goes alone."""
     start = size = 0
     for place, vector in enumerate(vectors):
         text = (documents[place] or "") if documents else ""
@@ -35,7 +35,7 @@ def split_batches(
 
 
 def encode_vectors(vectors: Sequence[Vector]) -> list[str]:
-    """Little-endian float32 in base64, which Chroma takes in place of numbers."""
+    """Return little-endian float32 in base64, which Chroma takes in place of numbers."""
     return [base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode() for vector in vectors]
 
 
@@ -44,7 +44,7 @@ def list_numbers(vector: Vector | Sequence[float]) -> list[float]:
 
 
 TIMEOUT_S = 5.0
-# A server that is gone is told of in 0.7 s; one that asks for a longer rest than 2 s is not waited for.
+# A server that is gone is known to be within 0.7 s; one that asks for a rest of more than 2 s is given up.
 RETRY = Retry(retries=3, base_s=0.1, max_wait_s=2.0)
 TOO_MANY_REQUESTS, NOT_IMPLEMENTED = 429, 501
 KEY_REFUSED = {401, 403}
@@ -72,7 +72,7 @@ class StoreCaller:
         self._wire, self._timeout_s, self._retry = wire, timeout_s, retry
 
     async def call(self, method: str, path: str, body: Any = None, *, once: bool = False) -> Reply:
-        """2xx or 4xx, but 401, 403 and 429 never; or 501. once: a single try.
+        """Return a reply of status 2xx, 501, or 4xx but 401, 403 and 429. once: a single try.
 
         Raises VectorStoreFailed, VectorStoreTimeout.
         """
@@ -98,15 +98,15 @@ class StoreCaller:
         try:
             reply = await self._wire.send(method, path, body, timeout_s=self._timeout_s)
         except Unreachable as exc:
-            told = "The vector store could not be reached, or broke off its answer."
-            raise StoreFault(VectorStoreFailed(told), str(exc)) from exc
+            message = "The vector store could not be reached, or broke off its answer."
+            raise StoreFault(VectorStoreFailed(message), str(exc)) from exc
         except TimeoutError as exc:
-            told = f"Connection to vector store timed out after {self._timeout_s:g}s"
-            raise StoreFault(VectorStoreTimeout(told), told) from exc
+            message = f"Connection to vector store timed out after {self._timeout_s:g}s"
+            raise StoreFault(VectorStoreTimeout(message), message) from exc
         if reply.status == TOO_MANY_REQUESTS or (reply.status >= 500 and reply.status != NOT_IMPLEMENTED):
-            told = f"The vector store answers with HTTP {reply.status}."
+            message = f"The vector store answers with HTTP {reply.status}."
             reason = f"HTTP {reply.status}: {_excerpt(reply)}"
-            raise StoreFault(VectorStoreFailed(told), reason, retry_after=reply.retry_after)
+            raise StoreFault(VectorStoreFailed(message), reason, retry_after=reply.retry_after)
         return reply
 
 
@@ -115,13 +115,13 @@ class StoreRefused(VectorStoreFailed):
 
 
 def raise_refusal(reply: Reply, what: str = "a request") -> NoReturn:
-    """Raises Refused for a reply that another try would not better."""
+    """Raise StoreRefused for a reply that another try would not better."""
     log.error("vector store refuses a request", extra={"status": reply.status, "reply": _excerpt(reply)})
     raise StoreRefused(f"The vector store refuses {what} (HTTP {reply.status}).")
 
 
 def unreadable_answer(exc: Exception | None = None) -> VectorStoreFailed:
-    """What to raise for an answer of another shape than the store's documentation says."""
+    """Return what to raise for an answer of another shape than the store's documentation says."""
     log.error("vector store's answer cannot be read", extra={"error": type(exc).__name__})
     return VectorStoreFailed("The vector store's answer cannot be read.")
 

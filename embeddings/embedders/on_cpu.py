@@ -1,4 +1,4 @@
-"""How ONNX Runtime is run here."""
+"""What local models share: ONNX Runtime's options, models loaded once a process, questions remembered."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -26,10 +26,10 @@ class LoadedModel(Protocol):
 
 
 class TokenModel(LoadedModel, Protocol):
-    """One whose token vectors can be had."""
+    """A model whose token vectors can be read."""
 
     def embedded(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
-        """A passage with the vectors of these spans of it."""
+        """Return a passage with the vectors of these spans of it."""
         ...
 
 
@@ -76,7 +76,7 @@ class OnCpuEmbedder(Generic[M]):
 
 
 class TokenEmbedder(OnCpuEmbedder[TokenModel]):
-    """With the vectors of sentences, out of the text's own forward pass."""
+    """An embedder that also gives sentences their vectors, out of the text's own forward pass."""
 
     def embed_with_sentences(
         self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
@@ -92,7 +92,7 @@ def scale_to_unit(vector: NDArray[np.float32]) -> Vector:
 def sentence_vectors(
     token_vectors: NDArray[np.float32], token_ends: Sequence[int], spans: Sequence[Span]
 ) -> NDArray[np.float32]:
-    """(spans, dimensions): for each span the mean of its tokens' vectors, of length 1.
+    """Return (spans, dimensions): for each span the mean of its tokens' vectors, of length 1.
 
     token_vectors: of the text's own tokens in order, without special ones and prefixes. token_ends: where
     each ends in the text; a token is of the span in which it ends, since some tokenizers count the space
@@ -108,7 +108,7 @@ def sentence_vectors(
 
 
 def session_options() -> onnxruntime.SessionOptions:
-    """One thread: the worker processes are the parallelism, and a waiting session must not burn a core."""
+    """Allow one thread: worker processes are the parallelism, and a waiting session must not burn a core."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

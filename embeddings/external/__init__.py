@@ -1,25 +1,6 @@
-"""A vector store outside PostgreSQL, such as Qdrant or Chroma: told what it is to hold, and searched.
+"""A vector store outside PostgreSQL, such as Qdrant or Chroma.
 
-`configured` is the store that the settings name, `registering` notices that they name another one. What
-changes is noted in the `outbox` by the transaction that changes it; `shipping` sends it as `parcels`,
-`shipped` and `emptying` wait for that, and `comparing` finds what differs all the same. `nearby` searches
-the store, or a `mirror` of PostgreSQL in this process's memory, which reads `mirrored_rows`.
+`configuration` says which store the settings name, and registers that it is another one than before. What
+changes is written to the `outbox` by the transaction that changes it; `delivery` sends it in batches, and
+`comparison` finds what differs all the same. `embeddings.search.vector_store` searches the store.
 """
-
-from embeddings.external.configuration import (
-    StoreIdentity,
-    configured_store,
-    describe_place_without_store,
-    external_store,
-    space_of,
-    without_login,
-)
-
-__all__ = [
-    "StoreIdentity",
-    "configured_store",
-    "describe_place_without_store",
-    "external_store",
-    "space_of",
-    "without_login",
-]

@@ -1,4 +1,4 @@
-"""A store outside PostgreSQL against PostgreSQL, one model's space at a time, in bounded memory.
+"""A comparison of an external vector store with PostgreSQL, one model's space at a time, in bounded memory.
 
 What the store holds goes page by page into a temporary table, and PostgreSQL compares.
 """
@@ -26,7 +26,7 @@ PATIENCE_S = 60.0  # with what a worker has in hand
 
 
 def drain_outbox() -> Iterator[int]:
-    """How many entries are left, now and then, until there is none.
+    """Deliver until the outbox is empty; yields now and then how many entries are left.
 
     Raises VectorStoreFailed if the store is down, or refuses what is left; DatabaseUnavailable.
     """
@@ -49,7 +49,7 @@ def _count_left() -> int:
 
 
 def _explain_standstill() -> str:
-    """Why nothing goes on; "" if that is not known."""
+    """Explain why nothing goes on; "" if that is not known."""
     store = OutsideStore.objects.first()
     if store is None or store.failures:
         return store.error if store else "There is no vector store in use any more."
@@ -158,7 +158,7 @@ class StoreComparison:
         execute("DROP TABLE IF EXISTS held")
 
     def all(self) -> Iterator[SpaceComparison]:
-        """Of every model, and of those of removed ones that are still there."""
+        """Compare every model's space, and those of removed models that are still there."""
         for model in EmbeddingModel.objects.order_by("id"):
             yield self._compared(model)
         for model_id in self._gone():
@@ -179,7 +179,7 @@ class StoreComparison:
             outbox.add([Entry(found.model_id, chunk, 0) for chunk in chunks[start : start + PORTION]])
 
     def _compared(self, model: EmbeddingModel) -> SpaceComparison:
-        """Once more where vectors came or went meanwhile: a page may have been read before."""
+        """Compare once more where vectors came or went meanwhile: a page may have been read before."""
         space = space_of(model.pk, model.dimensions)
         for _ in range(LOOKS):
             before, vectors = execute(_LAST_VERSION), execute(_VECTORS, [model.pk])[0][0]
@@ -195,11 +195,9 @@ class StoreComparison:
         return SpaceComparison(space.name, model.name, model.pk, vectors, held, **counts, sample=sample)
 
     def _lost(self, model_id: int) -> list[UUID]:
-        """Of some chunks that are there as they should be, those that their own vectors do not lead to."""
+        """Return those of a sample of sound chunks that their own vectors do not lead to."""
         entries = [Entry(model_id, row[0], 0) for row in execute(_SOUND, [model_id])]
-        points = [
-            (parcel.space, point) for parcel in read_batches(entries) for point in parcel.points.values()
-        ]
+        points = [(batch.space, point) for batch in read_batches(entries) for point in batch.points.values()]
         return [
             point.chunk_id
             for space, point in points
@@ -207,14 +205,14 @@ class StoreComparison:
         ]
 
     def _read(self, space: Space, expected: int) -> int:
-        """Into the temporary table; how much that is."""
+        """Read what the store has into the temporary table; return how much that is."""
         execute(_EMPTY)
         count, pages = 0, self._store.list_chunks(space)
         while page := self._runner.run(_next_page(pages)):
             columns: list[list[UUID] | list[str]] = [
-                [held.chunk_id for held in page],
-                [held.collection_id for held in page],
-                [held.chunk_hash for held in page],
+                [stored.chunk_id for stored in page],
+                [stored.collection_id for stored in page],
+                [stored.chunk_hash for stored in page],
             ]
             execute(_INSERT_STORED, columns)
             count += len(page)
@@ -222,20 +220,20 @@ class StoreComparison:
         return count
 
     def _gone(self) -> Sequence[int]:
-        """Ids that models have had."""
+        """Return ids that models have had."""
         last = execute(_LAST_MODEL, ["embeddings_embeddingmodel_id_seq"])[0][0]
         return [row[0] for row in execute(_GONE, [last])]
 
 
 async def _leads_to_itself(store: VectorStore, space: Space, point: Point) -> bool:
-    """Whether the point is found by its vector, or more than enough others of the same vector are."""
+    """Return whether the point is found by its vector, or more than enough others of the same vector are."""
     found = await store.nearest(space, point.vector, collections=[point.collection_id], limit=AMONG)
     alike = [near.chunk_id for near in found if near.distance <= ALIKE]
     return point.chunk_id in alike or len(alike) == AMONG
 
 
 async def _next_page(pages: AsyncIterator[Sequence[StoredChunk]]) -> Sequence[StoredChunk]:
-    """[] at the end; an empty page in between is passed over."""
+    """Return the next page that is not empty; [] at the end."""
     async for page in pages:
         if page:
             return page

@@ -1,4 +1,4 @@
-"""The vector store outside PostgreSQL that the settings name, if it is one that others keep."""
+"""The external vector store that the settings name, and its registration in the database at each start."""
 
 import hashlib
 import json
@@ -37,16 +37,16 @@ class StoreIdentity:
 
 
 def configured_store() -> StoreIdentity | None:
-    """None where vectors are searched in PostgreSQL, or in this process's memory."""
+    """Return None where vectors are searched in PostgreSQL, or in this process's memory."""
     part: dict[str, Any] = settings.KNOWLEX.get("VECTOR_STORE", {})
     kind = EXTERNAL_STORES.get(part.get("class", "").rpartition(".")[0])
     if kind is None:
         return None
     options = {name: str(value) for name, value in part.get("options", {}).items() if name not in SAME_STORE}
     options["url"] = without_login(options.get("url", ""))
-    told = json.dumps([kind, settings.VECTOR_STORE_COLLECTION, options], sort_keys=True)
+    identity = json.dumps([kind, settings.VECTOR_STORE_COLLECTION, options], sort_keys=True)
     place = f"{options['url']}, collections {settings.VECTOR_STORE_COLLECTION}_…"
-    return StoreIdentity(kind, place, hashlib.sha256(told.encode()).hexdigest())
+    return StoreIdentity(kind, place, hashlib.sha256(identity.encode()).hexdigest())
 
 
 def is_external() -> bool:
@@ -60,17 +60,17 @@ def store_name() -> str:
 
 
 def describe_place_without_store() -> str:
-    """Where vectors are searched while `in_use` is None."""
+    """Tell where vectors are searched while `configured_store` is None."""
     return "each process's memory" if is_external() else "PostgreSQL"
 
 
 def external_store() -> VectorStore:
-    """Only where there is one in use."""
+    """Return the store; only where there is one in use."""
     return component("VECTOR_STORE", VectorStore)
 
 
 def space_of(model_id: int, dimensions: int) -> Space:
-    """Where it keeps a model's vectors."""
+    """Return where it keeps a model's vectors."""
     return Space(f"{settings.VECTOR_STORE_COLLECTION}_{model_id}", model_id, dimensions)
 
 
@@ -111,10 +111,10 @@ class StoreChange:
             place = describe_place_without_store()
             return f"The vector store {self.before} is no longer used: vectors are searched in {place}."
         instead = f" instead of {self.before}" if self.before else ""
-        told = f"Vectors are searched in {self.now} from now on{instead}."
+        message = f"Vectors are searched in {self.now} from now on{instead}."
         if not self.vectors:
-            return told
-        return f"{told} The workers send it {self.vectors} stored vectors (manage.py vector_store check)."
+            return message
+        return f"{message} The workers send it {self.vectors} stored vectors (manage.py vector_store check)."
 
 
 def register_store() -> StoreChange | None:

@@ -1,4 +1,9 @@
-"""What a store outside PostgreSQL is to hear of some vectors: read from the tables, in one moment."""
+"""Batches from the outbox to an external vector store; safe to run twice, and by several workers at once.
+
+What is sent is the truth at the time of sending, not what was noted; no transaction is open meanwhile. A
+store that is down is left alone for a while, and one process at a time looks with a small batch whether it is
+back.
+"""
 
 import asyncio
 import logging
@@ -39,7 +44,7 @@ _TRUTH = """
 
 @dataclass(frozen=True, slots=True)
 class DeliveryBatch:
-    """Of one space. A chunk has a point, or it is gone."""
+    """Pending entries of one space. A chunk has a point, or it is gone."""
 
     space: Space
     entries: tuple[Entry, ...]
@@ -61,7 +66,7 @@ class DeliveryBatch:
 
 
 def read_batches(entries: Sequence[Entry]) -> list[DeliveryBatch]:
-    """One for each model; none for a model that is gone, whose space goes as a whole."""
+    """Return one batch for each model; none for a model that is gone, whose space goes as a whole."""
     scope = {"models": [e.model_id for e in entries], "chunks": [e.chunk_id for e in entries]}
     spaces: dict[int, Space] = {}
     points: dict[int, dict[UUID, Point]] = {}
@@ -122,7 +127,8 @@ class _DeliveryOutcome:
 
 
 def deliver_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
-    """Of these chunks what waits, at once; nothing while the store is down: the turns send it then.
+    """Deliver at once what is pending of these chunks; nothing while the store is down: the turns send it
+    then.
 
     Raises DatabaseUnavailable.
     """
@@ -137,7 +143,7 @@ def deliver_chunks(model_id: int, chunk_ids: Sequence[UUID]) -> None:
 
 
 def deliver_for_a_turn() -> bool:
-    """What has waited longest, for about a second; whether another turn is wanted.
+    """Deliver what has waited longest, for about a second; return whether another turn is wanted.
 
     Raises DatabaseUnavailable.
     """
@@ -149,13 +155,13 @@ def deliver_for_a_turn() -> bool:
 
 
 def deliver_once() -> bool:
-    """What a worker would do next, here; False if there is nothing to ship."""
+    """Do what a worker would do next; return False if there is nothing to deliver."""
     used = configuration.configured_store()
     return used is not None and deliver_next(used.fingerprint) > 0
 
 
 def deliver_next(fingerprint: str) -> int:
-    """How many entries were taken; 0 if nothing is due, or the store cannot be used.
+    """Return how many entries were taken; 0 if nothing is due, or the store cannot be used.
 
     Raises DatabaseUnavailable.
     """
@@ -167,7 +173,7 @@ def deliver_next(fingerprint: str) -> int:
 
 
 def count_due_turns() -> int:
-    """How many turns are wanted besides those that are being taken; 0 without a store, or while it is down.
+    """Count the turns wanted besides those being taken; 0 without a store, or while it is down.
 
     Raises DatabaseUnavailable.
     """
@@ -187,28 +193,28 @@ def _may_call(fingerprint: str) -> bool:
 
 
 def _deliver(claim: Callable[..., list[Entry]], fingerprint: str) -> int | None:
-    """How many entries were taken; None if the store cannot be used."""
+    """Return how many entries were taken; None if the store cannot be used."""
     lease = new_id()
     entries = with_retries(lambda: claim(lease=lease))
     if not entries:
         return 0
-    parcels = with_retries(lambda: read_batches(entries))
+    batches = with_retries(lambda: read_batches(entries))
     release_connection()
     with Heartbeat(lambda: outbox.renew(lease)):
-        outcome = asyncio.run(_send(configuration.external_store(), parcels))
-    known = {entry for parcel in parcels for entry in parcel.entries}
+        outcome = asyncio.run(_send(configuration.external_store(), batches))
+    known = {entry for batch in batches for entry in batch.entries}
     outcome.done += [entry for entry in entries if entry not in known]
     with_retries(lambda: outbox.again_if_lost(lease, outcome.done))
     with_retries(lambda: _record(lease, fingerprint, outcome))
     document_status.settle_documents([entry.chunk_id for entry in outcome.done])
-    told = {"sent": len(outcome.done), "refused": sum(len(some) for some, _ in outcome.refused)}
-    log.info("vectors shipped", extra={**told, "down": outcome.down})
+    report = {"sent": len(outcome.done), "refused": sum(len(some) for some, _ in outcome.refused)}
+    log.info("vectors shipped", extra={**report, "down": outcome.down})
     return None if outcome.down else len(entries)
 
 
-async def _send(store: VectorStore, parcels: Sequence[DeliveryBatch]) -> _DeliveryOutcome:
-    """Halves what is refused until the refused entries are known, or that takes too many calls."""
-    outcome, refusals, rest = _DeliveryOutcome(), 0, list(parcels)
+async def _send(store: VectorStore, batches: Sequence[DeliveryBatch]) -> _DeliveryOutcome:
+    """Halve what is refused until the refused entries are known, or that takes too many calls."""
+    outcome, refusals, rest = _DeliveryOutcome(), 0, list(batches)
     try:
         while rest and not outcome.down:
             some = rest.pop()
@@ -251,7 +257,7 @@ def _record(lease: UUID, fingerprint: str, outcome: _DeliveryOutcome) -> None:
 
 
 def _drop_spaces(fingerprint: str) -> bool:
-    """Of removed models; False if the store cannot be used."""
+    """Drop the spaces of removed models; return False if the store cannot be used."""
     for space in with_retries(lambda: list(DroppedSpace.objects.order_by("model_id"))):
         release_connection()
         try:

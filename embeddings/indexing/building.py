@@ -1,7 +1,8 @@
 """The life of the vector index: none until there is data for one, then one for the number of rows there are.
 
-Built under a new name beside the old one, measured, and only then used: there is never a moment without. Each
-statement names by its predicate which of the two it means.
+It is built under a new name beside the old one, measured, and only then used: there is never a moment
+without. Workers see to it every few minutes, if rows were written since. Each statement names by its
+predicate which of the two it means.
 """
 
 import logging
@@ -54,7 +55,7 @@ def ensure_index(model: EmbeddingModel | None = None, *, min_rows: int | None = 
 
 
 def rebuild(model: EmbeddingModel) -> str | None:
-    """Build it whatever the number of rows; None while another process is at it, or with no row."""
+    """Build it whatever the number of rows; return None while another process is at it, or without a row."""
     with hold_build_lock() as is_alone:
         rows, _ = count_rows(model.pk)
         if not is_alone or not rows or explain_refusal(model):
@@ -63,13 +64,15 @@ def rebuild(model: EmbeddingModel) -> str | None:
 
 
 def drop_index(model_id: int) -> None:
-    """For a model that goes, or has gone: its searches are exact from now on. Not in a transaction."""
+    """Drop the index of a model that goes, or has gone: its searches are exact from now on. Not in a
+    transaction.
+    """
     VectorIndex.objects.filter(model=model_id).delete()
     _drop_others(model_id, keep="")
 
 
 def explain_refusal(model: EmbeddingModel) -> str:
-    """Why the settings allow this model no index; "" if they do."""
+    """Explain why the settings allow this model no index; "" if they do."""
     if store := store_name():
         return f"Vectors are searched in {store} (KNOWLEX_VECTOR_STORE)."
     kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
@@ -78,7 +81,7 @@ def explain_refusal(model: EmbeddingModel) -> str:
 
 @contextmanager
 def hold_build_lock() -> Iterator[bool]:
-    """Whether this session is the only builder; the lock ends with the session at the latest."""
+    """Yield whether this session is the only builder; the lock ends with the session at the latest."""
     (held,) = execute("SELECT pg_try_advisory_lock(%s)", [INDEX_LOCK])[0]
     try:
         yield held
@@ -88,7 +91,7 @@ def hold_build_lock() -> Iterator[bool]:
 
 
 def drop_orphans() -> None:
-    """Indexes of models that are gone. For who is alone."""
+    """Drop the indexes of models that are gone. The caller holds the build lock."""
     known = {str(pk) for pk in EmbeddingModel.objects.values_list("pk", flat=True)}
     for name, _ in execute(_RELATIONS, [PREFIX]):
         found = re.match(rf"{PREFIX}(\d+)", name)
@@ -114,7 +117,7 @@ def _ensure(model: EmbeddingModel, min_rows: int | None) -> str | None:
 
 
 def count_rows(model_id: int, *, since: datetime | None = None) -> tuple[int, int]:
-    """Of the model: how many there are, and how many of them came since then."""
+    """Count the model's rows, and how many of them came since then."""
     if since is None:
         return int(execute(_COUNT, [model_id])[0][0]), 0
     rows, came = execute(_COUNT_SINCE, [since, model_id])[0]
@@ -122,7 +125,7 @@ def count_rows(model_id: int, *, since: datetime | None = None) -> tuple[int, in
 
 
 def _due(state: VectorIndex, rows: int, since: int) -> str:
-    """Why the index is to be built anew; "" if it is not."""
+    """Explain why the index is to be built anew; "" if it is not."""
     if (state.kind, state.storage) != (settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE):
         return "settings changed"
     name = measuring.index_of(state).name
@@ -148,7 +151,7 @@ def _build(model: EmbeddingModel, state: VectorIndex | None, rows: int, reason: 
 
 
 def _create(index: Index, rows: int) -> None:
-    """One process, and no more memory than its vectors take: the others' searches go on beside it."""
+    """Use one process, and no more memory than its vectors take: the others' searches go on beside it."""
     bytes_a_row = 4 * index.dimensions + (512 if index.kind == "hnsw" else 64)
     memory = max(_LEAST_MEMORY_MB, min(_MOST_MEMORY_MB, rows * bytes_a_row * 3 // 2 >> 20))
     _run(SQL(f"SET maintenance_work_mem = '{memory}MB'"))
@@ -176,7 +179,7 @@ def _create_again_after_deadlock(index: Index) -> None:
 
 
 def _last_number(model_id: int) -> int:
-    """Of all its indexes, those in the making, left over or invalid included."""
+    """Return the highest number of all its indexes, those in the making, left over or invalid included."""
     names = [name for name, _ in execute(_RELATIONS, [f"{PREFIX}{model_id}_"])]
     numbers = [int(name.rsplit("_", 1)[1]) for name in names]
     recorded = VectorIndex.objects.filter(model=model_id).values_list("number", flat=True)
@@ -184,7 +187,7 @@ def _last_number(model_id: int) -> int:
 
 
 def _drop_others(model_id: int, *, keep: str) -> None:
-    """Earlier indexes of the model, and what a crash left invalid."""
+    """Drop earlier indexes of the model, and what a crash left invalid."""
     for name, _ in execute(_RELATIONS, [f"{PREFIX}{model_id}"]):
         if name != keep and re.fullmatch(rf"{PREFIX}{model_id}(_\d+)?", name):
             _run(_DROP.format(name=Identifier(name)))
@@ -222,7 +225,7 @@ def maintain_indexes() -> None:
 
 
 def measure_if_due(model: EmbeddingModel) -> bool:
-    """Whether rows have changed that only a later measurement will take in."""
+    """Return whether rows have changed that only a later measurement will take in."""
     state = VectorIndex.objects.filter(model=model).first()
     if state is None or state.measured_at is None or not _has_changed(state):
         return False
@@ -232,7 +235,7 @@ def measure_if_due(model: EmbeddingModel) -> bool:
 
 
 def measure_now(model: EmbeddingModel, *, reason: str) -> IndexMeasurement | None:
-    """None without an index, while another process is at it, or where it takes too long."""
+    """Return None without an index, while another process is at it, or where it takes too long."""
     with hold_build_lock() as is_alone:
         state = VectorIndex.objects.select_related("model").filter(model=model).first()
         if not is_alone or state is None:

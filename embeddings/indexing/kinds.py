@@ -1,4 +1,4 @@
-"""What kinds of vector index there are, their sizes, and the SQL that only one of them serves."""
+"""The kinds of vector index, their sizes, and the SQL that only one of them serves."""
 
 import math
 from dataclasses import dataclass
@@ -80,12 +80,12 @@ class Index:
         )
 
     def search(self, where: Composable) -> Composed:
-        """SELECT of (chunk_id, distance), closest first, for the parameters vector and limit."""
+        """Return a SELECT of (chunk_id, distance), closest first, for the parameters vector and limit."""
         everything = exact_search(self.model_id, where)
         return _INDEXED.format(where=where, more=Literal(MORE[self.storage]), exact=everything, **self._parts)
 
     def setup(self, effort: int) -> tuple[SQL, ...]:
-        """What holds for a search by this index. effort: probes, or ef_search.
+        """Return what is to be set for a search by this index. effort: probes, or ef_search.
 
         To the planner a sort is cheap; it would take the distances of all rows.
         """
@@ -93,7 +93,8 @@ class Index:
         return (SQL("SET LOCAL enable_sort = off"), *map(SQL, settings))
 
     def effort_among(self, effort: int, share: float) -> int:
-        """What finds as much of the neighbours among a share of the rows: they lie farther from the question.
+        """Return what finds as much among a share of the rows, whose neighbours lie farther from the
+        question.
 
         Measured with IVFFlat at 30,000 rows for a recall of .95: 23 probes for all, 31 for 30 % of the rows,
         42 for 10 %, 57 for 3 %.
@@ -102,7 +103,9 @@ class Index:
         return min(raised, self.lists if self.kind == "ivfflat" else MAX_EF)
 
     def efforts(self) -> list[int]:
-        """All that are tried, least first. More than half of the lists is no help against looking at all."""
+        """Return all that are tried, least first. More than half of the lists is no help against looking
+        at all.
+        """
         highest = max(1, self.lists // 2) if self.kind == "ivfflat" else MAX_EF
         lowest = 1 if self.kind == "ivfflat" else 40
         steps = math.log2(highest / lowest) * 2
@@ -111,7 +114,7 @@ class Index:
 
 
 def exact_search(model_id: int, where: Composable) -> Composed:
-    """SELECT of (chunk_id, distance), closest first, for the parameters vector and limit."""
+    """Return a SELECT of (chunk_id, distance), closest first, for the parameters vector and limit."""
     return _EXACT.format(model=Literal(model_id), where=where)
 
 
@@ -120,7 +123,7 @@ def lists_for(rows: int) -> int:
 
 
 def explain_unsupported(dimensions: int, kind: str, storage: str) -> str:
-    """Why there can be no such index; "" if there can."""
+    """Explain why there can be no such index; "" if there can."""
     if kind == "none":
         return "KNOWLEX_VECTOR_INDEX is none."
     if not dimensions:

@@ -1,4 +1,4 @@
-"""What an index finds of what an exact search finds, and the least effort that makes it enough.
+"""The measured recall of an index against an exact search, the least effort that is enough, and its record.
 
 Half of the questions are stored vectors; half are means of five, which lie between chunks like questions,
 but farther out. At 10,000 rows with 23 probes: real ones .953, stored vectors .980, means of five .951.
@@ -33,8 +33,8 @@ INDEX_STATE = """
 
 
 def describe_index(row: Mapping[str, Any] | None) -> dict[str, Any]:
-    """kind is "none" without an index; searches: "index" or "exact", or the store's name where vectors are
-    searched outside PostgreSQL.
+    """Describe the active model's index for /health: kind ("none" without one) and
+    searches ("index", "exact", or the store's name where vectors are searched outside PostgreSQL).
 
     rows: when it was built. One that finds too little makes nothing wrong, since searches are exact then, and
     is no reason to call the whole system degraded.
@@ -99,7 +99,7 @@ class _Truth:
 
 
 def measure(index: Index, *, rows: int, effort: int | None) -> RecallMeasurement | None:
-    """The index at the least effort that is enough, or the most if none is; None where it takes too long.
+    """Measure at the least effort that is enough, or the most if none is; None where it takes too long.
 
     effort: what it is used with now, and stays with while that is neither too little nor far too much.
     """
@@ -131,7 +131,7 @@ def _choose(index: Index, effort: int | None, look: Callable[[int], RecallMeasur
 
 
 def _questions(index: Index, rows: int) -> list[str]:
-    """A stored vector and a mean of five in turn."""
+    """Yield a stored vector and a mean of five in turn."""
     wanted = SAMPLE * _SPARE
     percent = min(100.0, 100.0 * wanted * _MODELS / max(1, rows))
     most = 2 * _MODELS * wanted  # no limit, but for a table of which statistics know too little
@@ -148,7 +148,7 @@ def _asked(vectors: Sequence[Vector], n: int) -> Vector:
 
 
 def _truths(index: Index, questions: Sequence[str]) -> tuple[list[_Truth], float]:
-    """The exact neighbourhoods, as many as the time allows; and the milliseconds of one."""
+    """Return the exact neighbourhoods, as many as the time allows; and the milliseconds of one."""
     statement = exact_search(index.model_id, SQL(""))
     truths, times, until = [], [], time.monotonic() + BUDGET_S
     for question in questions:
@@ -173,7 +173,7 @@ def _look(index: Index, truths: Sequence[_Truth], effort: int, exact_ms: float) 
 
 @transaction.atomic
 def _search(statement: Composed, question: str, setup: Sequence[SQL]) -> tuple[list[float], float]:
-    """Distances of the K nearest, closest first, and the milliseconds that it took."""
+    """Return the distances of the K nearest, closest first, and the milliseconds that it took."""
     for each in (SQL(f"SET LOCAL statement_timeout = {STATEMENT_MS}"), *setup):
         execute(each.as_string(None))
     started = time.monotonic()
@@ -213,7 +213,7 @@ def index_of(state: VectorIndex) -> Index:
 
 @transaction.atomic
 def record_build(index: Index, rows: int, found: RecallMeasurement | None, reason: str) -> None:
-    """The new index is the one from now on. One that was too slow to measure is used at its usual effort."""
+    """Use the new index from now on. One that was too slow to measure is used at its usual effort."""
     now = timezone.now()
     VectorIndex.objects.update_or_create(
         model_id=index.model_id,
@@ -239,7 +239,7 @@ def record_build(index: Index, rows: int, found: RecallMeasurement | None, reaso
 def record_measurement(
     index: Index, rows: int, found: RecallMeasurement, reason: str
 ) -> IndexMeasurement | None:
-    """Searches use the index at this effort from now on, or do without where its recall is too low.
+    """Use the index at this effort from now on, or not at all where its recall is too low.
 
     None where another index has taken its place meanwhile.
     """

@@ -69,7 +69,7 @@ def file_result(path: Path, item: ItemReport) -> FileResult:
 
 
 def printable_path(path: Path) -> str:
-    """As it can be printed: a name may hold any bytes, those that steer a terminal too."""
+    """Return the path as it can be printed: a name may hold any bytes, those that steer a terminal too."""
     text = str(path).encode(errors="surrogateescape").decode(errors="replace")
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
@@ -117,7 +117,7 @@ class BulkIngest:
         self._runner.close()
 
     def submit(self, files: Iterable[ListedFile]) -> Iterator[FileResult | UUID]:
-        """Take files on, a job at a time: the job's id, and the results of files that are in no job.
+        """Take files on, a job at a time; yields the job's id, and the results of files that are in no job.
 
         Raises StorageUnavailable, DatabaseUnavailable.
         """
@@ -171,7 +171,7 @@ class BulkIngest:
         return FileResult(printable_path(path), "failed", reason=reason)
 
     def wait(self, *, for_room: bool = False) -> Iterator[list[FileResult]]:
-        """The results of jobs that have ended, [] in between, until all have (or there is room for one)."""
+        """Yield results of jobs that have ended, [] in between, until all have (or there is room for one)."""
         since, took = time.monotonic(), 0.0
         while len(self.open) >= (OPEN_JOBS if for_room else 1):
             looked_at = time.monotonic()
@@ -209,7 +209,7 @@ class BulkIngest:
         return not self._alive
 
     def _work_here(self) -> bool:
-        """What a worker would do next; False if there is nothing to do."""
+        """Do what a worker would do next; return False if there is nothing to do."""
         try:
             batches = documents.run_next()
             if not batches:

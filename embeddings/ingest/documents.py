@@ -82,12 +82,12 @@ def run_next() -> tuple[UUID, ...]:
 
 
 def retry_job(job_id: UUID, *, access: Access) -> int:
-    """`documents.ingest.jobs.retry_job`: how many failed documents wait again. Raises NotFound, Forbidden."""
+    """Return how many failed documents wait again (`documents.ingest.jobs`). Raises NotFound, Forbidden."""
     return jobs.retry_job(job_id, access=access)
 
 
 def retry_document(document_id: UUID, *, access: Access) -> int:
-    """1 if there is something to do again, be it only missing vectors. Raises NotFound, Forbidden."""
+    """Return 1 if there is something to do again, be it only missing vectors. Raises NotFound, Forbidden."""
     count = jobs.retry_document(document_id, access=access)
     failed = Document.objects.current().filter(id=document_id, status=Document.Status.FAILED)
     if count == 0 and with_retries(failed.exists):
@@ -96,7 +96,7 @@ def retry_document(document_id: UUID, *, access: Access) -> int:
 
 
 def delete_document(document_id: UUID, *, access: Access) -> DeletionReceipt:
-    """In any state: stored, waiting, being read, failed. Raises NotFound, Forbidden.
+    """Delete it in any state: stored, waiting, being read, failed. Raises NotFound, Forbidden.
 
     Nothing brings it back: whoever reads or embeds it finds nowhere to put what was made.
     """
@@ -107,7 +107,7 @@ def delete_document(document_id: UUID, *, access: Access) -> DeletionReceipt:
 
 
 def delete_documents(document_ids: Sequence[UUID], *, access: Access) -> DeletionReceipt:
-    """Those that exist and may be used, some a transaction. Raises Forbidden."""
+    """Delete those that exist and may be used, some a transaction. Raises Forbidden."""
     access.require("write")
     receipt = DeletionReceipt()
     for some in with_retries(lambda: deletion.split_into_batches(document_ids)):
@@ -130,7 +130,7 @@ def _delete(document_ids: Sequence[UUID], access: Access) -> DeletionReceipt:
 
 
 def delete_collection(collection_id: UUID, *, access: Access) -> DeletionReceipt:
-    """With everything in it: documents, jobs, settings, keys' bindings.
+    """Delete it with everything in it: documents, jobs, settings, keys' bindings.
 
     First its documents, some a transaction, so that workers on other collections do not wait for thousands;
     then, in one, the collection with what came meanwhile. If that breaks off, the collection is still there.

@@ -1,4 +1,4 @@
-"""How far jobs are: read on the event loop, in two or three statements whatever the number of documents."""
+"""Reports of jobs, read on the event loop in two or three statements whatever the number of documents."""
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
@@ -126,7 +126,7 @@ class JobReport:
 
 
 async def job_report(job_id: UUID, *, access: Access) -> JobReport:
-    """Raises NotFound, DatabaseUnavailable."""
+    """Return the report with its items. Raises NotFound, DatabaseUnavailable."""
     row = await pool.fetch_one(_ONE, {"job": job_id, "allowed": access.allowed})
     if row is None:
         raise _unknown(job_id)
@@ -137,7 +137,7 @@ async def job_report(job_id: UUID, *, access: Access) -> JobReport:
 
 
 async def wait_for_job(job_id: UUID, *, access: Access, wait_s: float) -> JobReport:
-    """The report when the job has ended, at the latest after `wait_s`. Raises as `job_report`."""
+    """Return the report when the job has ended, at the latest after `wait_s`. Raises as `job_report`."""
     deadline, pause = time.monotonic() + wait_s, POLL_S
     scope = {"job": job_id, "allowed": access.allowed}
     while (left := deadline - time.monotonic()) > 0:
@@ -157,7 +157,7 @@ async def job_list(
     limit: int,
     after: After | None = None,
 ) -> tuple[list[JobReport], After | None]:
-    """Newest first, without their items, in one statement; and where the next page begins, None at the end.
+    """Return the newest first, without items, in one statement; and where the next page begins, or None.
 
     after: created_at and id of the last job seen.
     """
@@ -189,7 +189,7 @@ def _job(row: Mapping[str, Any], items: list[ItemReport]) -> JobReport:
 
 
 def _status(row: Mapping[str, Any], ended: bool) -> str:
-    """Failed only if all its documents failed."""
+    """Return failed only if all its documents failed."""
     if ended:
         return "failed" if row["failed"] == row["total"] and row["total"] else "completed"
     return "processing" if row["processed"] or row["running"] else "pending"

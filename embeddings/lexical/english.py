@@ -1,4 +1,4 @@
-"""English, and what is of unknown language. Stored entries rest on it: who changes it has to re-index."""
+"""The analysis of English and of unknown languages. Stored entries rest on it: a change needs re-indexing."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ _stemmer = Stemmer.Stemmer("english", 30_000)
 
 
 def english_lexemes(text: str, without: frozenset[str] = STOP_WORDS) -> list[str]:
-    """Stemmed words in order; runs of CJK characters as overlapping pairs."""
+    """Return stemmed words in order; runs of CJK characters as overlapping pairs."""
     folded = unicodedata.normalize("NFKC", text).lower()
     if _HAS_CJK.search(folded):
         found = _TERM.findall(folded)

@@ -1,4 +1,4 @@
-"""The words of chunks as BM25 finds them: stored with a chunk's first vector, by its document's language."""
+"""The words of chunks as BM25 finds them: stored with a chunk's first vector, counted, and analysed anew."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -78,15 +78,17 @@ _INDEX_PENDING = """
 
 
 def store_words(chunks: Sequence[ClaimedChunk]) -> None:
-    """Words of chunks that are there and have none. In a transaction, with their documents locked."""
-    detect_language = dict(execute(_LANGUAGES, [[chunk.chunk_id for chunk in chunks]]))
-    new = [chunk for chunk in chunks if chunk.chunk_id in detect_language]
+    """Store the words of chunks that are there and have none. In a transaction, with their documents
+    locked.
+    """
+    language_of = dict(execute(_LANGUAGES, [[chunk.chunk_id for chunk in chunks]]))
+    new = [chunk for chunk in chunks if chunk.chunk_id in language_of]
     if new:
-        execute(_INSERT, _columns(new, [lexemes(one.content, detect_language[one.chunk_id]) for one in new]))
+        execute(_INSERT, _columns(new, [lexemes(one.content, language_of[one.chunk_id]) for one in new]))
 
 
 def replace_words(chunks: Sequence[ClaimedChunk], language: str) -> None:
-    """Other words for chunks that have some; triggers keep the counts true."""
+    """Store other words for chunks that have some; triggers keep the counts true."""
     execute(_UPDATE, _columns(chunks, [lexemes(chunk.content, language) for chunk in chunks]))
 
 
@@ -101,7 +103,7 @@ def _columns(
 
 
 def sparse_text(weights: dict[int, float]) -> str:
-    """pgvector's notation of a sparsevec, whose positions count from 1."""
+    """Return pgvector's notation of a sparsevec, whose positions count from 1."""
     items = ",".join(f"{place + 1}:{weight:.6g}" for place, weight in sorted(weights.items()))
     return f"{{{items}}}/{SPARSE_DIMENSIONS}"
 
@@ -147,15 +149,15 @@ class ReindexedDocument:
 
 
 def reindex(*, collection: UUID | None = None, everything: bool = False) -> Iterator[ReindexedDocument]:
-    """Tell every document's language; where it is another than is stored, its words are analysed by it.
+    """Detect every document's language; where it is another than is stored, its words are analysed by it.
 
     everything: words of the others are analysed anew too. What is done stays done if it is broken off.
     """
     for document_id, language in _documents(collection):
         pages = _read(_PAGES, document=document_id, pages=MAX_PAGES)
-        told = detect_language("\n".join(text for (text,) in pages))
-        if everything or told != language:
-            yield with_retries(partial(_reindex, document_id, told, everything))
+        detected = detect_language("\n".join(text for (text,) in pages))
+        if everything or detected != language:
+            yield with_retries(partial(_reindex, document_id, detected, everything))
         else:
             yield ReindexedDocument(document_id, language)
 
@@ -173,7 +175,7 @@ def _read(statement: str, **parameters: object) -> list[tuple[Any, ...]]:
 
 @transaction.atomic
 def _reindex(document_id: UUID, language: str, everything: bool) -> ReindexedDocument:
-    """Of one moment: a document is never found half by one analysis, half by another."""
+    """Re-index in one transaction: a document is never found half by one analysis, half by another."""
     done = ReindexedDocument(document_id, language)
     for (former,) in execute(_LOCK_LANGUAGE, [document_id]):
         execute(_SET_LANGUAGE, [language, document_id])

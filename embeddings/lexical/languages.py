@@ -1,4 +1,4 @@
-"""What each language needs, by its ISO 639-1 code. Plain Python; Snowball stemmers and stop words."""
+"""The analysis of every language but English, by ISO 639-1 code. Plain Python; Snowball stemmers."""
 
 import re
 import unicodedata
@@ -18,7 +18,7 @@ _QUESTION_WORD = re.compile(r"[^\W_]+")
 
 @lru_cache(maxsize=1024)
 def detect_question_languages(text: str) -> tuple[str, ...]:
-    """The languages that most of the question's stop words belong to; () where it is unclear.
+    """Return the languages that most of the question's stop words belong to; () where it is unclear.
 
     Several where they share the words that there are: "Que es" is Spanish, and could be French.
     """
@@ -66,7 +66,7 @@ class LanguageRules:
     stem: Callable[[list[str]], list[str]]
 
     def spelled(self, text: str) -> str:
-        """NFKC and lower case, by the language's own rules."""
+        """Return the text in NFKC and lower case, by the language's own rules."""
         text = unicodedata.normalize("NFKC", text)
         if self.code in ("tr", "az"):
             text = text.translate(_TURKISH)
@@ -78,7 +78,7 @@ class LanguageRules:
 
 @lru_cache(maxsize=256)
 def language_rules(code: str) -> LanguageRules:
-    """For any code: without stems or stop words where none are known."""
+    """Return the rules for any code: without stems or stop words where none are known."""
     code = base_code(code)
     listed = stop_words(code)
     if code in FOLDED:
@@ -92,7 +92,7 @@ def base_code(code: str) -> str:
 
 
 def fold_accents(word: str) -> str:
-    """Without accents."""
+    """Return the word without accents."""
     if word.isascii():
         return word
     plain = unicodedata.normalize("NFD", word.translate(_FOLDS))
@@ -110,7 +110,7 @@ def _stemming(code: str) -> Callable[[list[str]], list[str]]:
 
 
 def _cut(words: list[str]) -> list[str]:
-    """The first letters, without the vowels that cases and numbers differ in."""
+    """Return the first letters, without the vowels that cases and numbers differ in."""
     return [_beginning(fold_latin_accents(word)) if word.isalpha() else word for word in words]
 
 
@@ -120,7 +120,7 @@ def _beginning(word: str) -> str:
 
 
 def fold_latin_accents(word: str) -> str:
-    """Accents of Latin letters only: Cyrillic й is not и."""
+    """Remove the accents of Latin letters only: Cyrillic й is not и."""
     return fold_accents(word) if word[:1] < "\u0370" else word
 
 
@@ -134,7 +134,7 @@ _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200D, 0x2060, 0xFEFF))
 
 
 def language_lexemes(text: str, language: LanguageRules, without: frozenset[str]) -> list[str]:
-    """Stems in order; runs of scripts that put no space between words as overlapping pairs."""
+    """Return stems in order; runs of scripts that put no space between words as overlapping pairs."""
     spelled = language.spelled(text).translate(_INVISIBLE)
     if language.code in _SUFFIXED:
         spelled = _ENDING.sub("", spelled)
@@ -161,7 +161,7 @@ def _kept_pairs(run: str, unspaced: str, without: frozenset[str]) -> list[str]:
 
 
 def _cluster_pairs(run: str) -> list[str]:
-    """Of letters with the marks that stand on them."""
+    """Return pairs of letters with the marks that stand on them."""
     clusters = _clusters().findall(run)
     if len(clusters) < 2:
         return [cluster[:LONGEST] for cluster in clusters]
@@ -170,7 +170,7 @@ def _cluster_pairs(run: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _marks() -> str:
-    """For a set in a regular expression: all combining marks of the basic plane. Takes some milliseconds."""
+    """Return all combining marks of the basic plane, for a set in a regular expression. Takes some ms."""
     return "".join(char for char in map(chr, range(0x300, 0x10000)) if unicodedata.category(char)[0] == "M")
 
 

@@ -29,7 +29,8 @@ _ENGLISH = (UNKNOWN, "en")
 
 
 def lexemes(text: str, language: str = UNKNOWN) -> list[str]:
-    """Stems in order, stop words left out, as the language (ISO 639-1) has them; "" and "en" are English.
+    """Return stems in order without stop words, as the language (ISO 639-1) has them; "" and "en" are
+    English.
 
     Runs of scripts that put no space between words (Chinese, Japanese, Korean, Thai...) as overlapping pairs.
     A text that is looked for in a document is analysed by the document's language.
@@ -38,7 +39,7 @@ def lexemes(text: str, language: str = UNKNOWN) -> list[str]:
 
 
 def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """For each of the documents' languages, the question's distinct lexemes in that analysis, in order.
+    """Return for each of the documents' languages the question's distinct lexemes in that analysis, in order.
 
     A passage is judged by those of its document's language; candidates are looked for by all of them.
     Besides the language's own stop words, those of the language that the question seems to be in are left
@@ -50,7 +51,7 @@ def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def _distinct(text: str, language: str) -> tuple[str, ...]:
-    """Once for all stages of a question."""
+    """Analyse the question once for all stages."""
     found = _lexemes(
         text, language, _without(language, question_languages.detect_question_languages(text))
     ) or lexemes(text, language)
@@ -59,7 +60,7 @@ def _distinct(text: str, language: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def _without(language: str, asked: tuple[str, ...] = ()) -> frozenset[str]:
-    """The stop words of the language, and of those that a question may be in."""
+    """Return the stop words of the language, and of those that a question may be in."""
     own = english.STOP_WORDS if language in _ENGLISH else rules_of(language).stop_words
     return own.union(*(rules_of(code).stop_words for code in asked))
 
@@ -78,12 +79,12 @@ def _bounded(found: list[str]) -> list[str]:
 
 
 def hash_position(lexeme: str) -> int:
-    """0-based place of the lexeme in the sparse vector: 24 bits of its CRC-32."""
+    """Return the 0-based place of the lexeme in the sparse vector: 24 bits of its CRC-32."""
     return zlib.crc32(lexeme.encode()) & 0xFFFFFF
 
 
 def term_weights(words: Iterable[str]) -> dict[int, float]:
-    """BM25's term-frequency part for each lexeme, at its hashed position.
+    """Return BM25's term-frequency part for each lexeme, at its hashed position.
 
     tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / usual length)); lexemes that share a position add up.
     """
@@ -97,7 +98,7 @@ def term_weights(words: Iterable[str]) -> dict[int, float]:
 
 
 def idf(chunks_with: int, chunks: int) -> float:
-    """ln(1 + (N - n + 0.5) / (n + 0.5)), positive for every n from 0 to N = chunks + IMAGINED_CHUNKS.
+    """Return ln(1 + (N - n + 0.5) / (n + 0.5)), positive for n from 0 to N = chunks + IMAGINED_CHUNKS.
 
     The fewer the chunks, the less their counts say: in a collection of one chunk, a word that it holds and
     one that it lacks would otherwise weigh 0.3 and 1.4.

@@ -1,4 +1,4 @@
-"""How far an ingest is."""
+"""What commands show while they work: progress of an ingest, of steps, and of a model's build."""
 
 import time
 from collections.abc import Sequence
@@ -24,38 +24,40 @@ class BuildDisplay(TerminalBar):
 
     def __init__(self, stream: OutputWrapper, name: str) -> None:
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-        told = TextColumn("{task.fields[told]}")
-        super().__init__(stream, *columns, told, TimeRemainingColumn(), at_once=True)
+        status = TextColumn("{task.fields[status]}")
+        super().__init__(stream, *columns, status, TimeRemainingColumn(), at_once=True)
         self._started: tuple[float, int] | None = None
         if self._progress:
-            self._task = self._progress.add_task(name, total=None, told="")
+            self._task = self._progress.add_task(name, total=None, status="")
 
     def alone(self) -> None:
         self._write(self.ALONE)
 
-    def show(self, held: ModelCounts) -> None:
-        rate = self._rate(held.vectors)
-        told = f"{rate:.1f} chunks/s" + (f" · {held.failed} failed" if held.failed else "")
+    def show(self, counts: ModelCounts) -> None:
+        rate = self._rate(counts.vectors)
+        status = f"{rate:.1f} chunks/s" + (f" · {counts.failed} failed" if counts.failed else "")
         if self._progress:
-            self._progress.update(self._task, completed=held.vectors, total=held.chunks, told=told)
+            self._progress.update(self._task, completed=counts.vectors, total=counts.chunks, status=status)
             return
-        rest = f" · {held.waiting / rate:.0f} s to go" if rate and held.waiting else ""
-        self._now_and_then(f"{held.vectors}/{held.chunks} vectors · {told}{rest}", last=not held.waiting)
+        rest = f" · {counts.waiting / rate:.0f} s to go" if rate and counts.waiting else ""
+        self._now_and_then(
+            f"{counts.vectors}/{counts.chunks} vectors · {status}{rest}", last=not counts.waiting
+        )
 
     def lacking(self, count: int) -> None:
-        told = f"waits for {count} chunks"
+        status = f"waits for {count} chunks"
         if self._progress:
-            self._progress.update(self._task, told=told)
+            self._progress.update(self._task, status=status)
         else:
-            self._now_and_then(told)
+            self._now_and_then(status)
 
     def _rate(self, vectors: int) -> float:
-        """Since this began to look."""
+        """Return the rate since this began to look."""
         now = time.monotonic()
         if self._started is None:
             self._started = now, vectors
-        started_at, held = self._started
-        return (vectors - held) / (now - started_at) if now > started_at else 0.0
+        started_at, before = self._started
+        return (vectors - before) / (now - started_at) if now > started_at else 0.0
 
 
 class StepsDisplay(TerminalBar):
@@ -75,25 +77,25 @@ class StepsDisplay(TerminalBar):
 
 class Display(TerminalBar):
     def __init__(self, stream: OutputWrapper, total: int) -> None:
-        told = TextColumn("documents · {task.fields[told]}")
-        columns = SpinnerColumn(), BarColumn(), MofNCompleteColumn(), told, TimeElapsedColumn()
+        status = TextColumn("documents · {task.fields[status]}")
+        columns = SpinnerColumn(), BarColumn(), MofNCompleteColumn(), status, TimeElapsedColumn()
         super().__init__(stream, *columns, at_once=True)
         self._total = total
         if self._progress:
-            self._task = self._progress.add_task("", total=total, told="")
+            self._task = self._progress.add_task("", total=total, status="")
 
     def alone(self) -> None:
         self._write("No worker is running, so the work is done here.")
 
     def show(self, numbers: IngestTotals, results: Sequence[FileResult]) -> None:
-        """results: those that are new; failures are told at once."""
+        """Show the numbers. results: those that are new; failures are printed at once."""
         for result in results:
             if result.outcome == "failed":
                 self._write(f"failed: {result.path}: {result.reason}")
-        told = f"{numbers.pages} pages read · {numbers.chunks} chunks made · {numbers.embedded} embedded"
+        status = f"{numbers.pages} pages read · {numbers.chunks} chunks made · {numbers.embedded} embedded"
         if self._progress:
-            self._progress.update(self._task, completed=numbers.ended, told=told)
+            self._progress.update(self._task, completed=numbers.ended, status=status)
         else:
             self._now_and_then(
-                f"{numbers.ended}/{self._total} documents · {told}", last=numbers.ended == self._total
+                f"{numbers.ended}/{self._total} documents · {status}", last=numbers.ended == self._total
             )

@@ -1,4 +1,4 @@
-"""All vectors of a model, by the workers, while searches use the active one. Resumable: the work is rows."""
+"""Building all vectors of a model by the workers, while searches use the active one. It can be resumed."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -32,11 +32,11 @@ def begin_build(model: EmbeddingModel) -> list[UUID]:
 
 
 def follow_build(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iterator[ModelCounts]:
-    """How far it is, now and then, until nothing waits any more; without workers the work is done here.
+    """Yield how far it is until nothing waits any more; without workers the work is done here.
 
     Raises NotFound if the model is removed meanwhile, DatabaseUnavailable.
     """
-    hands, since = LocalWorker(on_alone), time.monotonic()
+    worker, since = LocalWorker(on_alone), time.monotonic()
     while True:
         try:
             found = catalog.fetch_counts_of(model.pk)
@@ -50,18 +50,18 @@ def follow_build(model: EmbeddingModel, *, on_alone: Callable[[], None]) -> Iter
         yield found
         if not found.waiting:
             return
-        hands.lend_or_wait()
+        worker.work_or_wait()
 
 
 class LocalWorker:
-    """Does the workers' work where there are none."""
+    """Does the workers' work where no worker is alive."""
 
     def __init__(self, on_alone: Callable[[], None]) -> None:
         self._on_alone, self._told = on_alone, False
         self._alive, self._looked_at, self._swept_at = 1, float("-inf"), float("-inf")
 
-    def lend(self, *, until: float) -> bool:
-        """Some batches, if no worker is alive; False if there was nothing to do here."""
+    def work(self, *, until: float) -> bool:
+        """Do some batches, if no worker is alive; return False if there was nothing to do here."""
         done = 0
         while self._nobody_works() and self._one():
             done += 1
@@ -69,9 +69,9 @@ class LocalWorker:
                 break
         return done > 0
 
-    def lend_or_wait(self) -> None:
-        """For a while."""
-        if not self.lend(until=time.monotonic() + POLL_S):
+    def work_or_wait(self) -> None:
+        """Work, or wait for a while."""
+        if not self.work(until=time.monotonic() + POLL_S):
             time.sleep(POLL_S)
 
     def _nobody_works(self) -> bool:

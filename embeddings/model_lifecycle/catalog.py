@@ -1,4 +1,4 @@
-"""The models that there are, by name, and how far each of them is."""
+"""The models that there are: found by name, counted, described, and added."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ _INDEX = "SELECT kind, serves FROM embeddings_vectorindex WHERE model_id = %s OR
 
 
 class ModelConflict(KnowlexError):
-    """What is asked for cannot be done with the models as they are."""
+    """The request cannot be met with the models as they are."""
 
     code, status = "CONFLICT", 409
 
@@ -56,7 +56,9 @@ class ModelCounts:
 
 
 def find_model(name: str) -> EmbeddingModel:
-    """Ollama's may be named with the tag `latest`. Raises NotFound, naming those that there are."""
+    """Return the model; Ollama's may be named with the tag `latest`. Raises NotFound, naming those there
+    are.
+    """
     model = with_retries(EmbeddingModel.objects.filter(name__in={name, short_name(name)}).first)
     if model is None:
         names = ", ".join(with_retries(lambda: list(EmbeddingModel.objects.values_list("name", flat=True))))
@@ -65,18 +67,20 @@ def find_model(name: str) -> EmbeddingModel:
 
 
 def fetch_counts() -> dict[int, ModelCounts]:
-    """Of all models, by their ids."""
+    """Return the counts of all models, by their ids."""
     return {row[0]: ModelCounts(*row[1:]) for row in with_retries(lambda: execute(_COUNTS, {"model": None}))}
 
 
 def fetch_counts_of(model_id: int) -> ModelCounts | None:
-    """None if the model is gone."""
+    """Return the model's counts; None if it is gone."""
     rows = with_retries(lambda: execute(_COUNTS, {"model": model_id}))
     return ModelCounts(*rows[0][1:]) if rows else None
 
 
 def describe_state(model: EmbeddingModel, held: ModelCounts, before: EmbeddingModel | None) -> str:
-    """active; previous (what `rollback` goes back to); building; ready; idle (not kept up); added."""
+    """Return active, previous (what `rollback` goes back to), building, ready, idle (not kept up) or
+    added.
+    """
     if model.active:
         return "active"
     if not model.wanted:
@@ -87,12 +91,12 @@ def describe_state(model: EmbeddingModel, held: ModelCounts, before: EmbeddingMo
 
 
 def measure_bytes(model_id: int) -> int:
-    """Of its vectors and those of sentences; reads through all of them."""
+    """Return the size of its vectors and those of sentences; reads through all of them."""
     return int(with_retries(lambda: execute(_BYTES, {"model": model_id}))[0][0])
 
 
 def describe_index(model_id: int) -> str:
-    """Its vector index in a word or two."""
+    """Describe its vector index in a word or two."""
     rows = with_retries(lambda: execute(_INDEX, [model_id]))
     if not rows:
         return "none"
@@ -108,7 +112,7 @@ NOT_FOR = {"openai": {"path", "query_prefix", "passage_prefix"}, "ollama": {"pat
 def parse_spec(
     name: str, *, provider: str | None = None, dimensions: int | None = None, options: dict[str, Any]
 ) -> ModelSpec:
-    """What is asked for, with what goes without saying. options: of `registry.MODEL_OPTIONS`.
+    """Return the wanted model with its defaults filled in. options: of `registry.MODEL_OPTIONS`.
 
     Raises InvalidInput for what does not go together.
     """
@@ -133,9 +137,9 @@ def _short(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_model(spec: ModelSpec) -> tuple[EmbeddingModel, bool]:
-    """The model's row, and whether it is new; it is not embedded with before it is built.
+    """Return the model's row, and whether it is new; it is not embedded with before it is built.
 
-    Raises EmbedderError (it cannot be loaded or reached), InvalidInput, ModelInTheWay (a name is another's).
+    Raises EmbedderError (it cannot be loaded or reached), InvalidInput, ModelConflict (a name is another's).
     """
     name = check_storable(spec.name, "name").strip()
     if not 0 < len(name) <= MAX_NAME:
@@ -154,6 +158,6 @@ def add_model(spec: ModelSpec) -> tuple[EmbeddingModel, bool]:
 
 
 def check_embedder(spec: ModelSpec) -> int:
-    """Embeds one text; the size of its vector. Raises EmbedderError."""
+    """Embed one text and return the size of its vector. Raises EmbedderError."""
     (vector,) = embedder_for(spec).embed([SAMPLE])
     return len(vector)

@@ -1,4 +1,4 @@
-"""A model goes with all that is of it, some rows a transaction, so that nobody waits for it."""
+"""Removing a model with all that belongs to it, some rows a transaction, so that nobody waits for it."""
 
 import time
 from collections.abc import Callable
@@ -30,9 +30,9 @@ _DELETE = """
 
 
 def remove_model(model: EmbeddingModel, *, tell: Callable[[int], None] = lambda _: None) -> int:
-    """How many vectors went with it; `tell` hears of them as they go. If it breaks off, it can be run again.
+    """Return how many vectors went with it; `tell` hears of them as they go. It can be run again.
 
-    The one before can be removed too, which ends `rollback`. Raises ModelInTheWay for the active one.
+    The one before can be removed too, which ends `rollback`. Raises ModelConflict for the active one.
     """
     with_retries(lambda: _check(model.pk))
     with_retries(lambda: EmbeddingModel.objects.filter(pk=model.pk).update(wanted=False))
@@ -63,7 +63,7 @@ def _wait_for_searches(model: EmbeddingModel) -> None:
 
 @transaction.atomic
 def _delete_rows(table: str, model_id: int) -> int:
-    """Shuts switches out: else it could become the active one between the look and the deletion."""
+    """Shut switches out meanwhile: else the model could become the active one between look and deletion."""
     queue.lock_shared(queue.MODEL_LOCK)
     _check(model_id)
     outbox.off()
@@ -72,7 +72,7 @@ def _delete_rows(table: str, model_id: int) -> int:
 
 @transaction.atomic
 def _delete_model(model_id: int) -> None:
-    """The row, and with it what came meanwhile: the database cascades. A store outside drops its space."""
+    """Delete the row and what came meanwhile: the database cascades. An external store drops its space."""
     queue.lock(queue.MODEL_LOCK)
     _check(model_id)
     outbox.off()

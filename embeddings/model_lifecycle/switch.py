@@ -1,4 +1,4 @@
-"""From one model to another in one transaction: a search uses the one or the other, never both."""
+"""Switching from one model to another in one transaction: a search uses the one or the other, never both."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def activate_model(model: EmbeddingModel, *, force: bool = False) -> ModelSwitch
 
 
 def activate_when_complete(model: EmbeddingModel) -> Iterator[ModelSwitch | VectorsMissing]:
-    """`activate`, until it succeeds; the model's work goes before all other meanwhile.
+    """Try `activate_model` until it succeeds; the model's work goes before all other meanwhile.
 
     Raises Lacking where waiting is in vain, since the model refuses what is missing.
     """
@@ -104,14 +104,14 @@ def activate_when_complete(model: EmbeddingModel) -> Iterator[ModelSwitch | Vect
 
 
 def prioritise_model(model: EmbeddingModel) -> None:
-    """Its work goes first for the next seconds."""
+    """Put its work first for the next seconds."""
     with_retries(lambda: EmbeddingModel.objects.filter(pk=model.pk).update(first_until=Now() + URGENT))
 
 
 def roll_back() -> ModelSwitch:
-    """Back to the model before, at once; chunks that lack its vector are asked for.
+    """Go back to the model before, at once; chunks that lack its vector are requested.
 
-    Raises ModelInTheWay if there is none.
+    Raises ModelConflict if there is none.
     """
     switched = with_retries(_roll_back)
     document_status.settle_all()
@@ -147,7 +147,7 @@ def _roll_back() -> ModelSwitch:
 
 
 def _retire_older(keep: set[int]) -> None:
-    """Models before the last one are kept, but no longer kept up."""
+    """Keep models before the last one, but no longer keep them up."""
     older = EmbeddingModel.objects.others_wanted().filter(deactivated_at__isnull=False).exclude(pk__in=keep)
     ids = list(older.values_list("id", flat=True))
     EmbeddingModel.objects.filter(pk__in=ids).update(wanted=False)
@@ -155,7 +155,7 @@ def _retire_older(keep: set[int]) -> None:
 
 
 def _switch(active: EmbeddingModel | None, model: EmbeddingModel) -> None:
-    """Documents' statuses are told by the model that is active: those that it changes are settled anew."""
+    """Settle documents anew whose status the switch changes: statuses are told by the active model."""
     if active is not None:
         EmbeddingModel.objects.filter(pk=active.pk).update(active=False, deactivated_at=timezone.now())
     model.active = model.wanted = True

@@ -13,25 +13,27 @@ from embeddings.types import ModelSpec
 
 class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
     def active(self) -> Self:
-        """None or one row."""
+        """Return none or one row."""
         return self.filter(active=True)
 
     def wanted(self) -> Self:
-        """Those that every new chunk is embedded with; the active one first."""
+        """Return the models that every new chunk is embedded with; the active one first."""
         return self.filter(wanted=True).order_by("-active", "id")
 
     def others_wanted(self) -> Self:
-        """Those that are being built, and the one before."""
+        """Return those that are being built, and the one before."""
         return self.filter(wanted=True, active=False).order_by("id")
 
     def before(self) -> Self:
-        """None or one row: the model that was active before the active one, whose vectors are kept up."""
+        """Return none or one row: the model that was active before the active one, whose vectors are kept
+        up.
+        """
         active = self.model.objects.active().values("activated_at")[:1]
         held = self.filter(wanted=True, active=False, deactivated_at__isnull=False)
         return held.filter(activated_at__lt=models.Subquery(active)).order_by("-activated_at")[:1]
 
     def urgent(self) -> Self:
-        """Those whose work somebody waits for, before all other work."""
+        """Return those whose work somebody waits for, before all other work."""
         return self.filter(wanted=True, first_until__gt=Now())
 
 

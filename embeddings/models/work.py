@@ -15,13 +15,13 @@ class EmbeddingRequestQuerySet(models.QuerySet["EmbeddingRequest"]):
         return self.filter(failed_at__isnull=False)
 
     def waiting(self) -> Self:
-        """Queued or being worked on."""
+        """Return those that are queued or being worked on."""
         return self.filter(failed_at__isnull=True)
 
 
 class EmbeddingRunQuerySet(models.QuerySet["EmbeddingRun"]):
     def finished_before(self, moment: datetime) -> Self:
-        """Older than that, and nothing they asked for is waiting or failed."""
+        """Return those older than that of which nothing is waiting or failed."""
         return self.filter(created_at__lt=moment, requests__isnull=True)
 
 

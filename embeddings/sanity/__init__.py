@@ -1,4 +1,5 @@
-"""Are the stored data as they must be? Each check is one look at all of one kind of row, or at all files.
+"""Checks that the stored data are as they must be. Each looks once at all of one kind of row, or at all
+files.
 
 Everything that concerns the database alone is read in one snapshot, so that work under way looks neither
 half done nor broken. Nothing is repaired here: each finding says what its repair is.
@@ -20,7 +21,7 @@ __all__ = ["SanityFinding", "check_sanity"]
 
 
 def check_sanity(*, deep: bool = False) -> Iterator[SanityFinding]:
-    """One finding for each check, broken or not, as it is made.
+    """Yield one finding for each check, broken or not, as it is made.
 
     deep: also read every stored file, and embed a sample of chunks anew with the configured model.
     Raises DatabaseUnavailable, EmbedderError (deep), StorageUnavailable.
@@ -44,7 +45,7 @@ def check_sanity(*, deep: bool = False) -> Iterator[SanityFinding]:
 
 
 def _recheck(checks: list[SanityCheck]) -> Iterator[SanityFinding]:
-    """What is still broken after a while; rows that change hands all the time may be others than before."""
+    """Return what is still broken after a while; rows that change all the time may be others than before."""
     ends = time.monotonic() + SETTLING_S
     for check in checks:
         while (finding := _run_checks(check)).broken and time.monotonic() < ends:

@@ -1,7 +1,7 @@
-"""Pages and chunks against each other: is every chunk exactly the text that its offsets name?
+"""Checks of contents: chunks against pages, and vectors and words against a sample of the texts.
 
-In Python, a few documents at a time: PostgreSQL walks a text from its beginning for every substring, which
-for a long document without pages takes time by the square of its length.
+Chunks are compared in Python, a few documents at a time: PostgreSQL walks a text from its beginning for every
+substring, which for a long document without pages takes time by the square of its length.
 """
 
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ class Sampled:
 
 
 def sample_chunks() -> list[Sampled]:
-    """Random chunks with their vectors by the active model."""
+    """Return random chunks with their vectors by the active model."""
     model = EmbeddingModel.objects.active().first()
     if model is None:
         return []
@@ -62,7 +62,7 @@ def sample_chunks() -> list[Sampled]:
 
 
 def check_own_text(chunks: list[Sampled]) -> SanityFinding:
-    """Asks the active model, outside any transaction. Raises EmbedderError."""
+    """Ask the active model anew, outside any transaction. Raises EmbedderError."""
     tally, embedder = FindingTally(OWN_TEXT), embedder_for(active_model().spec)
     for start in range(0, len(chunks), BATCH):
         some = chunks[start : start + BATCH]
@@ -103,7 +103,7 @@ _TEXTS = """
 
 
 def check_texts() -> Iterator[SanityFinding]:
-    """Reads all texts once. In a transaction: the rows come through a server-side cursor."""
+    """Read all texts once. In a transaction: the rows come through a server-side cursor."""
     pages, offsets, chunk_pages = FindingTally(PAGES), FindingTally(OFFSETS), FindingTally(CHUNK_PAGES)
     for row in _read_rows():
         document_id, source, page_count, numbers, starts, texts = row[:6]
@@ -128,7 +128,7 @@ def _read_rows() -> Iterator[tuple[Any, ...]]:
 
 
 def do_pages_follow(page_count: int, numbers: list[int], starts: list[int], texts: list[str]) -> bool:
-    """Pages 1..n, each beginning one newline after the end of the one before."""
+    """Return whether pages are 1..n, each beginning one newline after the end of the one before."""
     place, expected = 0, list[int]()
     for text in texts:
         expected.append(place)

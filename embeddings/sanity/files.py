@@ -1,4 +1,4 @@
-"""Stored files against rows: every row has its file, and every file a row."""
+"""Checks of stored files against rows: every row has its file, and every file a row."""
 
 import hashlib
 import os
@@ -74,7 +74,7 @@ def _wrong(row: _FileRow, missing: FindingTally, changed: FindingTally, *, deep:
 
 
 def _still(wrong: Mapping[_FileRow, FindingTally]) -> list[_FileRow]:
-    """Without those whose document was deleted or replaced meanwhile, and its file with it."""
+    """Leave out those whose document was deleted or replaced meanwhile, and its file with it."""
     if not wrong:
         return []
     ids = [row.id for row in wrong]
@@ -124,7 +124,7 @@ def _old(folder: str) -> Iterator[str]:
 
 
 def _path(name: str) -> Path | None:
-    """None for a name that leads out of the store."""
+    """Return None for a name that leads out of the store."""
     try:
         return Path(default_storage.path(name)) if name else None
     except (SuspiciousFileOperation, ValueError):

@@ -1,4 +1,4 @@
-"""Checks of what waits or is in somebody's hands: the documents of jobs, the chunks to be embedded."""
+"""Checks of the database: documents, vectors, words, and pending work of jobs, requests and the outbox."""
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
@@ -116,7 +116,7 @@ _CHUNKS = "FROM documents_chunk c WHERE c.document_id = d.id"
 
 
 def orphans() -> Iterator[SanityCheck]:
-    """Foreign keys hold this, unless somebody has gone past them."""
+    """Check what foreign keys hold, unless somebody has gone past them."""
     for model in apps.get_models():
         if model._meta.app_label not in APPS or not model._meta.managed:
             continue
@@ -173,7 +173,7 @@ def documents() -> Iterator[SanityCheck]:
 
 
 def statuses(model: dict[str, int | None]) -> Iterator[SanityCheck]:
-    told = {
+    rules = {
         "completed": (
             f"NOT EXISTS (SELECT {_CHUNKS} AND NOT EXISTS (SELECT {VECTOR}))",
             "A completed document has a vector of the active model for each chunk.",
@@ -197,7 +197,7 @@ def statuses(model: dict[str, int | None]) -> Iterator[SanityCheck]:
             "",
         ),
     }
-    for status, (rule, says, invariant) in told.items():
+    for status, (rule, says, invariant) in rules.items():
         yield SanityCheck(
             f"status_{status}",
             says,
@@ -302,7 +302,7 @@ def words() -> Iterator[SanityCheck]:
 
 
 def checks() -> Iterator[SanityCheck]:
-    """All of them, cheap ones first. Runs one query: for the active model."""
+    """Yield all of them, cheap ones first. Runs one query: for the active model."""
     model = {"model": EmbeddingModel.objects.active().values_list("id", flat=True).first()}
     yield from orphans()
     yield from documents()

@@ -1,4 +1,4 @@
-"""What a check is and what it found."""
+"""A check of the stored data, and what it found."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Text -> the nearest chunks, on the event loop; here the dense half of any search is put together."""
+"""The dense half of any search, on the event loop: the nearest chunks of a text."""
 
 import logging
 from collections.abc import Sequence
@@ -122,19 +122,19 @@ class SearchModel:
 
 
 async def fetch_active_spec() -> ModelSpec:
-    """The active model; the configured one before anything was ever embedded."""
+    """Return the active model; the configured one before anything was ever embedded."""
     row = await pool.fetch_one(_ACTIVE, {})
     return configured_model() if row is None else ModelSpec.of(row)
 
 
 async def fetch_search_model(collection_ids: Sequence[UUID]) -> SearchModel | None:
-    """The active model; None before anything was ever embedded."""
+    """Return the active model; None before anything was ever embedded."""
     row = await pool.fetch_one(_MODEL, {"collections": list(collection_ids), "model": None})
     return None if row is None else search_model_of(row)
 
 
 def search_model_of(row: dict[str, Any]) -> SearchModel:
-    """Of a row of `MODEL`."""
+    """Build it from a row of `MODEL`."""
     model = SearchModel(row["id"], ModelSpec.of(row), outside=is_external())
     if row["index"] is None or model.outside:
         return model
@@ -158,12 +158,12 @@ def dense_statement(model: SearchModel, where: Composable = _NO_FILTER) -> Compo
 
 
 async def embed_question(text: str, model: SearchModel, *, state: str = "") -> Vector:
-    """By the embedder of that very model, or as it was for this state of things. Raises RetrievalFailed."""
+    """Embed by that very model, or recall it for this state of things. Raises RetrievalFailed."""
     return await question_vector(text, model.spec, state, lambda: _embed(text, model, as_passage=False))
 
 
 async def embed_passage(text: str, model: SearchModel) -> Vector:
-    """The vector that a document's text of these words would have. Raises RetrievalFailed."""
+    """Return the vector that a document's text of these words would have. Raises RetrievalFailed."""
     return await _embed(text, model, as_passage=True)
 
 
@@ -183,7 +183,7 @@ async def _embed(text: str, model: SearchModel, *, as_passage: bool) -> Vector:
 
 
 async def search_chunks(text: str, *, access: Access, collection: str | None, limit: int) -> list[SearchHit]:
-    """The nearest chunks of the collection (name or id; None is `default`), closest first.
+    """Return the nearest chunks of the collection (name or id; None is `default`), closest first.
 
     Raises NotFound (collection), Forbidden (not the caller's to use), RetrievalFailed, VectorStoreFailed,
     DatabaseUnavailable.
@@ -200,9 +200,8 @@ async def search_chunks(text: str, *, access: Access, collection: str | None, li
     }
     if model.outside:
         asked = limit + vector_store.MORE
-        parameters["near"] = await vector_store.fetch_nearest(
-            model.space, vector, collections=collections, limit=asked
-        )
+        near = await vector_store.fetch_nearest(model.space, vector, collections=collections, limit=asked)
+        model, parameters["near"] = (model if near is not None else model.exactly()), near
     try:
         rows = await pool.fetch_all(
             _HITS.format(dense=dense_statement(model)),

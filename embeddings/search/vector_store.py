@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 MORE = 16  # asked for beyond what is needed: the store may still hold what is gone
 SCANNED = 1_000_000  # vectors; where the store knows too few, so many are compared in PostgreSQL at most
+MOST_BYTES = 2 << 30  # of vectors in one process; a collection without room is compared in PostgreSQL
 failures: Final[Counter[str]] = Counter()  # of this process, by the error's type
 
 # What the store says of distance and collection counts for nothing: both are looked up here. Where too few of
@@ -52,6 +53,7 @@ _VECTORS = """
     SELECT string_agg(uuid_send(chunk_id) || vector_send(vector), '') FROM embeddings_embedding
     WHERE model_id = %s AND collection_id = %s AND vector_dims(vector) = %s
 """
+_COUNT = "SELECT count(*) FROM embeddings_embedding WHERE model_id = %s AND collection_id = %s"
 _NEVER_READ = object()
 
 
@@ -78,8 +80,8 @@ def candidate_search(model_id: int, where: Composable, collections: Composable) 
 
 async def fetch_nearest(
     space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
-) -> list[UUID]:
-    """Return at most `limit` chunks, each once, closest first, as the store alone says.
+) -> list[UUID] | None:
+    """Return at most `limit` chunks, each once, closest first, as the store says; None where it has no room.
 
     No database connection is held meanwhile. Raises VectorStoreFailed, VectorStoreTimeout, and where vectors
     are kept in this process DatabaseUnavailable.
@@ -88,7 +90,9 @@ async def fetch_nearest(
     try:
         async with asyncio.timeout(settings.ANSWER_TIMEOUT_S):
             if store_name() == "memory":
-                await kept(("VECTOR_STORE", "loader"), lambda: _MemoryLoader(store)).load(space, collections)
+                loader = kept(("VECTOR_STORE", "loader"), lambda: _MemoryLoader(store))
+                if not await loader.load(space, collections):
+                    return None
             found = await store.nearest(space, vector, collections=collections, limit=limit)
     except TimeoutError as exc:
         raise _count_failure(VectorStoreTimeout("The vector store did not answer in time.")) from exc
@@ -106,18 +110,23 @@ def _count_failure(error: VectorStoreFailed) -> VectorStoreFailed:
 class _MemoryLoader:
     """Fills a store in this process with the collections that are searched, as PostgreSQL has them.
 
-    A collection whose state is another than when it was read is read again as a whole.
+    A collection whose state is another than when it was read is read again as a whole. One that would take
+    the vectors of all beyond MOST_BYTES is left out.
     """
 
     def __init__(self, store: VectorStore) -> None:
         self._store, self._lock = store, Lock()
         self._states: dict[tuple[Space, UUID], object] = {}  # of the collections that were read
+        self._bytes: dict[tuple[Space, UUID], int] = {}  # of their vectors
+        self._without_room: set[tuple[Space, UUID]] = set()
 
-    async def load(self, space: Space, collections: Sequence[UUID]) -> None:
-        """Raises DatabaseUnavailable."""
-        for row in await fetch_all(_STATES, [list(collections)]):
-            if self._states.get((space, row["id"]), _NEVER_READ) != row["state"]:
-                await asyncio.to_thread(self._load, space, row["id"])
+    async def load(self, space: Space, collections: Sequence[UUID]) -> bool:
+        """Return whether all of them are held now. Raises DatabaseUnavailable."""
+        states = {row["id"]: row["state"] for row in await fetch_all(_STATES, [list(collections)])}
+        for collection_id, state in states.items():
+            if self._states.get((space, collection_id), _NEVER_READ) != state:
+                await asyncio.to_thread(self._load, space, collection_id)
+        return not any((space, collection_id) in self._without_room for collection_id in states)
 
     def _load(self, space: Space, collection_id: UUID) -> None:
         """Several questions may wait for the same collection: those that come later find it read."""
@@ -126,10 +135,26 @@ class _MemoryLoader:
                 rows = with_retries(lambda: execute(_STATES, [[collection_id]]))
                 state = rows[0][1] if rows else None
                 if self._states.get((space, collection_id), _NEVER_READ) != state:
-                    asyncio.run(self._replace(space, collection_id, _read_points(space, collection_id)))
+                    points = (
+                        _read_points(space, collection_id) if self._has_room(space, collection_id) else []
+                    )
+                    asyncio.run(self._replace(space, collection_id, points))
                     self._states[space, collection_id] = state
         finally:
             release_connection()
+
+    def _has_room(self, space: Space, collection_id: UUID) -> bool:
+        key = (space, collection_id)
+        vectors = with_retries(lambda: execute(_COUNT, [space.model_id, collection_id]))[0][0]
+        self._bytes[key] = 4 * space.dimensions * vectors
+        if sum(self._bytes.values()) <= MOST_BYTES:
+            self._without_room.discard(key)
+            return True
+        report = {"collection": str(collection_id), "vectors": vectors, "limit_mb": MOST_BYTES >> 20}
+        log.warning("no room in memory for a collection's vectors; its searches are exact", extra=report)
+        self._bytes[key] = 0
+        self._without_room.add(key)
+        return False
 
     async def _replace(self, space: Space, collection_id: UUID, points: Sequence[Point]) -> None:
         known = {point.chunk_id for point in points}

@@ -1,4 +1,4 @@
-"""What is the same of every store that keeps vectors in a server of its own, by chunk ids and payloads."""
+"""What stores share that keep vectors in a server of its own, by chunk ids and payloads."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from knowlex.base.errors import VectorStoreFailed
 
 
 class ServerStore(ABC):
-    """A VectorStore but for searching. A collection that is not there holds nothing; `put` makes it."""
+    """A VectorStore without its search. A collection that is not there holds nothing; `put` makes it."""
 
     async def put(self, space: Space, points: Sequence[Point]) -> None:
         if not points:
@@ -49,17 +49,17 @@ class ServerStore(ABC):
 
     @abstractmethod
     def _pages(self, name: str) -> AsyncIterator[Iterable[tuple[str, Mapping[str, Any]]]]:
-        """Ids and payloads."""
+        """Yield ids and payloads."""
 
     @abstractmethod
     async def _delete_collection(self, name: str) -> None: ...
 
     def _forget(self, space: Space) -> None:  # noqa: B027 (nothing to forget for most)
-        """That it is known to be there."""
+        """Forget that it is known to be there."""
 
 
 def own_chunks(distances: Iterable[tuple[str, float]]) -> list[NearestChunk]:
-    """Without what is not ours: somebody else has put it there."""
+    """Return chunks without foreign ids, which somebody else has put there."""
     return [NearestChunk(known, distance) for id_, distance in distances if (known := _chunk_id(id_))]
 
 

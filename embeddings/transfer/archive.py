@@ -1,6 +1,7 @@
-"""Tar archives as streams. What is read comes from anybody: sizes are checked before a byte is taken.
+"""Tar archives as streams, with vectors of sentences. Whatever is read is checked for its size first.
 
 The tarfile module reads extended headers of any size into memory; here an archive has plain ones only.
+The vectors of sentences are float16, a row for each sentence of one chunk after the other.
 """
 
 import gzip
@@ -35,19 +36,19 @@ _AT_ONCE = 200
 
 
 def fetch_bounds(document_id: UUID, model_id: int, chunks: list[int], dimensions: int) -> Bounds:
-    """For each of these chunks, by index; [] if none has any, or if they are too many for an archive."""
+    """Return those of each chunk, by index; [] if none has any, or if they are too many for an archive."""
     found = dict(execute(_BOUNDS, [document_id, model_id, chunks]))
     bounds = [found.get(chunk, []) for chunk in chunks]
-    return bounds if 0 < size_of(bounds, dimensions) <= MAX_BYTES else []
+    return bounds if 0 < count_bytes(bounds, dimensions) <= MAX_BYTES else []
 
 
-def size_of(bounds: Bounds, dimensions: int) -> int:
+def count_bytes(bounds: Bounds, dimensions: int) -> int:
     """In bytes."""
     return sum(map(len, bounds)) * dimensions  # two numbers a sentence, two bytes a number
 
 
 def read_pieces(document_id: UUID, model_id: int, chunks: list[int]) -> Iterator[bytes]:
-    """Some chunks' rows at a time. In a transaction."""
+    """Yield some chunks' rows at a time. In a transaction."""
     with closing(connection.chunked_cursor()) as cursor:
         cursor.execute(_VECTORS, [document_id, model_id, chunks])
         while rows := cursor.fetchmany(_AT_ONCE):
@@ -57,7 +58,7 @@ def read_pieces(document_id: UUID, model_id: int, chunks: list[int]) -> Iterator
 def join_sentences(
     vectors: Sequence[Vector], bounds: Bounds, content: bytes, name: str
 ) -> list[EmbeddedText]:
-    """Each chunk's vector with those of its sentences. Raises InvalidInput: zero or not finite."""
+    """Return each chunk's vector with those of its sentences. Raises InvalidInput: zero or not finite."""
     dimensions = len(vectors[0])
     found = np.frombuffer(content, "<f2").reshape(-1, dimensions)
     if not np.isfinite(found).all() or not found.any(axis=1).all():
@@ -122,11 +123,11 @@ class ArchiveReader:
         return info.name, info.size
 
     def content(self, name: str, size: int, *, limit: int) -> bytes:
-        """All of a member, which must not be larger than `limit`."""
+        """Return all of a member, which must not be larger than `limit`."""
         return b"".join(self.pieces(name, size, limit=limit))
 
     def pieces(self, name: str, size: int, *, limit: int) -> Iterator[bytes]:
-        """The same block by block. Raises InvalidInput."""
+        """Yield the same block by block. Raises InvalidInput."""
         if size > limit:
             raise _broken_archive(f"{name} has {size} bytes, more than the {limit} that are allowed")
         left = size

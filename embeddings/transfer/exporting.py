@@ -1,4 +1,4 @@
-"""A collection into a file: one snapshot of the database, one document in memory at a time."""
+"""Exporting a collection: one snapshot of the database, one document in memory at a time."""
 
 import hashlib
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def export_collection(collection: Collection, file: IO[bytes]) -> Exported:
 def _one_snapshot(
     collection: Collection, archive: ArchiveWriter, done: Exported, only: list[UUID] | None
 ) -> list[UUID]:
-    """All documents (or only these); returns those whose file has gone since, for another look."""
+    """Export all documents (or only these); return those whose file has gone since, for another look."""
     with transaction.atomic():
         execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         models = list(
@@ -90,7 +90,7 @@ def _manifest(collection: Collection, models: list[EmbeddingModel]) -> shapes.Ma
 
 
 def _export(document: Document, models: list[EmbeddingModel], archive: ArchiveWriter, done: Exported) -> bool:
-    """False if its file is gone: the document was deleted or replaced after the snapshot."""
+    """Return False if its file is gone: the document was deleted or replaced after the snapshot."""
     try:
         original = default_storage.open(str(document.file.name))
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def _export(document: Document, models: list[EmbeddingModel], archive: ArchiveWr
 def _describe(document: Document) -> shapes.DocumentShape:
     pages = Page.objects.filter(document=document).order_by("number")
     chunks = Chunk.objects.of_document(document.id)
-    return shapes.describe_errors(
+    return shapes.describe_document(
         document,
         pages=[
             shapes.PageShape.model_construct(**row) for row in pages.values(*shapes.PageShape.model_fields)
@@ -131,7 +131,7 @@ def _describe(document: Document) -> shapes.DocumentShape:
 
 
 def _vectors(document: Document, model: EmbeddingModel) -> tuple[list[int], bytes]:
-    """(indexes of the chunks that have one, their numbers)."""
+    """Return (indexes of the chunks that have one, their numbers)."""
     rows = execute(_VECTORS, [document.id, model.pk])
     content = b"".join(np.frombuffer(row[1], ">f4", offset=_HEADER).astype("<f4").tobytes() for row in rows)
     return [row[0] for row in rows], content
@@ -152,13 +152,13 @@ def _add_sentences(
     folder: str,
 ) -> None:
     if listed.sentences:
-        size = sentences.size_of(listed.sentences, model.dimensions)
+        size = sentences.count_bytes(listed.sentences, model.dimensions)
         pieces = sentences.read_pieces(document.id, model.pk, listed.chunks)
         archive.add_pieces(f"{folder}/sentences-{listed.model}.f16", size, pieces)
 
 
 def _check_vectors(document: Document, original: IO[bytes]) -> Iterator[bytes]:
-    """The file's blocks. Raises StorageUnavailable if it is not what was uploaded."""
+    """Yield the file's blocks. Raises StorageUnavailable if it is not what was uploaded."""
     left, digest = document.size_bytes, hashlib.sha256()
     while block := original.read(PIECE):
         left -= len(block)

@@ -1,4 +1,4 @@
-"""A file into a collection: a document at a time, each in one transaction, so that it can be run again."""
+"""Importing a collection: a document at a time, each in one transaction, so that it can be run again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -56,7 +56,9 @@ def _status(complete: bool) -> str:
 
 
 def are_free(document_id: UUID, chunk_ids: Sequence[UUID]) -> bool:
-    """Neither the document's id nor a chunk's belongs to anything here, or ever did to a job's document."""
+    """Return whether neither the document's id nor a chunk's belongs to anything here, or did to a job's
+    document.
+    """
     taken = (
         Document.objects.filter(id=document_id).exists() or IngestItem.objects.filter(id=document_id).exists()
     )
@@ -135,7 +137,7 @@ def _collection(described: shapes.CollectionShape, name: str | None) -> Collecti
 
 
 def _find_usable(manifest: shapes.Manifest, model: EmbeddingModel, result: Imported) -> int | None:
-    """The place in the manifest of the model whose vectors can be taken; None if there is none."""
+    """Return the place in the manifest of the model whose vectors can be taken; None if there is none."""
     for place, one in enumerate(manifest.models):
         if one.name == model.name and model.dimensions in (0, one.dimensions):
             _take_calibration(one, model, result)
@@ -204,7 +206,7 @@ class _Import:
             self._keep(described, self._original(f"{folder}/original", described, staging), vectors)
 
     def _vectors(self, folder: str, listed: shapes.VectorsShape) -> dict[int, EmbeddedText]:
-        """By chunk index."""
+        """Return the vectors by chunk index."""
         count, dimensions = len(listed.chunks), self.manifest.models[listed.model].dimensions
         name = f"{folder}/vectors-{listed.model}.f32"
         content = self._numbers(name, count * dimensions * 4)
@@ -213,7 +215,7 @@ class _Import:
             return {index: EmbeddedText(vector) for index, vector in zip(listed.chunks, vectors, strict=True)}
         name = f"{folder}/sentences-{listed.model}.f16"
         content = self._numbers(
-            name, min(sentences.size_of(listed.sentences, dimensions), sentences.MAX_BYTES)
+            name, min(sentences.count_bytes(listed.sentences, dimensions), sentences.MAX_BYTES)
         )
         found = sentences.join_sentences(vectors, listed.sentences, content, name)
         return dict(zip(listed.chunks, found, strict=True))

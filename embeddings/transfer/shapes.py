@@ -1,4 +1,4 @@
-"""What the JSON members of an export hold, and whether it fits together."""
+"""The JSON members of an export, and checks that they fit together."""
 
 import json
 import re
@@ -165,7 +165,9 @@ def unsound_archive(name: str, why: str) -> InvalidInput:
 
 
 def matrix(content: bytes, rows: int, dimensions: int, name: str) -> list[Vector]:
-    """The vectors of a member. Raises InvalidInput: another size, or a value that no vector may have."""
+    """Return the vectors of a member. Raises InvalidInput: another size, or a value that no vector may
+    have.
+    """
     if len(content) != rows * dimensions * 4 or not dimensions:
         raise unsound_archive(name, f"it does not hold {rows} vectors of {dimensions} numbers")
     found = np.frombuffer(content, "<f4").reshape(rows, dimensions).astype(np.float32)
@@ -191,8 +193,10 @@ def _check_storable(value: Any) -> None:
             _check_storable(item)
 
 
-def describe_errors(document: Document, *, pages: list[PageShape], chunks: list[ChunkShape]) -> DocumentShape:
-    """The row as the export has it; its vectors are added by the caller."""
+def describe_document(
+    document: Document, *, pages: list[PageShape], chunks: list[ChunkShape]
+) -> DocumentShape:
+    """Return the row as the export has it; its vectors are added by the caller."""
     names = ("id", "source", "source_url", "original_filename", "title", "checksum", "size_bytes", "metadata")
     more = ("language", "permissions", "warnings", "created_at", "updated_at")
     values = {name: getattr(document, name) for name in (*names, *more)}

@@ -1,6 +1,6 @@
-"""A vector as a statement's parameter, in pgvector's binary form: nothing is written out or parsed.
+"""Vectors in pgvector's binary form, as parameters and as arrays: nothing is written out or parsed.
 
-Only where the statement's first mention of it is a cast to `vector`, since that decides how it is read.
+A parameter needs a cast to `vector` where the statement mentions it first: that decides how it is read.
 """
 
 import struct
@@ -20,7 +20,7 @@ _HEADER = struct.Struct(
 
 
 def pack_halfvecs(vectors: NDArray[Any], element: int) -> bytes:
-    """halfvec[] of the matrix's rows, as PostgreSQL receives it. element: the type's id in the database."""
+    """Return halfvec[] of the matrix's rows, as PostgreSQL receives it. element: the type's id there."""
     count, dimensions = vectors.shape
     rows = np.zeros(count, dtype=_row_type(dimensions))
     rows["bytes"], rows["dimensions"], rows["values"] = 4 + 2 * dimensions, dimensions, vectors
@@ -28,7 +28,7 @@ def pack_halfvecs(vectors: NDArray[Any], element: int) -> bytes:
 
 
 def unpack_halfvecs(content: bytes) -> NDArray[np.float16]:
-    """(rows, dimensions) of what PostgreSQL sends; all rows have one length."""
+    """Return (rows, dimensions) of what PostgreSQL sends; all rows have one length."""
     dimensions = int.from_bytes(content[_HEADER.size + 4 : _HEADER.size + 6], "big")
     rows = np.frombuffer(content, dtype=_row_type(dimensions), offset=_HEADER.size)
     return np.asarray(rows["values"], dtype=np.float16)
@@ -44,11 +44,11 @@ _HEAD = struct.Struct(">HH")  # dimensions, and two bytes for later versions
 
 
 class VectorParameter(bytes):
-    """Of `parameter`; for psycopg's connections that are opened after this module was imported."""
+    """Made by `vector_parameter`; for psycopg's connections that are opened after this import."""
 
 
 class _VectorDumper(Dumper):
-    """Without a type of its own: the type `vector` has another number in each database."""
+    """Sends no type of its own: the type `vector` has another number in each database."""
 
     format: ClassVar[Format] = Format.BINARY  # type: ignore[misc]
     oid = 0
@@ -58,7 +58,7 @@ class _VectorDumper(Dumper):
 
 
 def vector_parameter(vector: Vector) -> VectorParameter:
-    """Every float32 arrives as it is."""
+    """Return the parameter; every float32 arrives as it is."""
     return VectorParameter(_HEAD.pack(len(vector), 0) + vector.astype(">f4").tobytes())
 
 

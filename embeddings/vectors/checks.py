@@ -1,4 +1,4 @@
-"""What a provider calls vectors, checked before one of them is used. Plain Python."""
+"""Checks of what a provider calls vectors, before one of them is used. Plain Python."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class UnusableVectors(ValueError):
 
 
 def check_vectors(items: Any, expected_count: int, dimensions: int | None) -> list[Vector]:
-    """The vectors of `items` ({"index", "embedding"} each) in the order of `index`.
+    """Return the vectors of `items` ({"index", "embedding"} each) in the order of `index`.
 
     All or none: raises UnusableVectors on a wrong count, an index that is missing, doubled or out of range, a
     length other than `dimensions` (None: of the first vector), a value that is not finite, a vector of zeros.

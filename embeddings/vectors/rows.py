@@ -1,4 +1,4 @@
-"""Vectors and words of chunks into their tables: one short transaction, nothing for a chunk that is gone."""
+"""Vectors and words of chunks in their tables: short transactions, nothing for a chunk that is gone."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -23,13 +23,13 @@ _BYTES = """
 
 
 def vector_bytes(collection_id: UUID) -> int:
-    """Of all models' vectors of the collection, sentences included, and of its rows of the lexical index."""
+    """Return the size of all models' vectors of the collection, sentences and lexical index included."""
 
     return int(with_retries(lambda: execute(_BYTES, {"collection": collection_id}))[0][0])
 
 
 def fetch_model_names(chunk_ids: Sequence[UUID]) -> dict[UUID, str]:
-    """Chunk -> the active model's name, for those that have its vector; in one statement."""
+    """Return chunk -> the active model's name, for those that have its vector; in one statement."""
     rows = Embedding.objects.filter(chunk_id__in=chunk_ids, model__active=True)
     return dict(with_retries(lambda: list(rows.values_list("chunk_id", "model__name"))))
 
@@ -54,7 +54,7 @@ _INSERT_VECTORS = """
 
 
 def vector_text(vector: Vector) -> str:
-    """pgvector's notation; nine digits bring every float32 back exactly."""
+    """Return pgvector's notation; nine digits bring every float32 back exactly."""
     return "[" + ",".join([format(value, ".9g") for value in vector.tolist()]) + "]"
 
 
@@ -76,7 +76,7 @@ def store_vectors(
 def insert_vectors(
     *, model_id: int, chunks: Sequence[ClaimedChunk], found: Sequence[EmbeddedText]
 ) -> list[UUID]:
-    """Vectors, sentences and words of chunks that are there and have no vector yet; their ids.
+    """Insert vectors, sentences and words of chunks that are there and have no vector yet; return their ids.
 
     In a transaction.
     """

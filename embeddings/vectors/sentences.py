@@ -34,7 +34,9 @@ _INSERT_SENTENCES = """
 
 
 def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[EmbeddedText]:
-    """Each text's vector, and those of its first sentences if the model gives them. Raises as `embed`."""
+    """Return each text's vector, and those of its first sentences if the model gives them. Raises as
+    `embed`.
+    """
     if not isinstance(embedder, SentenceAware):
         return [EmbeddedText(vector) for vector in embedder.embed(texts)]
     spans = [tuple(sentence_spans(text)[:MOST]) for text in texts]
@@ -65,7 +67,7 @@ def store_sentences(model_id: int, found: Mapping[UUID, EmbeddedText]) -> None:
 
 
 def _with_direction(one: EmbeddedText) -> EmbeddedText:
-    """Without the sentences that the model has not read."""
+    """Leave out the sentences that the model has not read."""
     assert one.sentences is not None
     squares = (one.sentences**2).sum(axis=1)
     places = np.flatnonzero(np.isfinite(squares) & (squares > 0)).tolist()
@@ -106,7 +108,7 @@ _LOCK_DOCUMENTS = """
 
 
 def count_without_sentences() -> int:
-    """How many chunks have a vector of the active model, but none of their sentences."""
+    """Count chunks that have a vector of the active model, but none of their sentences."""
     return int(with_retries(lambda: execute(_COUNT, {"model": active_model().pk}))[0][0])
 
 

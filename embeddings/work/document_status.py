@@ -1,7 +1,12 @@
-"""A new version that is whole takes over in one transaction: a search sees the old or the new, never none.
+"""The status of documents, told by their vectors: completed, failed, or to be requested again.
 
-The document keeps its id and the day it came; pages, chunks and vectors of the new version are moved to it.
-What was not sent with the new version stays: metadata, and a title that was said and not found in the text.
+With an external vector store a document is under way until the store has its vectors, too. This runs after
+each stored batch, and in every sweep for whatever a dead worker left. It locks documents by id, then items,
+and only then looks at the requests, so two that settle at once cannot both look too early.
+
+A new version that is whole takes over in one transaction: a search sees the old or the new, never none. The
+document keeps its id and the day it came; pages, chunks and vectors of the new version are moved to it. What
+was not sent with the new version stays: metadata, and a title that was given and not found in the text.
 """
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
@@ -89,14 +94,14 @@ def _stored_file(document_id: UUID | None) -> str:
 
 
 def _lock_versions(version: Document) -> bool:
-    """Whether both are still there and nobody else can change them now."""
+    """Return whether both are still there and nobody else can change them now."""
     rows = execute(_LOCK_VERSIONS, {"old": version.replaces_id, "new": version.id})
     return len(rows) == 2
 
 
 @transaction.atomic
 def _refuse_version(version_id: UUID) -> None:
-    """The old version stays, and the item says why."""
+    """Keep the old version, and say why on the item."""
     version = Document.objects.filter(id=version_id, replaces__isnull=False).first()
     if version is None or not _lock_versions(version):
         return
@@ -202,7 +207,7 @@ def settle_documents(chunk_ids: Sequence[UUID]) -> None:
 
 
 def _end(settled: str, scope: Mapping[str, object]) -> list[UUID]:
-    """Returns documents of which vectors are missing that nobody is asked for."""
+    """Return documents of which vectors are missing that nobody is asked for."""
     whole, unasked = with_retries(lambda: _settle_documents(settled, scope))
     for version in whole:
         take_over(version)
@@ -211,7 +216,7 @@ def _end(settled: str, scope: Mapping[str, object]) -> list[UUID]:
 
 @transaction.atomic
 def _settle_documents(settled: str, scope: Mapping[str, object]) -> tuple[list[UUID], list[UUID]]:
-    """By the active model alone, which stays the active one until this is written."""
+    """Judge by the active model alone, which stays the active one until this is written."""
     queue.lock_shared(queue.MODEL_LOCK)
     model = EmbeddingModel.objects.active().values_list("id", flat=True).first()
     documents = [row[0] for row in execute(settled, {**scope, "model": model})] if model else []
@@ -245,7 +250,7 @@ def sweep_documents() -> list[UUID]:
 
 
 def settle_all() -> list[UUID]:
-    """Returns documents of which vectors are missing that nobody is asked for."""
+    """Return documents of which vectors are missing that nobody is asked for."""
     return _end(_SETTLED_OF_ALL, {})
 
 
@@ -261,7 +266,7 @@ def request_document(document_id: UUID) -> tuple[UUID, ...]:
 
 
 def settle_document(document_id: UUID) -> None:
-    """If nothing was missing, that has only to be said."""
+    """Record that nothing was missing."""
     with_retries(
         lambda: execute(
             "UPDATE documents_document SET status = 'processing' WHERE id = %s AND status = 'pending'",

@@ -1,4 +1,4 @@
-"""Asking for vectors: the requests are on record, and their documents in processing, in one transaction."""
+"""Requests for vectors: they are on record, and their documents in processing, in one transaction."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,7 @@ DOCUMENTS = 200  # in one transaction, of a model that is not the active one
 
 
 def request_all(model_id: int, document_id: UUID | None, access: Access) -> RequestScope:
-    """`request` of the active model; what is missing of the other wanted ones is asked for besides.
+    """Request what is missing of the active model, and besides of the other wanted ones.
 
     Only the active model's part is counted and can be waited for; the others' batches are among the hints.
     """
@@ -75,7 +75,7 @@ def _request_inactive(
 
 
 def request_once(model_id: int, document_id: UUID | None, access: Access) -> RequestScope:
-    """`request` where the caller tries again: in a transaction of its own, or within the caller's."""
+    """Run `request_active` where the caller tries again: in a transaction of its own, or the caller's."""
     run_id = new_id()
     try:
         with transaction.atomic():

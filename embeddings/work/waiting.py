@@ -1,4 +1,4 @@
-"""Waiting on the event loop until a vector store outside PostgreSQL has what a call asked for."""
+"""Waiting on the event loop until vectors are stored, and delivered to an external vector store."""
 
 import asyncio
 import time
@@ -55,7 +55,7 @@ class _OutboxState:
 
 
 async def wait_until_delivered(requested: RequestScope) -> None:
-    """Until the store has the vectors of the scope as they are now; at once where there is no such store.
+    """Wait until the store has the scope's vectors as they are now; return at once where there is no store.
 
     Raises DependencyUnavailable if it does not get them (they follow by themselves), DatabaseUnavailable.
     """
@@ -112,7 +112,7 @@ _PROGRESS = f"""
 
 
 async def progress_of(requested: RequestScope) -> RequestProgress:
-    """One look. Raises DatabaseUnavailable."""
+    """Look once. Raises DatabaseUnavailable."""
     row = await pool.fetch_one(
         _PROGRESS,
         {

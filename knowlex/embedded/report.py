@@ -18,7 +18,7 @@ from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from embeddings import external
+from embeddings.external import configuration
 from knowlex.base.errors import VectorStoreFailed
 from knowlex.embedded.lock import served_at
 from knowlex.net.model_servers import ollama_state_once
@@ -35,7 +35,7 @@ Row = tuple[str | None, str | None, str | None, int, int]
 
 def vector_store() -> tuple[str, bool, str]:
     """What it is set to, whether it can be used, and what is to be said."""
-    used, row = external.configured_store(), _state()
+    used, row = configuration.configured_store(), _state()
     if used is None:
         kind = settings.ENV.knowlex_vector_store
         gives_up = f"; the next start gives up {row[1]}" if row and row[1] else ""
@@ -47,7 +47,7 @@ def vector_store() -> tuple[str, bool, str]:
     return str(used), True, "answers" + _plan(used, row)
 
 
-def _plan(used: external.StoreIdentity, row: Row | None) -> str:
+def _plan(used: configuration.StoreIdentity, row: Row | None) -> str:
     if row is None:
         return ""
     fingerprint, former, error, waiting, vectors = row
@@ -58,7 +58,7 @@ def _plan(used: external.StoreIdentity, row: Row | None) -> str:
 
 
 async def _ping() -> None:
-    store = external.external_store()
+    store = configuration.external_store()
     try:
         await store.ping()
     finally:

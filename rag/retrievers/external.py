@@ -19,7 +19,7 @@ async def near(
     model: SearchModel, scope: Scope, vector: Vector, parameters: Mapping[str, Any]
 ) -> list[UUID] | None:
     """The ids for a search by `model`; None where all that pass the filters are to be compared instead: too
-    few of the nearest do.
+    few of the nearest do, or the store cannot hold the collections.
 
     parameters: those of the search (vector, collections, limit and the filters'). The store is asked while
     nothing of the database is held. Raises VectorStoreFailed, DatabaseUnavailable.
@@ -32,6 +32,8 @@ async def near(
     asked = limit * STEP
     while True:
         found = await vector_store.fetch_nearest(model.space, vector, collections=collections, limit=asked)
+        if found is None:
+            return None
         passing = await _passing(model, scope, found, parameters)
         if len(passing) >= limit:
             return passing

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from embeddings.clients.chroma import ChromaClient
-from embeddings.clients.qdrant import QdrantClient
 from embeddings.embedders.ollama import OllamaEmbedder
 from embeddings.embedders.openai import OpenAIEmbedder
+from embeddings.stores.qdrant import QdrantStore
 from knowlex.base.errors import KnowlexError
 from knowlex.base.retry import Retry
 from knowlex.net.model_servers import takes_connections
@@ -104,7 +104,7 @@ CALLS: dict[str, tuple[Callable[[str], Any], Callable[[Any], Awaitable[object]]]
         lambda it: asyncio.to_thread(it.embed, ["t"]),
     ),
     "Chroma": (ChromaClient, ChromaClient.heartbeat),
-    "Qdrant": (QdrantClient, QdrantClient.ping),
+    "Qdrant": (lambda url: QdrantStore(url=url), QdrantStore.ping),
     "a reranker": (lambda url: HttpReranker(base_url=url), lambda it: it.scores("q", ["t"])),
 }
 

@@ -18,6 +18,6 @@ def test_looking_for_workers_again_and_again_holds_no_more_connections(monkeypat
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         before = len(client.client_list())
         for _ in range(5):
-            hands.lend(until=time.monotonic())
+            hands.work(until=time.monotonic())
         assert len(client.client_list()) <= before + 1
     assert alone == [True]

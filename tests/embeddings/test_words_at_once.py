@@ -24,9 +24,9 @@ django.setup()
 from django.db import connection, transaction
 from documents.access.scopes import FULL
 from documents.models import Chunk, Collection, Document
-from embeddings.lexical import chunk_words, counts, reindexing
-from embeddings.work import ingestion
-from embeddings.types import HeldChunk
+from embeddings.ingest import documents
+from embeddings.lexical import index
+from embeddings.types import ClaimedChunk
 
 seed, batches = int(sys.argv[1]), int(sys.argv[2])
 connection.settings_dict["NAME"] = sys.argv[3]
@@ -46,14 +46,14 @@ for n in range(batches):
             for n, text in enumerate(texts)
         ]
         Chunk.objects.bulk_create(chunks)
-        chunk_words.store([HeldChunk(chunk.id, chunk.content) for chunk in chunks])
+        index.store_words([ClaimedChunk(chunk.id, chunk.content) for chunk in chunks])
     mine.append(document.id)
     if n % 3 == 1:
-        ingestion.delete_document(mine.pop(rng.randrange(len(mine))), access=FULL)
+        documents.delete_document(mine.pop(rng.randrange(len(mine))), access=FULL)
     if n % 4 == 2:
-        reindexing._reindex(rng.choice(mine), rng.choice(["de", "fr", "en"]), True)
+        index._reindex(rng.choice(mine), rng.choice(["de", "fr", "en"]), True)
     if n % 5 == 3:
-        counts.fold(since=0, min_new_rows=1)
+        index.fold_counts(since=0, min_new_rows=1)
     longest = max(longest, time.monotonic() - began)
 print(longest)
 """

@@ -125,3 +125,11 @@ def test_questions_of_several_loops_share_what_is_held(library: None, reads: lis
 
     assert [asyncio.run(one()) for _ in range(3)] == [3, 3, 3]
     assert reads == [3]
+
+
+def test_without_room_it_is_searched_in_postgresql(
+    library: None, reads: list[int], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(vector_store, "MOST_BYTES", 4 * 1536 * 2)
+    assert contents("Which bread bakes for minutes?") == [BREAD, TEA, RING]
+    assert reads == []

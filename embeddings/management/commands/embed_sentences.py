@@ -18,11 +18,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            done, told, wanted = 0, 0, sentences.count_without_sentences()
+            done, reported, wanted = 0, 0, sentences.count_without_sentences()
             for count in sentences.embed_missing_sentences():
                 done += count
-                if done - told >= TELL_EVERY:
-                    told = done
+                if done - reported >= TELL_EVERY:
+                    reported = done
                     self.stdout.write(f"{done} of {wanted} chunks")
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc

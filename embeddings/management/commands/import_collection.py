@@ -40,8 +40,8 @@ class Command(BaseCommand):
         self._tell(done)
 
     def _tell(self, done: Imported) -> None:
-        told = f"{done.documents} documents, {done.chunks} chunks and {done.vectors} vectors"
-        self.stdout.write(f"Imported {told} into {done.collection.name}; {done.known} were there already.")
+        counts = f"{done.documents} documents, {done.chunks} chunks and {done.vectors} vectors"
+        self.stdout.write(f"Imported {counts} into {done.collection.name}; {done.known} were there already.")
         for note in done.notes:
             self.stdout.write(note)
         if done.to_embed:

@@ -102,8 +102,8 @@ class Command(BaseCommand):
         counts = Counter(str(result.outcome) for result in results)
         if as_json:
             files = [_as_json(result) for result in results]
-            told = {name: counts[name] for name in ("taken", "duplicate", "failed")}
-            self.stdout.write(json.dumps({**told, "jobs": jobs, "files": files}, indent=2, default=str))
+            totals = {name: counts[name] for name in ("taken", "duplicate", "failed")}
+            self.stdout.write(json.dumps({**totals, "jobs": jobs, "files": files}, indent=2, default=str))
             return
         if not waited:
             self.stdout.write(f"{len(jobs)} job(s) are on record for the workers: {', '.join(jobs)}")

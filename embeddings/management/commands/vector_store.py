@@ -9,9 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
-from embeddings import external
-from embeddings.external import comparison as draining
-from embeddings.external.comparison import SpaceComparison, StoreComparison
+from embeddings.external import configuration
+from embeddings.external.comparison import SpaceComparison, StoreComparison, drain_outbox
 from embeddings.management.display import StepsDisplay
 from embeddings.models import OutsideStore
 from knowlex.base.errors import KnowlexError
@@ -45,7 +44,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, action: str, as_json: bool, **options: Any) -> None:
         try:
-            used = external.configured_store()
+            used = configuration.configured_store()
             if used is None:
                 self._require_none()
                 self._tell_none(as_json)
@@ -62,7 +61,7 @@ class Command(BaseCommand):
         if any(one.broken for one in found):
             sys.exit(1)
 
-    def _require_registered(self, used: external.StoreIdentity) -> None:
+    def _require_registered(self, used: configuration.StoreIdentity) -> None:
         row = with_retries(OutsideStore.objects.first)
         if row is None or row.fingerprint != used.fingerprint:
             raise CommandError(
@@ -91,7 +90,7 @@ class Command(BaseCommand):
                         comparison.mend(found)
                         count += found.broken
             most = 0
-            for left in draining.drain_outbox():
+            for left in drain_outbox():
                 most = max(most, left)
                 display.show("shipping", most - left, most)
         if not quiet:
@@ -101,12 +100,12 @@ class Command(BaseCommand):
         empty: dict[str, Any] = {"ok": True, "store": None, "spaces": [], "message": NONE}
         self.stdout.write(json.dumps(empty, indent=2) if as_json else NONE)
 
-    def _tell(self, used: external.StoreIdentity, found: list[SpaceComparison], as_json: bool) -> None:
+    def _tell(self, used: configuration.StoreIdentity, found: list[SpaceComparison], as_json: bool) -> None:
         broken, waiting = sum(one.broken for one in found), sum(one.waiting for one in found)
         if as_json:
             spaces = [{**asdict(one), "sample": dict(one.sample)} for one in found]
-            told = {"ok": not broken, "store": str(used), "waiting": waiting, "spaces": spaces}
-            self.stdout.write(json.dumps(told, indent=2))
+            report = {"ok": not broken, "store": str(used), "waiting": waiting, "spaces": spaces}
+            self.stdout.write(json.dumps(report, indent=2))
             return
         self.stdout.write(f"{used}:")
         for one in found:

@@ -127,7 +127,7 @@ class Command(BaseCommand):
                 if isinstance(found, switch.ModelSwitch):
                     return found
                 display.lacking(found.count + found.unshipped)
-                hands.lend_or_wait()
+                hands.work_or_wait()
         raise AssertionError("unreachable")
 
     def _rollback(self, **_: Any) -> None:
