@@ -17,7 +17,7 @@ from knowlex.runtime.event_loops import PerLoop
 _Told: TypeAlias = asyncio.Future[list[Row] | None]  # None: who asked for all has left
 
 
-async def fetch_all(sql: Query, params: Params, *, same: Hashable) -> list[Row]:
+async def fetch_shared(sql: Query, params: Params, *, same: Hashable) -> list[Row]:
     """As async_db.fetch_all; the rows may be others' too, and are only to be read.
 
     same: equal for those who ask the same.

@@ -7,7 +7,7 @@ from uuid import UUID
 from documents.access.scopes import Access
 from documents.models import DEFAULT_COLLECTION
 from knowlex.base.errors import NotFound
-from knowlex.db.sharing import fetch_all
+from knowlex.db.sharing import fetch_shared
 from rag.answering.states import STATES, state_of
 
 # The inner SELECTs hide the values from the planner: it would make a new plan for each question, which takes
@@ -41,7 +41,7 @@ async def named(names_or_ids: Sequence[str], *, access: Access, field: str = "co
     """
     ids = [name.lower() for name in names_or_ids]
     asked = {"names": list(names_or_ids), "ids": ids}
-    rows = await fetch_all(_NAMED, asked, same=(_NAMED, *names_or_ids))
+    rows = await fetch_shared(_NAMED, asked, same=(_NAMED, *names_or_ids))
     found = {str(row["id"]): row for row in rows} | {row["name"]: row for row in rows}
     chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
     if any(row is None and name != DEFAULT_COLLECTION for name, row in chosen.items()):
@@ -54,5 +54,5 @@ async def named(names_or_ids: Sequence[str], *, access: Access, field: str = "co
 
 async def readable(access: Access) -> Reading:
     """All that the caller may read."""
-    rows = await fetch_all(_READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids))
+    rows = await fetch_shared(_READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids))
     return Reading(tuple(row["id"] for row in rows), state_of(rows))
