@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
+from knowlex.base.event_loops import PerLoop
 from knowlex.net.proxies import proxy_of
-from knowlex.runtime.event_loops import PerLoop
 
 CONNECTIONS = 200
 CONNECT_S = 5.0

@@ -20,8 +20,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from knowlex.base.errors import DatabaseUnavailable
+from knowlex.base.event_loops import PerLoop
 from knowlex.db.threads import with_retries
-from knowlex.runtime.event_loops import PerLoop
 
 INTERVAL_S = 3.0
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from uuid import UUID
 from documents.access.scopes import Access
 from documents.models import DEFAULT_COLLECTION
 from knowlex.base.errors import NotFound
-from knowlex.db.sharing import fetch_shared
+from knowlex.db.pool import fetch_shared
 from rag.answering.states import STATES, state_of
 
 # The inner SELECTs hide the values from the planner: it would make a new plan for each question, which takes

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from knowlex.base.errors import SynthesisFailed
+from knowlex.base.event_loops import PerLoop
 from knowlex.base.retry import Retry
 from knowlex.net.json_client import JsonWire, Unreachable
 from knowlex.net.ollama import base_url, names_model
-from knowlex.runtime.event_loops import PerLoop
 from rag.chat.client import HttpChat
 from rag.chat.ollama_dialect import ChatDialect, GenerateDialect, OllamaDialect, Sent
 from rag.chat.replies import TWO_MORE, Again

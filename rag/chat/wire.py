@@ -10,8 +10,8 @@ import aiohttp
 import httpx2
 from pydantic_core import PydanticSerializationError, to_json
 
+from knowlex.base.event_loops import PerLoop
 from knowlex.net.proxies import proxy_of
-from knowlex.runtime.event_loops import PerLoop
 from rag.chat.replies import Again
 
 CONNECTIONS = 1000

@@ -15,9 +15,9 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from knowlex.base.errors import KnowlexError
+from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all, fetch_one
 from knowlex.runtime import liveness
-from knowlex.runtime.event_loops import PerLoop
 
 LIMIT_S = 1.0
 T = TypeVar("T")

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from knowlex.base.event_loops import PerLoop
 from knowlex.net.model_servers import takes_connections
 from knowlex.net.proxies import proxy_of
-from knowlex.runtime.event_loops import PerLoop
 from rag.rerankers.by_model import ModelReranker, sigmoid
 from rag.rerankers.errors import RerankFailed
 
