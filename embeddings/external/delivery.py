@@ -25,8 +25,7 @@ from embeddings.protocols import VectorStore
 from embeddings.work import document_status
 from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
 from knowlex.base.ids import new_id
-from knowlex.db.threads import release_connection, with_retries
-from knowlex.runtime.liveness import Heartbeat
+from knowlex.db.threads import Heartbeat, release_connection, with_retries
 
 AT_ONCE, LEAST_AT_ONCE = 300, 10
 MAX_REFUSED = 16  # calls about one batch, until the rest of it is put off

@@ -1,4 +1,4 @@
-"""Database work from threads, through Django's connection: retried, bounded in time, and let go of.
+"""Database work from threads, through Django's connection: retries, renewed leases, a server that hangs.
 
 The same for the event loop is knowlex.db.pool.
 """
@@ -9,6 +9,8 @@ import struct
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
+from threading import Event, Thread
+from types import TracebackType
 from typing import Any, TypeVar
 
 import psycopg
@@ -19,13 +21,100 @@ from django.db.backends.signals import connection_created
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.base.retry import Retry
 
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+TRANSIENT = (OperationalError, InterfaceError)  # connection lost, deadlock, serialization, no connection free
+# No try is begun later than this; a try that cannot connect takes at most 3 s more: 503 within 5 s, with half
+# a second to spare for a busy machine.
+_RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=1.5)
+
+
+def with_retries(work: Callable[[], T]) -> T:
+    """Run `work`, which opens its own transaction (if it needs one) and fetches all it returns.
+
+    A transient failure is tried again up to three times, after 0.1 s each; inside somebody else's
+    transaction there is no second try, since only its owner can begin it anew.
+    Raises DatabaseUnavailable within 5 s.
+    """
+    if connection.in_atomic_block:
+        return work()
+    try:
+        return _RETRY.call(lambda: _attempt(work), retry_on=TRANSIENT)
+    except TRANSIENT as exc:
+        log.error("database unavailable", extra={"error": type(exc).__name__})
+        raise DatabaseUnavailable("The database cannot be reached.") from exc
+
+
+def execute(sql: str, params: Any = None) -> list[tuple[Any, ...]]:
+    """All rows of one statement; [] if it returns none."""
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchall() if cursor.description else []
+
+
+def release_connection() -> None:
+    """Give this thread's connection back before a long piece of work; the next query takes another."""
+    if not connection.in_atomic_block:
+        connection.close()
+
+
+def _attempt(work: Callable[[], T]) -> T:
+    try:
+        return work()
+    except TRANSIENT:
+        connection.close()  # it may be broken; the next try begins with a fresh one
+        raise
+
+
+RENEWAL_S = 3.0
+
+
+class Heartbeat:
+    """Calls `renew` while the block runs, in a thread with a database connection of its own.
+
+    A lease that could not be renewed in time ends; what was done under it is then thrown away.
+    """
+
+    def __init__(self, renew: Callable[[], object]) -> None:
+        self._renew_lease = renew
+        self._done = Event()
+        self._thread = Thread(target=self._beat, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._thread.join(5)
+
+    def _beat(self) -> None:
+        try:
+            while not self._done.wait(RENEWAL_S):
+                self._renew()
+        finally:
+            connection.close()
+
+    def _renew(self) -> None:
+        try:
+            with_retries(self._renew_lease)
+        except DatabaseUnavailable:
+            log.warning("a lease could not be renewed")
+
+
 PATIENCE_S = 0.5  # of silence before the server is asked; then after as long again
 ANSWER_S = 1.0  # with the time to connect anew, callers still answer 503 within 5 s
 SSL_REQUEST = struct.pack("!ii", 8, 80877103)  # PostgreSQL answers it with one byte, before anything else
 
 
 def notice_silence() -> None:
-    """From now on in this process, a statement raises OperationalError once its server is found dead."""
+    """From now on in this process, a statement raises OperationalError once its server is found dead.
+
+    libpq itself waits for an answer for ever. A slow statement must not be cut off, so a silent server is
+    first asked on a fresh socket whether it is alive. psycopg has no hook for it, so its `wait` is replaced.
+    """
     connection_created.connect(_watch, dispatch_uid="knowlex.silence")
 
 
@@ -79,49 +168,3 @@ def _connected(host: str, address: str, port: int) -> socket.socket:
         probe.close()
         raise
     return probe
-
-
-T = TypeVar("T")
-log = logging.getLogger(__name__)
-
-TRANSIENT = (OperationalError, InterfaceError)  # connection lost, deadlock, serialization, no connection free
-# No try is begun later than this; a try that cannot connect takes at most 3 s more: 503 within 5 s, with half
-# a second to spare for a busy machine.
-_RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=1.5)
-
-
-def with_retries(work: Callable[[], T]) -> T:
-    """Run `work`, which opens its own transaction (if it needs one) and fetches all it returns.
-
-    A transient failure is tried again up to three times, after 0.1 s each; inside somebody else's
-    transaction there is no second try, since only its owner can begin it anew.
-    Raises DatabaseUnavailable within 5 s.
-    """
-    if connection.in_atomic_block:
-        return work()
-    try:
-        return _RETRY.call(lambda: _attempt(work), retry_on=TRANSIENT)
-    except TRANSIENT as exc:
-        log.error("database unavailable", extra={"error": type(exc).__name__})
-        raise DatabaseUnavailable("The database cannot be reached.") from exc
-
-
-def execute(sql: str, params: Any = None) -> list[tuple[Any, ...]]:
-    """All rows of one statement; [] if it returns none."""
-    with closing(connection.cursor()) as cursor:
-        cursor.execute(sql, params)
-        return cursor.fetchall() if cursor.description else []
-
-
-def release_connection() -> None:
-    """Give this thread's connection back before a long piece of work; the next query takes another."""
-    if not connection.in_atomic_block:
-        connection.close()
-
-
-def _attempt(work: Callable[[], T]) -> T:
-    try:
-        return work()
-    except TRANSIENT:
-        connection.close()  # it may be broken; the next try begins with a fresh one
-        raise
