@@ -24,8 +24,7 @@ from embeddings.work.requests import request_all
 from embeddings.work.waiting import wait_until_done
 from knowlex.base.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
 from knowlex.base.ids import new_id
-from knowlex.db.threads import release_connection, with_retries
-from knowlex.runtime.liveness import Heartbeat
+from knowlex.db.threads import Heartbeat, release_connection, with_retries
 
 __all__ = [
     "active_model",

@@ -20,12 +20,12 @@ from embeddings.search import vector_store
 from embeddings.search.dense import fetch_active_spec
 from embeddings.types import ModelSpec
 from knowlex.base.errors import KnowlexError
+from knowlex.base.event_loops import PerLoop
+from knowlex.base.time_limits import finished
 from knowlex.base.times import utc_timestamp
 from knowlex.net.model_servers import ollama_state, takes_connections
 from knowlex.runtime import liveness
 from knowlex.runtime.components import component
-from knowlex.runtime.event_loops import PerLoop
-from knowlex.runtime.timeouts import finished
 from rag.answering import lifecycle
 from rag.protocols import ModelBacked, Reranker
 

@@ -20,9 +20,9 @@ from redis.exceptions import RedisError
 
 from embeddings.search import vector_store
 from knowlex.base.errors import KnowlexError
+from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all, fetch_one
 from knowlex.runtime import cache, liveness
-from knowlex.runtime.event_loops import PerLoop
 from knowlex.runtime.metrics import REGISTRY, SECONDS, by_labels
 from rag.history import recorder
 from rag.types.answer import Answer

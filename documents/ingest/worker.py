@@ -23,8 +23,7 @@ from documents.types import ALL_SOURCES, ChunkDraft, ChunkingSettings, Extractio
 from knowlex.base.errors import DatabaseUnavailable, DependencyUnavailable, Forbidden, KnowlexError, NotFound
 from knowlex.base.ids import new_id
 from knowlex.db.leases import LeaseLost
-from knowlex.db.threads import release_connection, with_retries
-from knowlex.runtime.liveness import Heartbeat
+from knowlex.db.threads import Heartbeat, release_connection, with_retries
 
 PROGRESS_EVERY_S = 1.0
 FILE_WITHIN = timedelta(minutes=2)  # of the first claim, a worker that has the file has claimed it

@@ -74,7 +74,7 @@ ENDED = COMPLETED | FAILED
 STALLED = ~ENDED & Q(
     lease__isnull=False, leased_until__lt=Now()
 )  # who had it in hand is gone, and nobody has taken it over yet
-NEGLECTED = (  # nobody has it in hand; whether that is wrong is known once the workers are count_noun
+NEGLECTED = (  # nobody has it in hand; whether that is wrong is known once the workers are counted
     ~ENDED & Q(lease__isnull=True) & Q(waiting_since__lt=Now() - timedelta(seconds=STALLED_AFTER_S))
 )
 _SINCE = {"waiting_since": Coalesce("started_at", "created_at")}

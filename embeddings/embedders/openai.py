@@ -20,9 +20,9 @@ from embeddings.embedders.failing import (
 from embeddings.types import Vector
 from embeddings.vectors.checks import UnusableVectors, check_vectors
 from knowlex.base.errors import EmbedderError, EmbedderRejected, EmbedderUnavailable, TextRejected
+from knowlex.base.event_loops import PerLoop
 from knowlex.base.retry import Retry
 from knowlex.net.bounded import HEADERS, async_hooks, route, sync_client
-from knowlex.runtime.event_loops import PerLoop
 
 REFUSED = {
     401: "refuses the API key (OPENAI_API_KEY)",

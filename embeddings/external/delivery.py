@@ -26,8 +26,7 @@ from embeddings.types import Point, Space
 from embeddings.work import document_status
 from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
 from knowlex.base.ids import new_id
-from knowlex.db.threads import execute, release_connection, with_retries
-from knowlex.runtime.liveness import Heartbeat
+from knowlex.db.threads import Heartbeat, execute, release_connection, with_retries
 
 # A version in the making goes under what it will be when it takes over: its document's collection and id.
 _TRUTH = """

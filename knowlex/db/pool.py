@@ -1,33 +1,35 @@
-"""Queries from the event loop: psycopg's own async pool, one for each loop, holding no thread.
+"""Statements from the event loop: psycopg's own asynchronous pool, one for each loop, holding no thread.
 
 Django's ORM would hop to a thread for every query; views that answer 500 people at once cannot pay that.
 """
 
 import asyncio
 import logging
-import select
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from time import monotonic
 from typing import Any, TypeAlias
 
 import psycopg
 from django.db import connections
+from psycopg import AsyncConnection
 from psycopg.abc import QueryNoTemplate as Query
-from psycopg.rows import dict_row
+from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from knowlex.base.errors import DatabaseUnavailable
+from knowlex.base.event_loops import PerLoop
 from knowlex.base.retry import Retry
-from knowlex.db.connections import LoopConnection
-from knowlex.db.turns import Turns
-from knowlex.runtime.event_loops import PerLoop
-from knowlex.runtime.timeouts import abandoned_ended, finished, left_behind
+from knowlex.base.time_limits import abandoned_ended, finished
 
 log = logging.getLogger(__name__)
 
 Row: TypeAlias = dict[str, Any]
 Params: TypeAlias = Sequence[Any] | Mapping[str, Any]
+Connection: TypeAlias = AsyncConnection[DictRow]
 
 MAX_CONNECTIONS = 8
+MAX_PREPARED = 64  # statements of a connection; the least recently used goes first
 LIMIT_S = 4.6  # for a statement with its retries: with the database gone, callers answer 503 within 5 s
 SPARE_S = 5.0  # without need of a connection, then one is closed: none is left a minute after a crowd
 BUSY_S = 15.0  # that a crowd may make one wait for its turn at a database that works
@@ -42,14 +44,47 @@ _NO_SCANS = "SET LOCAL enable_seqscan = off"  # as `_configure` says, behind a p
 _RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=LIMIT_S)
 
 
-class Pool(AsyncConnectionPool[LoopConnection]):
-    """behind_pooler: whether the connections made so far reach a pooler, not the server itself."""
+class Turns:
+    """At most `places` at once, first come, first served; one waits at most `wait_s` for a turn.
 
-    behind_pooler = False
+    When the database goes, those who waited meanwhile are refused at once: finding out takes seconds, and
+    would add up from turn to turn.
+    """
+
+    def __init__(self, places: int, wait_s: float) -> None:
+        self._free = asyncio.Semaphore(places)
+        self._wait_s = wait_s
+        self._failed_at = float("-inf")
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Raises DatabaseUnavailable, and notes it when the work inside does."""
+        if self._free.locked():
+            await self._wait()
+        else:
+            await self._free.acquire()  # at once
+        try:
+            yield
+        except DatabaseUnavailable:
+            self._failed_at = monotonic()
+            raise
+        finally:
+            self._free.release()
+
+    async def _wait(self) -> None:
+        came = monotonic()
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await self._free.acquire()
+        except TimeoutError:
+            raise DatabaseUnavailable("The database is busy.", retry_after_s=5) from None
+        if self._failed_at >= came:
+            self._free.release()
+            raise DatabaseUnavailable("The database cannot be reached.", retry_after_s=5)
 
 
 class StatementTooLong(DatabaseUnavailable):
-    """It was cancelled, as a rule by its own `statement_timeout`; a second try would be, too."""
+    """The statement was cancelled, as a rule by its own `statement_timeout`; another try would be, too."""
 
 
 async def fetch_all(
@@ -69,13 +104,50 @@ async def fetch_all(
     """
     async with _turns.get().turn():
         at_turn()
-        return await _within_limit(sql, params, setup)
+        try:  # whoever is cancelled, by the limit or otherwise, is not held up by a server that hangs
+            return await finished(_fetch_with_retries(sql, params, setup), within_s=LIMIT_S)
+        except TimeoutError:
+            raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
 
 
 async def fetch_one(sql: Query, params: Params = (), *, setup: Sequence[Query] = ()) -> Row | None:
-    """The first row of `fetch_all`, or None."""
+    """Return the first row of `fetch_all`, or None."""
     rows = await fetch_all(sql, params, setup=setup)
     return rows[0] if rows else None
+
+
+async def fetch_shared(sql: Query, params: Params, *, same: Hashable) -> list[Row]:
+    """Run one statement for all who ask the same while it waits for its turn; the rows are only to be read.
+
+    Whoever comes before the statement is sent gets the rows that a statement of his own would find, since it
+    sees all that was committed until then. Whoever comes later sends another one.
+    same: equal for those who ask the same.
+    """
+    waiting = _waiting.get()
+    while (others := waiting.get(same)) is not None:
+        rows = await asyncio.shield(others)
+        if rows is not None:
+            return rows
+    shared: _SharedRows = asyncio.get_running_loop().create_future()
+    waiting[same] = shared
+
+    def withdraw() -> None:
+        if waiting.get(same) is shared:
+            del waiting[same]
+
+    try:
+        rows = await fetch_all(sql, params, at_turn=withdraw)
+    except Exception as exc:
+        shared.set_exception(exc)
+        shared.exception()  # retrieved, in case that nobody else asks
+        raise
+    except BaseException:
+        shared.set_result(None)  # whoever waits asks himself
+        raise
+    finally:
+        withdraw()
+    shared.set_result(rows)
+    return rows
 
 
 async def close_pool() -> None:
@@ -86,12 +158,47 @@ async def close_pool() -> None:
         await pool.close(timeout=1.0)
 
 
-async def _within_limit(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
-    try:
-        async with asyncio.timeout(LIMIT_S):
-            return await _fetch_with_retries(sql, params, setup)
-    except TimeoutError:
-        raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
+async def run_statement(
+    connection: Connection, sql: Query, params: Params, setup: Sequence[Query]
+) -> list[Row]:
+    """Return the rows of one statement, inside a transaction where `setup` must hold for it alone."""
+    setup = settings_for(connection, setup)
+    if not setup:
+        try:
+            return await (await connection.execute(sql, params)).fetchall()
+        except psycopg.errors.FeatureNotSupported:
+            await connection.close()  # a table has changed: the prepared statement would fail for ever
+            raise
+    async with connection.pipeline(), connection.transaction():
+        for statement in setup:
+            await connection.execute(statement, prepare=False)
+        cursor = await connection.execute(sql, params)
+    return await cursor.fetchall()
+
+
+def settings_for(connection: Connection, setup: Sequence[Query]) -> Sequence[Query]:
+    """Return the SET LOCAL statements, with those that a direct connection was given once (`_configure`)."""
+    return setup if connection.prepare_threshold is not None else (_NO_SCANS, *setup)
+
+
+def new_pool(database: Mapping[str, Any]) -> AsyncConnectionPool[Connection]:
+    """Return a pool that is not open yet. database: as in Django's DATABASES."""
+    return AsyncConnectionPool(
+        kwargs={
+            **_connection_arguments(database),
+            "autocommit": True,
+            "row_factory": dict_row,
+            "prepare_threshold": 1,
+        },
+        configure=_configure,
+        open=False,
+        min_size=0,
+        max_size=MAX_CONNECTIONS,
+        max_idle=SPARE_S,
+        timeout=CONNECTION_WAIT_S,
+        reconnect_timeout=2.0,
+        num_workers=1,
+    )
 
 
 async def _fetch_with_retries(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
@@ -103,114 +210,43 @@ async def _fetch_with_retries(sql: Query, params: Params, setup: Sequence[Query]
 
 
 async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
-    """Whoever is cancelled, by the limit or otherwise, is not held up by a server that hangs."""
     pool = _pools.get()
     await pool.open()  # returns at once when it is open
     try:
-        if not setup and not pool.behind_pooler:
-            connection = await living_connection(pool)
-            if connection.prepare_threshold is not None:
-                return await _alone(pool, connection, sql, params)
-            await pool.putconn(connection)  # the first of all, and there is a pooler
-        return await finished(_in_transaction(pool, sql, params, setup), within_s=LIMIT_S)
+        async with pool.connection() as connection:
+            return await run_statement(connection, sql, params, setup)
     except psycopg.errors.QueryCanceled as exc:
         raise StatementTooLong("A statement took too long.", retry_after_s=5) from exc
+    except PoolTimeout:
+        raise
+    except psycopg.OperationalError:
+        await pool.check()  # the server may have closed others, too: the next try finds none of them
+        raise
 
 
-async def _alone(pool: Pool, connection: LoopConnection, sql: Query, params: Params) -> list[Row]:
-    connection.settles_later = True
-    try:
-        return await connection.rows(sql, params)
-    finally:
-        connection.settles_later = False
-        if connection.unsettled:
-            left_behind(_settled(pool, connection))
-        else:
-            await pool.putconn(connection)
-
-
-async def _settled(pool: Pool, connection: LoopConnection) -> None:
-    try:
-        await connection.settle()
-    finally:
-        await pool.putconn(connection)
-
-
-async def _in_transaction(pool: Pool, sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
-    connection = await living_connection(pool)
-    try:
-        async with connection.pipeline(), connection.transaction():
-            for statement in in_force(connection, setup):
-                await connection.execute(statement, prepare=False)
-            cursor = await connection.execute(sql, params)
-        return await cursor.fetchall()
-    finally:
-        await pool.putconn(connection)
-
-
-def in_force(connection: LoopConnection, setup: Sequence[Query]) -> Sequence[Query]:
-    """The SET LOCAL statements, with those that a direct connection was given once (`_configure`)."""
-    return setup if connection.prepare_threshold is not None else (_NO_SCANS, *setup)
-
-
-async def living_connection(pool: Pool) -> LoopConnection:
-    """A connection that the server has not closed meanwhile; the pool replaces those that it has."""
-    for _ in range(MAX_CONNECTIONS):
-        connection = await pool.getconn()
-        if not _has_unread_bytes(connection):
-            return connection
-        await connection.close()
-        await pool.putconn(connection)
-    return await pool.getconn()
-
-
-def _has_unread_bytes(connection: LoopConnection) -> bool:
-    """Whether the idle connection's socket can be read: the server said goodbye, or just closed it."""
-    poll = select.poll()
-    poll.register(connection.pgconn.socket, select.POLLIN)
-    return bool(poll.poll(0))
-
-
-def new_pool(database: Mapping[str, Any]) -> Pool:
-    """database: as in Django's DATABASES."""
-    pool = Pool(
-        kwargs={**_connection_arguments(database), "autocommit": True, "row_factory": dict_row},
-        connection_class=LoopConnection,
-        configure=lambda connection: _configure(pool, connection),
-        open=False,
-        min_size=0,
-        max_size=MAX_CONNECTIONS,
-        max_idle=SPARE_S,
-        timeout=CONNECTION_WAIT_S,
-        reconnect_timeout=2.0,
-        num_workers=1,
-    )
-    return pool
-
-
-async def _configure(pool: Pool, connection: LoopConnection) -> None:
-    """No scans of whole tables: all that is asked here has an index.
+async def _configure(connection: Connection) -> None:
+    """Forbid scans of whole tables: all that is asked here has an index.
 
     To the planner, unpacking a row's words costs nothing, so with a few thousand chunks it would read them
     all: 14 ms for 2,000, against 2 ms by the GIN index.
     """
-    pool.behind_pooler = await _is_pooled(connection)
-    if pool.behind_pooler:
+    connection.prepared_max = MAX_PREPARED
+    if await _is_pooled(connection):
         connection.prepare_threshold = None
     else:
         await connection.execute("SET enable_seqscan = off")
 
 
-async def _is_pooled(connection: LoopConnection) -> bool:
-    """Whether a pooler (PgBouncer) stands in between: then what is prepared or set stays with some connection
-    of its own, and the next transaction gets another.
+async def _is_pooled(connection: Connection) -> bool:
+    """Return whether a pooler (PgBouncer) stands in between: then what is prepared or set stays with some
+    connection of its own, and the next transaction gets another.
     """
     row = await (await connection.execute("SELECT pg_backend_pid() AS pid")).fetchone()
     return row is None or row["pid"] != connection.info.backend_pid
 
 
 def _connection_arguments(database: Mapping[str, Any]) -> dict[str, Any]:
-    """libpq's arguments."""
+    """Return libpq's arguments."""
     named = {
         "host": database["HOST"],
         "port": database["PORT"],
@@ -223,6 +259,10 @@ def _connection_arguments(database: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value != ""}
 
 
+_SharedRows: TypeAlias = asyncio.Future[list[Row] | None]  # None: who asked for all has left
 # In tests Django's own settings name the test database.
-_pools: PerLoop[Pool] = PerLoop(lambda: new_pool(connections["default"].settings_dict))
+_pools: PerLoop[AsyncConnectionPool[Connection]] = PerLoop(
+    lambda: new_pool(connections["default"].settings_dict)
+)
 _turns: PerLoop[Turns] = PerLoop(lambda: Turns(MAX_CONNECTIONS, BUSY_S))
+_waiting: PerLoop[dict[Hashable, _SharedRows]] = PerLoop(dict)

@@ -17,13 +17,11 @@ from django.conf import settings
 from prometheus_client import Counter
 from psycopg.abc import QueryNoTemplate as Query
 
+from knowlex.base.event_loops import PerLoop
+from knowlex.base.time_limits import finished
 from knowlex.db import pool
-from knowlex.db.connections import LoopConnection
-from knowlex.db.pool import TRANSIENT, Params, Row
-from knowlex.db.turns import Turns
-from knowlex.runtime.event_loops import PerLoop
+from knowlex.db.pool import TRANSIENT, Connection, Params, Row, Turns
 from knowlex.runtime.metrics import REGISTRY
-from knowlex.runtime.timeouts import finished
 
 log = logging.getLogger(__name__)
 
@@ -104,11 +102,8 @@ class Replica:
         self, sql: Query, params: Params, setup: Sequence[Query], told: Told
     ) -> list[Row] | None:
         await self._pool.open()  # returns at once when it is open
-        connection = await pool.living_connection(self._pool)
-        try:
+        async with self._pool.connection() as connection:
             return await _run(connection, sql, params, setup, told)
-        finally:
-            await self._pool.putconn(connection)
 
     def _may_try(self) -> bool:
         """One of all requests, once in REST_S."""
@@ -128,11 +123,11 @@ def _not_from_it(outcome: Literal["behind", "away"]) -> list[Row] | None:
 
 
 async def _run(
-    connection: LoopConnection, sql: Query, params: Params, setup: Sequence[Query], told: Told
+    connection: Connection, sql: Query, params: Params, setup: Sequence[Query], told: Told
 ) -> list[Row] | None:
     """None if the state is another one. Each statement sees what is there when it begins: never less."""
     async with connection.pipeline(), connection.transaction():
-        for statement in pool.in_force(connection, setup):
+        for statement in pool.settings_for(connection, setup):
             await connection.execute(statement, prepare=False)
         state: Any = await connection.execute(told.sql, told.params)
         cursor = await connection.execute(sql, params)

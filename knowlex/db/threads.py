@@ -1,14 +1,22 @@
-"""Database work from threads, through Django's connection: retried, bounded in time, and let go of.
+"""Database work from threads, through Django's connection: retries, renewed leases, a server that hangs.
 
 The same for the event loop is knowlex.db.pool.
 """
 
 import logging
-from collections.abc import Callable
+import socket
+import struct
+import time
+from collections.abc import Callable, Generator
 from contextlib import closing
+from threading import Event, Thread
+from types import TracebackType
 from typing import Any, TypeVar
 
+import psycopg
 from django.db import InterfaceError, OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.base.retry import Retry
@@ -57,3 +65,106 @@ def _attempt(work: Callable[[], T]) -> T:
     except TRANSIENT:
         connection.close()  # it may be broken; the next try begins with a fresh one
         raise
+
+
+RENEWAL_S = 3.0
+
+
+class Heartbeat:
+    """Calls `renew` while the block runs, in a thread with a database connection of its own.
+
+    A lease that could not be renewed in time ends; what was done under it is then thrown away.
+    """
+
+    def __init__(self, renew: Callable[[], object]) -> None:
+        self._renew_lease = renew
+        self._done = Event()
+        self._thread = Thread(target=self._beat, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._thread.join(5)
+
+    def _beat(self) -> None:
+        try:
+            while not self._done.wait(RENEWAL_S):
+                self._renew()
+        finally:
+            connection.close()
+
+    def _renew(self) -> None:
+        try:
+            with_retries(self._renew_lease)
+        except DatabaseUnavailable:
+            log.warning("a lease could not be renewed")
+
+
+PATIENCE_S = 0.5  # of silence before the server is asked; then after as long again
+ANSWER_S = 1.0  # with the time to connect anew, callers still answer 503 within 5 s
+SSL_REQUEST = struct.pack("!ii", 8, 80877103)  # PostgreSQL answers it with one byte, before anything else
+
+
+def notice_silence() -> None:
+    """From now on in this process, a statement raises OperationalError once its server is found dead.
+
+    libpq itself waits for an answer for ever. A slow statement must not be cut off, so a silent server is
+    first asked on a fresh socket whether it is alive. psycopg has no hook for it, so its `wait` is replaced.
+    """
+    connection_created.connect(_watch, dispatch_uid="knowlex.silence")
+
+
+def _watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    raw: psycopg.Connection[Any] = connection.connection
+    wait = raw.wait
+
+    def watched(gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
+        return wait(_unless_silent(gen, raw), *args, **kwargs)
+
+    raw.wait = watched  # type: ignore[method-assign]
+
+
+def _unless_silent(gen: Generator[Any, Any, Any], raw: "psycopg.Connection[Any]") -> Generator[Any, Any, Any]:
+    """The same generator of a psycopg operation; it is sent something false when nothing has come."""
+    try:
+        state = next(gen)
+        heard = time.monotonic()
+        while True:
+            ready = yield state
+            if ready:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > PATIENCE_S:
+                if not _is_alive(raw):
+                    raise psycopg.OperationalError("the database does not answer")
+                heard = time.monotonic()
+            state = gen.send(ready)
+    except StopIteration as stop:
+        return stop.value
+
+
+def _is_alive(raw: "psycopg.Connection[Any]") -> bool:
+    host, port = raw.info.host, raw.info.port
+    try:
+        with _connected(host, raw.info.hostaddr, port) as probe:
+            probe.sendall(SSL_REQUEST)
+            return bool(probe.recv(1))
+    except OSError:
+        return False
+
+
+def _connected(host: str, address: str, port: int) -> socket.socket:
+    """host: as libpq names it, a folder for a Unix socket."""
+    if not host.startswith("/"):
+        return socket.create_connection((address or host, port), ANSWER_S)
+    probe = socket.socket(socket.AF_UNIX)
+    probe.settimeout(ANSWER_S)
+    try:
+        probe.connect(f"{host}/.s.PGSQL.{port}")
+    except OSError:
+        probe.close()
+        raise
+    return probe

@@ -19,7 +19,7 @@ from typing import Any
 from django.conf import settings
 from redis.exceptions import RedisError, ResponseError
 
-from knowlex.runtime.event_loops import PerLoop
+from knowlex.base.event_loops import PerLoop
 from knowlex.runtime.valkey import Valkey, Word
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from django.urls import ResolverMatch, URLResolver, get_resolver
 from django.utils.module_loading import import_string
 
 from knowlex.base.errors import DependencyUnavailable, InvalidInput
-from knowlex.db.timeouts import notice_silence
+from knowlex.db.threads import notice_silence
 from knowlex.runtime.threads import RestingThreads
 from knowlex.web.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
 from knowlex.web.concurrency import Uploads

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from redis.exceptions import RedisError
 
+from knowlex.base.event_loops import PerLoop
 from knowlex.base.rates import Rate
-from knowlex.runtime.event_loops import PerLoop
 from knowlex.runtime.valkey import Valkey
 
 log = logging.getLogger(__name__)

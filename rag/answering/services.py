@@ -10,8 +10,7 @@ from django.conf import settings
 from documents.access.scopes import Access
 from documents.models import DEFAULT_COLLECTION
 from knowlex.base.errors import NotFound
-from knowlex.db import sharing
-from knowlex.db.pool import fetch_all, fetch_one
+from knowlex.db.pool import fetch_all, fetch_one, fetch_shared
 from knowlex.runtime.components import component
 from rag.answering.explanation import explain_loss
 from rag.answering.parts import pipeline
@@ -55,7 +54,7 @@ async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str 
     """
     ids = [name.lower() for name in names_or_ids]
     asked = {"names": list(names_or_ids), "ids": ids}
-    rows = await sharing.fetch_all(_NAMED, asked, same=(_NAMED, *names_or_ids))
+    rows = await fetch_shared(_NAMED, asked, same=(_NAMED, *names_or_ids))
     found = {str(row["id"]): row for row in rows} | {row["name"]: row for row in rows}
     chosen = {name: found.get(name) or found.get(name.lower()) for name in names_or_ids}
     if any(row is None and name != DEFAULT_COLLECTION for name, row in chosen.items()):
@@ -68,7 +67,7 @@ async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str 
 
 async def read_all(access: Access) -> ReadScope:
     """All that the caller may read."""
-    rows = await sharing.fetch_all(
+    rows = await fetch_shared(
         _READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids)
     )
     return ReadScope(tuple(row["id"] for row in rows), state_of(rows))

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from knowlex.base.errors import SynthesisFailed
+from knowlex.base.event_loops import PerLoop
 from knowlex.base.retry import Retry
 from knowlex.net.json_client import JsonWire, Reply, Unreachable
 from knowlex.net.ollama import base_url, is_not_pulled, keep_alive, names_model, not_pulled
-from knowlex.runtime.event_loops import PerLoop
 from rag.chat.client import HttpChat, Request
 from rag.chat.protocol import Message
 from rag.chat.reading import Lines, Told, Tongue

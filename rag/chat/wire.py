@@ -10,8 +10,9 @@ import aiohttp
 import httpx2
 from pydantic_core import PydanticSerializationError, to_json
 
+from knowlex.base.event_loops import PerLoop
+from knowlex.net.json_client import open_session
 from knowlex.net.proxies import proxy_of
-from knowlex.runtime.event_loops import PerLoop
 from rag.chat.replies import Again
 
 CONNECTIONS = 1000
@@ -21,14 +22,13 @@ STALE = 5  # connections found closed before a request was sent on them
 EXCERPT_BYTES = 8000
 AFTERWARDS_S = 0.05  # for the end of a body whose last message has come, to use its connection again
 UNREACHABLE = "The chat model could not be reached, or broke off its reply."
-IDENTITY = {"Accept-Encoding": "identity"}  # what is counted is what is held
 
 
 class Wire:
     """POSTs to one URL. Raises ValueError for a proxy that cannot be spoken to."""
 
     def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
-        self._url, self._headers = url, {"Content-Type": "application/json", **(headers or {}), **IDENTITY}
+        self._url, self._headers = url, {"Content-Type": "application/json", **(headers or {})}
         self._proxy = proxy_of(url)  # found once: aiohttp would look anew for every call
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
 
@@ -75,14 +75,7 @@ class Wire:
     def _new_session(self) -> aiohttp.ClientSession:
         secure = self._url.startswith("https:")
         ssl = httpx2.create_ssl_context() if secure else True  # with the certificates that embeddings trust
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=ssl),
-            timeout=aiohttp.ClientTimeout(total=None),  # bounded above
-            auto_decompress=False,
-            headers=self._headers,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            proxy=self._proxy,
-        )
+        return open_session(headers=self._headers, proxy=self._proxy, connections=CONNECTIONS, ssl=ssl)
 
 
 async def read_block(response: aiohttp.ClientResponse, ends: float) -> bytes:

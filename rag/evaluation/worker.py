@@ -12,8 +12,7 @@ from knowlex.base.errors import DependencyUnavailable, KnowlexError
 from knowlex.base.ids import new_id
 from knowlex.db.leases import LeaseLost
 from knowlex.db.pool import close_pool
-from knowlex.db.threads import release_connection, with_retries
-from knowlex.runtime.liveness import Heartbeat
+from knowlex.db.threads import Heartbeat, release_connection, with_retries
 from rag.answering import lifecycle
 from rag.evaluation import queue
 from rag.evaluation.configurations import Configuration

@@ -11,9 +11,9 @@ from uuid import UUID
 import psycopg
 
 from knowlex.base.errors import DatabaseUnavailable
+from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all
 from knowlex.db.threads import execute, with_retries
-from knowlex.runtime.event_loops import PerLoop
 
 log = logging.getLogger(__name__)
 

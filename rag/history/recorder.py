@@ -17,8 +17,8 @@ import psycopg
 from django.conf import settings
 
 from knowlex.base.errors import DatabaseUnavailable
+from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all
-from knowlex.runtime.event_loops import PerLoop
 from rag.history.records import Record, Row, row_of
 
 # `here` holds the documents that are cited until the commit. Whoever deletes one waits, and then finds the

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from knowlex.base.event_loops import PerLoop
+from knowlex.net.json_client import open_session
 from knowlex.net.model_servers import takes_connections
 from knowlex.net.proxies import proxy_of
-from knowlex.runtime.event_loops import PerLoop
 from rag.rerankers.by_model import ModelReranker, RerankFailed, sigmoid
 
 MAX_REPLY_BYTES = 1024 * 1024  # some servers send the documents back
@@ -79,13 +80,7 @@ class HttpReranker(ModelReranker):
 
     def _new_session(self) -> aiohttp.ClientSession:
         key = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=100),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=5.0),  # the whole is bounded by `Limit`
-            auto_decompress=False,
-            headers={"Accept-Encoding": "identity", **key},  # what is counted is what is held
-            proxy=self._proxy,
-        )
+        return open_session(headers=key, proxy=self._proxy, connections=100, connect_s=5.0)
 
 
 def scores_in(body: bytes, count: int) -> list[float]:

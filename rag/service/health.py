@@ -6,9 +6,9 @@ from collections.abc import Collection, Coroutine
 from typing import Any, TypeVar
 
 from knowlex.base.errors import KnowlexError
+from knowlex.base.time_limits import finished
 from knowlex.net.json_client import JsonWire, Unreachable
 from knowlex.net.ollama import is_not_pulled, names_model
-from knowlex.runtime.timeouts import finished
 from rag.service.environment import ServiceEnvironment
 from rag.service.parts import Parts
 from rag.service.reports import report

@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
-from knowlex.runtime.event_loops import PerLoop
+from knowlex.base.event_loops import PerLoop
 
 
 @pytest.fixture

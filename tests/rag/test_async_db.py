@@ -7,8 +7,7 @@ from django.db import connection
 from psycopg import AsyncConnection
 
 from knowlex.base.errors import DatabaseUnavailable
-from knowlex.db.connections import KEPT
-from knowlex.db.pool import LIMIT_S, StatementTooLong, close_pool, fetch_all, fetch_one
+from knowlex.db.pool import LIMIT_S, MAX_PREPARED, StatementTooLong, close_pool, fetch_all, fetch_one
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pool")]
 
@@ -135,11 +134,11 @@ async def test_a_statement_is_asked_again_with_values_of_other_types():
 
 async def test_the_server_keeps_no_more_statements_than_are_asked_again():
     for _ in range(2):
-        for n in range(KEPT + 20):
+        for n in range(MAX_PREPARED + 20):
             assert await fetch_one(f"SELECT %s::int AS n{n}", (n,)) == {f"n{n}": n}
     kept = await fetch_one("SELECT count(*) AS n FROM pg_prepared_statements")
     assert kept is not None
-    assert kept["n"] <= KEPT
+    assert kept["n"] <= MAX_PREPARED
 
 
 async def test_a_statement_whose_table_has_changed_is_prepared_anew():

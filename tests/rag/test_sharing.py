@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from knowlex.db import pool, sharing
+from knowlex.db import pool
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pool")]
 
@@ -49,13 +49,13 @@ async def test_others_are_told_though_the_one_who_asked_leaves(sent: list[Any]):
 
 async def test_who_comes_after_it_was_sent_sees_what_came_meanwhile():
     slow = "SELECT pg_sleep(0.3), EXISTS (SELECT FROM pg_largeobject_metadata WHERE oid = 77) AS it"
-    first = asyncio.create_task(sharing.fetch_all(slow, (), same="slow"))
+    first = asyncio.create_task(pool.fetch_shared(slow, (), same="slow"))
     running = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(0.3), EX%%'"
     while not first.done() and not await pool.fetch_all(running):
         pass
     await pool.fetch_all("SELECT lo_create(77)")
     try:
-        assert (await sharing.fetch_all(slow, (), same="slow"))[0]["it"]
+        assert (await pool.fetch_shared(slow, (), same="slow"))[0]["it"]
     finally:
         await pool.fetch_all("SELECT lo_unlink(77)")
     assert not (await first)[0]["it"]
@@ -63,14 +63,14 @@ async def test_who_comes_after_it_was_sent_sees_what_came_meanwhile():
 
 async def test_a_failure_is_everybodys():
     busy = await _all_turns_taken()
-    asking = [sharing.fetch_all("SELECT * FROM no_such_table", (), same="x") for _ in range(5)]
+    asking = [pool.fetch_shared("SELECT * FROM no_such_table", (), same="x") for _ in range(5)]
     told = await asyncio.gather(*asking, return_exceptions=True)
     assert {type(one) for one in told} == {psycopg.errors.UndefinedTable}
     await busy
 
 
 async def _number() -> int:
-    return int((await sharing.fetch_all("SELECT 7 AS n", (), same=7))[0]["n"])
+    return int((await pool.fetch_shared("SELECT 7 AS n", (), same=7))[0]["n"])
 
 
 async def _all_turns_taken() -> "asyncio.Future[list[Any]]":

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from knowlex.base.errors import DatabaseUnavailable
-from knowlex.db.turns import Turns
+from knowlex.db.pool import Turns
 
 
 async def test_a_crowd_is_served_in_order_and_never_more_at_once_than_places():
