@@ -12,7 +12,7 @@ from documents.access.scopes import FULL
 from documents.api_keys import LiveKey
 from documents.authentication import KeyCache
 from knowlex.base.errors import DatabaseUnavailable, Unauthorized
-from tests.keys.making import as_key, make_key
+from tests.keys.key_factory import as_key, make_key
 from tests.support.stack import Stack
 
 DOCUMENTS = "/api/v1/documents"
