@@ -65,7 +65,7 @@ class Database:
 @pytest.fixture
 def database(monkeypatch: pytest.MonkeyPatch) -> Database:
     fake = Database()
-    monkeypatch.setattr(api_keys, "live_keys", fake.live_keys)
+    monkeypatch.setattr(api_keys, "fetch_live_keys", fake.live_keys)
     return fake
 
 
@@ -149,7 +149,7 @@ def test_a_database_that_fails_or_hangs_lets_nobody_in(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(authentication, "LIMIT_S", 0.1)
     for broken in (fails, hangs):
-        monkeypatch.setattr(api_keys, "live_keys", broken)
+        monkeypatch.setattr(api_keys, "fetch_live_keys", broken)
         with pytest.raises(DatabaseUnavailable):
             answers(KeyCache(), [wrong_key()])
 
