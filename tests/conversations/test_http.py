@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.keys.making import make_key
+from tests.keys.key_factory import make_key
 from tests.platform import talk
 from tests.provider import Provider
 from tests.support.provider import answers

@@ -40,7 +40,7 @@ class Engine:
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.ingest.hands"],
+            [sys.executable, "-m", "tests.ingest.worker_process"],
             cwd=PROJECT, env=stack.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from tests.keys.making import as_key, make_key
+from tests.keys.key_factory import as_key, make_key
 from tests.support.stack import Stack
 
 

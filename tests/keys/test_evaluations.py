@@ -3,7 +3,7 @@
 import httpx
 
 from tests.evaluation.sets import line, upload, uploaded
-from tests.keys.making import as_key, make_key
+from tests.keys.key_factory import as_key, make_key
 from tests.platform.talk import collection
 from tests.support.api import assert_problem
 from tests.support.stack import Stack

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from knowlex.base.ids import new_id
-from tests.keys.making import as_key, make_key
+from tests.keys.key_factory import as_key, make_key
 from tests.keys.routes import CHANGING, METHODS, Route, Side, all_routes
 from tests.support.api import assert_problem, embed, ingest
 from tests.support.stack import Stack

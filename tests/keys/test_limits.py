@@ -12,7 +12,7 @@ from documents.access.scopes import FULL
 from documents.api_keys import LiveKey
 from documents.authentication import KeyCache
 from knowlex.base.errors import DatabaseUnavailable, Unauthorized
-from tests.keys.making import as_key, make_key
+from tests.keys.key_factory import as_key, make_key
 from tests.support.stack import Stack
 
 DOCUMENTS = "/api/v1/documents"
@@ -65,7 +65,7 @@ class Database:
 @pytest.fixture
 def database(monkeypatch: pytest.MonkeyPatch) -> Database:
     fake = Database()
-    monkeypatch.setattr(api_keys, "live_keys", fake.live_keys)
+    monkeypatch.setattr(api_keys, "fetch_live_keys", fake.live_keys)
     return fake
 
 
@@ -149,7 +149,7 @@ def test_a_database_that_fails_or_hangs_lets_nobody_in(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(authentication, "LIMIT_S", 0.1)
     for broken in (fails, hangs):
-        monkeypatch.setattr(api_keys, "live_keys", broken)
+        monkeypatch.setattr(api_keys, "fetch_live_keys", broken)
         with pytest.raises(DatabaseUnavailable):
             answers(KeyCache(), [wrong_key()])
 

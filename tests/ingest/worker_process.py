@@ -1,6 +1,7 @@
 """Knowlex's own services, called in a process that belongs to a stack: JSON lines in, JSON lines out.
 
-`python -m tests.ingest.hands` with the stack's environment. Tests speak to it by the fixture `engine`.
+`python -m tests.ingest.worker_process` runs it with the stack's environment. Tests call it by the fixture
+`engine`.
 """
 
 import asyncio
