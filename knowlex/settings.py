@@ -303,7 +303,7 @@ KNOWLEX: dict[str, dict[str, Any]] = {
     "CHUNKER_FIXED": {"class": "documents.chunkers.fixed.FixedChunker"},
     "CHUNKER_SENTENCE": {"class": "documents.chunkers.sentence.SentenceChunker"},
     "CHUNKER_SEMANTIC": {"class": "documents.chunkers.semantic.SemanticChunker"},
-    "SENTENCE_EMBEDDER": {"class": "embeddings.search.sentence_embedder.SentenceEmbedder"},
+    "SENTENCE_EMBEDDER": {"class": "embeddings.search.sentence_embedder.ActiveModelEmbedder"},
     "EMBEDDER": EMBEDDERS[ENV.embedder],
     "EMBEDDING_MODEL": {"class": "embeddings.active_model.ActiveModel"},
     "RETRIEVER": {

@@ -12,7 +12,7 @@ from embeddings.types import Vector
 from knowlex.base.errors import TextRejected
 
 
-class SentenceEmbedder:
+class ActiveModelEmbedder:
     """Asks the active model's embedder, in batches of the usual size, with its own tries and limits.
 
     Batches hold sentences of about one length, so that nothing is padded; what stands twice is asked once.
