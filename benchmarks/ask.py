@@ -32,7 +32,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Chunk, Collection, Document
 from embeddings import services as embedding
 from embeddings.lexical.index import index_pending

@@ -10,7 +10,7 @@ import psutil
 import uvloop
 from django.db import connections
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from embeddings.search.dense import embed_question
 from embeddings.vectors.rows import vector_text
 from knowlex.db.pool import close_pool

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from documents.access.scopes import SCOPES, Access, Scope
+from documents.access import SCOPES, Access, Scope
 from documents.models import ApiKey, ApiKeyCollection, Collection
 from documents.text.characters import is_control_character
 from knowlex.base.errors import InvalidInput, NotFound

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
 from documents import api_keys
-from documents.access.scopes import FULL, Access
+from documents.access import FULL, Access
 from documents.api_keys import LiveKey
 from knowlex.base.errors import DatabaseUnavailable, KnowlexError, Unauthorized
 from knowlex.web.cross_origin import SAFE_METHODS

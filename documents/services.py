@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.ingest import writer
 from documents.ingest.single_flight import SingleFlight
 from documents.library import deletion, storage

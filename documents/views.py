@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from documents import services
-from documents.access.scopes import Access, access_of
+from documents.access import Access, access_of
 from documents.ingest.idempotency import (
     KEY_HEADER,
     REPLAYED_HEADER,

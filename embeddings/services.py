@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.ingest import queue as ingest_queue
 from documents.models import Chunk
 from embeddings import queue

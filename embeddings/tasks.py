@@ -12,7 +12,7 @@ from django.conf import settings
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from embeddings import services
 from embeddings.external import delivery
 from embeddings.ingest import documents

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 
-from documents.access.scopes import access_of
+from documents.access import access_of
 from embeddings import services, tasks
 from embeddings.types import RequestScope, SearchHit
 from knowlex.base.errors import BrokerUnavailable, InvalidQuestion, UnsupportedMediaType

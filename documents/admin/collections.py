@@ -10,7 +10,7 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils.html import format_html
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.library.collection_settings import (
     COLLECTION_NAMES,
     NEW_COLLECTION,

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.admin.words import state_badge
 from documents.library.collection_statistics import stored_languages
 from documents.library.listing import PageReport, page_report

@@ -8,7 +8,7 @@ from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.ingest import jobs
 from documents.ingest.jobs import NewDocument
 from documents.ingest.uploads import clean_filename

@@ -15,7 +15,7 @@ from typing import Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 
-from documents.access.scopes import Access
+from documents.access import Access
 from knowlex.base.errors import Conflict, DatabaseUnavailable, InvalidInput, KeyReused
 from knowlex.db.threads import execute, with_retries
 

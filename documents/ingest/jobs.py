@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.ingest import writer
 from documents.library import storage
 from documents.library.collection_settings import read_chunking

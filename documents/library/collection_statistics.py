@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.library.collections import get_collection
 from knowlex.db.threads import execute, with_retries
 

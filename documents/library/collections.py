@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.library.collection_settings import (
     CHUNKING_NAMES,
     COLLECTION_NAMES,

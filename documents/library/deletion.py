@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.library import storage
 from knowlex.db.threads import execute
 

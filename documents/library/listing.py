@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.models import (
     Chunk,
     Document,

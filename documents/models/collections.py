@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db import models
 from django.db.models.functions import Coalesce
 
-from documents.access.scopes import Access
+from documents.access import Access
 from knowlex.base.ids import new_id
 
 DEFAULT_COLLECTION = "default"

@@ -12,7 +12,7 @@ from django.db.models import Value
 from django.db.models.functions import Coalesce, Length, Now
 from django.utils import timezone
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.models.collections import Collection
 from documents.types import ChunkDraft, Extraction
 from knowlex.base.ids import new_id

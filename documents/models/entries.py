@@ -6,7 +6,7 @@ from django.apps import apps
 from django.db import models
 from django.db.models.functions import Coalesce
 
-from documents.access.scopes import Access
+from documents.access import Access
 
 
 class DocumentEntryQuerySet(models.QuerySet[Any]):

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import models
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.models.collections import Collection
 from documents.models.documents import Document, ProcessingStatus
 from knowlex.base.ids import new_id

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Sum
 from django.http import HttpRequest
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.admin import CollectionAdmin
 from documents.models import DEFAULT_COLLECTION, Collection, Document
 from embeddings.admin.display import DeletingWithReceipt, filter_not_stored

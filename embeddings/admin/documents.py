@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.admin import ChunkAdmin, DocumentAdmin
 from documents.admin.forms import ReplaceForm, UploadForm
 from documents.admin.words import count_noun

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.ingest.folders import ListedFile
 from documents.ingest.jobs import NewDocument, create_job
 from documents.ingest.uploads import clean_filename

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from documents.access.scopes import FULL, Access
+from documents.access import FULL, Access
 from documents.ingest import jobs
 from documents.ingest.worker import run_next as read_next
 from documents.library import deletion

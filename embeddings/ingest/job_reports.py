@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from documents.access.scopes import Access
+from documents.access import Access
 from knowlex.base.errors import NotFound
 from knowlex.db import pool
 from knowlex.runtime import liveness

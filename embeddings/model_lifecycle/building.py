@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from uuid import UUID
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from embeddings import services
 from embeddings.external import delivery
 from embeddings.model_lifecycle import catalog

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from embeddings import queue
 from embeddings.model_lifecycle.catalog import ModelConflict
 from embeddings.models import EmbeddingModel, EmbeddingRequest

@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 from psycopg.sql import SQL, Composable, Composed
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.library import collection_states
 from documents.models import DEFAULT_COLLECTION
 from embeddings.external.configuration import is_external, space_of

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.ingest.uploads import clean_filename
 from documents.library import storage
 from documents.library.collections import create_collection, find_collection

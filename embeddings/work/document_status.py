@@ -18,7 +18,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.ingest import writer
 from documents.library import storage
 from documents.models import Document, IngestItem

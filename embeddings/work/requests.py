@@ -7,7 +7,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, OperationalError, transaction
 
-from documents.access.scopes import Access
+from documents.access import Access
 from embeddings import queue
 from embeddings.models import EmbeddingModel, EmbeddingRun
 from embeddings.types import RequestScope

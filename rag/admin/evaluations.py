@@ -8,7 +8,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.admin.words import state_badge
 from documents.models import Collection
 from knowlex.base.ids import parse_id

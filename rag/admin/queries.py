@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils.html import format_html
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from rag.admin import cells
 from rag.admin.quality_page import quality
 from rag.admin.query_filters import (

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import psycopg
 
-from documents.access.scopes import Access
+from documents.access import Access
 from knowlex.base.errors import KnowlexError
 from knowlex.base.ids import new_id
 from knowlex.db.pool import fetch_all

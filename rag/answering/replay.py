@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from documents.access.scopes import Access
+from documents.access import Access
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db.pool import Row, fetch_one
 from rag.answering.ask import AskResult, Caller, ask

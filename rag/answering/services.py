@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.models import DEFAULT_COLLECTION
 from knowlex.base.errors import NotFound
 from knowlex.db.pool import fetch_all, fetch_one, fetch_shared
@@ -67,9 +67,7 @@ async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str 
 
 async def read_all(access: Access) -> ReadScope:
     """All that the caller may read."""
-    rows = await fetch_shared(
-        _READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids)
-    )
+    rows = await fetch_shared(_READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids))
     return ReadScope(tuple(row["id"] for row in rows), state_of(rows))
 
 

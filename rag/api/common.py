@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from documents.access.scopes import access_of
+from documents.access import access_of
 from knowlex.web.responses import QUERY_ID_HEADER, failed_query, plain_json_response
 from rag.answering import ask
 from rag.answering.ask import AskResult, Caller, FaceName

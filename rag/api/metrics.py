@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from documents.access.scopes import access_of
+from documents.access import access_of
 from knowlex.base.errors import Forbidden
 from knowlex.runtime.metrics import REGISTRY
 from knowlex.web.responses import allow

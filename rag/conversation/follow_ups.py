@@ -10,7 +10,7 @@ from uuid import UUID
 import psycopg
 from django.conf import settings
 
-from documents.access.scopes import Access
+from documents.access import Access
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db.pool import fetch_all
 from knowlex.runtime.components import component

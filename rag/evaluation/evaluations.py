@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.library.collections import find_collection, find_collections, get_collection
 from documents.models import Collection
 from embeddings.model_lifecycle import catalog

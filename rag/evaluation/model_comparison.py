@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from embeddings.models import EmbeddingModel
 from knowlex.base.errors import InvalidInput
 from knowlex.runtime.components import component

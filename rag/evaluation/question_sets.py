@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Model, QuerySet
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.library.collections import find_collection
 from documents.models import Collection
 from knowlex.base.errors import Duplicate, Forbidden, InvalidInput, NotFound

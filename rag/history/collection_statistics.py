@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.library.collection_statistics import CollectionCounts, collection_stats
 from embeddings.vectors.rows import vector_bytes
 from rag.history.query_counts import questions_of_month

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import IntegrityError
 from django.utils.crypto import salted_hmac
 
-from documents.access.scopes import Access
+from documents.access import Access
 from knowlex.db.threads import with_retries
 from rag.history.listing import ensure_visible, unknown_query
 from rag.models import Feedback

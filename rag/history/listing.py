@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import BooleanField, Case, Count, Exists, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce, NullIf
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.library.collections import find_collection
 from documents.models import Chunk, Collection, Document
 from knowlex.base.errors import DatabaseUnavailable, NotFound

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.library.collections import find_collection
 from rag.evaluation import question_sets
 from rag.evaluation.question_files import read_lines

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import models
 from django.utils import timezone
 
-from documents.access.scopes import Access
+from documents.access import Access
 
 if TYPE_CHECKING:
     from rag.models import Evaluation, Query, QuestionSet  # noqa: F401

@@ -10,7 +10,7 @@ import pytest
 from django.http import HttpRequest
 from django.test import RequestFactory
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from knowlex.base.errors import SynthesisFailed
 from knowlex.base.ids import new_id
 from knowlex.web.sse import COMMENT, EventStream, event

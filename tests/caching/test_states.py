@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.library import collection_states
 from documents.models import Collection, CollectionChange, Document
 from embeddings.models import Embedding, EmbeddingModel, LexicalEntry

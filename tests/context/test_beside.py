@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Chunk, Document
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db import pool, replica

@@ -9,7 +9,7 @@ from django.urls import resolve
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import DEFAULT_COLLECTION, Chunk, Collection, Document
 from knowlex.web.handler import SyncHandler
 

@@ -8,7 +8,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Model
 
 from documents import services
-from documents.access.scopes import FULL, Access
+from documents.access import FULL, Access
 from documents.library.collections import find_collection, find_collections, get_default_collection
 from documents.models import Chunk, Collection, Document
 from knowlex.base.errors import DatabaseUnavailable, Forbidden, InvalidInput, NotFound

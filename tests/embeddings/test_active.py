@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from embeddings import services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest
 from embeddings.search.dense import search_chunks

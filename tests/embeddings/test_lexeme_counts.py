@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.db.models import Sum
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Chunk, Document
 from embeddings import services
 from embeddings.lexical import index

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Document
 from embeddings import services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun

@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from embeddings import services
 from embeddings.models import EmbeddingRequest
 from embeddings.work import waiting

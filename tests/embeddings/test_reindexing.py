@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 from django.db.models import Sum
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.library.collection_statistics import stored_languages
 from documents.models import Document, Page
 from embeddings import services

@@ -15,7 +15,7 @@ from django.db import connection
 
 import embeddings.sanity
 from documents import services as documents
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.library.storage import Staging
 from documents.models import Collection, Document, IngestItem, IngestJob
 from embeddings import services

@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.library.collections import create_collection
 from documents.models import Chunk, Collection, Document
 from documents.text.sentences import sentence_spans

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from documents import services as documents
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.library.collections import create_collection
 from documents.library.storage import Staging
 from documents.models import Chunk, Collection, Document, Page

@@ -22,7 +22,7 @@ import os, random, sys, time
 import django
 django.setup()
 from django.db import connection, transaction
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Chunk, Collection, Document
 from embeddings.ingest import documents
 from embeddings.lexical import index

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Chunk, Document
 from embeddings import queue, services
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest, EmbeddingRun

@@ -19,7 +19,7 @@ django.setup()
 
 from django.conf import settings
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.ingest import jobs
 from documents.library.collections import find_collection
 from documents.library.storage import StagedUpload, Staging

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from documents import api_keys, authentication
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.api_keys import LiveKey
 from documents.authentication import KeyCache
 from knowlex.base.errors import DatabaseUnavailable, Unauthorized

@@ -12,7 +12,7 @@ from django.db import connection
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Chunk, Document
 from rag.history import recorder
 from rag.history.listing import get_query

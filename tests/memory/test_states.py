@@ -4,7 +4,7 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from rag.answering.ask import AskResult, Caller
 from rag.answering.replay import replay
 from rag.api.v1.explanations import explained_body

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 from asgiref.sync import sync_to_async
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from rag.admin.worst import worst_answers
 from rag.history.feedback import Said, caller_of, give_feedback
 from rag.history.recorder import Recorder, record

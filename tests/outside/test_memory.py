@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Chunk, Document
 from embeddings.models import Embedding, EmbeddingModel
 from embeddings.search import vector_store

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Collection, Document
 from embeddings.indexing import ensure_index, explain_refusal
 from embeddings.models import Embedding, EmbeddingModel, VectorIndex

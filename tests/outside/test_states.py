@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from embeddings.external import outbox
 from embeddings.external.configuration import register_store
 from embeddings.external.delivery import deliver_for_a_turn

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.ingest import idempotency
 from documents.library import collections, listing
 from documents.library.collections import create_collection

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Chunk, Collection, Document
 from embeddings import services as embedding
 from knowlex.db.pool import close_pool

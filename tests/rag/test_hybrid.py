@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 from django.conf import settings as django_settings
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.models import Collection, Document
 from embeddings.models import EmbeddingModel
 from knowlex.base.errors import NotFound, RetrievalFailed

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from rag.answering import services
 from rag.types.question import Mode, Question
 from tests.rag.conftest import AddDocument

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from documents import api_keys
-from documents.access.scopes import FULL, SCOPES
+from documents.access import FULL, SCOPES
 from documents.library.collections import find_collection
 from documents.models import Collection
 from knowlex.base.errors import KnowlexError, NotFound

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.library.collections import find_collection
 from embeddings.transfer import export_collection
 from knowlex.base.errors import KnowlexError

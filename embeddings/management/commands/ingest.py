@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.ingest.folders import list_files
 from documents.library.collections import chunking_settings, create_collection, find_collection
 from documents.models import Collection

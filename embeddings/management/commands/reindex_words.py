@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from documents.library.collections import find_collection
 from embeddings.lexical.index import reindex
 from knowlex.base.errors import KnowlexError

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from documents.access.scopes import access_of
+from documents.access import access_of
 from documents.library import collections
 from embeddings.ingest import documents
 from embeddings.tasks import hint_delivery

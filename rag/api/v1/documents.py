@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from documents.access.scopes import access_of
+from documents.access import access_of
 from documents.ingest.idempotency import KEY_HEADER, answer_once, checked_key
 from documents.ingest.requests import replace_request
 from documents.library import listing

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from documents.access.scopes import access_of
+from documents.access import access_of
 from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import parse_id
 from knowlex.web.fields import bool_field, check_storable, is_blank

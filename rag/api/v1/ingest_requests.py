@@ -6,7 +6,7 @@ from threading import BoundedSemaphore
 from typing import Any
 from uuid import UUID
 
-from documents.access.scopes import Access
+from documents.access import Access
 from documents.ingest import jobs
 from documents.ingest.idempotency import Reply
 from documents.ingest.requests import Brought

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from documents.access.scopes import Access
+from documents.access import Access
 from knowlex.base.errors import InvalidInput
 from knowlex.web.fields import bool_field, int_field, is_blank, question_field, text_field
 from rag.answering import services

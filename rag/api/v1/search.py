@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from documents.access.scopes import access_of
+from documents.access import access_of
 from knowlex.base.ids import parse_id
 from knowlex.web.fields import text_field
 from knowlex.web.responses import json_object, plain_json_response

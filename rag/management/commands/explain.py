@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from knowlex.base.errors import KnowlexError
 from knowlex.base.ids import parse_id
 from knowlex.web.fields import check_question

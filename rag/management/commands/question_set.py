@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from knowlex.base.errors import KnowlexError
 from knowlex.web.pagination import MAX_LIMIT, Page
 from rag.evaluation import question_sets

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from psycopg.sql import SQL
 
-from documents.access.scopes import FULL
+from documents.access import FULL
 from embeddings import indexing
 from embeddings.models import VectorIndex
 from embeddings.search import dense
