@@ -29,5 +29,5 @@ Keeping it true
     `storage_used`          how much room vectors take
 
     `halfvec`, `vector_parameter`, `vectors`   vectors in PostgreSQL's forms, and a provider's, checked
-    `types`, `protocols`, `querysets`, `schema`   plain data, parts, the queries by name, OpenAPI of the views
+    `types`, `protocols`, `querysets`             plain data, parts, the queries by name
 """

@@ -16,15 +16,15 @@ from knowlex.base.ids import new_id
 from knowlex.web.sse import COMMENT, EventStream, event
 from rag.answering.ask import Asked, Asker, Told
 from rag.answering.presentation import FirstCited, Numbering
-from rag.api import sse
-from rag.api.sse import Telling
+from rag.api import events as sse
+from rag.api.events import AnswerFormat
 from rag.types.answer import Answer, Started
 from rag.types.question import Question
 from tests.answers.asking import events_in
 from tests.rag.factory import passage, question
 
 CONTEXT = (passage(1), passage(2))
-TELLING = Telling(
+FORMAT = AnswerFormat(
     lambda asked: {"answer": asked.answer.text or "Not enough.", "found": []},
     lambda _: Numbering(FirstCited(lambda n: n)),
     sources="found",
@@ -69,7 +69,7 @@ def responding(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(sse, "ask_stream", story.tell)
         monkeypatch.setattr(sse, "COMMENT_S", comment_s)
         asker = Asker("platform", FULL)
-        response = await sse.event_response(a_request(), question(), asker, TELLING)
+        response = await sse.event_response(a_request(), question(), asker, FORMAT)
         assert response["X-Query-ID"] == str(asker.query_id)
         try:
             yield response
