@@ -4,13 +4,12 @@ A new document goes to the collection `default`, or to the one that `collection`
 or a query parameter) names; the list shows `default`, or the one named. Ids are looked up in all collections.
 """
 
+from typing import Annotated, Literal
 from uuid import UUID
 
-from django.http import QueryDict
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from django.http import HttpResponse, QueryDict
+from pydantic import AliasPath, BeforeValidator, Field
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from documents import services
@@ -24,63 +23,130 @@ from documents.ingest.idempotency import (
     checked_key,
     fingerprint,
 )
-from documents.ingest.uploads import ReceivedUpload, received_upload
+from documents.ingest.uploads import MEDIA_TYPE, ReceivedUpload, receive_upload
 from documents.library.collections import find_collection
-from documents.library.listing import page_report
-from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, PageOutput, UploadInput, listed
+from documents.library.listing import TYPES, PageReport, page_report
+from documents.types import PAGE_WARNINGS
 from knowlex.base.errors import Duplicate, InvalidInput
 from knowlex.base.ids import parse_id
-from knowlex.web.fields import int_parameter
+from knowlex.web.openapi import IDEMPOTENCY_KEY, answer, operation
+from knowlex.web.responses import body_response, json_response, no_content
+from knowlex.web.shapes import (
+    CamelShape,
+    ExactTime,
+    FileBytes,
+    InputShape,
+    Omittable,
+    OutputShape,
+    number_text,
+    read_parameters,
+)
 
 MAX_LIMIT, MAX_OFFSET = 1000, 1_000_000_000
 UPLOAD_LOCK_S = 300.0  # longer than any upload is worked on
-COLLECTION = OpenApiParameter("collection", str, description="Name or id; `default` unless given.")
-LIMIT = OpenApiParameter("limit", int, description=f"At most so many, 1 to {MAX_LIMIT}; all unless given.")
-OFFSET = OpenApiParameter("offset", int, description="Leave out so many of the newest first.")
-IDEMPOTENCY_KEY = OpenApiParameter(
-    KEY_HEADER, str, OpenApiParameter.HEADER, description="With it the request may be repeated for 24 hours."
-)
-DOCUMENT_ID = OpenApiParameter("documentId", OpenApiTypes.UUID, OpenApiParameter.PATH)
+CollectionName = Annotated[str, Field(description="Name or id; `default` unless given.")]
 
-PROBLEM = {"$ref": "#/components/schemas/Problem"}
-REASONS = {
-    400: "Bad input",
-    403: "Not within the API key's scope or collections, or asked for by a web page of another site",
-    404: "Unknown document or collection",
-    408: "The body arrives too slowly",
-    409: "Already ingested; `details.documentId` is the first document's id",
-    413: "The file exceeds 50 MB",
-    415: "Not multipart/form-data",
-    422: "Text cannot be extracted, or the Idempotency-Key was used for another request",
-    429: "Too many requests",
-    500: "Unexpected",
-    503: "Database not reachable, or too busy",
-    507: "No room to store the file",
-}
+NameOfCollection = Annotated[str, Field(validation_alias=AliasPath("collection", "name"))]
+SourceKind = Annotated[str, Field(json_schema_extra={"enum": list(TYPES)})]
 
 
-def problems(*statuses: int) -> dict[int, OpenApiResponse]:
-    return {
-        status: OpenApiResponse(PROBLEM, description=REASONS[status]) for status in (*statuses, 429, 500, 503)
-    }
+class UploadForm(InputShape):  # documents.ingest.uploads reads it
+    file: Annotated[FileBytes, Field(description="A PDF or Markdown file of at most 50 MB.")]
+    collection: CollectionName = ""
+
+
+class UploadParameters(InputShape):
+    collection: CollectionName = ""
+
+
+class DocumentsParameters(UploadParameters):
+    limit: Annotated[
+        Omittable[Annotated[int, number_text(1, MAX_LIMIT)]],
+        Field(description="At most so many; all unless given."),
+    ] = None
+    offset: Annotated[
+        int, number_text(0, MAX_OFFSET), Field(description="Leave out so many of the newest first.")
+    ] = 0
+
+
+class IngestOutput(CamelShape):
+    document_id: Annotated[UUID, Field(validation_alias="id")]
+    filename: Annotated[str, Field(validation_alias="original_filename")]
+    total_chunks: Annotated[int, Field(validation_alias="chunk_count")]
+    # Whole when it is answered; how far its vectors are is another matter.
+    status: Annotated[Literal["INGESTED"], BeforeValidator(lambda _: "INGESTED")]
+    created_at: ExactTime
+    source: SourceKind
+    checksum: str
+    collection: NameOfCollection
+    warnings: list[str]
+
+
+class DocumentOutput(CamelShape):
+    id: UUID
+    source: SourceKind
+    original_filename: str
+    checksum: Annotated[str, Field(description="SHA-256 of the uploaded bytes, 64 hex digits")]
+    created_at: ExactTime
+    title: str
+    size_bytes: int
+    page_count: int
+    total_chunks: Annotated[int, Field(validation_alias="chunk_count")]
+    collection: NameOfCollection
+    warnings: list[str]
+
+
+class ChunkOutput(CamelShape):
+    id: UUID
+    document_id: UUID
+    chunk_index: int
+    content: str
+    page_number: int | None
+    last_page: int | None
+    start_char: int
+    end_char: int
+    token_count: int
+    chapter: str
+    section: str
+
+
+class PageWarning(OutputShape):
+    code: str
+    message: str
+
+
+class PageOutput(CamelShape):
+    number: Annotated[int, Field(description="from 1")]
+    characters: Annotated[int, Field(description="of the page's text")]
+    read_by: Annotated[str, Field(description="pdfium, pypdf, ocr, text, or none")]
+    warnings: list[PageWarning]
 
 
 class DocumentListView(APIView):
-    @extend_schema(
-        tags=["documents"],
-        operation_id="uploadDocument",
-        summary="Upload and ingest a document",
-        parameters=[COLLECTION, IDEMPOTENCY_KEY],
-        request={"multipart/form-data": UploadInput},
-        responses={201: IngestOutput, **problems(400, 403, 404, 408, 409, 413, 415, 422, 507)},
+    @operation(
+        "uploadDocument",
+        "Upload and ingest a document",
+        answer(201, "Stored, with its chunks.", IngestOutput),
+        tag="documents",
+        description="The text is extracted and split, and stored with the file; it is not embedded.",
+        body={MEDIA_TYPE: UploadForm},
+        parameters=UploadParameters,
+        headers=(IDEMPOTENCY_KEY,),
+        failures={
+            "404": "Unknown collection",
+            "409": "Already ingested; `details.documentId` is the first document's id",
+            "413": "The file exceeds 50 MB",
+            "415": "Not multipart/form-data",
+            "422": "Text cannot be extracted, or the Idempotency-Key was used for another request",
+            "507": "No room to store the file",
+        },
     )
-    def post(self, request: Request) -> Response:
-        """The text is extracted and split, and stored with the file; it is not embedded."""
+    def post(self, request: Request) -> HttpResponse:
         access = access_of(request)
         access.require("write")
         key = checked_key(request.headers.get(KEY_HEADER))
-        with received_upload(request._request) as form:
-            named = _one_collection(form.fields, request.query_params)
+        with receive_upload(request._request) as form:
+            named = _named_once(form.fields, request.query_params)
             reply = answer_once(
                 key,
                 lambda claim: self._ingest(form, named, access, claim),
@@ -89,10 +155,11 @@ class DocumentListView(APIView):
                 lock_s=UPLOAD_LOCK_S,
                 in_transaction=False,
             )
-        headers = {"Location": reply.location}
+        response = json_response(reply.body, reply.status)
+        response["Location"] = reply.location
         if reply.replayed:
-            headers[REPLAYED_HEADER] = "true"
-        return Response(reply.body, status=reply.status, headers=headers)
+            response[REPLAYED_HEADER] = "true"
+        return response
 
     def _ingest(self, form: ReceivedUpload, named: str | None, access: Access, claim: Claim | None) -> Reply:
         collection = find_collection(named, access=access)
@@ -106,80 +173,80 @@ class DocumentListView(APIView):
             document = services.get_document(UUID(exc.details["documentId"]), access=access)
             if not claim.may_have_made(document.created_at):
                 raise
-        return Reply(201, IngestOutput(document).data, f"/api/v1/documents/{document.id}")
+        body = IngestOutput.model_validate(document).model_dump()
+        return Reply(201, body, f"/api/v1/documents/{document.id}")
 
-    @extend_schema(
-        tags=["documents"],
-        operation_id="listDocuments",
-        summary="List the documents of a collection, newest first",
-        parameters=[COLLECTION, LIMIT, OFFSET],
-        responses={200: DocumentOutput(many=True), **problems(400, 404)},
+    @operation(
+        "listDocuments",
+        "List the documents of a collection, newest first",
+        answer(200, "All of them, or as many as `limit` says.", list[DocumentOutput]),
+        tag="documents",
+        parameters=DocumentsParameters,
+        failures="404",
     )
-    def get(self, request: Request) -> Response:
-        parameters, access = request.query_params, access_of(request)
-        documents = services.list_documents(
-            find_collection(_one_collection(parameters), access=access),
-            access=access,
-            limit=int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=0) or None,
-            offset=int_parameter(parameters.get("offset"), "offset", low=0, high=MAX_OFFSET, default=0),
-        )
-        return Response(listed(DocumentOutput(), documents))
+    def get(self, request: Request) -> HttpResponse:
+        access = access_of(request)
+        collection = find_collection(_named_once(request.query_params), access=access)
+        given = read_parameters(request, DocumentsParameters)
+        documents = services.list_documents(collection, access=access, limit=given.limit, offset=given.offset)
+        return body_response([DocumentOutput.model_validate(document) for document in documents])
 
 
 class DocumentView(APIView):
-    @extend_schema(
-        tags=["documents"],
-        operation_id="getDocument",
-        summary="One document's metadata",
-        parameters=[DOCUMENT_ID],
-        responses={200: DocumentOutput, **problems(400, 404)},
+    @operation(
+        "getDocument",
+        "One document's metadata",
+        answer(200, "The document.", DocumentOutput),
+        tag="documents",
     )
-    def get(self, request: Request, documentId: str) -> Response:
+    def get(self, request: Request, documentId: str) -> HttpResponse:
         document_id = parse_id(documentId, field="documentId")
         document = services.get_document(document_id, access=access_of(request))
-        return Response(DocumentOutput().to_representation(document))
+        return body_response(DocumentOutput.model_validate(document))
 
-    @extend_schema(
-        tags=["documents"],
-        operation_id="deleteDocument",
-        summary="Delete a document, its chunks, their vectors and its file",
-        parameters=[DOCUMENT_ID],
-        responses={204: None, **problems(400, 403, 404)},
+    @operation(
+        "deleteDocument",
+        "Delete a document, its chunks, their vectors and its file",
+        answer(204, "It is gone."),
+        tag="documents",
     )
-    def delete(self, request: Request, documentId: str) -> Response:
+    def delete(self, request: Request, documentId: str) -> HttpResponse:
         services.delete_document(parse_id(documentId, field="documentId"), access=access_of(request))
-        return Response(status=204)
+        return no_content()
 
 
 class DocumentChunksView(APIView):
-    @extend_schema(
-        tags=["documents"],
-        operation_id="listChunks",
-        summary="A document's chunks in reading order",
-        parameters=[DOCUMENT_ID],
-        responses={200: ChunkOutput(many=True), **problems(400, 404)},
+    @operation(
+        "listChunks",
+        "A document's chunks in reading order",
+        answer(200, "All chunks.", list[ChunkOutput]),
+        tag="documents",
     )
-    def get(self, request: Request, documentId: str) -> Response:
+    def get(self, request: Request, documentId: str) -> HttpResponse:
         document_id = parse_id(documentId, field="documentId")
         chunks = services.list_chunks(document_id, access=access_of(request))
-        return Response(listed(ChunkOutput(), chunks))
+        return body_response([ChunkOutput.model_validate(chunk) for chunk in chunks])
 
 
 class DocumentPagesView(APIView):
-    @extend_schema(
-        tags=["documents"],
-        operation_id="listPages",
-        summary="How each page was read: by which reader, how many characters, what is doubtful",
-        parameters=[DOCUMENT_ID],
-        responses={200: PageOutput(many=True), **problems(400, 404)},
+    @operation(
+        "listPages",
+        "How each page was read: by which reader, how many characters, what is doubtful",
+        answer(200, "All pages.", list[PageOutput]),
+        tag="documents",
     )
-    def get(self, request: Request, documentId: str) -> Response:
+    def get(self, request: Request, documentId: str) -> HttpResponse:
         pages = page_report(parse_id(documentId, field="documentId"), access=access_of(request))
-        return Response(listed(PageOutput(), pages))
+        return body_response([_page(page) for page in pages])
 
 
-def _one_collection(*sources: QueryDict) -> str | None:
-    """What the request names, wherever; None if nothing. Raises InvalidInput if it names two."""
+def _page(page: PageReport) -> PageOutput:
+    warnings = [PageWarning(code=word, message=PAGE_WARNINGS.get(word, word)) for word in page.warnings]
+    return PageOutput(number=page.number, characters=page.characters, read_by=page.read_by, warnings=warnings)
+
+
+def _named_once(*sources: QueryDict) -> str | None:
+    """Return the collection that the request names, wherever. Raises InvalidInput if it names two."""
     names = {name for source in sources for name in source.getlist("collection")}
     if len(names) > 1:
         raise InvalidInput("collection is given more than once, differently.", field="collection")

@@ -5,18 +5,22 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from pydantic import Field
 
 from documents.access import access_of
 from embeddings import services, tasks
-from embeddings.types import RequestScope, SearchHit
+from embeddings.types import RequestScope
 from knowlex.base.errors import BrokerUnavailable, InvalidQuestion, UnsupportedMediaType
 from knowlex.base.ids import parse_id
 from knowlex.db.threads import release_connection
-from knowlex.web.fields import check_question, int_parameter
-from knowlex.web.responses import allow, json_response
+from knowlex.web.fields import check_question
+from knowlex.web.openapi import answer, operation
+from knowlex.web.responses import allow, body_response
+from knowlex.web.shapes import CamelShape, InputShape, Number, number_text, read_parameters
 
 T = TypeVar("T")
 DEFAULT_K, MAX_K = 5, 50
@@ -24,13 +28,74 @@ PUBLISH_LIMIT_S = 4.0
 _threads = ThreadPoolExecutor(16, "generate")  # for a moment each: asking, and telling the broker
 
 
+class QueuedEmbeddings(CamelShape):
+    run_id: UUID
+    queued: int
+    message: str
+
+
+class EmbeddingHit(CamelShape):
+    chunk_id: UUID
+    document_id: UUID
+    chunk_index: Annotated[int, Field(description="Place in the document, from 0.")]
+    content: str
+    score: Annotated[
+        Number,
+        Field(validation_alias="distance", description="Cosine distance: lower is closer, 0.0 is identical."),
+    ]
+    document_name: str
+    title: str
+    page_number: Annotated[int | None, Field(description="From 1; null without pages.")]
+
+
+class NearestParameters(InputShape):
+    k: Annotated[int, number_text(1, MAX_K)] = DEFAULT_K
+    collection: Annotated[str | None, Field(description="Name or id; `default` unless given.")] = None
+
+
+PREFER = {
+    "name": "Prefer",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "`respond-async` answers 202 at once instead of waiting for the work.",
+}
+
+
+def _embedded(example: str) -> dict[str, Any]:
+    return {"text/plain": {"schema": {"type": "string"}, "example": example}}
+
+
 @allow("POST")
-async def generate(request: HttpRequest, document_id: str | None = None) -> HttpResponse:
+@operation(
+    "generateEmbeddings",
+    "Embed all chunks that have no vector yet",
+    answer(200, "How many were embedded.", _embedded("Embedded 42 chunk(s)")),
+    answer(202, "Queued.", QueuedEmbeddings),
+    tag="embeddings",
+    headers=(PREFER,),
+)
+async def generate(request: HttpRequest) -> HttpResponse:
     """Embed what has no vector yet, and say how much that was; `Prefer: respond-async` does not wait."""
-    document = parse_id(document_id, field="documentId") if document_id is not None else None
+    return await _generate(request, None)
+
+
+@allow("POST")
+@operation(
+    "generateDocumentEmbeddings",
+    "Embed the chunks of one document that have no vector yet",
+    answer(200, "How many were embedded.", _embedded("Embedded 42 chunk(s) for document ...")),
+    answer(202, "Queued.", QueuedEmbeddings),
+    tag="embeddings",
+    headers=(PREFER,),
+)
+async def generate_document(request: HttpRequest, documentId: str) -> HttpResponse:
+    return await _generate(request, parse_id(documentId, field="documentId"))
+
+
+async def _generate(request: HttpRequest, document: UUID | None) -> HttpResponse:
     access = access_of(request)
     requested = await _in_thread(lambda: services.request_embeddings(document, access=access))
-    await _tell_workers(requested)
+    await _notify_workers(requested)
     if _wants_no_wait(request):
         return _accepted(requested)
     embedded = await services.wait_until_done(requested)
@@ -39,17 +104,28 @@ async def generate(request: HttpRequest, document_id: str | None = None) -> Http
 
 
 @allow("POST")
+@operation(
+    "searchEmbeddings",
+    "The chunks nearest to the text in the body",
+    answer(200, "Closest first.", list[EmbeddingHit]),
+    tag="embeddings",
+    body={
+        "text/plain": {"schema": {"type": "string", "maxLength": 2000}, "example": "How are answers cited?"}
+    },
+    parameters=NearestParameters,
+    failures="404",
+)
 async def search(request: HttpRequest) -> HttpResponse:
-    """The chunks nearest to the text in the body."""
-    limit = int_parameter(request.GET.get("k"), "k", low=1, high=MAX_K, default=DEFAULT_K)
+    given = read_parameters(request, NearestParameters)
     text = check_question(_plain_text(request), "query")
-    collection = request.GET.get("collection")
-    hits = await services.search_chunks(text, access=access_of(request), collection=collection, limit=limit)
-    return json_response([_hit_body(hit) for hit in hits])
+    hits = await services.search_chunks(
+        text, access=access_of(request), collection=given.collection, limit=given.k
+    )
+    return body_response([EmbeddingHit.model_validate(hit) for hit in hits])
 
 
-async def _tell_workers(requested: RequestScope) -> None:
-    """Raises BrokerUnavailable in time, however it hangs; the work is on record, and the sweep finds it."""
+async def _notify_workers(requested: RequestScope) -> None:
+    """Notify them. Raises BrokerUnavailable in time; the work is on record, and the sweep finds it."""
     if not requested.batches:
         return
     try:
@@ -76,18 +152,15 @@ def _wants_no_wait(request: HttpRequest) -> bool:
 
 
 def _accepted(requested: RequestScope) -> HttpResponse:
-    body = {
-        "runId": requested.run_id,
-        "queued": requested.requested,
-        "message": f"Queued {requested.requested} chunk(s)",
-    }
-    response = json_response(body, 202)
+    count = requested.requested
+    body = QueuedEmbeddings(run_id=requested.run_id, queued=count, message=f"Queued {count} chunk(s)")
+    response = body_response(body, 202)
     response["Preference-Applied"] = "respond-async"
     return response
 
 
 def _plain_text(request: HttpRequest) -> str:
-    """The body as text. Raises UnsupportedMediaType for another declared type, InvalidQuestion."""
+    """Return the body as text. Raises UnsupportedMediaType for another declared type, InvalidQuestion."""
     charset = (request.content_params or {}).get("charset", "utf-8").strip("\"'").lower()
     if request.content_type not in ("", "text/plain") or charset not in ("utf-8", "utf8", "us-ascii"):
         raise UnsupportedMediaType("Content-Type must be text/plain, in UTF-8.")
@@ -95,16 +168,3 @@ def _plain_text(request: HttpRequest) -> str:
         return request.body.decode("utf-8")
     except UnicodeDecodeError:
         raise InvalidQuestion("Query is not valid UTF-8.", field="query") from None
-
-
-def _hit_body(hit: SearchHit) -> dict[str, Any]:
-    return {
-        "chunkId": hit.chunk_id,
-        "documentId": hit.document_id,
-        "chunkIndex": hit.chunk_index,
-        "content": hit.content,
-        "score": hit.distance,
-        "documentName": hit.document_name,
-        "title": hit.title,
-        "pageNumber": hit.page_number,
-    }

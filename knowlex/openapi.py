@@ -1,20 +1,73 @@
-"""/api/schema for all routes: drf-spectacular describes DRF's views, plain views describe themselves.
-
-A module of MODULES holds a dict OPENAPI: `{"paths": ..., "components": {"schemas": ...}}`, or paths alone.
-"""
+"""/api/schema, made of the operations and shapes of all views, and /api/docs, the page to browse it."""
 
 import re
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.templatetags.static import static
 from django.urls import URLPattern, URLResolver, get_resolver
-from drf_spectacular.views import SpectacularSwaggerSplitView
+from django.utils.html import format_html
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import core_schema
 
 from knowlex.base.errors import NotFound
-from knowlex.web.responses import allow
+from knowlex.web.openapi import FAILURES, QUERY_ID, Answer, Operation, Problem, Schema
+from knowlex.web.pagination import DEFAULT_LIMIT, MAX_LIMIT
+from knowlex.web.responses import allow, json_response
+from knowlex.web.shapes import ID_SCHEMA
+
+INFO = {
+    "title": "Knowlex",
+    "version": "0.1.0",
+    "description": "A self-hosted knowledge base that answers questions with citations that can be trusted.",
+}
+TAGS = {
+    "ask": "Questions, answered with citations: the Knowlex API, the Query API and the Book API.",
+    "documents": "The Knowlex API's documents; an upload is read and split before it is answered.",
+    "embeddings": "The Knowlex API's embeddings, and search by them alone.",
+    "platform": "The Platform API: collections, ingest jobs, documents, search, answers, evaluation.",
+    "operating": "Whether the server works, and how much it does.",
+}
+NOT_API = ("admin", "static")
+SECURITY_SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "An API key."},
+    "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+SECURITY: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}]
+A_CHANGE = "Not within the API key's scope or collections, or sent by a page of another site"
+REFS = "#/components/schemas/{model}"
+_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+
+PAGE = """<!DOCTYPE html>
+<html>
+  <head>
+    <title>Knowlex</title>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <link rel="icon" href="{}">
+    <link rel="stylesheet" href="{}">
+    <style>body {{ background: #fafafa; margin: 0; }}</style>
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="{}"></script>
+    <script src="/api/docs?script"></script>
+  </body>
+</html>
+"""
+SCRIPT = """"use strict";
+SwaggerUIBundle({
+  url: "/api/schema",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  persistAuthorization: true,
+});
+"""
+SWAGGER_UI = "drf_spectacular_sidecar/swagger-ui-dist/"
 
 
 @allow("GET")
@@ -24,98 +77,207 @@ async def front(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect("/api/docs")
 
 
-class DocsPage(SpectacularSwaggerSplitView):
-    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
-        """Nothing but `Allow`: DRF's own answer is data, which a page's template cannot tell."""
-        response = HttpResponse(status=204)
-        del response["Content-Type"]
-        return response
+@allow("GET")
+async def schema(request: HttpRequest) -> HttpResponse:
+    return json_response(document())
 
 
-MODULES = ("knowlex.web.openapi", "embeddings.schema", "rag.api.schema", "rag.api.v1.openapi")
-_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
-NOT_API = ("admin", "static")
-FRONT_DOOR = "/"  # for browsers only
-WITH_KEY = {
-    "401": "No valid API key, where keys are asked for",
-    "403": "Not within the API key's scope or collections",
-}
-SECURITY: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}]
-ANY_CALL = {"429": "Too many requests", "500": "Something went wrong"}
-A_CHANGE = {"403": "Not within the API key's scope or collections, or sent by a page of another site"}
-A_BODY = {"408": "The body arrives too slowly", "413": "The body is too large"}
+@allow("GET")
+async def docs(request: HttpRequest) -> HttpResponse:
+    """The page, or with `?script` what starts it: a page may hold no script of its own."""
+    if "script" in request.GET:
+        return HttpResponse(SCRIPT, content_type="application/javascript")
+    files = ("favicon-32x32.png", "swagger-ui.css", "swagger-ui-bundle.js")
+    return HttpResponse(format_html(PAGE, *(static(SWAGGER_UI + name) for name in files)))
 
 
-def add_plain_views(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A postprocessing hook of drf-spectacular; a view that nobody described is listed with its methods."""
-    paths = result.setdefault("paths", {})
-    components = result.setdefault("components", {})
-    for described in _descriptions():
-        paths |= described.get("paths") or {path: item for path, item in described.items() if path[0] == "/"}
-        for kind, entries in described.get("components", {}).items():
-            components.setdefault(kind, {}).update(entries)
-    described_shapes = {_shape(path) for path in paths}
-    for path, view in _plain_views():
-        if path != FRONT_DOOR and _shape(path) not in described_shapes:
-            paths[path] = {
-                method.lower(): _bare(f"{view.__name__}{path.replace('/', '_')}_{method.lower()}")
-                for method in view.allowed_methods
-                if method not in ("HEAD", "OPTIONS")
-            }
-    _add_common_failures(paths)
-    _add_security(paths)
-    result["paths"] = dict(sorted(paths.items()))
-    return result
+@cache
+def document() -> Schema:
+    """Return the OpenAPI document of all routes."""
+    operations = list(_operations())
+    shapes = _Shapes(operations)
+    paths: dict[str, Schema] = {}
+    for path, method, operation in operations:
+        paths.setdefault(path, {})[method] = _described(path, method, operation, shapes)
+    return {
+        "openapi": "3.0.3",
+        "info": INFO,
+        "servers": [{"url": "/", "description": "This server."}],
+        "tags": [{"name": name, "description": words} for name, words in TAGS.items()],
+        "paths": dict(sorted(paths.items())),
+        "components": {"schemas": shapes.components, "securitySchemes": SECURITY_SCHEMES},
+    }
 
 
-def _add_common_failures(paths: dict[str, Any]) -> None:
-    """What the edges answer to any request of the API, where the route does not say it itself."""
-    for path, item in paths.items():
-        if path.startswith(("/api/v1/", "/query", "/v1/")):
-            for method, operation in item.items():
-                failures = ANY_CALL if method == "get" else ANY_CALL | A_CHANGE
-                failures = failures | A_BODY if "requestBody" in operation else failures
-                for status, words in failures.items():
-                    operation["responses"].setdefault(status, _problem(words))
+class Generator(GenerateJsonSchema):
+    """JSON Schema as OpenAPI 3.0 has it: null is said by `nullable`, and nothing repeats the field's name."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        inner = self.generate_inner(schema["schema"])
+        if "$ref" in inner:
+            return {"type": "object", "allOf": [inner], "nullable": True}
+        if "enum" in inner:
+            return {**inner, "enum": [*inner["enum"], None], "nullable": True}
+        return {**inner, "nullable": True}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        described = super().default_schema(schema)
+        if described.get("default", 0) in (None, "", []) or isinstance(described.get("default"), dict):
+            described.pop("default")
+        return described
+
+    def normalize_name(self, name: str) -> str:
+        """A shape is called what it describes, which the class of the thing itself is called already."""
+        return super().normalize_name(name).removesuffix("Shape")
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        return {"type": "string", "enum": list(schema["expected"])}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        described = super().model_schema(schema)
+        described.pop("title", None)
+        return described
 
 
-def _add_security(paths: dict[str, Any]) -> None:
-    """Keys for all routes but the open ones; `{}`, no key at all, where none is asked for."""
-    for path, item in paths.items():
-        for operation in item.values() if path not in settings.OPEN_PATHS else ():
-            operation["security"] = SECURITY if settings.REQUIRE_API_KEY else [*SECURITY, {}]
-            for status, words in WITH_KEY.items():
-                operation["responses"].setdefault(status, _problem(words))
+class _Shapes:
+    """The schemas of all shapes that go in or out, generated in one go."""
+
+    def __init__(self, operations: list[tuple[str, str, Operation]]) -> None:
+        shapes: dict[tuple[str, JsonSchemaMode], Any] = {("Problem", "serialization"): Problem}
+        for _, _, operation in operations:
+            for shape in operation.body.values():
+                shapes[repr(shape), "validation"] = shape
+            for answer in operation.answers.values():
+                shapes |= {(repr(shape), "serialization"): shape for shape in answer.content.values()}
+        inputs = [(*key, TypeAdapter(shape)) for key, shape in shapes.items() if not isinstance(shape, dict)]
+        self._schemas, rest = TypeAdapter.json_schemas(inputs, ref_template=REFS, schema_generator=Generator)
+        self.components: Schema = dict(sorted(rest["$defs"].items()))
+
+    def media(self, content: Mapping[str, Any], mode: JsonSchemaMode) -> Schema:
+        """Return the content of a request or response; a dictionary stands for itself."""
+        return {
+            media_type: shape if isinstance(shape, dict) else {"schema": self._schemas[repr(shape), mode]}
+            for media_type, shape in content.items()
+        }
 
 
-def _problem(description: str) -> dict[str, Any]:
-    schema = {"$ref": "#/components/schemas/Problem"}
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
-
-
-def _shape(path: str) -> str:
-    """The path without the names of its parameters, which may be documentId or document_id."""
-    return re.sub(r"{\w+}", "{}", path)
-
-
-def _bare(operation_id: str) -> dict[str, Any]:
-    return {"operationId": operation_id, "responses": {"200": {"description": "OK"}}}
-
-
-def _descriptions() -> Iterator[dict[str, Any]]:
-    for name in MODULES:
-        yield import_module(name).OPENAPI
-
-
-def _plain_views() -> Iterator[tuple[str, Any]]:
-    patterns: list[tuple[str, URLPattern | URLResolver]] = [
-        ("/", item) for item in get_resolver().url_patterns
+def _described(path: str, method: str, operation: Operation, shapes: _Shapes) -> Schema:
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": ID_SCHEMA}
+        for name in re.findall(r"{(\w+)}", path)
     ]
-    while patterns:
-        prefix, item = patterns.pop()
+    if operation.sorts:
+        parameters += _paging(operation.sorts)
+    if operation.parameters is not None:
+        parameters += _query_parameters(operation.parameters)
+    parameters += operation.headers
+    described: Schema = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "tags": [operation.tag],
+        "parameters": parameters,
+        "responses": {
+            status: _response(answer, shapes) for status, answer in sorted(operation.answers.items())
+        },
+    }
+    if operation.description:
+        described["description"] = operation.description
+    if operation.body:
+        described["requestBody"] = {"required": True, "content": shapes.media(operation.body, "validation")}
+    if path not in settings.OPEN_PATHS:
+        described["security"] = SECURITY if settings.REQUIRE_API_KEY else [*SECURITY, {}]
+    failures = _failures(path, method, operation, takes=len(parameters) > len(operation.headers))
+    for status, words in sorted(failures.items()):
+        described["responses"][status] = _problem(words, with_query_id=status in operation.query_id_on)
+    return described
+
+
+def _failures(path: str, method: str, operation: Operation, *, takes: bool) -> dict[str, str]:
+    """What may fail: by the path, by what the request brings, and by what the operation says itself."""
+    statuses: list[str] = []
+    if path not in settings.OPEN_PATHS:
+        statuses += ["401", "403"]
+    if path.startswith(("/api/v1/", "/query", "/v1/")):
+        statuses += ["429", "500", "503"]
+    if takes or operation.body:
+        statuses.append("400")
+    if operation.body:
+        statuses += ["408", "413", "415"]
+    if "{" in path:
+        statuses.append("404")
+    failures = {status: FAILURES[status] for status in statuses}
+    if method != "get" and "403" in failures:
+        failures["403"] = A_CHANGE
+    return {**failures, **operation.failures}
+
+
+def _response(answer: Answer, shapes: _Shapes) -> Schema:
+    described: Schema = {"description": answer.description}
+    if answer.content:
+        described["content"] = shapes.media(answer.content, "serialization")
+    if answer.headers:
+        described["headers"] = answer.headers
+    return described
+
+
+def _problem(description: str, *, with_query_id: bool) -> Schema:
+    ref = {"$ref": REFS.format(model="Problem")}
+    described: Schema = {"description": description, "content": {"application/json": {"schema": ref}}}
+    return {**described, "headers": QUERY_ID} if with_query_id else described
+
+
+def _query_parameters(shape: type[BaseModel]) -> list[Schema]:
+    described = shape.model_json_schema(schema_generator=Generator)
+    parameters = []
+    for name, schema in described["properties"].items():
+        parameter = {"name": name, "in": "query", "schema": schema}
+        if "description" in schema:
+            parameter["description"] = schema.pop("description")
+        if name in described.get("required", ()):
+            parameter["required"] = True
+        parameters.append(parameter)
+    return parameters
+
+
+def _paging(sorts: tuple[str, ...]) -> list[Schema]:
+    limit = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
+    cursor = "`next_cursor` of the page before."
+    parameters: list[Schema] = [
+        {"name": "limit", "in": "query", "schema": limit},
+        {"name": "cursor", "in": "query", "schema": {"type": "string"}, "description": cursor},
+    ]
+    if sorts != ("",):
+        orders = [order for sort in sorts for order in (sort, f"-{sort}")]
+        sort = {"type": "string", "enum": orders}
+        parameters.append(
+            {"name": "sort", "in": "query", "schema": sort, "description": "With - for descending."}
+        )
+    return parameters
+
+
+def _operations() -> Iterator[tuple[str, str, Operation]]:
+    """(path, method, operation) of every view that is described."""
+    for path, view in _views(get_resolver().url_patterns, "/"):
+        by_method = getattr(view, "by_method", None)  # of `knowlex.web.methods`
+        if by_method is None:
+            view_class = getattr(view, "view_class", None)  # of Django REST framework
+            names = ("get", "post", "put", "patch", "delete")
+            by_method = {name.upper(): getattr(view_class, name, None) for name in names}
+            if view_class is None:
+                by_method = {view.allowed_methods[0]: view} if hasattr(view, "operation") else {}
+        for method, function in by_method.items():
+            if method not in ("HEAD", "OPTIONS") and hasattr(function, "operation"):
+                yield path, method.lower(), function.operation
+
+
+def _views(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, Any]]:
+    for item in patterns:
         path = prefix + _PARAMETER.sub(r"{\1}", str(item.pattern))
         if isinstance(item, URLResolver):
             if not path.startswith(tuple(f"/{name}" for name in NOT_API)):
-                patterns.extend((path, inner) for inner in item.url_patterns)
-        elif hasattr(item.callback, "allowed_methods"):
+                yield from _views(item.url_patterns, path)
+        else:
             yield path, item.callback

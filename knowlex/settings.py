@@ -45,7 +45,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "rest_framework",
-    "drf_spectacular",
     "drf_spectacular_sidecar",
     "knowlex",
     "documents",
@@ -142,24 +141,11 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["knowlex.web.drf.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],  # uploads are read by documents.ingest
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "knowlex.web.drf.JSONAlways",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "knowlex.web.responses.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Knowlex",
-    "DESCRIPTION": "A self-hosted knowledge base that answers questions with citations that can be trusted.",
-    "VERSION": "0.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "knowlex.openapi.add_plain_views",
-    ],
 }
 REQUIRE_API_KEY = ENV.require_api_key
 OPEN_PATHS = {"/", "/health", "/api/schema", "/api/docs", "/admin"}  # need no key

@@ -3,10 +3,8 @@
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularJSONAPIView
-from rest_framework.renderers import JSONRenderer
 
-from knowlex.openapi import DocsPage, front
+from knowlex.openapi import docs, front, schema
 from knowlex.web import middleware
 
 urlpatterns = [
@@ -14,8 +12,8 @@ urlpatterns = [
     path("", include("documents.urls")),
     path("", include("embeddings.urls")),
     path("", include("rag.urls")),
-    path("api/schema", SpectacularJSONAPIView.as_view(renderer_classes=[JSONRenderer]), name="schema"),
-    path("api/docs", DocsPage.as_view(url_name="schema"), name="docs"),
+    path("api/schema", schema, name="schema"),
+    path("api/docs", docs, name="docs"),
     path("admin", RedirectView.as_view(url="/admin/")),
     path("admin/", admin.site.urls),
 ]

@@ -1,4 +1,4 @@
-"""Filters and settings of a question as /v1/query takes them, there and back. Plain Python."""
+"""A question's filters and settings as the history stores them, and the question made of them again."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -8,8 +8,8 @@ from uuid import UUID
 from rag.types.question import NO_FILTERS, Filters, MetadataFilter, Question
 
 
-def settings_of(question: Question) -> dict[str, Any]:
-    """With `threshold`, and `strict_context` where it holds, which are not the caller's to choose."""
+def stored_settings(question: Question) -> dict[str, Any]:
+    """Return the settings of /v1/query, with `threshold`, and `strict_context` where it holds."""
     strict = {"strict_context": True} if question.strict_context else {}
     return strict | {
         "mode": question.mode,
@@ -21,11 +21,11 @@ def settings_of(question: Question) -> dict[str, Any]:
     }
 
 
-def filters_of(filters: Filters) -> dict[str, Any]:
-    """{} for none."""
+def stored_filters(filters: Filters) -> dict[str, Any]:
+    """Return the filters as /v1/query takes them, {} for none."""
     if filters is NO_FILTERS:
         return {}
-    said = {
+    stored = {
         "date_range": _range("start", filters.created_from, "end", filters.created_until),
         "page": _range("from", filters.page_from, "to", filters.page_to),
         "metadata": {one.key: _metadata_value(one) for one in filters.metadata},
@@ -33,13 +33,13 @@ def filters_of(filters: Filters) -> dict[str, Any]:
         "chapter": list(filters.chapters),
         "section": list(filters.sections),
     }
-    given = {name: value for name, value in said.items() if value}
+    given = {name: value for name, value in stored.items() if value}
     if filters.document_ids is not None:
         given["documents"] = [str(id_) for id_ in filters.document_ids]
     return given
 
 
-def question_again(
+def restore_question(
     text: str,
     *,
     original: str,
@@ -47,7 +47,7 @@ def question_again(
     filters: Mapping[str, Any],
     settings: Mapping[str, Any],
 ) -> Question:
-    """The question that these were made of, without its deadline."""
+    """Return the question that these were stored of, without its deadline."""
     return Question(
         text=text,
         collection_ids=tuple(collection_ids),
@@ -56,14 +56,14 @@ def question_again(
         min_relevance=settings["threshold"],
         strict_context=settings.get("strict_context", False),
         mode=settings["mode"],
-        filters=filters_again(filters),
+        filters=restore_filters(filters),
         rerank=settings["rerank"],
         rewrite=settings["rewrite"],
         original=original,
     )
 
 
-def filters_again(given: Mapping[str, Any]) -> Filters:
+def restore_filters(given: Mapping[str, Any]) -> Filters:
     if not given:
         return NO_FILTERS
     days, pages = given.get("date_range", {}), given.get("page", {})

@@ -1,18 +1,61 @@
-"""The routes of asking."""
+"""The routes of all faces that ask, and of the Platform API.
+
+Ids are plain text, so that a malformed one is a 400 and no 404.
+"""
 
 from django.urls import path
 
+from knowlex.web.methods import methods
+from knowlex.web.openapi import renamed
 from rag.api.ask import ask
-from rag.api.health import health
-from rag.api.metrics import metrics
-from rag.api.query import query
-from rag.api.v1.urls import urlpatterns as platform
+from rag.api.health import health, metrics
+from rag.api.query import query as ask_query
+from rag.api.v1 import (
+    collections,
+    documents,
+    evaluations,
+    feedback,
+    ingest,
+    queries,
+    query,
+    question_sets,
+    search,
+)
+
+_COLLECTION = "v1/collections/<str:collection_id>"
+_EVALUATION = "v1/evaluations/<str:evaluation_id>"
+_DOCUMENT = "v1/documents/<str:document_id>"
+_QUERY = "v1/queries/<str:query_id>"
 
 urlpatterns = [
     path("api/v1/rag/ask", ask, name="ask"),
-    path("api/v1/rag/query", query, name="rag-query"),
-    path("query", query, name="query"),
+    path("api/v1/rag/query", renamed(ask_query, "ragQuery"), name="rag-query"),
+    path("query", ask_query, name="query"),
     path("health", health, name="health"),
     path("metrics", metrics, name="metrics"),
-    *platform,
+    path("v1/collections", methods(GET=collections.index, POST=collections.create)),
+    path(
+        _COLLECTION,
+        methods(GET=collections.show, PATCH=collections.change, DELETE=collections.remove),
+    ),
+    path(f"{_COLLECTION}/stats", methods(GET=collections.stats)),
+    path("v1/ingest", methods(GET=ingest.index, POST=ingest.create)),
+    path("v1/ingest/<str:job_id>", methods(GET=ingest.show)),
+    path("v1/ingest/<str:job_id>/retry", methods(POST=ingest.retry)),
+    path("v1/query", methods(POST=query.create)),
+    path("v1/search", methods(POST=search.create)),
+    path("v1/documents", methods(GET=documents.index)),
+    path(_DOCUMENT, methods(GET=documents.show, PUT=documents.replace, DELETE=documents.remove)),
+    path(f"{_DOCUMENT}/retry", methods(POST=documents.retry)),
+    path(f"{_DOCUMENT}/chunks", methods(GET=documents.chunks)),
+    path(f"{_DOCUMENT}/pages", methods(GET=documents.pages)),
+    path("v1/queries", methods(GET=queries.index)),
+    path(_QUERY, methods(GET=queries.show, DELETE=queries.remove)),
+    path(f"{_QUERY}/replay", methods(POST=queries.ask_again)),
+    path("v1/feedback", methods(POST=feedback.create)),
+    path("v1/question_sets", methods(GET=question_sets.index, POST=question_sets.create)),
+    path("v1/question_sets/<str:set_id>", methods(GET=question_sets.show, DELETE=question_sets.remove)),
+    path("v1/evaluations", methods(GET=evaluations.index, POST=evaluations.create)),
+    path(_EVALUATION, methods(GET=evaluations.show, DELETE=evaluations.remove)),
+    path(f"{_EVALUATION}/plot.svg", methods(GET=evaluations.plot)),
 ]

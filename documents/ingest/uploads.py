@@ -1,4 +1,4 @@
-"""Reading an upload's multipart body: the one part `file` goes to disk block by block, hashed on the way."""
+"""Multipart bodies of uploads: the one part `file` goes to disk block by block, hashed on the way."""
 
 import io
 import unicodedata
@@ -26,7 +26,7 @@ TAIL_BYTES = 4096  # where the closing delimiter must stand: an epilogue is allo
 
 @dataclass(frozen=True, slots=True)
 class ReceivedUpload:
-    """fields: the text fields of the form. filename: cleaned, only ever stored as data."""
+    """A form with one file. fields: its text fields. filename: cleaned, only ever stored as data."""
 
     upload: StagedUpload
     filename: str
@@ -34,13 +34,13 @@ class ReceivedUpload:
 
 
 @contextmanager
-def received_upload(request: HttpRequest) -> Iterator[ReceivedUpload]:
+def receive_upload(request: HttpRequest) -> Iterator[ReceivedUpload]:
     """Parse the body; the staged file is gone on leaving, unless it was moved to its place.
 
     Raises UnsupportedMediaType (not multipart), InvalidInput (malformed, unfinished, no or several files),
     PayloadTooLarge as soon as the file is over the limit, StorageUnavailable.
     """
-    with received_uploads(request, max_files=1) as (files, fields):
+    with receive_uploads(request, max_files=1) as (files, fields):
         if len(files) != 1 or FILE_FIELD in fields:
             raise InvalidInput(f"The form must have one file, in the part '{FILE_FIELD}'.", field=FILE_FIELD)
         ((filename, upload),) = files
@@ -48,10 +48,10 @@ def received_upload(request: HttpRequest) -> Iterator[ReceivedUpload]:
 
 
 @contextmanager
-def received_uploads(
+def receive_uploads(
     request: HttpRequest, *, max_files: int
 ) -> Iterator[tuple[list[tuple[str, StagedUpload]], QueryDict]]:
-    """The same for a form with several parts `file`: (cleaned name, staged file) of each, and the fields."""
+    """Parse a form with several parts `file`: (cleaned name, staged file) of each, and the fields."""
     content_type = request.META.get("CONTENT_TYPE", "")
     if content_type.split(";")[0].strip().lower() != MEDIA_TYPE:
         raise UnsupportedMediaType(f"The request must be {MEDIA_TYPE}.")
@@ -88,7 +88,7 @@ class StagingHandler(FileUploadHandler):
             self._staging.write(raw_data)
 
     def file_complete(self, file_size: int) -> None:
-        """Only called when the delimiter after the file was seen."""
+        """Keep the file: this is called only when the delimiter after it was seen."""
         if self._staging is not None:
             self.uploads.append((self._filename, self._staging.finish()))
 
@@ -134,7 +134,7 @@ def _parse(request: HttpRequest, content_type: str, handler: StagingHandler) -> 
 
 
 def clean_filename(name: str) -> str:
-    """The base name without what cannot be stored or misleads a reader; at most 255 characters.
+    """Return the base name without what cannot be stored or misleads a reader; at most 255 characters.
 
     The extension survives shortening. A name of which nothing is left is called "document".
     """

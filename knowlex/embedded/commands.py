@@ -13,7 +13,7 @@ WAIT_S = 30.0
 # Commands that touch no database, or see to it themselves.
 WITHOUT_DATABASE = {
     *("help", "version", "--help", "-h", "--version", "up", "doctor", "build_model", "collectstatic"),
-    *("compilemessages", "makemessages", "diffsettings", "startapp", "startproject", "spectacular"),
+    *("compilemessages", "makemessages", "diffsettings", "startapp", "startproject"),
 }
 
 

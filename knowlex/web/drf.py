@@ -1,28 +1,10 @@
-"""DRF's edges as strict as those of plain views."""
+"""How Django REST framework's views choose what they answer: always JSON."""
 
-from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any
 
 from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
-
-from knowlex.web.json_body import parse_json
-
-
-class StrictJSONParser(BaseParser):
-    """JSON by `parse_json`'s rules; DRF's own parser answers deep nesting with a 500."""
-
-    media_type = "application/json"
-
-    def parse(
-        self,
-        stream: IO[Any],
-        media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,
-    ) -> Any:
-        return parse_json(stream.read())
 
 
 class JSONAlways(DefaultContentNegotiation):

@@ -1,4 +1,4 @@
-"""Which face answers a path, and what each failure is called there. Plain Python.
+"""The faces by their paths, and what each failure is called there. Plain Python.
 
 The table "Failures" of the specifications; what no row names keeps the status and code of its class.
 """
@@ -21,7 +21,7 @@ Outcome = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """One contract's view of failures. `outcomes` is read in order; the first class that fits decides."""
+    """How one contract words failures. `outcomes` is read in order; the first class that fits decides."""
 
     request_id_key: str = "requestId"
     outcomes: tuple[tuple[type[KnowlexError], Outcome], ...] = ()
@@ -67,7 +67,7 @@ OTHER = Face()
 
 
 def face_of(path: str) -> Face:
-    """The face that owns a request path; OTHER for health, schema, admin and unknown paths."""
+    """Return the face that owns a request path; OTHER for health, schema, admin and unknown paths."""
     if path in ("/query", "/api/v1/rag/query"):
         return QUERY_API
     if path.startswith("/api/v1/"):

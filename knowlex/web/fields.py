@@ -1,4 +1,4 @@
-"""Reading the fields of a JSON object, strictly: "5", 5.0 and true are not integers, null is not a default.
+"""Checks of text, and fields of a JSON object read strictly where no shape describes it.
 
 Plain Python. Everything raises InvalidInput, naming the field and its limit.
 """
@@ -24,44 +24,36 @@ _DECIMAL = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def is_blank(text: str) -> bool:
-    """True if nothing is left after removing white space, control, format and other invisible characters."""
+    """Return whether nothing is left after removing white space, control and invisible characters."""
     return all(
         char.isspace() or unicodedata.category(char) in _NOTHING or _INVISIBLE.match(char) for char in text
     )
 
 
 def is_storable(text: str) -> bool:
-    """Whether PostgreSQL can: without U+0000 and lone surrogates."""
+    """Return whether PostgreSQL can store it: without U+0000 and lone surrogates."""
     return not _UNSTORABLE.search(text)
 
 
 def storable(text: str) -> str:
-    """The text with U+FFFD in place of each character that PostgreSQL cannot store; no place in it moves."""
+    """Return the text with U+FFFD for each character that PostgreSQL cannot store; no place in it moves."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def check_storable(text: str, field: str | None) -> str:
-    """The text itself. Raises InvalidInput on U+0000 and lone surrogates, which PostgreSQL cannot store."""
+    """Return the text itself. Raises InvalidInput on U+0000 and lone surrogates."""
     if not is_storable(text):
         raise InvalidInput(f"{field or 'Text'} holds a character that cannot be stored.", field=field)
     return text
 
 
 def check_question(text: str, field: str) -> str:
-    """The question as it came. Raises InvalidQuestion if it is blank, too long or cannot be stored."""
+    """Return the question as it came. Raises InvalidQuestion if it is blank, too long or cannot be stored."""
     if len(text) > MAX_QUESTION_CHARS or is_blank(text):
         raise InvalidQuestion(QUESTION_RULE, field=field)
     if _UNSTORABLE.search(text):
         raise InvalidQuestion("Query holds a character that cannot be stored.", field=field)
     return text
-
-
-def question_field(body: Mapping[str, Any], name: str) -> str:
-    """A required question. Raises InvalidQuestion, also when it is missing or not a string."""
-    value = body.get(name)
-    if not isinstance(value, str):
-        raise InvalidQuestion(QUESTION_RULE if value is None else f"{name} must be a string.", field=name)
-    return check_question(value, name)
 
 
 @overload
@@ -71,7 +63,7 @@ def text_field(
 @overload
 def text_field(body: Mapping[str, Any], name: str, *, max_chars: int, required: bool) -> str | None: ...
 def text_field(body: Mapping[str, Any], name: str, *, max_chars: int, required: bool = True) -> str | None:
-    """A non-blank string of at most `max_chars`; None only where it is missing and not required."""
+    """Return a non-blank string of at most `max_chars`; None only where it is missing and not required."""
     if name not in body:
         if required:
             raise InvalidInput(f"{name} is required.", field=name)
@@ -89,7 +81,7 @@ def int_field(body: Mapping[str, Any], name: str, *, low: int, high: int, defaul
 @overload
 def int_field(body: Mapping[str, Any], name: str, *, low: int, high: int, default: None) -> int | None: ...
 def int_field(body: Mapping[str, Any], name: str, *, low: int, high: int, default: int | None) -> int | None:
-    """An integer from `low` to `high`, both included; `default` where it is missing."""
+    """Return an integer from `low` to `high`, both included; `default` where it is missing."""
     if name not in body:
         return default
     value = body[name]
@@ -99,7 +91,7 @@ def int_field(body: Mapping[str, Any], name: str, *, low: int, high: int, defaul
 
 
 def int_parameter(text: str | None, name: str, *, low: int, high: int, default: int) -> int:
-    """The same for a query parameter: ASCII decimal digits only, `default` where it is missing."""
+    """Return the same of a query parameter: ASCII decimal digits only, `default` where it is missing."""
     if text is None:
         return default
     if not _DECIMAL.fullmatch(text) or not low <= int(text) <= high:
@@ -108,7 +100,7 @@ def int_parameter(text: str | None, name: str, *, low: int, high: int, default: 
 
 
 def bool_field(body: Mapping[str, Any], name: str, *, default: bool) -> bool:
-    """true or false, nothing else; `default` where it is missing."""
+    """Return true or false, nothing else; `default` where it is missing."""
     value = body.get(name, default)
     if not isinstance(value, bool):
         raise InvalidInput(f"{name} must be true or false.", field=name)

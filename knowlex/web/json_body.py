@@ -15,7 +15,7 @@ NOT_JSON = "Request body is not valid JSON."
 
 
 def json_object(request: HttpRequest) -> dict[str, Any]:
-    """The body as a JSON object. Raises UnsupportedMediaType, InvalidInput.
+    """Return the body as a JSON object. Raises UnsupportedMediaType, InvalidInput.
 
     Refused besides broken JSON: NaN and Infinity, numbers beyond a double or 4300 digits, nesting deeper
     than 100, U+0000 and lone surrogates in any string, an encoding other than UTF-8, a byte order mark.
@@ -31,7 +31,7 @@ def json_object(request: HttpRequest) -> dict[str, Any]:
 
 
 def parse_json(raw: bytes) -> Any:
-    """Any JSON value, under the same rules. Raises InvalidInput."""
+    """Return any JSON value, under the same rules. Raises InvalidInput."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -96,7 +96,7 @@ def _check_values(value: Any) -> None:
 
 
 def _place_of_unstorable(value: Any, path: str = "", depth: int = 0) -> str | None:
-    """Where the first such string is, as `documents[0].metadata.author`; walked only once there is one."""
+    """Return where the first such string is, as `documents[0].metadata.author`."""
     if isinstance(value, str):
         return None if is_storable(value) else path[:MAX_PATH_CHARS]
     if depth > MAX_DEPTH or not isinstance(value, list | dict):

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
+from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
 _NO_NUMBERS = (b"NaN", b"Infinity")
@@ -24,5 +25,12 @@ def plain_json_bytes(data: Any) -> bytes:
     try:
         written = to_json(data)
     except PydanticSerializationError:
-        return json_bytes(data)
-    return json_bytes(data) if any(word in written for word in _NO_NUMBERS) else written
+        return json_bytes(_plain(data))
+    return json_bytes(_plain(data)) if any(word in written for word in _NO_NUMBERS) else written
+
+
+def _plain(data: Any) -> Any:
+    """Return data without models in it."""
+    if isinstance(data, BaseModel):
+        return data.model_dump()
+    return [_plain(item) for item in data] if isinstance(data, list) else data

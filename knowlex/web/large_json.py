@@ -43,7 +43,7 @@ class LongString:
     end: int
 
     def pieces(self, field: str) -> Iterator[str]:
-        """The text, in order. Raises InvalidInput naming `field` on what a short string could not hold."""
+        """Yield the text, in order. Raises InvalidInput on what a short string could not hold."""
         at, rest = self.start, b""
         while at < self.end or rest:
             raw = rest + self.body[at : min(at + PIECE_BYTES, self.end)]
@@ -57,7 +57,7 @@ class LongString:
 
 @contextmanager
 def large_json_object(request: HttpRequest) -> Iterator[dict[str, Any]]:
-    """The body as an object whose long strings are `LongString`s, to be read before leaving.
+    """Read the body as an object whose long strings are `LongString`s, to be read before leaving.
 
     Raises UnsupportedMediaType, InvalidInput, PayloadTooLarge (more than 4 MB outside long strings).
     """

@@ -6,7 +6,7 @@ from typing import Any, cast
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from knowlex.base.errors import MethodNotAllowed
-from knowlex.web.responses import problem_response
+from knowlex.web.responses import no_content, problem_response
 
 View = Callable[..., Any]
 
@@ -36,8 +36,7 @@ def chosen(view: View, method: str | None) -> View:
 
 def _other(request: HttpRequest, allowed: list[str]) -> HttpResponse:
     if request.method == "OPTIONS":
-        response = HttpResponse(status=204)
-        del response["Content-Type"]
+        response = no_content()
     else:
         response = problem_response(
             request, MethodNotAllowed(f"Method {request.method} is not allowed here.")

@@ -1,90 +1,138 @@
-"""What the API's description says of every route: the error body, and /health."""
+"""What a view says of itself for /api/schema: an `operation` beside it, whose shapes are the view's own."""
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, TypeVar
 
-_STRING = {"type": "string"}
-_CONNECTION = {"type": "string", "enum": ["connected", "unreachable"]}
-_CONFIGURED = {"type": "string", "enum": ["connected", "unreachable", "not_configured"]}
+from pydantic import Field
 
-PROBLEM: dict[str, Any] = {
-    "type": "object",
-    "description": "Every failure, whatever the route; under /v1/ with request_id for requestId.",
-    "required": ["status", "error", "message", "details", "timestamp"],
-    "properties": {
-        "status": {"type": "integer", "description": "The HTTP status."},
-        "error": {"type": "string", "description": "A short code, for example VALIDATION_ERROR."},
-        "message": _STRING,
-        "details": {"type": "object", "description": "For example the `field` that is wrong."},
-        "timestamp": {"type": "string", "format": "date-time"},
-        "requestId": {"type": "string", "description": "The same as the header X-Request-ID."},
-        "request_id": {"type": "string", "description": "The same, under /v1/."},
-    },
+from knowlex.web.shapes import ID_SCHEMA, InputShape, Object, OutputShape, Time
+
+View = TypeVar("View", bound=Callable[..., Any])
+Schema = dict[str, Any]
+JSON, EVENTS = "application/json", "text/event-stream"
+
+FAILURES = {
+    "400": "A field, parameter or id is missing or wrong; `details.field` names it",
+    "401": "No valid API key, where keys are asked for",
+    "403": "Not within the API key's scope or collections",
+    "404": "Unknown id or collection",
+    "408": "The body arrives too slowly",
+    "409": "There is one already, or an equal request is under way",
+    "413": "The body is too large",
+    "415": "The body's content type is wrong",
+    "422": "The Idempotency-Key was used for another request",
+    "429": "Too many requests",
+    "500": "Something went wrong",
+    "503": "The database is not reachable, or the server too busy",
+    "507": "No room to store the documents",
 }
-HEALTH: dict[str, Any] = {
-    "type": "object",
-    "required": ["status", "ollama", "vector_store", "embedding_model", "timestamp"],
-    "properties": {
-        "status": {"type": "string", "enum": ["healthy", "degraded", "unhealthy"]},
-        "ollama": _CONFIGURED,
-        "vector_store": _CONNECTION,
-        "embedding_model": {"type": "string", "enum": ["loaded", "not_loaded"]},
-        "chat_model": {
-            "type": "string",
-            "enum": ["connected", "unreachable", "not_loaded", "not_configured"],
-            "description": "`not_loaded`: Ollama answers, but the model was not pulled.",
-        },
-        "database": _CONNECTION,
-        "broker": _CONNECTION,
-        "vector_index": {
-            "type": "object",
-            "nullable": True,
-            "description": "Null while the database cannot be reached.",
-            "properties": {
-                "kind": {"type": "string", "enum": ["none", "ivfflat", "hnsw"]},
-                "searches": {"type": "string", "enum": ["exact", "index"]},
-                "storage": {"type": "string", "enum": ["vector", "halfvec"]},
-                "rows": {"type": "integer", "description": "When it was built."},
-                "effort": {"type": "integer", "description": "Probes, or ef_search."},
-                "recall": {
-                    "type": "number",
-                    "nullable": True,
-                    "description": "recall@10 against exact search.",
-                },
-                "measured_at": {"type": "string", "nullable": True, "format": "date-time"},
-            },
-        },
-        "reranker": {
-            "type": "string",
-            "enum": ["connected", "loaded", "unreachable", "not_loaded", "resting"],
-            "description": "Only where a model reranks; `resting` after it was too slow or failed.",
-        },
-        "workers": {"type": "integer", "description": "Worker processes that are alive."},
-        "timestamp": {"type": "string", "format": "date-time"},
-    },
+QUERY_ID: Schema = {"X-Query-ID": {"schema": ID_SCHEMA}}
+IDEMPOTENCY_KEY: Schema = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "With it the request may be repeated for 24 hours: it is carried out once.",
 }
 
 
-def _answer(description: str) -> dict[str, Any]:
-    schema = {"$ref": "#/components/schemas/Health"}
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
+class Problem(OutputShape):
+    """Every failure, whatever the route; under /v1/ with request_id for requestId."""
+
+    status: Annotated[int, Field(description="The HTTP status.")]
+    error: Annotated[str, Field(description="A short code, for example VALIDATION_ERROR.")]
+    message: str
+    details: Annotated[Object, Field(description="For example the `field` that is wrong.")]
+    timestamp: Time
+    requestId: Annotated[str, Field(description="The same as the header X-Request-ID.")] = ""
+    request_id: Annotated[str, Field(description="The same, under /v1/.")] = ""
 
 
-OPENAPI: dict[str, Any] = {
-    "paths": {
-        "/health": {
-            "get": {
-                "operationId": "health",
-                "summary": "Whether Knowlex and what it stands on can work",
-                "tags": ["health"],
-                "responses": {"200": _answer("Healthy or degraded"), "503": _answer("Unhealthy")},
-            }
-        }
-    },
-    "components": {
-        "schemas": {"Problem": PROBLEM, "Health": HEALTH},
-        "securitySchemes": {
-            "bearer": {"type": "http", "scheme": "bearer", "description": "An API key."},
-            "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-        },
-    },
-}
+@dataclass(frozen=True)
+class Answer:
+    """A response that is no failure. content: shapes, or schemas of their own, by media type."""
+
+    description: str
+    content: Mapping[str, Any] = field(default_factory=dict)
+    headers: Schema = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """failures: statuses besides those that follow from the body, the parameters and the path.
+
+    body: shapes or schemas by media type. sorts: of a list that comes in pages; () for no pages, ("",) for
+    pages in one order. query_id_on: failures that tell the query's id.
+    """
+
+    name: str
+    summary: str
+    tag: str
+    answers: Mapping[str, Answer]
+    body: Mapping[str, Any] = field(default_factory=dict)
+    parameters: type[InputShape] | None = None
+    headers: tuple[Schema, ...] = ()
+    sorts: tuple[str, ...] = ()
+    failures: Mapping[str, str] = field(default_factory=dict)
+    query_id_on: tuple[str, ...] = ()
+    description: str = ""
+
+
+def operation(
+    name: str,
+    summary: str,
+    *answers: Any,
+    tag: str = "platform",
+    body: Any = None,
+    parameters: type[InputShape] | None = None,
+    headers: tuple[Schema, ...] = (),
+    sorts: tuple[str, ...] = (),
+    failures: str | Mapping[str, str] = "",
+    query_id_on: tuple[str, ...] = (),
+    description: str = "",
+) -> Callable[[View], View]:
+    """Describe a view. answers: as `answer` makes them. body: a shape for JSON, or shapes by media type."""
+    if isinstance(failures, str):
+        failures = {status: FAILURES[status] for status in failures.split()}
+    described = Operation(
+        name=name,
+        summary=summary,
+        tag=tag,
+        answers=dict(answers),
+        body=body if isinstance(body, dict) else {JSON: body} if body else {},
+        parameters=parameters,
+        headers=headers,
+        sorts=sorts,
+        failures=failures,
+        query_id_on=query_id_on,
+        description=description,
+    )
+
+    def describe(view: View) -> View:
+        view.operation = described  # type: ignore[attr-defined]
+        return view
+
+    return describe
+
+
+def renamed(view: View, name: str) -> View:
+    """Return the same view for a route where its operation has another name."""
+
+    async def again(*args: Any, **kwargs: Any) -> Any:
+        return await view(*args, **kwargs)
+
+    again.__dict__.update(view.__dict__, operation=replace(view.operation, name=name))  # type: ignore[attr-defined]
+    return again  # type: ignore[return-value]
+
+
+def answer(
+    status: int, description: str, content: Any = None, *, headers: Schema | None = None
+) -> tuple[str, Answer]:
+    """content: a shape for JSON, or shapes and schemas by media type; None for no body."""
+    if content is not None and not isinstance(content, dict):
+        content = {JSON: content}
+    return str(status), Answer(description, content or {}, headers or {})
+
+
+def event_stream(example: str) -> Schema:
+    return {EVENTS: {"schema": {"type": "string"}, "example": example}}

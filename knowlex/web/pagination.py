@@ -20,7 +20,7 @@ MAX_LIMIT, DEFAULT_LIMIT = 100, 50
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a client wants to see. after: None for the first page."""
+    """Which rows a client wants to see. after: None for the first page."""
 
     limit: int = DEFAULT_LIMIT
     sort: str = "created_at"
@@ -28,8 +28,8 @@ class Page:
     after: After | None = None
 
 
-def page_asked(parameters: Mapping[str, Any], *, of: str, sorts: Sequence[str], default: str) -> Page:
-    """`limit`, `sort` (`name`, or `-name`: descending), `order` (asc, desc) and `cursor` of a query string.
+def read_page(parameters: Mapping[str, Any], *, of: str, sorts: Sequence[str], default: str) -> Page:
+    """Read `limit`, `sort` (`name`, or `-name`: descending), `order` (asc, desc) and `cursor`.
 
     of: what is listed; a cursor serves one list in one order only, which it brings along.
     Raises InvalidInput.
@@ -37,10 +37,10 @@ def page_asked(parameters: Mapping[str, Any], *, of: str, sorts: Sequence[str], 
     limit = int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=DEFAULT_LIMIT)
     cursor = parameters.get("cursor")
     if not cursor:
-        sort, descending = _order(parameters, sorts, default)
+        sort, descending = _read_order(parameters, sorts, default)
         return Page(limit, sort, descending)
-    sort, descending, after = _read(cursor, of)
-    if ("sort" in parameters or "order" in parameters) and _order(parameters, sorts, default) != (
+    sort, descending, after = _read_cursor(cursor, of)
+    if ("sort" in parameters or "order" in parameters) and _read_order(parameters, sorts, default) != (
         sort,
         descending,
     ):
@@ -49,7 +49,7 @@ def page_asked(parameters: Mapping[str, Any], *, of: str, sorts: Sequence[str], 
 
 
 def next_cursor(page: Page, after: After | None, *, of: str) -> str | None:
-    """The cursor of the page behind this one; None if there is none. Signed: nobody makes one up."""
+    """Return the cursor of the next page, None if there is none. It is signed: nobody makes one up."""
     if after is None:
         return None
     value, id_ = after
@@ -59,11 +59,11 @@ def next_cursor(page: Page, after: After | None, *, of: str) -> str | None:
 
 
 def paged(rows: QuerySet[M], page: Page, *more: QuerySet[Any]) -> tuple[list[M], After | None]:
-    """One page of the rows, and its last row's place if more come behind it. One statement.
+    """Return one page of the rows, and its last row's place if more follow. One statement.
 
     more: rows of the same columns that stand among them; an index can serve each by itself.
     """
-    first, *others = (_part(some, page) for some in (rows, *more))
+    first, *others = (_from_cursor(some, page) for some in (rows, *more))
     found = list(_cut(first.union(*others, all=True), page) if others else first)
     if len(found) <= page.limit:
         return found, None
@@ -71,9 +71,9 @@ def paged(rows: QuerySet[M], page: Page, *more: QuerySet[Any]) -> tuple[list[M],
     return found[: page.limit], (getattr(last, page.sort), cast(UUID, last.pk))
 
 
-def _part(rows: QuerySet[M], page: Page) -> QuerySet[M]:
+def _from_cursor(rows: QuerySet[M], page: Page) -> QuerySet[M]:
     if page.after is not None:
-        rows = rows.filter(_behind(page.sort, page.descending, page.after))
+        rows = rows.filter(_after(page.sort, page.descending, page.after))
     return _cut(rows, page)
 
 
@@ -82,16 +82,16 @@ def _cut(rows: QuerySet[M], page: Page) -> QuerySet[M]:
     return rows.order_by(sign + page.sort, sign + "id")[: page.limit + 1]
 
 
-def _behind(sort: str, descending: bool, after: After) -> Q:
+def _after(sort: str, descending: bool, after: After) -> Q:
     value, id_ = after
-    way = "lt" if descending else "gt"
+    sign = "lt" if descending else "gt"
     # The first condition says nothing new, but an index can serve it.
-    return Q(**{f"{sort}__{way}e": value}) & (Q(**{f"{sort}__{way}": value}) | Q(**{f"id__{way}": id_}))
+    return Q(**{f"{sort}__{sign}e": value}) & (Q(**{f"{sort}__{sign}": value}) | Q(**{f"id__{sign}": id_}))
 
 
-def _order(parameters: Mapping[str, Any], sorts: Sequence[str], default: str) -> tuple[str, bool]:
-    asked = str(parameters.get("sort", default))
-    sort, descending = asked.removeprefix("-"), asked.startswith("-")
+def _read_order(parameters: Mapping[str, Any], sorts: Sequence[str], default: str) -> tuple[str, bool]:
+    given = str(parameters.get("sort", default))
+    sort, descending = given.removeprefix("-"), given.startswith("-")
     if sort not in sorts:
         raise InvalidInput(f"sort must be one of {', '.join(sorts)}, with - for descending.", field="sort")
     order = parameters.get("order")
@@ -102,7 +102,7 @@ def _order(parameters: Mapping[str, Any], sorts: Sequence[str], default: str) ->
     return sort, order == "desc"
 
 
-def _read(cursor: str, of: str) -> tuple[str, bool, After]:
+def _read_cursor(cursor: str, of: str) -> tuple[str, bool, After]:
     try:
         sort, descending, kind, value, id_ = _signer(of).unsign_object(cursor)
     except (BadSignature, ValueError, TypeError):

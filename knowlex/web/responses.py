@@ -1,4 +1,4 @@
-"""One error body for every route, and the few helpers that plain views need.
+"""Responses: bodies of shapes, the one error body of every route, and 204 and 405 for plain views.
 
 Views raise domain errors; `faces` says which status and code each face gives them.
 """
@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from pydantic import BaseModel
 from rest_framework import exceptions as drf
 from rest_framework.views import set_rollback
 
@@ -25,15 +26,17 @@ from knowlex.web.json_output import json_bytes, plain_json_bytes
 __all__ = [
     "QUERY_ID_HEADER",
     "allow",
+    "body_response",
     "exception_handler",
     "failed_query",
     "json_object",
     "json_response",
+    "no_content",
     "parse_json",
     "plain_json_response",
     "problem_body",
+    "problem_event",
     "problem_response",
-    "problem_told",
     "request_id_of",
     "utc_timestamp",
 ]
@@ -46,22 +49,36 @@ log = logging.getLogger("knowlex.errors")
 
 
 def json_response(data: Any, status: int = 200) -> HttpResponse:
-    """UUIDs and datetimes are rendered; a lone surrogate becomes `?`, so the body is always valid UTF-8."""
+    """Return JSON with UUIDs and datetimes; a lone surrogate becomes `?`, so that it is valid UTF-8."""
     return HttpResponse(json_bytes(data), status=status, content_type=JSON)
 
 
 def plain_json_response(data: Any) -> HttpResponse:
-    """The same for what is sent often and holds no dates, times or decimals; see `plain_json_bytes`."""
+    """Return JSON of what is sent often and holds no dates, times or decimals; see `plain_json_bytes`."""
     return HttpResponse(plain_json_bytes(data), content_type=JSON)
 
 
+def body_response(body: BaseModel | list[Any], status: int = 200, *, location: str = "") -> HttpResponse:
+    """Return a shape as JSON. location: where the client finds what was made."""
+    response = HttpResponse(plain_json_bytes(body), status=status, content_type=JSON)
+    if location:
+        response["Location"] = location
+    return response
+
+
+def no_content() -> HttpResponse:
+    response = HttpResponse(status=204)
+    del response["Content-Type"]
+    return response
+
+
 def request_id_of(request: HttpRequest | None) -> str:
-    """The request's id; a fresh one where no middleware has given it any."""
+    """Return the request's id; a fresh one where no middleware has given it any."""
     return str(getattr(request, "request_id", "") or new_id())
 
 
 def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, dict[str, Any]]:
-    """(status, error body) of any exception, as the face that owns the path words it."""
+    """Return (status, error body) of any exception, as the face that owns the path words it."""
     error = as_knowlex_error(exc)
     path = request.path if request is not None else ""
     face = face_of(path)
@@ -77,15 +94,15 @@ def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, 
     }
 
 
-def problem_told(request: HttpRequest | None, exc: BaseException) -> dict[str, Any]:
-    """The error body for a response that is under way already; logged as in `problem_response`."""
+def problem_event(request: HttpRequest | None, exc: BaseException) -> dict[str, Any]:
+    """Return the error body for a response that is under way already; logged as in `problem_response`."""
     status, body = problem_body(request, exc)
     _log(request, exc, status)
     return body
 
 
 def problem_response(request: HttpRequest | None, exc: BaseException) -> HttpResponse:
-    """The error response of any exception; one that is our fault is logged, with its traceback."""
+    """Return the error response of any exception; one that is our fault is logged, with its traceback."""
     status, body = problem_body(request, exc)
     _log(request, exc, status)
     response = json_response(body, status)
@@ -95,7 +112,7 @@ def problem_response(request: HttpRequest | None, exc: BaseException) -> HttpRes
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    """REST_FRAMEWORK["EXCEPTION_HANDLER"]: the same body for DRF views, whatever their renderers write."""
+    """Return the same for DRF's views, which call it by REST_FRAMEWORK["EXCEPTION_HANDLER"]."""
     set_rollback()
     request = context.get("request")
     return problem_response(getattr(request, "_request", request), exc)
@@ -111,8 +128,7 @@ def allow(*methods: str) -> Callable[[AsyncView[P]], AsyncView[P]]:
             if request.method in allowed and request.method != "OPTIONS":
                 return await view(request, *args, **kwargs)
             if request.method == "OPTIONS":
-                response = HttpResponse(status=204)
-                del response["Content-Type"]
+                response = no_content()
             else:
                 error = MethodNotAllowed(f"Method {request.method} is not allowed here.")
                 response = problem_response(request, error)
@@ -126,7 +142,7 @@ def allow(*methods: str) -> Callable[[AsyncView[P]], AsyncView[P]]:
 
 
 def failed_query(request: HttpRequest, query_id: UUID) -> None:
-    """The question that this request asked is recorded as failed: its error response is to tell the id."""
+    """Let the error response carry the id of the question, which is recorded as failed."""
     request.failed_query_id = query_id  # type: ignore[attr-defined]
 
 

@@ -17,7 +17,7 @@ from rag.citations.numbering import FirstCited, numbered
 from rag.history import recent
 from rag.history.listing import UNWRITTEN, unknown_query
 from rag.history.recorder import flush_here, waits
-from rag.question_settings import question_again
+from rag.question_settings import restore_question
 from rag.types.question import Question
 from rag.types.retrieval import Passage
 
@@ -83,7 +83,7 @@ async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> Replayed:
     """
     asker = Caller("replay", access, fresh=True, replay_of=query_id)
     past = await _past(query_id, access)
-    question = question_again(
+    question = restore_question(
         past["rewritten_query"] or past["original_query"],
         original=past["original_query"] if past["rewritten_query"] else "",
         collection_ids=past["collection_ids"],

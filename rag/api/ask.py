@@ -1,80 +1,122 @@
 """POST /api/v1/rag/ask: a question to the default collection, answered with the chunks that were used."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
+from pydantic import ConfigDict, Field
 
-from knowlex.web.fields import int_field, question_field, text_field
-from knowlex.web.responses import allow, json_object
+from knowlex.web.openapi import operation
+from knowlex.web.responses import allow
+from knowlex.web.shapes import CamelShape, Count, InputShape, Number, QuestionText, integer, read_body
 from knowlex.web.sse import wants_events
 from rag.answering import services
 from rag.answering.ask import AskResult
-from rag.api.common import answer_response, asked_by, asker_of, question_as_asked
-from rag.api.metadata import answer_metadata
-from rag.api.sse import Telling, event_response
+from rag.api.answers import (
+    NOT_ENOUGH,
+    AnswerMetadata,
+    CollectionName,
+    MaxTokens,
+    answer_metadata,
+    answer_question,
+    answer_response,
+    answered,
+    asker_of,
+    question_as_asked,
+)
+from rag.api.events import AnswerFormat, event_response
 from rag.citations.numbering import Numbering, PlaceOf, numbered
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 
 DEFAULT_TOP_K = 5
-NOT_ENOUGH = "I don't have enough information to answer that."
+
+
+class AskRequest(InputShape):
+    model_config = ConfigDict(json_schema_extra={"example": {"query": "How are answers cited?", "topK": 5}})
+
+    query: QuestionText
+    topK: Annotated[int, integer(1, 50)] = DEFAULT_TOP_K
+    maxTokens: MaxTokens = None
+    collection: CollectionName = None
+
+
+class SourceChunk(CamelShape):
+    chunk_id: UUID
+    document_id: UUID
+    chunk_index: Count
+    content: str
+    score: Annotated[Number, Field(description="Cosine distance, lower is closer.")]
+    title: str
+    page_number: int | None
+    relevance: Number
+
+
+class AskResponse(CamelShape):
+    query: str
+    answer: Annotated[str, Field(description="With [k] for sourceChunks[k - 1].")]
+    source_chunks: list[SourceChunk]
+    metadata: AnswerMetadata
 
 
 @allow("POST")
+@operation(
+    "ask",
+    "Answer a question from the chunks",
+    answered(AskResponse),
+    tag="ask",
+    body=AskRequest,
+    failures={
+        "404": "No such collection",
+        "500": "The search or the chat model failed",
+        "503": "The database is not reachable",
+    },
+    query_id_on=("500", "503"),
+)
 async def ask(request: HttpRequest) -> HttpResponseBase:
     asker = asker_of(request, "ask")
-    body = json_object(request)
-    text = question_field(body, "query")
-    top_k = int_field(body, "topK", low=1, high=50, default=DEFAULT_TOP_K)
-    max_tokens = int_field(body, "maxTokens", low=1, high=4096, default=None)
-    collection = text_field(body, "collection", max_chars=255, required=False)
-    collections = [collection] if collection is not None else []
+    asked = read_body(request, AskRequest)
     question = await services.make_question(
-        text, access=asker.access, collections=collections, top_k=top_k, max_tokens=max_tokens
+        asked.query,
+        access=asker.access,
+        collections=[asked.collection] if asked.collection else [],
+        top_k=asked.topK,
+        max_tokens=asked.maxTokens,
     )
     if wants_events(request):
-        return await event_response(request, question, asker, TELLING)
-    asked = await asked_by(request, question, asker)
-    return answer_response(asked, _body(asked))
+        return await event_response(request, question, asker, FORMAT)
+    result = await answer_question(request, question, asker)
+    return answer_response(result, ask_body(result))
 
 
-def _body(asked: AskResult) -> dict[str, Any]:
+def ask_body(asked: AskResult) -> AskResponse:
     answer = asked.answer
     chunks = _by_distance(answer.context)
     text, numbering = numbered(answer, _places(chunks))
-    return {
-        "query": question_as_asked(asked),
-        "answer": text if answer.answered else NOT_ENOUGH,
-        "sourceChunks": [_chunk(passage) for _, passage in chunks] if answer.answered else [],
-        "metadata": answer_metadata(asked, text, numbering),
-    }
+    return AskResponse(
+        query=question_as_asked(asked),
+        answer=text if answer.answered else NOT_ENOUGH,
+        source_chunks=[_chunk(passage) for _, passage in chunks] if answer.answered else [],
+        metadata=AnswerMetadata(**answer_metadata(asked, text, numbering)),
+    )
 
 
 def _by_distance(context: Sequence[Passage]) -> list[tuple[int, Passage]]:
-    """The passages with their numbers in the context, closest first, whatever ranked them."""
-    return sorted(enumerate(context, start=1), key=lambda one: one[1].distance or 0.0)
+    """Return the passages with their numbers in the context, closest first, whatever ranked them."""
+    return sorted(enumerate(context, start=1), key=lambda numbered: numbered[1].distance or 0.0)
 
 
 def _places(chunks: Sequence[tuple[int, Passage]]) -> PlaceOf:
     return {number: place for place, (number, _) in enumerate(chunks, start=1)}.__getitem__
 
 
-def _chunk(passage: Passage) -> dict[str, Any]:
-    return {
-        "chunkId": passage.chunk_id,
-        "documentId": passage.document_id,
-        "chunkIndex": passage.chunk_index,
-        "content": passage.content,
-        "score": passage.distance,
-        "title": passage.title,
-        "pageNumber": passage.page_number,
-        "relevance": passage.relevance,
-    }
+def _chunk(passage: Passage) -> SourceChunk:
+    return SourceChunk.model_validate({**passage._asdict(), "score": passage.distance})
 
 
 def _numbering(started: Started) -> Numbering:
     return Numbering(_places(_by_distance(started.context)))
 
 
-TELLING = Telling(_body, _numbering, sources="sourceChunks")
+FORMAT = AnswerFormat(lambda asked: ask_body(asked).model_dump(), _numbering, sources="sourceChunks")

@@ -1,14 +1,87 @@
-"""GET /health: the Service's `health_check()`; 200 when healthy or degraded, 503 when unhealthy."""
+"""GET /health and GET /metrics: whether Knowlex works, and how much it does."""
+
+from datetime import datetime
+from typing import Annotated, Literal
 
 from django.http import HttpRequest, HttpResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import Field
 
+from documents.access import access_of
+from knowlex.base.errors import Forbidden
+from knowlex.runtime.metrics import REGISTRY
+from knowlex.web.openapi import answer, operation
 from knowlex.web.responses import allow, json_response
+from knowlex.web.shapes import Number, OutputShape, Time
 from rag.health import health_check
+from rag.metrics import state
+
+Connection = Literal["connected", "unreachable"]
+
+
+class VectorIndex(OutputShape):
+    """Null while the database cannot be reached."""
+
+    kind: Literal["none", "ivfflat", "hnsw"]
+    searches: Literal["exact", "index"]
+    storage: Literal["vector", "halfvec"]
+    rows: Annotated[int, Field(description="When it was built.")]
+    effort: Annotated[int, Field(description="Probes, or ef_search.")]
+    recall: Annotated[Number | None, Field(description="recall@10 against exact search.")]
+    measured_at: datetime | None
+
+
+class Health(OutputShape):
+    status: Literal["healthy", "degraded", "unhealthy"]
+    ollama: Literal["connected", "unreachable", "not_configured"]
+    vector_store: Connection
+    embedding_model: Literal["loaded", "not_loaded"]
+    timestamp: Time
+    chat_model: Annotated[
+        Literal["connected", "unreachable", "not_loaded", "not_configured"],
+        Field(description="`not_loaded`: Ollama answers, but the model was not pulled."),
+    ]
+    database: Connection
+    broker: Connection
+    vector_index: VectorIndex | None
+    workers: Annotated[int, Field(description="Worker processes that are alive.")]
+    reranker: Annotated[
+        Literal["connected", "loaded", "unreachable", "not_loaded", "resting"],
+        Field(description="Only where a model reranks; `resting` after it was too slow or failed."),
+    ] = "connected"
 
 
 @allow("GET")
+@operation(
+    "health",
+    "Whether Knowlex and what it stands on can work",
+    answer(200, "Healthy or degraded", Health),
+    answer(503, "Unhealthy", Health),
+    tag="operating",
+)
 async def health(request: HttpRequest) -> HttpResponse:
+    """Return the Service's `health_check()`: 200 when healthy or degraded, 503 when unhealthy."""
     body = await health_check()
     response = json_response(body, 503 if body["status"] == "unhealthy" else 200)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@allow("GET")
+@operation(
+    "metrics",
+    "Counters and gauges for Prometheus",
+    answer(200, "Prometheus' text format", {"text/plain": {"schema": {"type": "string"}}}),
+    tag="operating",
+)
+async def metrics(request: HttpRequest) -> HttpResponse:
+    """Return what this web process counted since it started, and how things stand now.
+
+    All is of the whole installation: an API key that is bound to collections gets 403.
+    """
+    if access_of(request).collection_ids is not None:
+        raise Forbidden("Metrics are of all collections; this API key is bound to some.")
+    text = generate_latest(REGISTRY) + generate_latest(await state())
+    response = HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
     response["Cache-Control"] = "no-store"
     return response

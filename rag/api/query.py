@@ -4,53 +4,124 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
+from pydantic import ConfigDict, Field
 
 from knowlex.base.errors import InvalidQuestion
-from knowlex.web.fields import QUESTION_RULE, int_field, question_field, text_field
-from knowlex.web.responses import allow, json_object
+from knowlex.web.fields import QUESTION_RULE
+from knowlex.web.json_body import json_object
+from knowlex.web.openapi import operation
+from knowlex.web.responses import allow
+from knowlex.web.shapes import CamelShape, InputShape, Omittable, OutputShape, QuestionText, integer, parse
 from knowlex.web.sse import wants_events
 from rag.answering import services
 from rag.answering.ask import AskResult
-from rag.api.common import answer_response, asked_by, asker_of
-from rag.api.metadata import answer_metadata
-from rag.api.sse import Telling, event_response
+from rag.api.answers import (
+    NOT_ENOUGH,
+    AnswerMetadata,
+    CollectionName,
+    MaxTokens,
+    TimedShape,
+    answer_metadata,
+    answer_question,
+    answer_response,
+    answered,
+    asker_of,
+)
+from rag.api.events import AnswerFormat, event_response
 from rag.citations import claim
 from rag.citations.numbering import FirstCited, Numbering, PlaceOf, PlainWriter, clean, numbered, snippet
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 
 DEFAULT_SOURCES = {"query": 10, "question": 5}
-NOT_ENOUGH = "I don't have enough information to answer that."
 NOT_FOUND = "Answer not found in provided content"
+Sources = Omittable[Annotated[int, integer(1, 50)]]
+
+
+class AskedFields(InputShape):
+    maxTokens: MaxTokens = None
+    collection: CollectionName = None
+
+
+class QueryRequest(AskedFields):
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"query": "How are answers cited?", "maxSources": 10}}
+    )
+
+    query: QuestionText
+    maxSources: Annotated[Sources, Field(description="10 if it is left out.")] = None
+    topK: Annotated[Sources, Field(description="Another name for maxSources.")] = None
+
+
+class BookRequest(AskedFields):
+    question: QuestionText
+    topK: Annotated[Sources, Field(description="5 if it is left out.")] = None
+    maxSources: Annotated[Sources, Field(description="Another name for topK. Goes before it.")] = None
+
+
+class CitedDocument(OutputShape):
+    id: UUID
+    title: str
+    snippet: str
+    url: str | None
+    pageNumber: int | None
+    pages: list[int]
+
+
+class QueryMetadata(AnswerMetadata, TimedShape):
+    pass
+
+
+class QueryResponse(CamelShape):
+    answer: Annotated[str, Field(description="With [k] for citedDocuments[k - 1].")]
+    cited_documents: list[CitedDocument]
+    metadata: QueryMetadata
+
+
+class BookSource(OutputShape):
+    source_file: str
+    chapter: str
+    section: str
+
+
+class BookResponse(OutputShape):
+    answer: str
+    sources: list[BookSource]
 
 
 @allow("POST")
+@operation(
+    "query",
+    "Answer a question with cited documents (`query`) or book places (`question`)",
+    answered(QueryResponse | BookResponse),
+    tag="ask",
+    body=QueryRequest | BookRequest,
+    failures={"404": "No such collection", "503": "RETRIEVAL_FAILED or SYNTHESIS_FAILED"},
+    query_id_on=("503",),
+)
 async def query(request: HttpRequest) -> HttpResponseBase:
     asker = asker_of(request, "query")
     body = json_object(request)
     field = _question_name(body)
-    text = question_field(body, field)
-    top_k = int_field(body, "topK", low=1, high=50, default=DEFAULT_SOURCES[field])
-    max_sources = int_field(body, "maxSources", low=1, high=50, default=top_k)
-    max_tokens = int_field(body, "maxTokens", low=1, high=4096, default=None)
-    collection = text_field(body, "collection", max_chars=255, required=False)
-    collections = [collection] if collection is not None else []
+    shape: type[QueryRequest] | type[BookRequest] = QueryRequest if field == "query" else BookRequest
+    asked = parse(shape, body)
     question = await services.make_question(
-        text,
+        getattr(asked, field),
         access=asker.access,
-        collections=collections,
-        top_k=max_sources,
-        max_tokens=max_tokens,
+        collections=[asked.collection] if asked.collection else [],
+        top_k=asked.maxSources or asked.topK or DEFAULT_SOURCES[field],
+        max_tokens=asked.maxTokens,
         strict_context=field == "query",  # its document: each passage is held to the threshold
     )
-    asker, telling = (asker, QUERY) if field == "query" else (replace(asker, face="book"), BOOK)
+    asker, answer_format = (asker, QUERY) if field == "query" else (replace(asker, face="book"), BOOK)
     if wants_events(request):
-        return await event_response(request, question, asker, telling)
-    asked = await asked_by(request, question, asker)
-    return answer_response(asked, telling.body(asked))
+        return await event_response(request, question, asker, answer_format)
+    result = await answer_question(request, question, asker)
+    return answer_response(result, query_body(result) if field == "query" else book_body(result))
 
 
 def _question_name(body: dict[str, Any]) -> str:
@@ -62,14 +133,27 @@ def _question_name(body: dict[str, Any]) -> str:
     return given[0]
 
 
-def _query_body(asked: AskResult) -> dict[str, Any]:
+def query_body(asked: AskResult) -> QueryResponse:
     answer = asked.answer
     text, numbering = numbered(answer, _by_document(answer.context))
-    return {
-        "answer": text if answer.answered else NOT_ENOUGH,
-        "citedDocuments": _documents(asked, numbering.place_of),
-        "metadata": {"processingTimeMs": asked.latency_ms, **answer_metadata(asked, text, numbering)},
-    }
+    return QueryResponse(
+        answer=text if answer.answered else NOT_ENOUGH,
+        cited_documents=_documents(asked, numbering.place_of),
+        metadata=QueryMetadata(
+            processing_time_ms=asked.latency_ms, **answer_metadata(asked, text, numbering)
+        ),
+    )
+
+
+def book_body(asked: AskResult) -> BookResponse:
+    answer = asked.answer
+    if not answer.answered:
+        return BookResponse(answer=NOT_FOUND, sources=[])
+    places = dict.fromkeys(_place(answer.context[n - 1]) for n in answer.cited)
+    sources = [
+        BookSource(source_file=name, chapter=chapter, section=section) for name, chapter, section in places
+    ]
+    return BookResponse(answer=clean(answer.text), sources=sources)
 
 
 def _by_document(context: Sequence[Passage]) -> PlaceOf:
@@ -77,14 +161,16 @@ def _by_document(context: Sequence[Passage]) -> PlaceOf:
     return FirstCited(lambda number: context[number - 1].document_id)
 
 
-def _documents(asked: AskResult, place_of: PlaceOf) -> list[dict[str, Any]]:
-    """In the order of first citation."""
+def _documents(asked: AskResult, place_of: PlaceOf) -> list[CitedDocument]:
+    """Return them in the order of first citation."""
     first = {place_of(n): n for n in reversed(asked.answer.cited)}
     return [_cited(asked, first[place]) for place in sorted(first)]
 
 
-def _cited(asked: AskResult, n: int) -> dict[str, Any]:
-    """One document; n is the first of its passages that the answer cites. pages: those of what it quotes.
+def _cited(asked: AskResult, n: int) -> CitedDocument:
+    """Return one document; n is the first of its passages that the answer cites.
+
+    pages: those of what the answer quotes.
 
     pageNumber and snippet are of the page that most of what is quoted stands on: what leads to an answer may
     stand on the page before.
@@ -101,27 +187,15 @@ def _cited(asked: AskResult, n: int) -> dict[str, Any]:
     number = quoted.most_common(1)[0][0] if quoted else passage.page_number
     main = next((citation for citation, page in quotes if page == number), None)
     shown = passages[main.passage - 1] if main else passage
-    said = asked.answer.text[main.answer_start : main.answer_end] if main else claim(asked.answer.text, n)
-    return {
-        "id": passage.document_id,
-        "title": passage.title,
-        "snippet": snippet(shown.content, said),
-        "url": None,
-        "pageNumber": number,
-        "pages": sorted({page for _, page in quotes if page is not None}),
-    }
-
-
-def _book_body(asked: AskResult) -> dict[str, Any]:
-    answer = asked.answer
-    if not answer.answered:
-        return {"answer": NOT_FOUND, "sources": []}
-    sources = dict.fromkeys(_place(answer.context[n - 1]) for n in answer.cited)
-    names = ("source_file", "chapter", "section")
-    return {
-        "answer": clean(answer.text),
-        "sources": [dict(zip(names, source, strict=True)) for source in sources],
-    }
+    claimed = asked.answer.text[main.answer_start : main.answer_end] if main else claim(asked.answer.text, n)
+    return CitedDocument(
+        id=passage.document_id,
+        title=passage.title,
+        snippet=snippet(shown.content, claimed),
+        url=None,
+        pageNumber=number,
+        pages=sorted({page for _, page in quotes if page is not None}),
+    )
 
 
 def _place(passage: Passage) -> tuple[str, str, str]:
@@ -132,5 +206,5 @@ def _numbering(started: Started) -> Numbering:
     return Numbering(_by_document(started.context))
 
 
-QUERY = Telling(_query_body, _numbering, sources="citedDocuments")
-BOOK = Telling(_book_body, lambda _: PlainWriter(), sources="sources")
+QUERY = AnswerFormat(lambda asked: query_body(asked).model_dump(), _numbering, sources="citedDocuments")
+BOOK = AnswerFormat(lambda asked: book_body(asked).model_dump(), lambda _: PlainWriter(), sources="sources")

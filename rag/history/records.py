@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from knowlex.web.fields import storable
 from rag.citations.numbering import FirstCited, Numbering, misstatements, numbered
-from rag.question_settings import filters_of, settings_of
+from rag.question_settings import stored_filters, stored_settings
 from rag.types.answer import Answer, Citation
 from rag.types.question import Question
 from rag.types.retrieval import Passage
@@ -90,8 +90,8 @@ def _query(record: Record) -> dict[str, Any]:
         "original_query": storable(question.original or question.text),
         "rewritten_query": storable(question.text) if question.original else "",
         "collection_ids": question.collection_ids,
-        "filters": filters_of(question.filters),
-        "settings": settings_of(question),
+        "filters": stored_filters(question.filters),
+        "settings": stored_settings(question),
         "cached": record.cached,
         "replay_of": record.replay_of,
         "latency_ms": record.latency_ms,

@@ -8,7 +8,7 @@ from django.utils import timezone
 from documents.models import Collection
 from knowlex.base.ids import new_id
 from rag.models.querysets import DOUBTFUL, QueryQuerySet
-from rag.question_settings import question_again
+from rag.question_settings import restore_question
 from rag.types.question import Question
 
 
@@ -65,7 +65,7 @@ class Query(models.Model):
 
     def again(self) -> Question:
         """As it was asked, without a deadline."""
-        return question_again(
+        return restore_question(
             self.rewritten_query or self.original_query,
             original=self.original_query if self.rewritten_query else "",
             collection_ids=self.collection_ids,

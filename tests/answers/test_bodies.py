@@ -5,9 +5,10 @@ from typing import Any
 
 from knowlex.base.ids import new_id
 from rag.answering.ask import AskResult
-from rag.api import ask, query
-from rag.api.v1.answers import answer_body
-from rag.api.v1.questions import ReplySettings
+from rag.api.ask import ask_body
+from rag.api.query import query_body
+from rag.api.v1 import query
+from rag.api.v1.questions import QuestionSettings
 from rag.types.answer import Answer, Citation, Contradiction, Support, Verification
 from rag.types.question import Question
 from tests.rag.factory import passage, question
@@ -48,12 +49,16 @@ def asked(asking: Question | None = None) -> AskResult:
     return AskResult(answer, new_id(), "tea", cached=False, latency_ms=7, pages=(3, 4, 3))
 
 
+def answer_body(asked: AskResult, settings: QuestionSettings) -> dict[str, Any]:
+    return query.answer_body(asked, settings).model_dump()
+
+
 def claims_of(answer: str, citations: list[dict[str, Any]], start: str, end: str) -> list[str]:
     return [answer[one[start] : one[end]] for one in citations]
 
 
 def test_the_platform_numbers_passages_by_first_citation():
-    body = answer_body(asked(), ReplySettings(response_format="json"))
+    body = answer_body(asked(), QuestionSettings(response_format="json"))
     assert body["answer"].startswith("It has 253 steps [1]. It is 54 metres tall and was lit in 1874 [2][1].")
     assert [source["chunk_id"] for source in body["sources"]] == [CONTEXT[2].chunk_id, CONTEXT[1].chunk_id]
     assert [one["citation_index"] for one in body["citations"]] == [1, 2, 1]
@@ -74,12 +79,12 @@ def test_the_platform_numbers_passages_by_first_citation():
 
 
 def test_a_contradicted_claim_is_told_with_what_is_missing_and_its_place_in_the_answer():
-    body = answer_body(asked(), ReplySettings())
+    body = answer_body(asked(), QuestionSettings())
     (claim,) = body["contradicted"]
     assert (claim["text"], claim["missing"]) == ("It is red, not 90 years old", ("90 years", "not"))
     assert body["answer"][claim["answer_start"] : claim["answer_end"]] == "It is red [1], not 90 years old"
     assert body["verification"] == COUNTS
-    for body, marker in ((ask._body(asked()), "[2]"), (query._query_body(asked()), "[1]")):
+    for body, marker in ((ask_body(asked()).model_dump(), "[2]"), (query_body(asked()).model_dump(), "[1]")):
         (claim,) = body["metadata"]["contradicted"]
         assert (claim["text"], claim["missing"]) == ("It is red, not 90 years old", ("90 years", "not"))
         shown = body["answer"][claim["answerStart"] : claim["answerEnd"]]
@@ -89,23 +94,25 @@ def test_a_contradicted_claim_is_told_with_what_is_missing_and_its_place_in_the_
 
 def test_without_an_answer_nothing_is_counted():
     nothing = Answer(question("How tall?"), False, "", (), (), 0, 0.0, reason="not_supported")
-    body = answer_body(replace(asked(), answer=nothing, pages=()), ReplySettings())
+    body = answer_body(replace(asked(), answer=nothing, pages=()), QuestionSettings())
     assert body["contradicted"] == []
     assert body["verification"] == dict.fromkeys(COUNTS, 0)
 
 
 def test_the_claims_of_one_that_could_not_be_confirmed_are_unverified():
     doubtful = replace(asked().answer, citations=(replace(CITATIONS[0], support="unverified"),))
-    body = answer_body(replace(asked(), answer=doubtful, pages=(3,)), ReplySettings(response_format="json"))
+    body = answer_body(
+        replace(asked(), answer=doubtful, pages=(3,)), QuestionSettings(response_format="json")
+    )
     assert [claim["support"] for claim in body["claims"]] == ["unverified"]
 
 
 def test_claims_are_told_in_json_only():
-    assert "claims" not in answer_body(asked(), ReplySettings())
+    assert "claims" not in answer_body(asked(), QuestionSettings())
 
 
 def test_ask_numbers_passages_by_distance():
-    body = ask._body(asked())
+    body = ask_body(asked()).model_dump()
     assert body["answer"].startswith("It has 253 steps [2]. It is 54 metres tall and was lit in 1874 [3][2].")
     citations = body["metadata"]["citations"]
     assert [one["citationIndex"] for one in citations] == [2, 3, 2]
@@ -115,7 +122,7 @@ def test_ask_numbers_passages_by_distance():
 
 
 def test_query_numbers_documents_by_first_citation():
-    body = query._query_body(asked())
+    body = query_body(asked()).model_dump()
     citations = body["metadata"]["citations"]
     for one in citations:
         assert body["citedDocuments"][one["citationIndex"] - 1]["id"] == one["documentId"]
@@ -133,7 +140,7 @@ def test_query_names_the_page_that_most_of_a_documents_quotes_stand_on():
     )
     shown = (passage(1, text, page_number=3, last_page=4),)
     answer = Answer(question("When?"), True, told, shown, (1,), 1, 0.9, citations=citations)
-    body = query._query_body(AskResult(answer, new_id(), "", cached=False, latency_ms=7, pages=(3, 4)))
+    body = query_body(AskResult(answer, new_id(), "", cached=False, latency_ms=7, pages=(3, 4))).model_dump()
     (document,) = body["citedDocuments"]
     assert (document["pageNumber"], document["pages"]) == (4, [3, 4])
     assert document["snippet"].startswith("The lighthouse of Norderney was lit")
@@ -141,6 +148,6 @@ def test_query_names_the_page_that_most_of_a_documents_quotes_stand_on():
 
 def test_a_follow_up_is_told_as_it_was_asked_and_as_it_was_understood():
     follow_up = question("How tall is the lighthouse?", original="How tall is it?")
-    assert ask._body(asked(follow_up))["query"] == "How tall is it?"
-    body = answer_body(asked(follow_up), ReplySettings())
+    assert ask_body(asked(follow_up)).model_dump()["query"] == "How tall is it?"
+    body = answer_body(asked(follow_up), QuestionSettings())
     assert body["rewritten_query"] == "How tall is the lighthouse?"

@@ -15,8 +15,8 @@ from knowlex.base.errors import SynthesisFailed
 from knowlex.base.ids import new_id
 from knowlex.web.sse import COMMENT, EventStream, event
 from rag.answering.ask import AskResult, Caller, StreamEvent
-from rag.api import sse
-from rag.api.sse import Telling
+from rag.api import events as sse
+from rag.api.events import AnswerFormat
 from rag.citations.numbering import FirstCited, Numbering
 from rag.types.answer import Answer, Started
 from rag.types.question import Question
@@ -24,7 +24,7 @@ from tests.answers.asking import events_in
 from tests.rag.factory import passage, question
 
 CONTEXT = (passage(1), passage(2))
-TELLING = Telling(
+FORMAT = AnswerFormat(
     lambda asked: {"answer": asked.answer.text or "Not enough.", "found": []},
     lambda _: Numbering(FirstCited(lambda n: n)),
     sources="found",
@@ -69,7 +69,7 @@ def responding(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(sse, "ask_stream", story.tell)
         monkeypatch.setattr(sse, "COMMENT_S", comment_s)
         asker = Caller("platform", FULL)
-        response = await sse.event_response(a_request(), question(), asker, TELLING)
+        response = await sse.event_response(a_request(), question(), asker, FORMAT)
         assert response["X-Query-ID"] == str(asker.query_id)
         try:
             yield response

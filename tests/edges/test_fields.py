@@ -10,9 +10,11 @@ from knowlex.web.fields import (
     check_question,
     int_field,
     int_parameter,
-    question_field,
     text_field,
 )
+from knowlex.web.shapes import parse
+from rag.api.ask import AskRequest
+from rag.api.v1.questions import QueryAsked
 
 NOT_INTEGERS = ["5", 5.0, 5.5, True, False, None, [], {}, "", "\u0665", 0, -1, 51, 10**30]
 BLANK = [
@@ -86,7 +88,7 @@ def test_a_question_has_2000_characters_not_bytes() -> None:
 )
 def test_a_question_field_is_a_string(body: dict[str, Any]) -> None:
     with pytest.raises(InvalidQuestion) as caught:
-        question_field(body, "query")
+        parse(AskRequest, body)
 
     assert caught.value.details == {"field": "query"}
 
@@ -101,3 +103,38 @@ def test_a_text_field_is_required_unless_said_otherwise() -> None:
 def test_a_text_field_is_a_visible_string_within_its_length(value: Any) -> None:
     with pytest.raises(InvalidInput):
         text_field({"name": value}, "name", max_chars=10)
+
+
+@pytest.mark.parametrize("value", NOT_INTEGERS, ids=repr)
+def test_an_integer_of_a_shape_is_as_strict_and_named_with_its_limits(value: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^settings\.top_k must be an integer from 1 to 50\.$") as caught:
+        parse(QueryAsked, {"query": "why?", "settings": {"top_k": value}})
+
+    assert caught.value.field == "settings.top_k"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"settings": None}, "settings must be an object."),
+        ({"settings": {"rerank": None}}, "settings.rerank must be true or false."),
+        ({"settings": {"mode": "magic"}}, "settings.mode must be one of hybrid, dense, sparse, exact."),
+        ({"conversation_id": None}, "conversation_id must be a string."),
+        ({"conversation_id": " "}, "conversation_id must be non-blank and at most 255 characters."),
+        ({"filters": None}, "filters must be an object."),
+        ({"filters": {"page": {"from": 3, "to": 2}}}, "filters.page must not have its from after its to."),
+        ({"filters": {"documents": ["x"]}}, "filters.documents[0] is not a valid UUID."),
+    ],
+    ids=repr,
+)
+def test_the_field_of_a_shape_that_is_wrong_is_named_with_its_rule(body: dict[str, Any], message: str):
+    with pytest.raises(InvalidInput) as caught:
+        parse(QueryAsked, {"query": "why?", **body})
+
+    assert caught.value.message == message
+
+
+def test_what_is_left_out_of_a_shape_has_its_default_and_what_is_unknown_is_passed_over():
+    asked = parse(QueryAsked, {"query": "why?", "colour": "red", "settings": {"shade": 5}})
+
+    assert (asked.settings.top_k, asked.settings.rerank, asked.conversation_id) == (10, None, None)

@@ -82,7 +82,7 @@ def test_no_two_operations_of_the_schema_have_one_name(server: Stack):
     assert len(set(names)) == len(names)
     assert not [
         name for name in names if re.search(r"_\d+$", name)
-    ]  # made by drf-spectacular of one given twice
+    ]  # as generators mark a name that was given twice
 
 
 def test_the_address_that_up_prints_leads_a_browser_to_the_documentation(server: Stack):

@@ -39,7 +39,7 @@ async def checked(recording: Recorder) -> Record:
 
 @sync_to_async
 def shown(one: Record) -> dict[str, Any]:
-    return explained_body(get_query(one.query_id, access=FULL))
+    return explained_body(get_query(one.query_id, access=FULL)).model_dump()
 
 
 async def test_states_contradictions_and_counts_are_shown(recording: Recorder):

@@ -5,6 +5,10 @@ from typing import Any
 
 import pytest
 
+from knowlex.base.errors import InvalidInput
+from knowlex.values import filter_keys
+from knowlex.web.shapes import parse
+from rag.api.v1.filters import SearchFilters
 from tests.search.conftest import Library, found, post
 from tests.support.api import UNKNOWN_ID, assert_problem
 
@@ -110,13 +114,9 @@ def test_a_filter_that_cannot_be_used_is_named(library: Library, filters: Any, f
 
 def test_only_listed_keys_of_the_listed_types_where_there_is_a_list(settings: Any):
     """Without a server of its own: the view's parsing, with another setting."""
-    from knowlex.base.errors import InvalidInput
-    from knowlex.values import filter_keys
-    from rag.api.v1.filters import filters_field
-
     settings.FILTER_KEYS = filter_keys("year:integer, on:date ,author, price:number,draft:boolean")
     usable = {"year": {"gte": 5}, "on": "2026-01-01", "author": 5, "price": 1, "draft": True}
-    assert len(filters_field({"filters": {"metadata": usable}}).metadata) == 5
+    assert len(parse(SearchFilters, {"metadata": usable}).metadata) == 5
     for key, value in {
         "other": 1,
         "year": "5",
@@ -125,7 +125,7 @@ def test_only_listed_keys_of_the_listed_types_where_there_is_a_list(settings: An
         "draft": 1,
     }.items():
         with pytest.raises(InvalidInput) as refused:
-            filters_field({"filters": {"metadata": {key: value}}})
+            parse(SearchFilters, {"metadata": {key: value}})
         assert refused.value.field == f"filters.metadata.{key}"
     assert "author, draft, on, price, year" in _refusal({"other": 1})
     assert filter_keys("") is None
@@ -135,9 +135,6 @@ def test_only_listed_keys_of_the_listed_types_where_there_is_a_list(settings: An
 
 
 def _refusal(metadata: dict[str, Any]) -> str:
-    from knowlex.base.errors import InvalidInput
-    from rag.api.v1.filters import filters_field
-
     with pytest.raises(InvalidInput) as refused:
-        filters_field({"filters": {"metadata": metadata}})
+        parse(SearchFilters, {"metadata": metadata})
     return refused.value.message

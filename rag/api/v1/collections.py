@@ -1,8 +1,10 @@
 """/v1/collections: making, listing, changing and counting collections."""
 
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from pydantic import ConfigDict, Field
 
 from documents.access import access_of
 from documents.library import collections
@@ -10,115 +12,188 @@ from embeddings.ingest import documents
 from embeddings.tasks import hint_delivery
 from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import parse_id
-from knowlex.web.fields import check_storable
-from knowlex.web.pagination import next_cursor, page_asked
-from knowlex.web.responses import json_object, json_response, utc_timestamp
-from rag.api.v1.question_fields import search_text, settings_field
+from knowlex.web.openapi import answer, operation
+from knowlex.web.pagination import next_cursor, read_page
+from knowlex.web.responses import body_response
+from knowlex.web.shapes import (
+    AsItIs,
+    Count,
+    InputShape,
+    Object,
+    Omittable,
+    OutputShape,
+    Time,
+    object_rule,
+    read_body,
+    read_parameters,
+    storable_text,
+)
+from rag.api.v1.parameters import CHUNKING, Cursor, NamesHolding
 from rag.history.collection_statistics import collection_statistics
 
 SORTS = ("name", "created_at")
 MAX_DESCRIPTION_CHARS = 10_000
+_SETTINGS = {
+    "type": "object",
+    "properties": {
+        **CHUNKING,
+        "embedding_model": {"type": "string"},
+        "default_permissions": {"type": "object", "additionalProperties": True},
+    },
+    "additionalProperties": False,
+}
+Description = Annotated[str, storable_text(MAX_DESCRIPTION_CHARS)]
 
 
+class NewCollection(InputShape):
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"name": "manuals", "description": "What came with the machines."}}
+    )
+
+    name: Annotated[str, storable_text()]
+    description: Description = ""
+    settings: Annotated[dict[str, Any], object_rule(_SETTINGS)] = {}
+
+
+class CollectionChanges(InputShape):
+    """At least one of them."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"description": "Manuals of all machines."}})
+
+    name: Omittable[Annotated[str, storable_text()]] = None
+    description: Omittable[Description] = None
+    settings: Annotated[Any, AsItIs(**_SETTINGS)] = None
+
+
+class CollectionShape(OutputShape):
+    id: UUID
+    name: str
+    description: str
+    settings: Object
+    document_count: Count
+    chunk_count: Count
+    created_at: Time
+
+
+class CollectionList(OutputShape):
+    collections: list[CollectionShape]
+    next_cursor: Cursor
+
+
+class CollectionReceipt(OutputShape):
+    deleted: bool
+    documents_removed: Count
+    pages_removed: Count
+    chunks_removed: Count
+    vectors_removed: Count
+
+
+class CollectionStats(OutputShape):
+    collection_id: UUID
+    document_count: Count
+    chunk_count: Count
+    total_tokens: Count
+    storage_bytes: Annotated[Count, Field(description="Files, text and vectors.")]
+    query_count_30d: Count
+    documents_by_status: dict[str, Count]
+    documents_by_type: dict[str, Count]
+
+
+@operation(
+    "createCollection",
+    "Make a collection",
+    answer(201, "Made.", CollectionShape),
+    body=NewCollection,
+    failures="409",
+)
 def create(request: HttpRequest) -> HttpResponse:
-    body = json_object(request)
-    made = collections.create_collection(
-        access=access_of(request),
-        name=_text(body, "name") or "",
-        description=_description(body),
-        settings=settings_field(body),
+    new = read_body(request, NewCollection)
+    collection = collections.create_collection(
+        access=access_of(request), name=new.name, description=new.description, settings=new.settings
     )
-    response = json_response(_body(made), 201)
-    response["Location"] = f"/v1/collections/{made.id}"
-    return response
+    return body_response(_body(collection), 201, location=f"/v1/collections/{collection.id}")
 
 
+@operation(
+    "listCollections",
+    "List collections",
+    answer(200, "One page.", CollectionList),
+    parameters=NamesHolding,
+    sorts=SORTS,
+)
 def index(request: HttpRequest) -> HttpResponse:
-    page = page_asked(request.GET, of="collections", sorts=SORTS, default="name")
-    found, after = collections.list_collections(
-        access=access_of(request), page=page, q=search_text(request.GET)
-    )
-    body = {
-        "collections": [_body(collection) for collection in found],
-        "next_cursor": next_cursor(page, after, of="collections"),
-    }
-    return json_response(body)
+    page = read_page(request.GET, of="collections", sorts=SORTS, default="name")
+    wanted = read_parameters(request, NamesHolding)
+    found, after = collections.list_collections(access=access_of(request), page=page, q=wanted.q)
+    cursor = next_cursor(page, after, of="collections")
+    return body_response(CollectionList(collections=[_body(one) for one in found], next_cursor=cursor))
 
 
+@operation("getCollection", "One collection", answer(200, "The collection.", CollectionShape))
 def show(request: HttpRequest, collection_id: str) -> HttpResponse:
     id_ = parse_id(collection_id, field="collection_id")
-    return json_response(_body(collections.get_collection(id_, access=access_of(request))))
+    return body_response(_body(collections.get_collection(id_, access=access_of(request))))
 
 
+@operation(
+    "changeCollection",
+    "Change name, description or settings; documents stay as they are",
+    answer(200, "Changed.", CollectionShape),
+    body=CollectionChanges,
+    failures="409",
+)
 def change(request: HttpRequest, collection_id: str) -> HttpResponse:
     id_ = parse_id(collection_id, field="collection_id")
-    body = json_object(request)
-    changes: dict[str, Any] = {name: body[name] for name in ("settings",) if name in body}
-    if "name" in body:
-        changes["name"] = _text(body, "name")
-    if "description" in body:
-        changes["description"] = _description(body)
+    given = read_body(request, CollectionChanges)
+    changes = {name: getattr(given, name) for name in given.model_fields_set}
     if not changes:
         raise InvalidInput("Give at least one of name, description and settings.")
-    changed = collections.change_collection(id_, access=access_of(request), changes=changes)
-    return json_response(_body(changed))
+    return body_response(
+        _body(collections.change_collection(id_, access=access_of(request), changes=changes))
+    )
 
 
+@operation(
+    "deleteCollection",
+    "Delete a collection and everything in it",
+    answer(200, "What went.", CollectionReceipt),
+)
 def remove(request: HttpRequest, collection_id: str) -> HttpResponse:
     id_ = parse_id(collection_id, field="collection_id")
     receipt = documents.delete_collection(id_, access=access_of(request))
     hint_delivery()
-    body = {
-        "deleted": True,
-        "documents_removed": receipt.stored,
-        "pages_removed": receipt.pages,
-        "chunks_removed": receipt.chunks,
-        "vectors_removed": receipt.vectors,
-    }
-    return json_response(body)
+    body = CollectionReceipt(
+        deleted=True,
+        documents_removed=receipt.stored,
+        pages_removed=receipt.pages,
+        chunks_removed=receipt.chunks,
+        vectors_removed=receipt.vectors,
+    )
+    return body_response(body)
 
 
+@operation(
+    "getCollectionStats",
+    "What a collection holds, and how much it is asked",
+    answer(200, "The figures.", CollectionStats),
+)
 def stats(request: HttpRequest, collection_id: str) -> HttpResponse:
     id_ = parse_id(collection_id, field="collection_id")
     found = collection_statistics(id_, access=access_of(request))
-    body = {
-        "collection_id": id_,
-        "document_count": found.counts.documents,
-        "chunk_count": found.counts.chunks,
-        "total_tokens": found.counts.tokens,
-        "storage_bytes": found.counts.bytes + found.vector_bytes,
-        "query_count_30d": found.questions,
-        "documents_by_status": found.counts.by_status,
-        "documents_by_type": found.counts.by_type,
-    }
-    return json_response(body)
+    body = CollectionStats(
+        collection_id=id_,
+        document_count=found.counts.documents,
+        chunk_count=found.counts.chunks,
+        total_tokens=found.counts.tokens,
+        storage_bytes=found.counts.bytes + found.vector_bytes,
+        query_count_30d=found.questions,
+        documents_by_status=found.counts.by_status,
+        documents_by_type=found.counts.by_type,
+    )
+    return body_response(body)
 
 
-def _body(collection: Any) -> dict[str, Any]:
-    return {
-        "id": collection.id,
-        "name": collection.name,
-        "description": collection.description,
-        "settings": collections.effective_settings(collection),
-        "document_count": collection.document_count,
-        "chunk_count": collection.chunk_count,
-        "created_at": utc_timestamp(collection.created_at),
-    }
-
-
-def _text(body: dict[str, Any], name: str) -> str:
-    """A string; what it may be like is the service's to say. Raises InvalidInput."""
-    if not isinstance(body.get(name), str):
-        raise InvalidInput(
-            f"{name} must be a string." if name in body else f"{name} is required.", field=name
-        )
-    return check_storable(body[name], name)
-
-
-def _description(body: dict[str, Any]) -> str:
-    text = _text(body, "description") if "description" in body else ""
-    if len(text) > MAX_DESCRIPTION_CHARS:
-        raise InvalidInput(
-            f"description must be at most {MAX_DESCRIPTION_CHARS} characters.", field="description"
-        )
-    return text
+def _body(collection: Any) -> CollectionShape:
+    settings = collections.effective_settings(collection)
+    fields = ("id", "name", "description", "document_count", "chunk_count", "created_at")
+    return CollectionShape(settings=settings, **{name: getattr(collection, name) for name in fields})

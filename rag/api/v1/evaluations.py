@@ -1,85 +1,292 @@
 """/v1/evaluations: one or two configurations measured on a question set, in the background."""
 
-from typing import Any
+from typing import Annotated, Any, get_args
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from pydantic import ConfigDict, Field
 
 from documents.access import access_of
-from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import parse_id
-from knowlex.web.fields import bool_field, check_storable, is_blank
-from knowlex.web.pagination import next_cursor, page_asked
-from knowlex.web.responses import json_object, json_response, utc_timestamp
-from rag.api.v1.question_fields import choice, optional_id
+from knowlex.web.fields import is_blank
+from knowlex.web.openapi import answer, operation
+from knowlex.web.pagination import next_cursor, read_page
+from knowlex.web.responses import body_response
+from knowlex.web.shapes import (
+    Count,
+    IdOrNone,
+    InputShape,
+    Number,
+    Object,
+    Omittable,
+    OutputShape,
+    Rule,
+    TextOrNull,
+    Time,
+    Unchecked,
+    check_characters,
+    choice,
+    integer,
+    read_body,
+    read_parameters,
+)
+from rag.api.v1.parameters import Cursor
 from rag.evaluation import evaluations
 from rag.evaluation.configurations import read_configurations
 from rag.evaluation.evaluations import Report
 from rag.evaluation.plot import evaluation_svg
 from rag.evaluation.summary import ORDER
 from rag.tasks import enqueue_evaluation
+from rag.types.question import Mode
 
 MAX_NAME = 255
+MODE = choice(*get_args(Mode))
 
 
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or is_blank(value) or len(value) > MAX_NAME:
+        raise ValueError("is required" if value is None else "must be a name or an id")
+    return check_characters(value)
+
+
+def _collections(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise ValueError("must be a list of names or ids")
+    return [_name(name) for name in value]
+
+
+class EvaluationSettings(InputShape):  # rag.evaluation.configurations reads them, of commands, too
+    model_config = ConfigDict(extra="forbid")
+
+    mode: Omittable[Annotated[str, MODE]] = None
+    top_k: Annotated[int, integer(1, 50)] = 10
+    rerank: Omittable[bool] = None
+    rewrite: Omittable[bool] = None
+    threshold: Omittable[Annotated[float, Field(ge=0, le=1)]] = None
+    rrf_k: Omittable[Annotated[int, integer(1, 1000)]] = None
+    dense_weight: Omittable[Annotated[float, Field(ge=0, le=1)]] = None
+    embedding_model: Annotated[
+        Omittable[str], Field(description="One that is stored; the active one, unless given.")
+    ] = None
+
+
+class NewConfiguration(InputShape):
+    name: Annotated[str, Field(max_length=100)]
+    settings: EvaluationSettings = EvaluationSettings()
+
+
+class NewEvaluation(InputShape):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "question_set": "first questions",
+                "configurations": [
+                    {"name": "hybrid", "settings": {"mode": "hybrid"}},
+                    {"name": "words only", "settings": {"mode": "sparse"}},
+                ],
+            }
+        }
+    )
+
+    question_set: Annotated[str, Rule(_name, {"type": "string"}), Field(description="Name or id.")]
+    collections: Annotated[
+        list[str],
+        Rule(_collections, {"type": "array", "items": {"type": "string"}}),
+        Field(description="Names or ids; else the set's own, or `default`."),
+    ] = []
+    configurations: Annotated[
+        list[NewConfiguration], Unchecked(read_configurations), Field(validate_default=True)
+    ] = None  # type: ignore[assignment]
+    answers: Annotated[bool, Field(description="Write and judge answers, too.")] = False
+
+
+class EvaluationListParameters(InputShape):
+    question_set: Annotated[IdOrNone, Field(description="Only of this set.")] = None
+    status: Omittable[Annotated[str, choice(*evaluations.STATUSES, fold=True)]] = None
+
+
+class ResultParameters(InputShape):
+    failing: Annotated[
+        Omittable[Annotated[str, choice(*ORDER, fold=True)]],
+        Field(description="Only questions of which this metric is below 1 under any configuration."),
+    ] = None
+
+
+class NamedThing(OutputShape):
+    id: UUID
+    name: str
+
+
+class EvaluationProgress(OutputShape):
+    total: Count
+    done: Count
+
+
+class Metric(OutputShape):
+    value: Number
+    low: Number | None
+    high: Number | None
+    n: Count
+
+
+class MetricDifference(OutputShape):
+    difference: Number
+    low: Number | None
+    high: Number | None
+    better: Count
+    worse: Count
+    equal: Count
+    n: Count
+
+
+class MeasuredConfiguration(OutputShape):
+    """The figures are there when the evaluation has ended."""
+
+    name: str
+    settings: EvaluationSettings
+    questions: Count = 0
+    errors: Count = 0
+    metrics: dict[str, Metric] = {}
+    reliability: list[Object] = []
+    calibration_error: Number | None = None
+
+
+class EvaluationShape(OutputShape):
+    id: UUID
+    status: Annotated[str, Field(json_schema_extra={"enum": list(evaluations.STATUSES)})]
+    error: TextOrNull
+    question_set: NamedThing
+    collections: list[NamedThing]
+    answers: bool
+    progress: EvaluationProgress
+    configurations: Annotated[list[MeasuredConfiguration], Unchecked()]
+    differences: Annotated[
+        dict[str, MetricDifference] | None,
+        Unchecked(),
+        Field(description="Second minus first, with the 95 % interval of a paired bootstrap."),
+    ]
+    plot: str
+    created_at: Time
+    started_at: Time | None
+    completed_at: Time | None
+
+
+class EvaluationList(OutputShape):
+    evaluations: list[EvaluationShape]
+    next_cursor: Cursor
+
+
+class EvaluationResultShape(OutputShape):
+    position: Count
+    id: Annotated[str, Field(validation_alias="key")]
+    question: str
+    answerable: bool
+    expected_answers: Annotated[list[str], Field(validation_alias="expected")]
+    configuration: str
+    metrics: Annotated[dict[str, Number], Field(validation_alias="values")]
+    found: list[Object]
+    answered: bool | None
+    answer: TextOrNull
+    latency_ms: Number | None
+    error: TextOrNull
+
+
+class EvaluationWithResults(EvaluationShape):
+    results: list[EvaluationResultShape]
+    next_cursor: Cursor
+
+
+class DeletedEvaluation(OutputShape):
+    deleted: bool
+
+
+@operation(
+    "createEvaluation",
+    "Measure one or two configurations on a question set, in the background",
+    answer(202, "A worker will take it.", EvaluationShape),
+    body=NewEvaluation,
+    failures="404",
+)
 def create(request: HttpRequest) -> HttpResponse:
     access = access_of(request)
     access.require("write")
-    body = json_object(request)
+    new = read_body(request, NewEvaluation)
+    configurations: Any = new.configurations
     report = evaluations.create_run(
         access=access,
-        question_set=_name(body.get("question_set"), "question_set"),
-        collections=_collections(body),
-        configurations=read_configurations(body.get("configurations")),
-        answers=bool_field(body, "answers", default=False),
+        question_set=new.question_set,
+        collections=new.collections,
+        configurations=configurations,
+        answers=new.answers,
     )
     enqueue_evaluation()
-    response = json_response(_body(report), 202)
-    response["Location"] = f"/v1/evaluations/{report.run.id}"
-    return response
+    return body_response(EvaluationShape(**_fields(report)), 202, location=f"/v1/evaluations/{report.run.id}")
 
 
+@operation(
+    "listEvaluations",
+    "List evaluations, newest first",
+    answer(200, "One page.", EvaluationList),
+    parameters=EvaluationListParameters,
+    sorts=("created_at",),
+)
 def index(request: HttpRequest) -> HttpResponse:
-    page = page_asked(request.GET, of="evaluations", sorts=("created_at",), default="-created_at")
+    page = read_page(request.GET, of="evaluations", sorts=("created_at",), default="-created_at")
+    wanted = read_parameters(request, EvaluationListParameters)
     found, after = evaluations.list_runs(
-        access=access_of(request),
-        page=page,
-        set_id=optional_id(request.GET, "question_set"),
-        status=choice(request.GET, "status", evaluations.STATUSES),
+        access=access_of(request), page=page, set_id=wanted.question_set, status=wanted.status or ""
     )
-    body = {
-        "evaluations": [_body(report) for report in found],
-        "next_cursor": next_cursor(page, after, of="evaluations"),
-    }
-    return json_response(body)
+    shown = [EvaluationShape(**_fields(report)) for report in found]
+    return body_response(
+        EvaluationList(evaluations=shown, next_cursor=next_cursor(page, after, of="evaluations"))
+    )
 
 
+@operation(
+    "getEvaluation",
+    "How far an evaluation is, its figures, and a page of questions with their results",
+    answer(200, "The evaluation.", EvaluationWithResults),
+    parameters=ResultParameters,
+    sorts=("position",),
+)
 def show(request: HttpRequest, evaluation_id: str) -> HttpResponse:
-    """With what each question gave, a page of questions at a time."""
     report = _found(request, evaluation_id)
     listed = f"results.{report.run.id}"
-    page = page_asked(request.GET, of=listed, sorts=("position",), default="position")
-    failing = choice(request.GET, "failing", ORDER)
-    found, after = evaluations.list_results(report.run, page=page, failing=failing)
-    body = {
-        **_body(report),
-        "results": [_result(one, report) for one in found],
-        "next_cursor": next_cursor(page, after, of=listed),
-    }
-    response = json_response(body)
+    page = read_page(request.GET, of=listed, sorts=("position",), default="position")
+    wanted = read_parameters(request, ResultParameters)
+    found, after = evaluations.list_results(report.run, page=page, failing=wanted.failing or "")
+    body = EvaluationWithResults(
+        **_fields(report),
+        results=[_result(row, report) for row in found],
+        next_cursor=next_cursor(page, after, of=listed),
+    )
+    response = body_response(body)
     response["Cache-Control"] = "no-store"
     return response
 
 
+@operation(
+    "plotEvaluation",
+    "The figures with their intervals, and a reliability diagram, as a picture",
+    answer(
+        200,
+        "An SVG; before the end, one that says how far it is.",
+        {"image/svg+xml": {"schema": {"type": "string"}}},
+    ),
+)
 def plot(request: HttpRequest, evaluation_id: str) -> HttpResponse:
-    """The metrics as a picture; before the end, one that says how far it is."""
-    report = _found(request, evaluation_id)
-    return svg_response(report)
+    return svg_response(_found(request, evaluation_id))
 
 
+@operation(
+    "deleteEvaluation",
+    "Delete an evaluation; one that is running ends",
+    answer(200, "It is gone.", DeletedEvaluation),
+)
 def remove(request: HttpRequest, evaluation_id: str) -> HttpResponse:
     id_ = parse_id(evaluation_id, field="evaluation_id")
     evaluations.delete_run(id_, access=access_of(request))
-    return json_response({"deleted": True})
+    return body_response(DeletedEvaluation(deleted=True))
 
 
 def svg_response(report: Report) -> HttpResponse:
@@ -93,41 +300,27 @@ def _found(request: HttpRequest, evaluation_id: str) -> Report:
     return evaluations.get_run(id_, access=access_of(request))
 
 
-def _name(value: Any, field: str) -> str:
-    if not isinstance(value, str) or is_blank(value) or len(value) > MAX_NAME:
-        rule = "is required" if value is None else "must be a name or an id"
-        raise InvalidInput(f"{field} {rule}.", field=field)
-    return check_storable(value, field)
-
-
-def _collections(body: dict[str, Any]) -> list[str]:
-    named = body.get("collections", [])
-    if not isinstance(named, list):
-        raise InvalidInput("collections must be a list of names or ids.", field="collections")
-    return [_name(name, "collections") for name in named]
-
-
-def _body(report: Report) -> dict[str, Any]:
+def _fields(report: Report) -> dict[str, Any]:
     run = report.run
     summary = run.summary or {}
     measured = summary.get("configurations") or [{} for _ in run.configurations]
     return {
         "id": run.id,
         "status": run.status,
-        "error": run.error or None,
-        "question_set": {"id": run.question_set_id, "name": run.question_set.name},
-        "collections": [{"id": one.id, "name": one.name} for one in report.collections],
+        "error": run.error,
+        "question_set": run.question_set,
+        "collections": report.collections,
         "answers": run.answers,
-        "progress": {"total": run.total, "done": run.done},
+        "progress": run,
         "configurations": [
             {**configuration, **_in_order(figures)}
             for configuration, figures in zip(run.configurations, measured, strict=True)
         ],
         "differences": _sorted(summary.get("differences")),
         "plot": f"/v1/evaluations/{run.id}/plot.svg",
-        "created_at": utc_timestamp(run.created_at),
-        "started_at": utc_timestamp(run.started_at) if run.started_at else None,
-        "completed_at": utc_timestamp(run.completed_at) if run.completed_at else None,
+        "created_at": run.created_at,
+        "started_at": run.started_at,
+        "completed_at": run.completed_at,
     }
 
 
@@ -143,18 +336,8 @@ def _sorted(metrics: dict[str, Any] | None) -> dict[str, Any] | None:
     return {name: metrics[name] for name in (*names, *sorted(set(metrics) - set(names)))}
 
 
-def _result(row: Any, report: Report) -> dict[str, Any]:
-    return {
-        "position": row.position,
-        "id": row.key,
-        "question": row.question,
-        "answerable": row.answerable,
-        "expected_answers": row.expected,
-        "configuration": report.run.configurations[row.configuration]["name"],
-        "metrics": row.values,
-        "found": row.found,
-        "answered": row.answered,
-        "answer": row.answer or None,
-        "latency_ms": row.latency_ms,
-        "error": row.error or None,
-    }
+def _result(row: Any, report: Report) -> EvaluationResultShape:
+    names = ("position", "key", "question", "answerable", "expected", "values", "found", "answered")
+    fields = {name: getattr(row, name) for name in (*names, "answer", "latency_ms", "error")}
+    configuration = report.run.configurations[row.configuration]["name"]
+    return EvaluationResultShape(configuration=configuration, **fields)

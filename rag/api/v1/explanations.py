@@ -1,13 +1,32 @@
 """A past question as /v1/queries shows it: in a list, and with all that explains its answer."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
-from knowlex.web.responses import utc_timestamp
-from rag.api.v1.answers import NOT_ENOUGH
-from rag.api.v1.feedback import feedback_body
+from pydantic import Field
+
+from knowlex.web.shapes import (
+    Count,
+    Number,
+    Object,
+    OutputShape,
+    TextOrNull,
+    Time,
+    Unchecked,
+)
+from rag.api.answers import (
+    CONTRADICTED,
+    NOT_ENOUGH,
+    ContradictedClaim,
+    StageTimes,
+    SupportOf,
+    VerificationShape,
+)
+from rag.api.v1.feedback import OwnFeedback
 from rag.deadlines import in_order
 from rag.history.listing import Explained
+from rag.relevance import answers
+from rag.types import claims
 
 GONE = "A document that this answer cites was deleted; what the answer said is gone with it."
 MESSAGES = {
@@ -15,9 +34,221 @@ MESSAGES = {
     "replaced": "The document has been replaced since; this is what the former version said.",
     "gone": "The document was deleted; what it said is gone.",
 }
+DocumentState = Annotated[
+    Literal["current", "replaced", "gone"],
+    Field(description="replaced: the document has a newer version. gone: it was deleted."),
+]
+Faithfulness = Annotated[Number | None, Field(description=claims.HOW)]
 
 
-def summary_body(query: Any) -> dict[str, Any]:
+class PastVerification(VerificationShape):
+    """As in `Verification`; null if the question failed, or a release answered that did not count."""
+
+
+class RatingCounts(OutputShape):
+    thumbs_up: Count
+    thumbs_down: Count
+
+
+class QuerySummary(OutputShape):
+    query_id: UUID
+    conversation_id: str
+    face: Annotated[str, Field(description="ask, query, book, platform or replay: the route it came by.")]
+    query: str
+    rewritten_query: TextOrNull
+    collection_ids: list[UUID]
+    answered: bool
+    reason: TextOrNull
+    error: Annotated[TextOrNull, Field(description="Code of what failed; CLIENT_LEFT: before the answer.")]
+    answer: Annotated[str | None, Field(description="With [k] for the citations whose citation_index is k.")]
+    answer_gone: Annotated[
+        bool, Field(description="A document that it cites was deleted, and its words with it.")
+    ]
+    model: str | None
+    verification: Annotated[PastVerification | None, Unchecked()]
+    faithfulness_score: Faithfulness
+    ratings: RatingCounts
+    cached: bool
+    replay_of: UUID | None
+    latency_ms: Count
+    created_at: Time
+
+
+class QuestionInput(OutputShape):
+    original: str
+    rewritten: TextOrNull
+
+
+class NamedCollection(OutputShape):
+    id: UUID
+    name: str
+
+
+class CandidateShape(OutputShape):
+    rank: Annotated[int | None, Field(description="As judged; null for a neighbour in the context.")]
+    chunk_id: UUID
+    document_id: UUID
+    document_name: str | None
+    title: str | None
+    page_number: int | None
+    status: DocumentState
+    dense_score: Annotated[Number | None, Field(description="Cosine similarity.")]
+    sparse_score: Annotated[Number | None, Field(description="BM25.")]
+    fused_score: Number | None
+    rerank_score: Number | None
+    relevance: Number
+    result_rank: Annotated[
+        int | None, Field(validation_alias="place", description="Among the results, from 1.")
+    ]
+    context_number: Annotated[
+        int | None, Field(description="Among the passages the model was given, from 1.")
+    ]
+
+
+class PastCitation(OutputShape):
+    citation_index: Count
+    chunk_id: UUID
+    document_id: UUID
+    document_name: Annotated[str | None, Field(description="As it is called now; null if it was deleted.")]
+    title: str | None
+    page_number: int | None
+    quoted_text: str | None
+    start_char: Count
+    end_char: Count
+    answer_start: Count
+    answer_end: Count
+    support: SupportOf
+    verdict: Annotated[
+        TextOrNull,
+        Field(
+            json_schema_extra={"enum": ["supported", "unverified", "contradicted", None]},
+            description="What a model that read the claim after the answer says; null if none has.",
+        ),
+    ]
+    judged_by: Annotated[TextOrNull, Field(description="That model.")]
+    status: DocumentState
+    message: Annotated[str | None, Field(description="Why it is not as it was.")]
+
+
+class RetrievalTrace(OutputShape):
+    chunks: list[CandidateShape]
+    latency_ms: Number | None
+
+
+class PastResponse(OutputShape):
+    answer: str | None
+    citations: list[PastCitation]
+    input_tokens: Count
+    output_tokens: Count
+    model: str
+    latency_ms: Annotated[Number | None, Field(description="Of the writing; null where nothing was written.")]
+
+
+class TokenUsage(OutputShape):
+    input_tokens: Count
+    output_tokens: Count
+    model: str
+    stage_times_ms: StageTimes
+
+
+class AnswerQuality(OutputShape):
+    faithfulness: Faithfulness
+    answer_relevance: Annotated[Number | None, Field(description=answers.HOW)]
+    relevance: Number
+    feedback: Annotated[
+        TextOrNull,
+        Field(
+            json_schema_extra={"enum": ["thumbs_up", "thumbs_down", None]}, description="The caller's own."
+        ),
+    ]
+
+
+class IdShape(OutputShape):
+    id: UUID
+
+
+class ExplainedQuery(QuerySummary, IdShape):
+    """The list's fields, what /v1/query tells of an answer, and the objects of the design's query schema."""
+
+    message: str | None
+    original_query: str
+    input: QuestionInput
+    collections: list[NamedCollection]
+    filters: Object
+    settings: Object
+    retrieved: Annotated[Count, Field(description="Before the relevance threshold.")]
+    relevance: Number
+    embedding_model: TextOrNull
+    reranker: TextOrNull
+    rewriting: TextOrNull
+    retrieval: RetrievalTrace
+    response: PastResponse | None
+    citations: list[PastCitation]
+    contradicted: Annotated[
+        list[ContradictedClaim],
+        Unchecked(),
+        Field(description=f"{CONTRADICTED} Empty if the answer is gone."),
+    ]
+    usage: TokenUsage | None
+    prompt_version: str | None
+    stage_times_ms: StageTimes
+    total_latency_ms: Count
+    faithfulness_judged_at: Annotated[
+        Time | None,
+        Field(description="Some seconds after the answer; later where a model that reads it was away."),
+    ]
+    quality: AnswerQuality
+    feedback: OwnFeedback | None
+
+
+def explained_body(explained: Explained) -> ExplainedQuery:
+    query, response = explained.query, explained.response
+    stage_times_ms = in_order(query.stage_ms)
+    citations = [_citation(citation) for citation in explained.citations]
+    tokens: dict[str, Any] = {
+        name: getattr(response, name, None) for name in ("input_tokens", "output_tokens", "model")
+    }
+    answered = usage = None
+    if response is not None:
+        answered = PastResponse(
+            answer=_answer(query, response),
+            citations=citations,
+            latency_ms=stage_times_ms.get("synthesize"),
+            **tokens,
+        )
+        usage = TokenUsage(**tokens, stage_times_ms=stage_times_ms)
+    return ExplainedQuery(
+        id=query.id,
+        **summary_fields(query),
+        message=GONE if response and response.quotes_gone else None,
+        original_query=query.original_query,
+        input=QuestionInput(original=query.original_query, rewritten=query.rewritten_query),
+        collections=[NamedCollection.model_validate(one) for one in explained.collections],
+        filters=query.filters,
+        settings=query.settings,
+        retrieved=query.retrieved,
+        relevance=query.confidence,
+        embedding_model=query.embedding_model,
+        reranker=query.reranker,
+        rewriting=query.rewriting,
+        retrieval=RetrievalTrace(
+            chunks=[CandidateShape.model_validate(candidate) for candidate in explained.retrievals],
+            latency_ms=stage_times_ms.get("retrieve"),
+        ),
+        response=answered,
+        citations=citations,
+        contradicted=response.contradicted if response else [],
+        usage=usage,
+        prompt_version=(response.prompt_version or None) if response else None,
+        stage_times_ms=stage_times_ms,
+        total_latency_ms=query.latency_ms,
+        faithfulness_judged_at=response.faithfulness_judged_at if response else None,
+        quality=_quality(explained),
+        feedback=OwnFeedback.model_validate(explained.own_feedback) if explained.own_feedback else None,
+    )
+
+
+def summary_fields(query: Any) -> dict[str, Any]:
     """query: with its response and ratings, as rag.history.listing finds it."""
     response = getattr(query, "response", None)
     return {
@@ -25,140 +256,45 @@ def summary_body(query: Any) -> dict[str, Any]:
         "conversation_id": query.conversation_id,
         "face": query.face,
         "query": query.original_query,
-        "rewritten_query": query.rewritten_query or None,
+        "rewritten_query": query.rewritten_query,
         "collection_ids": query.collection_ids,
         "answered": query.answered,
-        "reason": query.reason or None,
-        "error": query.error or None,
+        "reason": query.reason,
+        "error": query.error,
         "answer": _answer(query, response),
         "answer_gone": response is not None and response.quotes_gone,
         "model": response.model if response else None,
         "verification": (response.verification or None) if response else None,
         "faithfulness_score": response.faithfulness_score if response else None,
-        "ratings": {"thumbs_up": query.thumbs_up, "thumbs_down": query.thumbs_down},
+        "ratings": RatingCounts.model_validate(query),
         "cached": query.cached,
         "replay_of": query.replay_of,
         "latency_ms": query.latency_ms,
-        "created_at": utc_timestamp(query.created_at),
-    }
-
-
-def explained_body(explained: Explained) -> dict[str, Any]:
-    """The list's fields, what /v1/query tells of an answer, and the objects of the design's query schema."""
-    query, response = explained.query, explained.response
-    stage_times_ms = in_order(query.stage_ms)
-    judged_at = response.faithfulness_judged_at if response else None
-    citations = [_citation(one) for one in explained.citations]
-    return {
-        "id": query.id,
-        **summary_body(query),
-        "message": GONE if response and response.quotes_gone else None,
-        "original_query": query.original_query,
-        "input": {"original": query.original_query, "rewritten": query.rewritten_query or None},
-        "collections": [{"id": one.id, "name": one.name} for one in explained.collections],
-        "filters": query.filters,
-        "settings": query.settings,
-        "retrieved": query.retrieved,
-        "relevance": query.confidence,
-        "embedding_model": query.embedding_model or None,
-        "reranker": query.reranker or None,
-        "rewriting": query.rewriting or None,
-        "retrieval": {
-            "chunks": [_candidate(one) for one in explained.retrievals],
-            "latency_ms": stage_times_ms.get("retrieve"),
-        },
-        "response": _response(explained, citations, stage_times_ms),
-        "citations": citations,
-        "contradicted": response.contradicted if response else [],
-        "usage": {**_tokens(response), "stage_times_ms": stage_times_ms} if response else None,
-        "prompt_version": (response.prompt_version or None) if response else None,
-        "stage_times_ms": stage_times_ms,
-        "total_latency_ms": query.latency_ms,
-        "faithfulness_judged_at": utc_timestamp(judged_at) if judged_at else None,
-        "quality": _quality(explained),
-        "feedback": feedback_body(explained.own_feedback) if explained.own_feedback else None,
+        "created_at": query.created_at,
     }
 
 
 def _answer(query: Any, response: Any) -> str | None:
-    """None where there is none: the question failed, or what was answered is gone."""
+    """Return None where there is none: the question failed, or what was answered is gone."""
     if response is None or response.quotes_gone:
         return None
     return str(response.answer) if query.answered else NOT_ENOUGH
 
 
-def _response(
-    explained: Explained, citations: Sequence[dict[str, Any]], stage_times_ms: Mapping[str, float]
-) -> dict[str, Any] | None:
-    """latency_ms: of the writing alone; None where no model was asked, as where it came out of the cache."""
-    response = explained.response
-    if response is None:
-        return None
-    return {
-        "answer": _answer(explained.query, response),
-        "citations": citations,
-        **_tokens(response),
-        "latency_ms": stage_times_ms.get("synthesize"),
-    }
+def _quality(explained: Explained) -> AnswerQuality:
+    response, own = explained.response, explained.own_feedback
+    return AnswerQuality(
+        faithfulness=response.faithfulness_score if response else None,
+        answer_relevance=response.answer_relevance if response else None,
+        relevance=explained.query.confidence,
+        feedback=own.rating if own else None,
+    )
 
 
-def _quality(explained: Explained) -> dict[str, Any]:
-    """feedback: the caller's own rating."""
-    response, said = explained.response, explained.own_feedback
-    return {
-        "faithfulness": response.faithfulness_score if response else None,
-        "answer_relevance": response.answer_relevance if response else None,
-        "relevance": explained.query.confidence,
-        "feedback": (said.rating or None) if said else None,
-    }
-
-
-def _tokens(response: Any) -> dict[str, Any]:
-    return {
-        "input_tokens": response.input_tokens,
-        "output_tokens": response.output_tokens,
-        "model": response.model,
-    }
-
-
-def _candidate(one: Any) -> dict[str, Any]:
-    """rank: as judged. result_rank: among the results. context_number: among the passages of the context."""
-    return {
-        "rank": one.rank,
-        "chunk_id": one.chunk_id,
-        "document_id": one.document_id,
-        "document_name": one.document_name,
-        "title": one.title,
-        "page_number": one.page_number,
-        "status": one.status,
-        "dense_score": one.dense_score,
-        "sparse_score": one.sparse_score,
-        "fused_score": one.fused_score,
-        "rerank_score": one.rerank_score,
-        "relevance": one.relevance,
-        "result_rank": one.place,
-        "context_number": one.context_number,
-    }
-
-
-def _citation(one: Any) -> dict[str, Any]:
-    gone = one.gone or one.status == "gone"
-    status = "gone" if gone else one.status
-    return {
-        "citation_index": one.citation_index,
-        "chunk_id": one.chunk_id,
-        "document_id": one.document_id,
-        "document_name": one.document_name,
-        "title": None if gone else one.title,
-        "page_number": one.page_number,
-        "quoted_text": None if gone else one.quoted_text,
-        "start_char": one.start_char,
-        "end_char": one.end_char,
-        "answer_start": one.answer_start,
-        "answer_end": one.answer_end,
-        "support": one.support,
-        "verdict": one.verdict or None,
-        "judged_by": one.judged_by or None,
-        "status": status,
-        "message": MESSAGES[status],
-    }
+def _citation(citation: Any) -> PastCitation:
+    gone = citation.gone or citation.status == "gone"
+    status = "gone" if gone else citation.status
+    fields = {name: getattr(citation, name, None) for name in PastCitation.model_fields}
+    if gone:
+        fields |= {"title": None, "quoted_text": None}
+    return PastCitation.model_validate({**fields, "status": status, "message": MESSAGES[status]})

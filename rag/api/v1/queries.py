@@ -1,106 +1,184 @@
 """/v1/queries: past questions, explained, asked again, deleted."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from pydantic import Field
 
 from documents.access import access_of
 from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import parse_id
-from knowlex.web.fields import check_storable
-from knowlex.web.pagination import next_cursor, page_asked
+from knowlex.web.openapi import answer, operation
+from knowlex.web.pagination import next_cursor, read_page
 from knowlex.web.rate_limit import peer_address
-from knowlex.web.responses import json_response
+from knowlex.web.responses import body_response
+from knowlex.web.shapes import (
+    Count,
+    Number,
+    Omittable,
+    OutputShape,
+    Rule,
+    choice,
+    read_parameters,
+    storable_text,
+)
 from rag.answering.replay import Replayed, replay
-from rag.api.common import answer_response, asked_by
-from rag.api.v1.answers import answer_body
-from rag.api.v1.explanations import explained_body, summary_body
-from rag.api.v1.feedback import RATINGS
-from rag.api.v1.question_fields import choice, named_in
-from rag.api.v1.questions import ReplySettings
+from rag.api.answers import (
+    answer_question,
+    answer_response,
+)
+from rag.api.v1.explanations import ExplainedQuery, QuerySummary, explained_body, summary_fields
+from rag.api.v1.feedback import RATING
+from rag.api.v1.parameters import Cursor, InCollection
+from rag.api.v1.query import QueryAnswer, answer_fields
+from rag.api.v1.questions import QuestionSettings
 from rag.history import listing
 from rag.history.feedback import caller_of
 from rag.history.listing import Wanted
 
-
-def index(request: HttpRequest) -> HttpResponse:
-    page = page_asked(request.GET, of="queries", sorts=("created_at",), default="-created_at")
-    found, after = listing.list_queries(access=access_of(request), page=page, wanted=_wanted(request.GET))
-    body = {
-        "queries": [summary_body(query) for query in found],
-        "next_cursor": next_cursor(page, after, of="queries"),
-    }
-    return _private(json_response(body))
+ANSWERED = choice("true", "false", fold=True)
+WHEN = "A time in ISO 8601 or a whole UTC day."
 
 
-def show(request: HttpRequest, query_id: str) -> HttpResponse:
-    """All that explains an answer."""
-    access = access_of(request)
-    id_ = parse_id(query_id, field="query_id")
-    caller = caller_of(access, peer_address(request))
-    return _private(json_response(explained_body(listing.get_query(id_, access=access, caller=caller))))
-
-
-def remove(request: HttpRequest, query_id: str) -> HttpResponse:
-    listing.delete_query(parse_id(query_id, field="query_id"), access=access_of(request))
-    return json_response({"deleted": True})
-
-
-async def ask_again(request: HttpRequest, query_id: str) -> HttpResponse:
-    """The body of /v1/query, and what is another than it was."""
-    id_ = parse_id(query_id, field="query_id")
-    replayed = await replay(id_, access=access_of(request), ask=partial(asked_by, request))
-    body = answer_body(replayed.asked, ReplySettings())
-    return answer_response(replayed.asked, {**body, "replay_of": id_, "changes": _changes(replayed)})
-
-
-def _changes(replayed: Replayed) -> dict[str, Any]:
-    return {
-        "same_answer": replayed.same_answer,
-        "same_verification": replayed.same_verification,
-        "verification_before": replayed.verification_before,
-        "added": [asdict(one) for one in replayed.added],
-        "gone": [asdict(one) for one in replayed.gone],
-        "moved": [asdict(one) for one in replayed.moved],
-    }
-
-
-def _wanted(parameters: Mapping[str, Any]) -> Wanted:
-    """Raises InvalidInput."""
-    since, until = _moment(parameters, "since"), _moment(parameters, "until", end=True)
-    if since is not None and until is not None and since > until:
-        raise InvalidInput("since must not be after until.", field="since")
-    conversation_id = parameters.get("conversation_id")
-    answered = choice(parameters, "answered", ("true", "false"))
-    return Wanted(
-        conversation_id=None
-        if conversation_id is None
-        else check_storable(conversation_id, "conversation_id"),
-        answered=answered == "true" if answered else None,
-        rating=choice(parameters, "rating", RATINGS) or None,
-        since=since,
-        until=until,
-        collection=named_in(parameters),
-    )
-
-
-def _moment(parameters: Mapping[str, Any], name: str, *, end: bool = False) -> datetime | None:
-    """A time in ISO 8601, UTC unless it says otherwise, or a UTC day: its beginning, or its end."""
-    text = parameters.get(name)
-    if text is None:
-        return None
+def _moment(text: str) -> datetime | date:
     try:
         if len(text) == len("2026-01-31"):
-            day = date.fromisoformat(text) + timedelta(days=1 if end else 0)
-            return datetime.combine(day, time(), UTC)
+            return date.fromisoformat(text)
         moment = datetime.fromisoformat(text)
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise InvalidInput(f"{name} must be a date or a time in ISO 8601.", field=name) from None
+        raise ValueError("must be a date or a time in ISO 8601") from None
+
+
+Moment = Omittable[Annotated[Any, Rule(_moment, {"type": "string"})]]
+
+
+class QueryListParameters(InCollection):
+    conversation_id: Omittable[Annotated[str, storable_text()]] = None
+    answered: Omittable[Annotated[str, Rule(ANSWERED.check, {"type": "boolean"})]] = None
+    rating: Annotated[
+        Omittable[Annotated[str, RATING]], Field(description="Only those that somebody gave this rating.")
+    ] = None
+    since: Annotated[Moment, Field(description=WHEN)] = None
+    until: Annotated[Moment, Field(description=f"{WHEN} A day is included, a time is not.")] = None
+
+    def wanted(self) -> Wanted:
+        """Raises InvalidInput."""
+        try:
+            since, until = _start(self.since), _start(self.until, days=1)
+        except OverflowError:
+            raise InvalidInput("until must be a date or a time in ISO 8601.", field="until") from None
+        if since is not None and until is not None and since > until:
+            raise InvalidInput("since must not be after until.", field="since")
+        return Wanted(
+            conversation_id=self.conversation_id,
+            answered=None if self.answered is None else self.answered == "true",
+            rating=self.rating,
+            since=since,
+            until=until,
+            collection=self.collection,
+        )
+
+
+def _start(moment: datetime | date | None, *, days: int = 0) -> datetime | None:
+    """Return the moment, or of a day its beginning, so many days later."""
+    if moment is None or isinstance(moment, datetime):
+        return moment
+    return datetime.combine(moment + timedelta(days=days), time(), UTC)
+
+
+class QueryList(OutputShape):
+    queries: list[QuerySummary]
+    next_cursor: Cursor
+
+
+class ReplayChange(OutputShape):
+    chunk_id: UUID
+    document_id: UUID
+    title: str | None
+    place_before: int | None
+    place_now: int | None
+    relevance_before: Number | None
+    relevance_now: Number | None
+
+
+class ReplayChanges(OutputShape):
+    same_answer: Annotated[bool | None, Field(description="null: the earlier answer failed or is gone.")]
+    same_verification: Annotated[bool | None, Field(description="null: that of the earlier is unknown.")]
+    verification_before: Annotated[dict[str, Count] | None, Field(description="As in `Verification`.")]
+    added: list[ReplayChange]
+    gone: list[ReplayChange]
+    moved: list[ReplayChange]
+
+
+class Deleted(OutputShape):
+    deleted: bool
+
+
+class ReplayedQuery(QueryAnswer):
+    replay_of: UUID
+    changes: ReplayChanges
+
+
+@operation(
+    "listQueries",
+    "List past questions of all faces, newest first",
+    answer(200, "One page.", QueryList),
+    parameters=QueryListParameters,
+    sorts=("created_at",),
+    failures="404",
+)
+def index(request: HttpRequest) -> HttpResponse:
+    page = read_page(request.GET, of="queries", sorts=("created_at",), default="-created_at")
+    wanted = read_parameters(request, QueryListParameters).wanted()
+    found, after = listing.list_queries(access=access_of(request), page=page, wanted=wanted)
+    queries = [QuerySummary(**summary_fields(query)) for query in found]
+    return _private(
+        body_response(QueryList(queries=queries, next_cursor=next_cursor(page, after, of="queries")))
+    )
+
+
+@operation(
+    "getQuery",
+    "What was asked, found and answered, by which settings and scores",
+    answer(200, "All that explains the answer.", ExplainedQuery),
+)
+def show(request: HttpRequest, query_id: str) -> HttpResponse:
+    access = access_of(request)
+    id_ = parse_id(query_id, field="query_id")
+    caller = caller_of(access, peer_address(request))
+    return _private(body_response(explained_body(listing.get_query(id_, access=access, caller=caller))))
+
+
+@operation(
+    "deleteQuery",
+    "Forget a question, its answer and what was said of it",
+    answer(200, "It is gone.", Deleted),
+)
+def remove(request: HttpRequest, query_id: str) -> HttpResponse:
+    listing.delete_query(parse_id(query_id, field="query_id"), access=access_of(request))
+    return body_response(Deleted(deleted=True))
+
+
+@operation(
+    "replayQuery",
+    "Ask the same again, with the same settings and past the cache",
+    answer(200, "The body of /v1/query, and what changed.", ReplayedQuery),
+)
+async def ask_again(request: HttpRequest, query_id: str) -> HttpResponse:
+    id_ = parse_id(query_id, field="query_id")
+    replayed = await replay(id_, access=access_of(request), ask=partial(answer_question, request))
+    body = ReplayedQuery(
+        **answer_fields(replayed.asked, QuestionSettings()), replay_of=id_, changes=_changes(replayed)
+    )
+    return answer_response(replayed.asked, body)
+
+
+def _changes(replayed: Replayed) -> ReplayChanges:
+    return ReplayChanges.model_validate(replayed)
 
 
 def _private(response: HttpResponse) -> HttpResponse:

@@ -1,17 +1,31 @@
 """/v1/question_sets: questions with what is expected of their answers."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from pydantic import ConfigDict, Field
 
 from documents.access import access_of
-from knowlex.base.errors import InvalidInput, PayloadTooLarge, UnsupportedMediaType
+from knowlex.base.errors import PayloadTooLarge, UnsupportedMediaType
 from knowlex.base.ids import parse_id
-from knowlex.web.fields import check_storable
-from knowlex.web.pagination import next_cursor, page_asked
-from knowlex.web.responses import json_object, json_response, utc_timestamp
-from rag.api.v1.question_fields import search_text
+from knowlex.web.openapi import JSON, answer, operation
+from knowlex.web.pagination import next_cursor, read_page
+from knowlex.web.responses import body_response
+from knowlex.web.shapes import (
+    Count,
+    InputShape,
+    Object,
+    OutputShape,
+    Rule,
+    Time,
+    Unchecked,
+    check_characters,
+    read_body,
+    read_parameters,
+)
+from rag.api.v1.parameters import Cursor, NamesHolding
 from rag.evaluation import question_sets
 from rag.evaluation.question_files import MAX_LINE_BYTES, read_lines, read_objects, write_line
 
@@ -20,100 +34,211 @@ JSON_LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl",
 MAX_JSON_BYTES = 1024 * 1024
 
 
+class EvaluationQuestion(OutputShape):  # rag.evaluation.question_files reads and writes it
+    model_config = ConfigDict(extra="allow")
+
+    question: Annotated[str, Field(max_length=2000, description="Also `query`, `text`.")]
+    id: Annotated[str, Field(description="Unique in the set; else its place. Also `_id`, `key`.")] = ""
+    answers: Annotated[list[str], Field(description="Each of them right. Also `answer`.")] = []
+    document: Annotated[
+        str, Field(description="File name, that without its ending, title or id. Also `doc`, `source_file`.")
+    ] = ""
+    pages: Annotated[list[int], Field(description="From 1. Also `page`.")] = []
+    chapter: str = ""
+    section: str = ""
+    answerable: Annotated[bool, Field(description="Also `kind`: answerable or unanswerable.")] = True
+    relevant: Annotated[
+        dict[str, float],
+        Field(description="Grades by document, named as in `document`, or by chunk id. Also `qrels`."),
+    ] = {}
+    answer_type: Annotated[str, Field(json_schema_extra={"enum": ["span", "number", "long"]})] = ""
+    lang: str = ""
+    document_lang: str = ""
+    evidence: str = ""
+    key_numbers: list[float] = []
+    tags: list[str] = []
+    metadata: Object = {}
+
+
+def _questions(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError("is required" if value is None else "must be a list")
+    return value
+
+
+def _text(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError("must be a string")
+    return None if value is None else check_characters(value)
+
+
+def _name(value: Any) -> str:
+    name = _text(value)
+    if name is None:
+        raise ValueError("is required")
+    return name
+
+
+class SetFields(InputShape):
+    """With JSON lines they are in the query string."""
+
+    name: Annotated[str, Rule(_name, {"type": "string", "minLength": 1, "maxLength": 255})]
+    description: Annotated[str | None, Rule(_text, {"type": "string"})] = None
+    collection: Annotated[
+        str | None,
+        Rule(_text, {"type": "string"}),
+        Field(description="The collection that the questions are about."),
+    ] = None
+
+
+class QuestionList(InputShape):
+    questions: Annotated[list[EvaluationQuestion], Unchecked(_questions)]
+
+
+class NewQuestionSet(SetFields, QuestionList):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "name": "first questions",
+                "questions": [{"question": "How are answers cited?", "answers": ["passage by passage"]}],
+            }
+        }
+    )
+
+
+class SetParameters(InputShape):
+    """The same for /api/schema: with one JSON object none of them is needed."""
+
+    name: Annotated[str, Field(description="With JSON lines: the set's name, required.")] = ""
+    description: Annotated[str, Field(description="With JSON lines.")] = ""
+    collection: Annotated[
+        str, Field(description="With JSON lines: the collection that the questions are about.")
+    ] = ""
+
+
+class QuestionSetShape(OutputShape):
+    id: UUID
+    name: str
+    description: str
+    collection: str | None
+    collection_id: UUID | None
+    question_count: Count
+    created_at: Time
+
+
+class QuestionSetList(OutputShape):
+    question_sets: list[QuestionSetShape]
+    next_cursor: Cursor
+
+
+class QuestionSetWithQuestions(QuestionSetShape):
+    questions: Annotated[list[EvaluationQuestion], Unchecked()]
+    next_cursor: Cursor
+
+
+class QuestionSetReceipt(OutputShape):
+    deleted: bool
+    questions_removed: Count
+
+
+@operation(
+    "createQuestionSet",
+    "Store questions, as JSON lines (name, description, collection in the query) or one object",
+    answer(201, "Stored.", QuestionSetShape),
+    body={"application/x-ndjson": {"schema": {"type": "string"}}, JSON: NewQuestionSet},
+    parameters=SetParameters,
+    failures="404 409",
+)
 def create(request: HttpRequest) -> HttpResponse:
-    """JSON lines with name, description and collection in the query, or one JSON object of up to 1 MB."""
+    """Take JSON lines, with name, description and collection in the query, or one JSON object."""
     access = access_of(request)
     access.require("write")
     if request.content_type in JSON_LINES:
-        given: Any = request.GET
         cases = read_lines(_lines(request))
+        given = read_parameters(request, SetFields)
     elif request.content_type == "application/json":
-        given = _object(request)
-        cases = read_objects(_questions(given))
+        _check_size(request)
+        new = given = read_body(request, NewQuestionSet)
+        cases = read_objects(new.questions)
     else:
         raise UnsupportedMediaType("The request must be application/x-ndjson or application/json.")
-    name = _text(given, "name")
-    if name is None:
-        raise InvalidInput("name is required.", field="name")
     made = question_sets.create_set(
         access=access,
-        name=name,
-        description=_text(given, "description") or "",
-        collection=_text(given, "collection"),
+        name=given.name,
+        description=given.description or "",
+        collection=given.collection,
         cases=cases,
     )
-    response = json_response(body_of(made), 201)
-    response["Location"] = f"/v1/question_sets/{made.id}"
-    return response
+    return body_response(_body(made), 201, location=f"/v1/question_sets/{made.id}")
 
 
+@operation(
+    "listQuestionSets",
+    "List question sets",
+    answer(200, "One page.", QuestionSetList),
+    parameters=NamesHolding,
+    sorts=SORTS,
+)
 def index(request: HttpRequest) -> HttpResponse:
-    page = page_asked(request.GET, of="question_sets", sorts=SORTS, default="name")
-    found, after = question_sets.list_sets(access=access_of(request), page=page, q=search_text(request.GET))
-    body = {
-        "question_sets": [body_of(one) for one in found],
-        "next_cursor": next_cursor(page, after, of="question_sets"),
-    }
-    return json_response(body)
+    page = read_page(request.GET, of="question_sets", sorts=SORTS, default="name")
+    wanted = read_parameters(request, NamesHolding)
+    found, after = question_sets.list_sets(access=access_of(request), page=page, q=wanted.q)
+    cursor = next_cursor(page, after, of="question_sets")
+    return body_response(QuestionSetList(question_sets=[_body(one) for one in found], next_cursor=cursor))
 
 
+@operation(
+    "getQuestionSet",
+    "A question set with a page of its questions",
+    answer(200, "The set.", QuestionSetWithQuestions),
+    sorts=("position",),
+)
 def show(request: HttpRequest, set_id: str) -> HttpResponse:
-    """With its questions, a page of them at a time."""
     found = question_sets.get_set(str(parse_id(set_id, field="set_id")), access=access_of(request))
-    page = page_asked(request.GET, of=f"questions.{found.id}", sorts=("position",), default="position")
+    page = read_page(request.GET, of=f"questions.{found.id}", sorts=("position",), default="position")
     cases, after = question_sets.list_questions(found, page=page)
-    body = {
-        **body_of(found),
-        "questions": [write_line(case) for case in cases],
-        "next_cursor": next_cursor(page, after, of=f"questions.{found.id}"),
-    }
-    return json_response(body)
+    questions: list[Any] = [write_line(case) for case in cases]
+    body = QuestionSetWithQuestions(
+        **dict(_body(found)),
+        questions=questions,
+        next_cursor=next_cursor(page, after, of=f"questions.{found.id}"),
+    )
+    return body_response(body)
 
 
+@operation(
+    "deleteQuestionSet",
+    "Delete a question set and its evaluations",
+    answer(200, "What went.", QuestionSetReceipt),
+)
 def remove(request: HttpRequest, set_id: str) -> HttpResponse:
     id_ = parse_id(set_id, field="set_id")
     removed = question_sets.delete_set(id_, access=access_of(request))
-    return json_response({"deleted": True, "questions_removed": removed})
+    return body_response(QuestionSetReceipt(deleted=True, questions_removed=removed))
 
 
-def body_of(found: Any) -> dict[str, Any]:
-    return {
-        "id": found.id,
-        "name": found.name,
-        "description": found.description,
-        "collection": found.collection.name if found.collection else None,
-        "collection_id": found.collection_id,
-        "question_count": found.question_count,
-        "created_at": utc_timestamp(found.created_at),
-    }
+def _body(found: Any) -> QuestionSetShape:
+    return QuestionSetShape(
+        id=found.id,
+        name=found.name,
+        description=found.description,
+        collection=found.collection.name if found.collection else None,
+        collection_id=found.collection_id,
+        question_count=found.question_count,
+        created_at=found.created_at,
+    )
 
 
 def _lines(request: HttpRequest) -> Iterator[bytes]:
-    """As they lie in the body, which may be on disk; never more of one than is looked at."""
+    """Read them as they lie in the body, which may be on disk; never more of one than is looked at."""
     stream: Any = request._stream
     while line := stream.readline(MAX_LINE_BYTES + 1):
         yield line
 
 
-def _object(request: HttpRequest) -> dict[str, Any]:
+def _check_size(request: HttpRequest) -> None:
     stream: Any = request._stream
     size = stream.seek(0, 2)
     stream.seek(0)
     if size > MAX_JSON_BYTES:
         raise PayloadTooLarge("A JSON object may have 1 MB; send more questions as application/x-ndjson.")
-    return json_object(request)
-
-
-def _questions(given: dict[str, Any]) -> list[Any]:
-    questions = given.get("questions")
-    if not isinstance(questions, list):
-        rule = "is required" if questions is None else "must be a list"
-        raise InvalidInput(f"questions {rule}.", field="questions")
-    return questions
-
-
-def _text(given: Any, name: str) -> str | None:
-    value = given.get(name)
-    if value is not None and not isinstance(value, str):
-        raise InvalidInput(f"{name} must be a string.", field=name)
-    return None if value is None else check_storable(value, name)

@@ -1,4 +1,4 @@
-"""Taking documents on as jobs, once for each Idempotency-Key; and telling the workers."""
+"""Jobs made of ingest requests, once for each Idempotency-Key, and their workers notified."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -9,7 +9,7 @@ from uuid import UUID
 from documents.access import Access
 from documents.ingest import jobs
 from documents.ingest.idempotency import Reply
-from documents.ingest.requests import Brought
+from documents.ingest.requests import ReceivedDocuments
 from documents.library import listing
 from documents.library.collections import chunking_settings, find_collection, get_collection
 from embeddings import tasks
@@ -19,8 +19,8 @@ _hints = ThreadPoolExecutor(2, "ingest-hints")
 _room = BoundedSemaphore(8)
 
 
-def take_job(brought: Brought, *, access: Access) -> Reply:
-    """A new job. Raises NotFound, InvalidInput (the collection, a setting), Forbidden, StorageUnavailable."""
+def take_job(brought: ReceivedDocuments, *, access: Access) -> Reply:
+    """Make a new job. Raises NotFound, InvalidInput, Forbidden, StorageUnavailable."""
     collection = _collection(brought.collection, access)
     job = jobs.create_job(
         access=access,
@@ -39,8 +39,8 @@ def take_job(brought: Brought, *, access: Access) -> Reply:
     return Reply(200, body, f"/v1/ingest/{job.id}")
 
 
-def take_replacement(document_id: UUID, brought: Brought, *, access: Access) -> Reply:
-    """A new version of a document, or nothing for the same bytes. Raises as `take_job`, and Duplicate."""
+def take_replacement(document_id: UUID, brought: ReceivedDocuments, *, access: Access) -> Reply:
+    """Make a new version of a document, unless it is the same. Raises as `take_job`, and Duplicate."""
     entry = listing.get_document(document_id, access=access)
     collection = get_collection(entry.collection_id, access=access)
     (new,) = brought.documents
@@ -52,16 +52,16 @@ def take_replacement(document_id: UUID, brought: Brought, *, access: Access) -> 
     return Reply(202, body, f"/v1/ingest/{job.id}")
 
 
-def tell_workers(documents: int) -> None:
-    """In the background: the work is on record, and a broker that hangs is no reason to wait.
+def notify_workers(documents: int) -> None:
+    """Notify them in the background: the work is on record, and a broker that hangs is no reason to wait.
 
-    With many hints under way there is none for these; the sweep tells the workers.
+    With many hints under way there is none for these; the sweep notifies the workers.
     """
     if documents and _room.acquire(blocking=False):
-        _hints.submit(copy_context().run, _tell, documents)
+        _hints.submit(copy_context().run, _notify, documents)
 
 
-def _tell(documents: int) -> None:
+def _notify(documents: int) -> None:
     try:
         with tasks.tolerate_lost_hint():
             tasks.enqueue_ingest(documents)
@@ -70,7 +70,7 @@ def _tell(documents: int) -> None:
 
 
 def _collection(name_or_id: str | None, access: Access) -> Any:
-    """A name that nobody has is bad input; an id that nobody has is an unknown id."""
+    """Return the collection: a name that nobody has is bad input, an id that nobody has is unknown."""
     try:
         return find_collection(name_or_id, access=access)
     except NotFound as exc:
