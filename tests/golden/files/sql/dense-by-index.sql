@@ -30,7 +30,8 @@ WITH dense AS MATERIALIZED (
     WHERE e.model_id = 1 AND e.collection_id = ANY($2) ORDER BY distance, e.chunk_id LIMIT $3
 ) everything WHERE NOT (SELECT enough FROM found)
 ) AS nearest
-), found AS MATERIALIZED (
+),
+found AS MATERIALIZED (
     SELECT chunk_id, distance, rank AS dense_rank, NULL::bigint AS sparse_rank, NULL::float8 AS sparse_score,
         1 - distance AS score, distance AS tie
     FROM dense ORDER BY rank LIMIT $4

@@ -33,7 +33,8 @@ WITH passing AS MATERIALIZED (
     SELECT e.chunk_id, e.vector <=> $7::vector AS distance FROM embeddings_embedding e
     WHERE e.model_id = 1 AND e.collection_id = ANY($1) AND e.chunk_id IN (SELECT id FROM passing) ORDER BY distance, e.chunk_id LIMIT $8
 ) AS nearest
-), found AS MATERIALIZED (
+),
+found AS MATERIALIZED (
     SELECT chunk_id, distance, rank AS dense_rank, NULL::bigint AS sparse_rank, NULL::float8 AS sparse_score,
         1 - distance AS score, distance AS tie
     FROM dense ORDER BY rank LIMIT $9

@@ -29,7 +29,10 @@
 WITH passing AS MATERIALIZED (
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($2::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $3::jsonpath AND d.metadata @@ $4::jsonpath AND coalesce(c.last_page, c.page_number) >= $5 AND c.page_number <= $6
-), needle AS MATERIALIZED (SELECT lower($7) AS word, lower($8) AS pattern), found AS MATERIALIZED (
+), needle AS MATERIALIZED (
+    SELECT lower($7) AS word, lower($8) AS pattern
+),
+found AS MATERIALIZED (
     SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, NULL::bigint AS sparse_rank,
         NULL::float8 AS sparse_score, times::float8 AS score, place AS tie
     FROM (

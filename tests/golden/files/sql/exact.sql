@@ -12,7 +12,10 @@ SET LOCAL statement_timeout = 4000;
 -- $2 = 'node'
 -- $3 = '{<uuid>}'
 -- $4 = '20'
-WITH needle AS MATERIALIZED (SELECT lower($1) AS word, lower($2) AS pattern), found AS MATERIALIZED (
+WITH needle AS MATERIALIZED (
+    SELECT lower($1) AS word, lower($2) AS pattern
+),
+found AS MATERIALIZED (
     SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, NULL::bigint AS sparse_rank,
         NULL::float8 AS sparse_score, times::float8 AS score, place AS tie
     FROM (

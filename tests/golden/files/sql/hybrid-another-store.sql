@@ -73,20 +73,16 @@ SELECT c.id,
  AS state FROM documents_collection c WHERE c.id = ANY($1);
 
 -- Statement 4
-SELECT
+SELECT c.id,
     (SELECT mod(sum(mark), 4611686018427387904)::bigint FROM documents_collectionchange WHERE collection_id = c.id)
- FROM documents_collection c WHERE c.id = '<uuid>'::uuid;
+ AS state FROM documents_collection c WHERE c.id = ANY('{<uuid>}'::uuid[]);
 
 -- Statement 5
-SELECT string_agg(uuid_send(chunk_id) || int8send((extract(epoch FROM created_at) * 1000000)::bigint), '')
-    FROM (
-        SELECT chunk_id, created_at FROM embeddings_embedding
-        WHERE model_id = 1 AND collection_id = '<uuid>'::uuid AND chunk_id > '00000000000000000000000000000000'::uuid ORDER BY chunk_id LIMIT 50000
-    ) page;
+SELECT count(*) FROM embeddings_embedding WHERE model_id = 1 AND collection_id = '<uuid>'::uuid;
 
 -- Statement 6
 SELECT string_agg(uuid_send(chunk_id) || vector_send(vector), '') FROM embeddings_embedding
-    WHERE model_id = 1 AND collection_id = '<uuid>'::uuid AND chunk_id = ANY('{<uuid>,<uuid>,<uuid>}'::uuid[]) AND vector_dims(vector) = 384;
+    WHERE model_id = 1 AND collection_id = '<uuid>'::uuid AND vector_dims(vector) = 384;
 
 -- Statement 7
 -- $1 = <vector of 384 numbers>
@@ -120,7 +116,8 @@ WITH dense AS MATERIALIZED (
     WHERE e.model_id = 1 AND e.collection_id = ANY($3) ORDER BY distance, e.chunk_id LIMIT $4
 ) everything WHERE NOT (SELECT enough FROM found)
 ) AS nearest
-), sparse AS MATERIALIZED (
+),
+sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
         SELECT l.chunk_id, l.weights <#> $5::sparsevec AS negative
         FROM embeddings_lexicalentry AS l
@@ -128,12 +125,14 @@ WITH dense AS MATERIALIZED (
         ORDER BY negative, l.chunk_id
         LIMIT $4
     ) AS matching
-), held AS MATERIALIZED (
+),
+held AS MATERIALIZED (
     SELECT greatest(0, least(1,
         (coalesce(max(score), 0) / $7 - 0.2) / (0.5 - 0.2)
     )) AS weight
     FROM sparse
-), found AS MATERIALIZED (
+),
+found AS MATERIALIZED (
     SELECT chunk_id, distance, dense_rank, sparse_rank, score, tie, coalesce(sparse_score, (
         SELECT nullif(-(l.weights <#> $5::sparsevec), 0)
         FROM embeddings_lexicalentry AS l WHERE l.chunk_id = fused.chunk_id

@@ -83,7 +83,8 @@ WITH dense AS MATERIALIZED (
     SELECT e.chunk_id, e.vector <=> $1::vector AS distance FROM embeddings_embedding e
     WHERE e.model_id = 1 AND e.collection_id = ANY($2) ORDER BY distance, e.chunk_id LIMIT $3
 ) AS nearest
-), sparse AS MATERIALIZED (
+),
+sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
         SELECT l.chunk_id, l.weights <#> $4::sparsevec AS negative
         FROM embeddings_lexicalentry AS l
@@ -91,12 +92,14 @@ WITH dense AS MATERIALIZED (
         ORDER BY negative, l.chunk_id
         LIMIT $3
     ) AS matching
-), held AS MATERIALIZED (
+),
+held AS MATERIALIZED (
     SELECT greatest(0, least(1,
         (coalesce(max(score), 0) / $6 - 0.2) / (0.5 - 0.2)
     )) AS weight
     FROM sparse
-), found AS MATERIALIZED (
+),
+found AS MATERIALIZED (
     SELECT chunk_id, distance, dense_rank, sparse_rank, score, tie, coalesce(sparse_score, (
         SELECT nullif(-(l.weights <#> $4::sparsevec), 0)
         FROM embeddings_lexicalentry AS l WHERE l.chunk_id = fused.chunk_id

@@ -36,7 +36,8 @@ WITH passing AS MATERIALIZED (
         ORDER BY negative, l.chunk_id
         LIMIT $9
     ) AS matching
-), found AS MATERIALIZED (
+),
+found AS MATERIALIZED (
     SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, rank AS sparse_rank,
         score AS sparse_score, score, 0 AS tie
     FROM sparse ORDER BY rank LIMIT $10

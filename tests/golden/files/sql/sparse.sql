@@ -18,7 +18,8 @@ WITH sparse AS MATERIALIZED (
         ORDER BY negative, l.chunk_id
         LIMIT $4
     ) AS matching
-), found AS MATERIALIZED (
+),
+found AS MATERIALIZED (
     SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, rank AS sparse_rank,
         score AS sparse_score, score, 0 AS tie
     FROM sparse ORDER BY rank LIMIT $5
