@@ -14,7 +14,7 @@ from documents.access import keys
 from documents.access.key_cache import Doorkeeper
 from documents.access.scopes import FULL, Access
 from knowlex.base.errors import KnowlexError, Unauthorized
-from knowlex.web.cross_origin import SAFE_METHODS
+from knowlex.web.middleware import SAFE_METHODS
 from knowlex.web.rate_limit import peer_address
 
 Serve = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
