@@ -15,7 +15,7 @@ from documents import api_keys
 from documents.access import FULL, Access
 from documents.api_keys import LiveKey
 from knowlex.base.errors import DatabaseUnavailable, KnowlexError, Unauthorized
-from knowlex.web.cross_origin import SAFE_METHODS
+from knowlex.web.middleware import SAFE_METHODS
 from knowlex.web.rate_limit import LocalWindows, peer_address
 
 MAX_CACHED = 10_000  # digests of wrong keys, and of right ones

@@ -60,7 +60,7 @@ EDGE_MIDDLEWARE = [
     "knowlex.web.middleware.rate_limit",
     "knowlex.web.middleware.problems",
     "documents.authentication.admit",
-    "knowlex.web.cross_origin.cross_site",
+    "knowlex.web.middleware.cross_site",
 ]
 # Only /admin and /static pass these, in a thread (knowlex.web.handler).
 MIDDLEWARE = [

@@ -1,10 +1,15 @@
-"""Serving one request: resolve, read the body within limits, run the view where its kind belongs, respond."""
+"""Serving one request: resolve, read the body within limits, run the view where its kind belongs, respond.
+
+It stands in the place of Django's ASGIHandler, under which much of tests/edges goes red: that one gives each
+request a thread of its own (test_serving.test_two_hundred_who_wait_take_no_thread) and reads the whole body
+before anything can refuse it, for as long as the client likes (test_bodies).
+"""
 
 import asyncio
 import contextvars
 import re
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import cached_property, partial
 from io import BytesIO
 from typing import Any, TypeVar, cast
@@ -23,15 +28,55 @@ from knowlex.base.errors import DependencyUnavailable, InvalidInput
 from knowlex.db.threads import notice_silence
 from knowlex.runtime.threads import RestingThreads
 from knowlex.web.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
-from knowlex.web.concurrency import Uploads
 from knowlex.web.methods import chosen
 from knowlex.web.middleware import Serve
 from knowlex.web.responses import problem_response
 from knowlex.web.sse import EventStream
 
+WAIT_S = 30.0  # for a free thread, or for a turn among uploads
+RECEIVED = 64  # bodies of megabytes, which lie on disk meanwhile
+SERVED = 24  # of the threads for sync views; the others stay free for short requests
+RETRY_AFTER_S = 5
+
+
+class Uploads:
+    """Of one process, on its event loop."""
+
+    def __init__(self, received: int = RECEIVED, served: int = SERVED, wait_s: float = WAIT_S) -> None:
+        self._room, self._wait_s = received, wait_s
+        self._free = asyncio.Semaphore(served)
+
+    @asynccontextmanager
+    async def received(self) -> AsyncIterator[None]:
+        """From before the body is read to the answer. Raises DependencyUnavailable if there are too many."""
+        if not self._room:
+            raise _crowded()
+        self._room -= 1
+        try:
+            yield
+        finally:
+            self._room += 1
+
+    @asynccontextmanager
+    async def served(self) -> AsyncIterator[None]:
+        """Waits on the loop, not in a thread. Raises DependencyUnavailable if it takes too long."""
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await self._free.acquire()
+        except TimeoutError:
+            raise _crowded() from None
+        try:
+            yield
+        finally:
+            self._free.release()
+
+
+def _crowded() -> DependencyUnavailable:
+    return DependencyUnavailable("The server is busy with other uploads.", retry_after_s=RETRY_AFTER_S)
+
+
 T = TypeVar("T")
 THREADS = 32
-WAIT_S = 30.0  # for a free thread
 
 
 class ThreadPool:

@@ -1,6 +1,7 @@
 """uvicorn's HTTP/1.1 protocol with what it leaves out: limits on headers, time for them, errors as JSON.
 
-For uvicorn's option `http`: "knowlex.web.server:HttpProtocol".
+For uvicorn's option `http`: "knowlex.web.server:HttpProtocol". uvicorn has no setting for any of these; each
+override names the test of tests/edges/test_protocol.py that goes red without it.
 """
 
 import asyncio
@@ -21,9 +22,10 @@ Send = Callable[[Any], Awaitable[None]]
 
 
 def unchunked(cycle: RequestResponseCycle) -> Send:
-    """`cycle.send` that writes a body whose length nobody tells as it is; uvicorn would send it in chunks.
+    """Return a `cycle.send` that writes a body of unknown length as it is; uvicorn would send it in chunks.
 
-    After a request by HTTP/1.0 uvicorn closes the connection in any case.
+    After a request by HTTP/1.0 uvicorn closes the connection in any case. Without it,
+    test_who_speaks_http_1_0_gets_a_stream_without_chunks goes red.
     """
     send, unbounded = cycle.send, False
 
@@ -70,6 +72,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        # test_headers_beyond_any_sense_are_refused
         self._header_bytes += len(name) + len(value)
         if self._header_bytes > MAX_HEADER_BYTES or len(self.headers) >= MAX_HEADERS:
             self._refuse(
@@ -79,6 +82,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_deadline()
+        # test_malformed_and_smuggling_requests_are_400_and_closed
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):
             self._refuse(InvalidInput("The request must have one Host header."))
@@ -87,7 +91,11 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.send = unchunked(self.cycle)  # type: ignore[assignment,method-assign]
 
     def send_400_response(self, msg: str) -> None:
-        """Called by uvicorn for whatever the parser refuses. A response that is under way is cut short."""
+        """Answer whatever the parser refuses with the error body; a response that is under way is cut short.
+
+        Called by uvicorn, which would answer in plain text:
+        test_malformed_and_smuggling_requests_are_400_and_closed.
+        """
         if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
             self.transport.close()
             return
@@ -108,7 +116,9 @@ class HttpProtocol(HttpToolsProtocol):
             self._deadline = None
 
     def _too_slow(self) -> None:
-        """A loop that was busy calls this before it reads what came meanwhile: it gets the time to."""
+        """Give a last moment (test_a_client_that_does_not_finish_its_headers_is_cut_off).
+
+        A loop that was busy calls this before it reads what came meanwhile: it gets the time to."""
         self._deadline = self.loop.call_later(GRACE_S, self._give_up)
 
     def _give_up(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from knowlex.base.errors import DependencyUnavailable
-from knowlex.web.concurrency import Uploads
+from knowlex.web.handler import Uploads
 
 
 def run(scene: Callable[[Uploads], Awaitable[None]], **limits: float) -> None:
