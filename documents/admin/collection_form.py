@@ -4,7 +4,13 @@ from typing import Any
 
 from django import forms
 
-from documents.library.collection_settings import COLLECTION_NAMES, NEW_COLLECTION, as_names, checked, merged
+from documents.library.collection_settings import (
+    COLLECTION_NAMES,
+    as_names,
+    checked,
+    default_chunking,
+    merged,
+)
 from documents.library.collections import checked_name, chunking_settings, effective_settings
 from documents.models import Collection
 from documents.types import STRATEGIES
@@ -37,7 +43,7 @@ class CollectionForm(forms.ModelForm[Collection]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         stored = not self.instance._state.adding
-        known = effective_settings(self.instance) if stored else as_names(NEW_COLLECTION)
+        known = effective_settings(self.instance) if stored else as_names(default_chunking())
         for name in self.declared_fields:
             self.fields[name].initial = known.get(name, {})
 
@@ -54,7 +60,7 @@ class CollectionForm(forms.ModelForm[Collection]):
             given["default_permissions"] = cleaned["default_permissions"] or {}
         cleaned["given"] = given
         try:
-            base = NEW_COLLECTION if self.instance._state.adding else chunking_settings(self.instance)
+            base = default_chunking() if self.instance._state.adding else chunking_settings(self.instance)
             merged(base, checked(given, COLLECTION_NAMES))
         except InvalidInput as exc:
             self._refuse(exc)

@@ -21,7 +21,6 @@ CHUNKING_NAMES = (
 )
 COLLECTION_NAMES = (*CHUNKING_NAMES, "embedding_model", "default_permissions")
 MIN_SIZE, MAX_SIZE = 20, 512
-NEW_COLLECTION = ChunkingSettings(strategy="semantic", size=512, overlap=50)  # unless it is told otherwise
 VISIBILITIES = ("public", "private", "restricted")
 MAX_PRINCIPALS, MAX_PRINCIPAL_CHARS = 1000, 255
 _ATTRIBUTES = {
@@ -64,10 +63,16 @@ def merged(base: ChunkingSettings, given: Mapping[str, Any]) -> ChunkingSettings
     return ChunkingSettings(**values)
 
 
+def default_chunking() -> ChunkingSettings:
+    """Return how documents are split where neither the job nor the collection says it."""
+    chunking: ChunkingSettings = settings.CHUNKING
+    return chunking
+
+
 def own_chunking(stored: Mapping[str, Any]) -> ChunkingSettings:
     """By a collection's settings; what is missing there is the server's default."""
     own = {name: value for name, value in stored.items() if name in CHUNKING_NAMES}
-    return merged(settings.CHUNKING, own) if own else settings.CHUNKING
+    return merged(default_chunking(), own) if own else default_chunking()
 
 
 def as_names(chunking: ChunkingSettings) -> dict[str, Any]:

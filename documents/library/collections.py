@@ -10,9 +10,9 @@ from documents.access.scopes import Access
 from documents.library.collection_settings import (
     CHUNKING_NAMES,
     COLLECTION_NAMES,
-    NEW_COLLECTION,
     as_names,
     checked,
+    default_chunking,
     embedding_model,
     merged,
     own_chunking,
@@ -31,7 +31,7 @@ MAX_NAME_CHARS = 255
 def create_collection(
     *, access: Access, name: str, description: str = "", settings: Mapping[str, Any] | None = None
 ) -> Collection:
-    """A new collection; what `settings` does not say is `NEW_COLLECTION`'s, and kept.
+    """A new collection; it keeps the server's default chunking where `settings` names none.
 
     Raises Duplicate, InvalidInput (`name`, or the setting, say `settings.chunk_size`), Forbidden.
     """
@@ -40,7 +40,7 @@ def create_collection(
         raise Forbidden("An API key that is bound to collections cannot make new ones.")
     collection = Collection(name=checked_name(name), description=description)
     collection.settings = _complete(
-        NEW_COLLECTION, checked({} if settings is None else settings, COLLECTION_NAMES)
+        default_chunking(), checked({} if settings is None else settings, COLLECTION_NAMES)
     )
     _write(collection, lambda: collection.save(force_insert=True))
     return get_collection(collection.id, access=access)

@@ -21,6 +21,7 @@ from knowlex.embedded.errors import StackError
 from knowlex.embedded.processes import Part, die_with_parent, end_leftover
 
 MAJOR = 18
+DATA_DIR_SETTING = "knowlex.data_dir"
 SETTINGS = {
     "listen_addresses": "",  # the socket alone, in a folder closed to others: no password needed
     "unix_socket_permissions": "0700",
@@ -33,7 +34,7 @@ SETTINGS = {
     "jit": "off",  # compiling costs more than our short statements take
     "max_wal_senders": "0",
     "wal_level": "minimal",
-    "max_wal_size": "512MB",
+    "wal_keep_size": "0",
     "log_timezone": "UTC",
     "timezone": "UTC",
     # No document or question text in the log: not the statement, not the failing row.
@@ -44,6 +45,19 @@ INITDB_OPTIONS = [
     *("-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"),
     *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),  # sorts alike on every machine
 ]
+
+
+def wal_settings(free_bytes: int) -> dict[str, str]:
+    """Return how much of the write-ahead log may stay on disk: half a percent of what is free, 64 to 512 MB."""
+    megabytes = min(512, max(64, free_bytes // 200 // 2**20))
+    return {"max_wal_size": f"{megabytes}MB", "min_wal_size": f"{min(80, megabytes // 2)}MB"}
+
+
+def free_disk_bytes(folder: Path) -> int:
+    """Return the free bytes where `folder` is, or will be made."""
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 def bin_dir() -> Path:
@@ -61,7 +75,8 @@ class EmbeddedPostgres:
         self.folder = paths.postgres_dir(data_dir)
         self.sockets = paths.socket_dir(data_dir, "postgres")
         self._account = service_account(self.folder)
-        settings = SETTINGS | {"knowlex.data_dir": str(data_dir)}  # for whoever reads a list of processes
+        settings = SETTINGS | wal_settings(free_disk_bytes(data_dir))
+        settings[DATA_DIR_SETTING] = str(data_dir)  # for whoever reads a list of processes
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         self.part = Part(
             name="The database (PostgreSQL)",

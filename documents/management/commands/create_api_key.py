@@ -28,9 +28,10 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--collection",
-            action="append",
+            action="extend",
+            nargs="+",
             metavar="NAME",
-            help="the key may use only this one (name or id); may be given several times; all without it",
+            help="the key may use only these (names or ids); without it, all of them",
         )
         parser.add_argument(
             "--expires", metavar="90d|DATE", help="days from now, or the last day (UTC); never"
