@@ -10,8 +10,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import OperationalError, ProgrammingError
 from psycopg.errors import UndefinedColumn, UndefinedTable
 
-from knowlex.embedded.commands import embedded_database, needs_database
-from knowlex.embedded.errors import StackError
+from knowlex.embedded.data_folder import StackError
+from knowlex.embedded.services import embedded_database, needs_database
 
 UP_OPTIONS = {
     "host": "KNOWLEX_HOST",

@@ -18,7 +18,7 @@ from documents.models import Collection
 from embeddings import services as embeddings
 from embeddings.external.registration import register
 from knowlex.base.retry import Retry
-from knowlex.embedded.errors import StackError
+from knowlex.embedded.data_folder import StackError
 from knowlex.embedded.report import vector_store
 from knowlex.environment import LOCAL_MODELS
 from rag import services as rag

@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 
-from knowlex.embedded import paths, processes
-from knowlex.embedded.errors import StackError
-from knowlex.embedded.lock import FolderLock
-from knowlex.embedded.postgres import EmbeddedPostgres
+from knowlex.embedded import data_folder, processes
+from knowlex.embedded.data_folder import FolderLock, StackError
 from knowlex.embedded.processes import Part
-from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.embedded.services import EmbeddedPostgres, EmbeddedValkey
 from knowlex.serve import GRACE_S, bound_socket
 
 READY_WITHIN_S = 90.0
@@ -118,7 +116,7 @@ class Stack:
                 *("--concurrency", str(self.workers), "--loglevel", self.log_level),
                 *("--without-gossip", "--without-mingle"),
             ],
-            log=paths.logs_dir(self.data_dir) / "worker.log",
+            log=data_folder.logs_dir(self.data_dir) / "worker.log",
             env={**env, "KNOWLEX_READY_FD": str(writer)},
             cwd=PROJECT_DIR,
             pass_fds=[writer],
@@ -132,7 +130,7 @@ class Stack:
         web = Part(
             name="The web server",
             command=[sys.executable, "-m", "knowlex.serve", "--fd", str(listener.fileno())],
-            log=paths.logs_dir(self.data_dir) / "web.log",
+            log=data_folder.logs_dir(self.data_dir) / "web.log",
             env=env,
             cwd=PROJECT_DIR,
             pass_fds=[listener.fileno()],

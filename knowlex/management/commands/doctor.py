@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from knowlex.celery import app
-from knowlex.embedded import chat_model_report
+from knowlex.embedded import chat_model
 from knowlex.embedded.report import Finding, findings
 
 MARKS = {True: "ok", False: "FAILS", None: "-"}
@@ -17,7 +17,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         failing = [found.part for found in findings(app) if self._tell(found) is False]
-        if False in [self._tell(found) for found in chat_model_report.asked()]:
+        if False in [self._tell(found) for found in chat_model.asked()]:
             failing.append("chat model")
         if failing:
             raise CommandError(f"Not reachable: {', '.join(failing)}.")

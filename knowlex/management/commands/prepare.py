@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from knowlex.embedded import bootstrap
-from knowlex.embedded.errors import StackError
+from knowlex.embedded.data_folder import StackError
 
 
 class Command(BaseCommand):

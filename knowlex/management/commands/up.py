@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from knowlex.embedded import bootstrap, chat_model
-from knowlex.embedded.errors import StackError
+from knowlex.embedded.data_folder import StackError
 from knowlex.embedded.supervisor import Stack
 
 MODEL_WITHIN_S = 2.0

