@@ -137,7 +137,6 @@ def _unreachable(model: ChatModel) -> str:
     return f"It cannot be reached: check {at}."
 
 
-
 def asked() -> Iterator[Finding]:
     """Its server, whether it knows the model, the reply, what was read of it, a verdict; each with its time.
 
@@ -145,9 +144,7 @@ def asked() -> Iterator[Finding]:
     """
     model = configured()
     if model is None:
-        yield Finding(
-            "chat model", "none", True, f"answers are {EXTRACTIVE}. {what_it_takes()}"
-        )
+        yield Finding("chat model", "none", True, f"answers are {EXTRACTIVE}. {what_it_takes()}")
         return
     yield Finding("chat model", str(model), True, f'is asked "{QUESTION}" with one passage: "{PASSAGE}"')
     started = time.perf_counter()

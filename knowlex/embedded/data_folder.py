@@ -15,9 +15,6 @@ class StackError(Exception):
     """The stack cannot start or go on; the message is for the person at the terminal and names the part."""
 
 
-
-
-
 class FolderInUse(StackError):
     """Another process holds the folder."""
 
@@ -82,6 +79,7 @@ MAX_SOCKET_PATH = 103
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./-]+")
 POSTGRES_SOCKET = ".s.PGSQL.5432"
 DATABASE_NAME = "knowlex"
+DATA_DIR_SETTING = "knowlex.data_dir"  # of PostgreSQL: shows in a list of processes
 
 
 def secret_key(data_dir: Path) -> str:
@@ -137,3 +135,16 @@ def database_url(data_dir: Path) -> str:
 
 def redis_url(data_dir: Path) -> str:
     return f"unix://{valkey_socket(data_dir)}"
+
+
+def running_servers() -> dict[Path, str]:
+    """Return the data folders on this machine whose `up` serves now, with its URL. Others' cannot be read."""
+    import psutil
+
+    servers = {}
+    for process in psutil.process_iter(["cmdline"]):
+        for word in process.info["cmdline"] or ():
+            name, _, folder = word.partition("=")
+            if name == DATA_DIR_SETTING and (address := served_at(Path(folder))):
+                servers[Path(folder)] = address
+    return servers

@@ -102,7 +102,6 @@ def _quoted(path: Path) -> str:
 
 
 MAJOR = 18
-DATA_DIR_SETTING = "knowlex.data_dir"
 SETTINGS = {
     "listen_addresses": "",  # the socket alone, in a folder closed to others: no password needed
     "unix_socket_permissions": "0700",
@@ -157,7 +156,7 @@ class EmbeddedPostgres:
         self.sockets = data_folder.socket_dir(data_dir, "postgres")
         self._account = service_account(self.folder)
         settings = SETTINGS | wal_settings(free_disk_bytes(data_dir))
-        settings[DATA_DIR_SETTING] = str(data_dir)  # for whoever reads a list of processes
+        settings[data_folder.DATA_DIR_SETTING] = str(data_dir)
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         self.part = Part(
             name="The database (PostgreSQL)",
@@ -207,7 +206,9 @@ class EmbeddedPostgres:
         """Raises StackError if it ends or does not answer in time (recovery after a crash takes a while)."""
         self.part.wait_until(self.answers, timeout_s)
         with self.connect() as connection:
-            found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [data_folder.DATABASE_NAME])
+            found = connection.execute(
+                "SELECT 1 FROM pg_database WHERE datname = %s", [data_folder.DATABASE_NAME]
+            )
             if found.fetchone() is None:
                 connection.execute(f"CREATE DATABASE {data_folder.DATABASE_NAME}")
 
@@ -245,20 +246,7 @@ class EmbeddedPostgres:
             (self.sockets / name).unlink(missing_ok=True)
 
 
-
 WAIT_S = 30.0
-# Commands that touch no database, or see to it themselves.
-WITHOUT_DATABASE = {
-    *("help", "version", "--help", "-h", "--version", "up", "doctor", "build_model", "collectstatic"),
-    *("compilemessages", "makemessages", "diffsettings", "startapp", "startproject", "spectacular"),
-}
-
-
-def needs_database(argv: list[str]) -> bool:
-    """argv as in sys.argv. `check` needs one only when told to look at it."""
-    if len(argv) < 2 or argv[1] in WITHOUT_DATABASE or {"--help", "-h"} & set(argv[2:]):
-        return False
-    return argv[1] != "check" or any(word.startswith(("--database", "--deploy")) for word in argv)
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from knowlex.cli import needs_database
 from knowlex.embedded import data_folder
-from knowlex.embedded.services import needs_database
 from tests.stack.up import environment, manage
 from tests.support.environment import PROJECT
 
