@@ -65,7 +65,7 @@ MAKES_DATABASE = {"up", "prepare", "build_model", "doctor"}  # of ours; all othe
 
 
 def main(argv: list[str]) -> None:
-    """Run the command in `argv` (as in sys.argv). What a user can put right ends with a message, no traceback."""
+    """Run the command in `argv`. What a user can put right ends with a message, not with a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
     if _print_help(argv):
         return

@@ -261,7 +261,7 @@ SECRET |= {"KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY", "VECTOR_STORE_URL
 
 
 def available_cores() -> int:
-    """Count the cores that this process may run on, which in a container are often fewer than the machine has."""
+    """Count the cores that this process may run on, often fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Where the embedded services live in the data folder, known without starting any of them."""
+"""The data folder: where services live in it, who owns it now, and which ones are served on this machine."""
 
 import fcntl
 import hashlib

@@ -1,4 +1,4 @@
-"""A child process of the stack: started with a log file, watched, and stopped for certain."""
+"""Child processes of the stack: started with a log file, watched, stopped; and the account they run as."""
 
 import ctypes
 import http.client

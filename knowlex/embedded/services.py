@@ -1,4 +1,7 @@
-"""PostgreSQL 18 with pgvector from a wheel: data and socket in a folder that only its account can enter."""
+"""PostgreSQL 18 with pgvector, and Valkey, from wheels: data and sockets in folders closed to other accounts.
+
+A command joins the database that runs in its data folder, or starts it for its own time.
+"""
 
 import fcntl
 import shutil
@@ -128,7 +131,7 @@ INITDB_OPTIONS = [
 
 
 def wal_settings(free_bytes: int) -> dict[str, str]:
-    """Return how much of the write-ahead log may stay on disk: half a percent of what is free, 64 to 512 MB."""
+    """Return how large the write-ahead log may grow: half a percent of the free disk, 64 to 512 MB."""
     megabytes = min(512, max(64, free_bytes // 200 // 2**20))
     return {"max_wal_size": f"{megabytes}MB", "min_wal_size": f"{min(80, megabytes // 2)}MB"}
 

@@ -60,17 +60,19 @@ class PlainFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         extra = "".join(f" {name}={value}" for name, value in vars(record).items() if name not in _STANDARD)
-        line = f"{datetime.fromtimestamp(record.created):%H:%M:%S} {record.levelname} {record.getMessage()}{extra}"
+        clock = f"{datetime.fromtimestamp(record.created):%H:%M:%S}"
+        line = f"{clock} {record.levelname} {record.getMessage()}{extra}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
 def logging_settings(level: str) -> dict[str, Any]:
-    """Return settings.LOGGING: everything goes to stderr at `level`, libraries that log URLs or bodies from WARNING.
+    """Return settings.LOGGING: all goes to stderr at `level`, libraries that log URLs or bodies from WARNING.
 
     A terminal gets plain lines; a file, a pipe or a container's log gets JSON.
     """
     quiet = {"level": "WARNING"} if level in ("DEBUG", "INFO") else {}
     chatty = ("httpx", "httpx2", "httpcore", "openai", "aiohttp", "asyncio", "pypdf", "psycopg", "django.db")
+    formatter = "plain" if sys.stderr.isatty() else "json"
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -78,12 +80,7 @@ def logging_settings(level: str) -> dict[str, Any]:
             "json": {"()": "knowlex.runtime.logging.JsonFormatter"},
             "plain": {"()": "knowlex.runtime.logging.PlainFormatter"},
         },
-        "handlers": {
-            "stderr": {
-                "class": "logging.StreamHandler",
-                "formatter": "plain" if sys.stderr.isatty() else "json",
-            }
-        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": formatter}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django": {"handlers": [], "propagate": True},

@@ -1,18 +1,19 @@
 """`manage.py create_api_key NAME`: the new key on standard output, once, and nothing else there."""
 
+from __future__ import annotations
+
 import re
 from argparse import ArgumentParser
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
-from documents.access import keys
 from documents.access.scopes import FULL, SCOPES
-from documents.library.collections import named_collection
-from documents.models import Collection
 from knowlex.base.errors import KnowlexError, NotFound
+
+if TYPE_CHECKING:
+    from documents.models import Collection
 
 EXPIRES = "must be a number of days such as 90d, or a date such as 2030-12-31"
 MAX_DAYS = 36_500
@@ -38,6 +39,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from documents.access import keys
+
         named = options["collection"]
         try:
             key, text = keys.create_key(
@@ -54,6 +57,8 @@ class Command(BaseCommand):
 
 def _collections(names: list[str]) -> list[Collection]:
     """Each once. Raises CommandError naming the one that does not exist."""
+    from documents.library.collections import named_collection
+
     found = {}
     for name in names:
         try:
@@ -66,6 +71,8 @@ def _collections(names: list[str]) -> list[Collection]:
 
 def _end(text: str | None) -> datetime | None:
     """When the key ends: so many days from now, or with the end of a day. Raises CommandError."""
+    from django.utils import timezone
+
     if text is None:
         return None
     days = re.fullmatch(r"([0-9]{1,5})d", text.strip(), re.ASCII)

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.vectors import backfill
 from knowlex.base.errors import KnowlexError
 
 TELL_EVERY = 500
@@ -17,6 +16,8 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from embeddings.vectors import backfill
+
         try:
             done, told, wanted = 0, 0, backfill.lacking()
             for count in backfill.fill():

@@ -12,8 +12,6 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from documents.access.scopes import FULL
-from documents.library.collections import named_collection
-from embeddings.transfer import export_collection
 from knowlex.base.errors import KnowlexError
 
 
@@ -31,6 +29,9 @@ class Command(BaseCommand):
         parser.add_argument("--force", action="store_true", help="replace the file if there is one")
 
     def handle(self, *args: Any, name: str, file: str, force: bool, **options: Any) -> None:
+        from documents.library.collections import named_collection
+        from embeddings.transfer import export_collection
+
         try:
             collection = named_collection(name, access=FULL)
             with _target(file, force=force) as target:

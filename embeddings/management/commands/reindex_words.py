@@ -6,8 +6,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from documents.access.scopes import FULL
-from documents.library.collections import named_collection
-from embeddings.lexical.reindexing import reindex
 from knowlex.base.errors import KnowlexError
 
 
@@ -27,6 +25,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, collection: str | None, everything: bool, **options: Any) -> None:
+        from documents.library.collections import named_collection
+        from embeddings.lexical.reindexing import reindex
+
         documents, chunks = Counter[str](), 0
         try:
             id_ = named_collection(collection, access=FULL).id if collection else None

@@ -1,21 +1,21 @@
 """`manage.py vector_store check|repair`: the vector store outside PostgreSQL against PostgreSQL itself."""
 
+from __future__ import annotations
+
 import json
 import sys
 from argparse import ArgumentParser
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError
 
-from embeddings import external
-from embeddings.external import draining
-from embeddings.external.comparison import Compared, Comparison
-from embeddings.management.steps_display import StepsDisplay
-from embeddings.models import OutsideStore
 from knowlex.base.errors import KnowlexError
-from knowlex.db.threads import with_retries
+
+if TYPE_CHECKING:
+    from embeddings import external
+    from embeddings.external.comparison import Compared
+
 
 NONE = "No vector store outside PostgreSQL is configured (KNOWLEX_VECTOR_STORE): there is nothing to compare."
 OTHERS = (
@@ -44,6 +44,10 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
 
     def handle(self, *args: Any, action: str, as_json: bool, **options: Any) -> None:
+        from django.db import OperationalError
+
+        from embeddings import external
+
         try:
             used = external.in_use()
             if used is None:
@@ -63,6 +67,9 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _require_registered(self, used: external.Used) -> None:
+        from embeddings.models import OutsideStore
+        from knowlex.db.threads import with_retries
+
         row = with_retries(OutsideStore.objects.first)
         if row is None or row.fingerprint != used.fingerprint:
             raise CommandError(
@@ -71,6 +78,9 @@ class Command(BaseCommand):
             )
 
     def _require_none(self) -> None:
+        from embeddings.models import OutsideStore
+        from knowlex.db.threads import with_retries
+
         if row := with_retries(OutsideStore.objects.first):
             raise CommandError(
                 f"{row} is in use, but this command's environment names no such store: set "
@@ -79,10 +89,17 @@ class Command(BaseCommand):
             )
 
     def _compared(self, *, quiet: bool) -> list[Compared]:
+        from embeddings.external.comparison import Comparison
+        from embeddings.management.displays import StepsDisplay
+
         with StepsDisplay(self.stderr, quiet=quiet) as display, Comparison(display.show) as comparison:
             return list(comparison.all())
 
     def _repair(self, *, quiet: bool) -> None:
+        from embeddings.external import draining
+        from embeddings.external.comparison import Comparison
+        from embeddings.management.displays import StepsDisplay
+
         with StepsDisplay(self.stderr, quiet=quiet) as display:
             count = 0
             with Comparison(display.show) as comparison:

@@ -1,25 +1,21 @@
 """`manage.py embedding_model`: further embedding models, and the switch to another while people search."""
 
+from __future__ import annotations
+
 import logging
 import sys
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from rich.console import Console
-from rich.table import Table
 
-from embeddings import tasks
-from embeddings.indexing.building import ensure_index
-from embeddings.management.build_display import BuildDisplay
-from embeddings.model_lifecycle import adding, advice, listing, registry, removal, switch
-from embeddings.model_lifecycle import building as model_building
-from embeddings.models import EmbeddingModel
-from embeddings.types import ModelSpec
 from knowlex.base.errors import KnowlexError
-from rag.management.comparing import add_arguments as add_comparing
-from rag.management.comparing import compare
+
+if TYPE_CHECKING:
+    from embeddings.model_lifecycle import listing, switch
+    from embeddings.models import EmbeddingModel
+    from embeddings.types import ModelSpec
+
 
 TEXTS = "Every chunk is embedded by each model that is kept up; searches use the active one."
 
@@ -34,7 +30,7 @@ class Command(BaseCommand):
         building = verbs.add_parser("build", help="embed all chunks with it, and every new one from now on")
         building.add_argument("name")
         building.add_argument("--detach", action="store_true", help="leave the work to the workers at once")
-        add_comparing(verbs.add_parser("compare", help="two models on a question set, side by side"))
+        _add_comparing(verbs.add_parser("compare", help="two models on a question set, side by side"))
         activating = verbs.add_parser("activate", help="search with it from now on")
         activating.add_argument("name")
         activating.add_argument("--wait", action="store_true", help="until no chunk lacks its vector")
@@ -57,6 +53,12 @@ class Command(BaseCommand):
             logging.disable(logging.NOTSET)
 
     def _list(self, **_: Any) -> None:
+        from rich.console import Console
+        from rich.table import Table
+
+        from embeddings.model_lifecycle import listing
+        from embeddings.models import EmbeddingModel
+
         counts, before = listing.counts(), EmbeddingModel.objects.before().first()
         table = Table(
             "name", "provider", "dimensions", "state", "vectors", "waiting", "failed", "MB", "index"
@@ -71,11 +73,17 @@ class Command(BaseCommand):
         Console(file=self.stdout, width=width, soft_wrap=False).print(table)  # type: ignore[arg-type]
 
     def _add(self, **options: Any) -> None:
+        from embeddings.model_lifecycle import adding, advice
+
         model, is_new = adding.add(_spec(options))
         word = "Added" if is_new else "There already:"
         self.stdout.write(f"{word} {model.spec}. Next: {advice.COMMAND} build {model.name}")
 
     def _build(self, name: str, detach: bool, **_: Any) -> None:
+        from embeddings import tasks
+        from embeddings.model_lifecycle import advice, listing
+        from embeddings.model_lifecycle import building as model_building
+
         model = listing.named(name)
         batches = model_building.begin(model)
         with tasks.sweep_may_do_it():
@@ -94,6 +102,9 @@ class Command(BaseCommand):
             self.stdout.write(f"Next: {advice.COMMAND} activate {model.name}")
 
     def _built(self, model: EmbeddingModel) -> listing.Counts:
+        from embeddings.management.displays import BuildDisplay
+        from embeddings.model_lifecycle import building as model_building
+
         with BuildDisplay(self.stderr, model.name) as display:
             held: listing.Counts | None = None
             for held in model_building.steps(model, on_alone=display.alone):
@@ -102,9 +113,14 @@ class Command(BaseCommand):
         return held
 
     def _compare(self, **options: Any) -> None:
+        from rag.management.comparing import compare
+
         compare(self.stdout, **options)
 
     def _activate(self, name: str, wait: bool, force: bool, **_: Any) -> None:
+        from embeddings.indexing.building import ensure_index
+        from embeddings.model_lifecycle import listing, switch
+
         model = listing.named(name)
         if not model.active:
             if ensure_index(model):
@@ -116,6 +132,10 @@ class Command(BaseCommand):
         self._tell_environment(model)
 
     def _when_ready(self, model: EmbeddingModel) -> switch.Switched:
+        from embeddings.management.displays import BuildDisplay
+        from embeddings.model_lifecycle import building as model_building
+        from embeddings.model_lifecycle import switch
+
         hands = model_building.Hands(lambda: self.stderr.write(BuildDisplay.ALONE))
         with BuildDisplay(self.stderr, model.name) as display:
             for found in switch.attempts(model):
@@ -126,11 +146,16 @@ class Command(BaseCommand):
         raise AssertionError("unreachable")
 
     def _rollback(self, **_: Any) -> None:
+        from embeddings.model_lifecycle import switch
+
         switched = switch.rollback()
         self._tell_switch(switched)
         self._tell_environment(switched.model)
 
     def _tell_switch(self, switched: switch.Switched) -> None:
+        from embeddings.model_lifecycle import advice
+        from embeddings.models import EmbeddingModel
+
         was = f" instead of {switched.before.name}" if switched.before else ""
         self.stdout.write(f"Searches use {switched.model.name} now{was}.")
         if switched.lacking:
@@ -151,6 +176,10 @@ class Command(BaseCommand):
             )
 
     def _tell_environment(self, model: EmbeddingModel) -> None:
+        from django.conf import settings
+
+        from embeddings.model_lifecycle import advice, registry
+
         self.stdout.write(f"For the next start: {advice.to_follow(model.spec)}")
         if settings.EMBEDDER_CHOSEN and not registry.fits(model.spec, registry.configured()):
             self.stdout.write(
@@ -158,6 +187,8 @@ class Command(BaseCommand):
             )
 
     def _remove(self, name: str, **_: Any) -> None:
+        from embeddings.model_lifecycle import listing, removal
+
         model = listing.named(name)
         vectors = removal.remove(model)
         self.stdout.write(f"Removed {name} with {vectors} vectors.")
@@ -175,7 +206,22 @@ def _add_adding(parser: ArgumentParser) -> None:
     parser.add_argument("--passage-prefix", help="before chunks; else as the folder says, none for Ollama")
 
 
+def _add_comparing(parser: ArgumentParser) -> None:
+    parser.add_argument("first", metavar="A")
+    parser.add_argument("second", metavar="B")
+    parser.add_argument(
+        "--questions",
+        required=True,
+        metavar="FILE.jsonl|SET",
+        help="a file, a question a line, or a stored set",
+    )
+    parser.add_argument("--collection", action="append", default=[], help="its name or id; else `default`")
+    parser.add_argument("--mode", choices=["hybrid", "dense"], default="hybrid")
+
+
 def _spec(given: dict[str, Any]) -> ModelSpec:
+    from embeddings.model_lifecycle import adding, registry
+
     return adding.spec(
         given["name"],
         provider=given["provider"],
