@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,7 @@ async def _ask_here(request: dict[str, Any]) -> httpx2.Response:
     from knowlex.asgi import application
     from rag.management.closing import then_close
 
+    logging.disable(logging.WARNING)  # no broker runs here, and this process serves nobody else
     settings.REQUIRE_API_KEY = False
     transport = httpx2.ASGITransport(app=application)  # type: ignore[arg-type]
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
