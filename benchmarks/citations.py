@@ -24,7 +24,7 @@ environment.set_environment()
 
 from documents.chunkers.sentence import SentenceChunker
 from documents.extractors.sandbox.extractor import SandboxedExtractor
-from documents.text.languages import language_of
+from documents.text.languages import detect_language
 from documents.text.tokens import WordPieceCounter
 from documents.types import ChunkingSettings
 from rag.citations.checker import Checked, Checker
@@ -50,7 +50,7 @@ def chunks_of(path: Path) -> Iterator[Chunk]:
     if path.suffix not in (".pdf", ".md"):
         return
     extraction = SandboxedExtractor().extract(path, filename=path.name)
-    language = language_of(extraction.text)
+    language = detect_language(extraction.text)
     for draft in SentenceChunker(tokenizer=WordPieceCounter()).split(extraction, ChunkingSettings()):
         yield Chunk(language, draft.content)
 

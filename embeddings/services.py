@@ -173,15 +173,15 @@ def sweep() -> tuple[list[UUID], int]:
     if not with_retries(_expire):
         return [], 0
     document_status.sweep()
-    return with_retries(queue.due_batches), with_retries(ingest_queue.due_count)
+    return with_retries(queue.due_batches), with_retries(ingest_queue.count_due)
 
 
 @transaction.atomic
 def _expire() -> bool:
     if not queue.try_sweep_lock():
         return False
-    queue.expire()
-    ingest_queue.expire()
+    queue.expire_leases()
+    ingest_queue.expire_leases()
     return True
 
 

@@ -57,10 +57,10 @@ EDGE_MIDDLEWARE = [
     "knowlex.web.middleware.request_id",
     "knowlex.web.middleware.access_lines",
     "knowlex.web.middleware.security_headers",
-    "documents.access.authentication.identify",
+    "documents.authentication.identify",
     "knowlex.web.middleware.rate_limit",
     "knowlex.web.middleware.problems",
-    "documents.access.authentication.admit",
+    "documents.authentication.admit",
     "knowlex.web.cross_origin.cross_site",
 ]
 # Only /admin and /static pass these, in a thread (knowlex.web.handler).

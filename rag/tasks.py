@@ -40,4 +40,4 @@ def sweep_queries() -> int:
 
 def sweep() -> int:
     """Hints for runs that nobody has in hand, after a worker died or the broker lost its queue."""
-    return lost_hints(evaluate_next, with_retries(queue.due), settings.EVALUATION_QUEUE)
+    return lost_hints(evaluate_next, with_retries(queue.count_due), settings.EVALUATION_QUEUE)

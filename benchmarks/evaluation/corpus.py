@@ -10,9 +10,8 @@ import numpy as np
 
 from benchmarks.evaluation.vectors import Vectors
 from documents.chunkers.sentence import SentenceChunker
-from documents.extractors.file_types import name_kind
+from documents.extractors.job import Job, guess_name_kind
 from documents.extractors.readers import read_document
-from documents.extractors.sandbox.limits import Job
 from documents.text.tokens import WordPieceCounter
 from documents.types import ALL_SOURCES, ChunkingSettings
 from embeddings.lexical.terms import idf, lexemes, position, question_lexemes, term_weights
@@ -28,7 +27,7 @@ def read_passages(files: Iterable[Path], languages: Mapping[str, str] | None = N
     chunker = SentenceChunker(tokenizer=WordPieceCounter())
     passages = []
     for path in files:
-        extraction = read_document(path.read_bytes(), Job("auto", name_kind(path.name), ALL_SOURCES))
+        extraction = read_document(path.read_bytes(), Job("auto", guess_name_kind(path.name), ALL_SOURCES))
         passages += [
             Passage(
                 chunk_id=uuid5(_SPACE, f"{path.name}/{chunk.chunk_index}"),

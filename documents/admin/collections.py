@@ -11,11 +11,80 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from documents.access.scopes import FULL
-from documents.admin.collection_form import CollectionForm
-from documents.library.collection_settings import embedding_model
+from documents.library.collection_settings import (
+    COLLECTION_NAMES,
+    check_settings,
+    default_chunking,
+    get_embedding_model,
+    merge_settings,
+    to_client_names,
+)
 from documents.library.collection_statistics import collection_stats
-from documents.library.collections import change_collection, create_collection
+from documents.library.collections import (
+    change_collection,
+    check_new_name,
+    chunking_settings,
+    create_collection,
+    effective_settings,
+)
 from documents.models import DEFAULT_COLLECTION, Collection
+from documents.types import STRATEGIES
+from knowlex.base.errors import InvalidInput
+
+
+class CollectionForm(forms.ModelForm[Collection]):
+    """`cleaned_data["given"]`: the settings, as documents.library.collections takes them."""
+
+    chunking_strategy = forms.ChoiceField(choices=[(name, name) for name in STRATEGIES])
+    chunk_size = forms.IntegerField(help_text="Tokens of a full chunk.")
+    chunk_overlap = forms.IntegerField(help_text="Tokens repeated from the chunk before (fixed, sentence).")
+    similarity_threshold = forms.FloatField(
+        help_text="Below it two neighbouring sentences are parted (semantic)."
+    )
+    min_chunk_size = forms.IntegerField(
+        help_text="Tokens a chunk has at least before it is parted (semantic)."
+    )
+    default_permissions = forms.JSONField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text='Of new documents: {"visibility": "public", "private" or "restricted", '
+        '"allowed_users": […], "allowed_groups": […]}.',
+    )
+
+    class Meta:
+        model = Collection
+        fields = ["name", "description"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        stored = not self.instance._state.adding
+        known = effective_settings(self.instance) if stored else to_client_names(default_chunking())
+        for name in self.declared_fields:
+            self.fields[name].initial = known.get(name, {})
+
+    def clean_name(self) -> str:
+        try:
+            return check_new_name(self.cleaned_data["name"])
+        except InvalidInput as exc:
+            raise forms.ValidationError(exc.message) from exc
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        given = {name: cleaned[name] for name in self.declared_fields if cleaned.get(name) is not None}
+        if "default_permissions" in cleaned:
+            given["default_permissions"] = cleaned["default_permissions"] or {}
+        cleaned["given"] = given
+        try:
+            base = default_chunking() if self.instance._state.adding else chunking_settings(self.instance)
+            merge_settings(base, check_settings(given, COLLECTION_NAMES))
+        except InvalidInput as exc:
+            self._refuse(exc)
+        return cleaned
+
+    def _refuse(self, error: InvalidInput) -> None:
+        field = str((error.details or {}).get("field", "")).removeprefix("settings.").split(".")[0]
+        name = field if field in self.declared_fields else None
+        self.add_error(name, error.message.removeprefix("settings."))
 
 
 @admin.register(Collection)
@@ -53,7 +122,7 @@ class CollectionAdmin(admin.ModelAdmin[Collection]):
 
     @admin.display(description="embedding model")
     def embeds_with(self, collection: Collection) -> str:
-        return embedding_model()
+        return get_embedding_model()
 
     def get_fieldsets(self, request: HttpRequest, obj: Collection | None = None) -> Any:
         own = ["name", "description"] if obj is None else ["id", "name", "description", "created_at"]
@@ -88,8 +157,8 @@ class CollectionAdmin(admin.ModelAdmin[Collection]):
         stats = collection_stats(collection.id, access=FULL)
         return [
             ("Stored documents", f"{stats.documents:,}"),
-            ("By status, with those not stored", _list(stats.by_status)),
-            ("By type", _list(stats.by_type)),
+            ("By status, with those not stored", _format_counts(stats.by_status)),
+            ("By type", _format_counts(stats.by_type)),
             ("Chunks", f"{stats.chunks:,}"),
             ("Tokens", f"{stats.tokens:,}"),
             ("Storage", filesizeformat(stats.bytes)),
@@ -105,5 +174,5 @@ class CollectionAdmin(admin.ModelAdmin[Collection]):
             change_collection(obj.pk, access=FULL, changes=given)
 
 
-def _list(counts: dict[str, int]) -> str:
+def _format_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "–"

@@ -12,13 +12,65 @@ from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.text import Truncator
 
 from documents.access.scopes import FULL
 from documents.admin.words import state_badge
 from documents.library.collection_statistics import stored_languages
 from documents.library.listing import PageReport, page_report
-from documents.models import Document, IngestItem
+from documents.models import Chunk, Document, IngestItem
 from documents.types import PAGE_WARNINGS, UNREAD_WARNINGS
+
+
+@admin.register(Chunk)
+class ChunkAdmin(admin.ModelAdmin[Chunk]):
+    """Chunks are read, never changed: their text is what was embedded and what is cited."""
+
+    list_display = ["excerpt", "document_link", "chunk_index", "page", "chapter", "token_count"]
+    list_filter = ["document__source", "document__collection"]
+    list_select_related = ["document"]
+    list_per_page = 50
+    show_full_result_count = False
+    search_fields = ["content"]
+    ordering = ["-document_id", "chunk_index"]
+    fields: ClassVar[tuple[str, ...]] = (
+        "id", "document_link", "chunk_index", "page", "chapter", "section", "token_count",
+        "start_char", "end_char", "content", "created_at",
+    )  # fmt: skip
+    readonly_fields = fields
+
+    @admin.display(description="content")
+    def excerpt(self, chunk: Chunk) -> str:
+        return Truncator(chunk.content).chars(120)
+
+    @admin.display(description="document", ordering="document__original_filename")
+    def document_link(self, chunk: Chunk) -> str:
+        url = reverse("admin:documents_document_change", args=[chunk.document_id])
+        return format_html('<a href="{}">{}</a>', url, chunk.document.original_filename)
+
+    @admin.display(ordering="page_number")
+    def page(self, chunk: Chunk) -> str:
+        if chunk.page_number is None:
+            return "–"
+        if chunk.last_page in (None, chunk.page_number):
+            return str(chunk.page_number)
+        return f"{chunk.page_number}–{chunk.last_page}"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
+        """None of a new version in the making."""
+        return super().get_queryset(request).filter(document__replaces__isnull=True)
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        return lookup == "document__id__exact" or super().lookup_allowed(lookup, value, request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Chunk | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Chunk | None = None) -> bool:
+        return False
 
 
 class WarningsFilter(admin.SimpleListFilter):
@@ -53,11 +105,11 @@ class JobFilter(admin.SimpleListFilter):
     parameter_name = "job"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        job_id = _as_id(request.GET.get("job"))
+        job_id = _parse_uuid(request.GET.get("job"))
         return [(str(job_id), "This job")] if job_id else []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
-        job_id = _as_id(self.value())
+        job_id = _parse_uuid(self.value())
         if job_id is None:
             return queryset
         items = IngestItem.objects.filter(job_id=job_id)
@@ -110,8 +162,8 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
             "show_save_and_add_another": False,
             **(extra_context or {}),
         }
-        if (document_id := _as_id(object_id)) and self.get_object(request, object_id):
-            extra["report"] = _lines(page_report(document_id, access=FULL))
+        if (document_id := _parse_uuid(object_id)) and self.get_object(request, object_id):
+            extra["report"] = _summarize_report(page_report(document_id, access=FULL))
         return super().change_view(request, object_id, form_url, extra)
 
     @admin.display(ordering="original_filename", description="document")
@@ -151,7 +203,7 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
         return filesizeformat(document.size_bytes)
 
 
-def _lines(report: list[PageReport]) -> dict[str, Any]:
+def _summarize_report(report: list[PageReport]) -> dict[str, Any]:
     """The page report in words; `unread` and `warned` count pages."""
     pages = [
         {
@@ -166,7 +218,7 @@ def _lines(report: list[PageReport]) -> dict[str, Any]:
     return {"pages": pages, "unread": unread, "warned": sum(1 for page in pages if page["warnings"])}
 
 
-def _as_id(text: Any) -> UUID | None:
+def _parse_uuid(text: Any) -> UUID | None:
     try:
         return UUID(str(text))
     except ValueError:

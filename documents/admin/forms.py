@@ -54,7 +54,7 @@ class UploadForm(forms.Form):
             return jobs.create_job(
                 access=FULL,
                 collection=collection,
-                documents=[_staged(file, stack) for file in self.cleaned_data["documents"]],
+                documents=[_stage(file, stack) for file in self.cleaned_data["documents"]],
                 chunking=chunking_settings(collection),
                 origin=ORIGIN,
             )
@@ -70,12 +70,12 @@ class ReplaceForm(forms.Form):
     def replace(self, document: Document) -> IngestJob | None:
         """None for the same bytes. Raises NotFound, Duplicate, PayloadTooLarge, StorageUnavailable."""
         with ExitStack() as stack:
-            new = _staged(self.cleaned_data["file"], stack)
+            new = _stage(self.cleaned_data["file"], stack)
             chunking = chunking_settings(document.collection)
             return jobs.replace_document(document.pk, access=FULL, new=new, chunking=chunking, origin=ORIGIN)
 
 
-def _staged(file: UploadedFile[Any], stack: ExitStack) -> NewDocument:
+def _stage(file: UploadedFile[Any], stack: ExitStack) -> NewDocument:
     """What is too large is recorded with the others, as refused."""
     name = clean_filename(file.name or "")
     staging = stack.enter_context(Staging(max_bytes=settings.MAX_UPLOAD_BYTES))

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from documents.access import keys
+from documents import api_keys
 from documents.models import ApiKey, Collection
 from knowlex.base.errors import KnowlexError
 
@@ -31,7 +31,7 @@ class KeyForm(forms.ModelForm[ApiKey]):
         cleaned: dict[str, Any] = super().clean() or {}
         if not self.errors:
             try:
-                self.instance, self.text = keys.create_key(
+                self.instance, self.text = api_keys.create_key(
                     name=cleaned["name"],
                     scope=cleaned["scope"],
                     collections=list(cleaned["collections"]) or None,
@@ -78,7 +78,7 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         ids = list(queryset.values_list("id", flat=True))
         for key_id in ids:
-            keys.revoke_key(key_id)
+            api_keys.revoke_key(key_id)
         self.message_user(request, f"{len(ids)} key(s) revoked.", messages.SUCCESS)
 
     def get_form(

@@ -7,6 +7,6 @@ def state_badge(state: str) -> str:
     return format_html('<span class="kx-state kx-{}">{}</span>', state, state)
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """`1 page`, `2 pages`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -4,37 +4,38 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from documents.chunkers.limits import Sizes, sizes_of
+from documents.chunkers.drafts import MeasuredText
 from documents.chunkers.packing import Group, Packer
-from documents.chunkers.pieces import PROSE, Material, Piece, is_bare
-from documents.chunkers.reading import Reading
+from documents.chunkers.pieces import PROSE, Piece, Sizes, SourceText, compute_sizes, is_heading_only
 from documents.protocols import TokenCounter
-from documents.text.headings import Place
-from documents.text.sentences import stripped
+from documents.text.headings import HeadingContext
+from documents.text.sentences import strip_span
 from documents.types import Block, ChunkDraft, ChunkingSettings, Extraction
 from knowlex.runtime.components import component
 
 
-def stretches(material: Material, sizes: Sizes) -> Iterator[Piece]:
+def iter_stretches(material: SourceText, sizes: Sizes) -> Iterator[Piece]:
     """In order, covering all but white space; of any size. None reaches over the beginning of a page, a
     heading or a block that stands apart, nor over the end of one.
     """
-    text, edges = material.text, _edges(material, sizes)
+    text, edges = material.text, _find_edges(material, sizes)
     headed = set(material.contents.starts)
     places = [*sorted(edges), len(text)]
-    pending: Place | None = None
+    pending: HeadingContext | None = None
     for start, end in pairwise(places):
         if start in headed:
             pending = material.contents.at(start)
-        first, last = stripped(text, start, end)
+        first, last = strip_span(text, start, end)
         if first < last:
-            bare = pending is not None and is_bare(text[first : min(last, first + 1000)], pending.title)
+            bare = pending is not None and is_heading_only(
+                text[first : min(last, first + 1000)], pending.title
+            )
             tokens = material.ruler.tokens(first, last)
             yield Piece(first, last, tokens, pending, bare, block=edges[start])
             pending = None
 
 
-def _edges(material: Material, sizes: Sizes) -> dict[int, int]:
+def _find_edges(material: SourceText, sizes: Sizes) -> dict[int, int]:
     """Where a stretch begins, and in which block (PROSE for none)."""
     edges = dict.fromkeys((0, *material.pages, *material.contents.starts), PROSE)
     for index, block in enumerate(material.blocks):
@@ -60,12 +61,12 @@ class FixedChunker:
 
     def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
         """No chunk only where the text is blank. Raises ValueError for sizes that cannot be met."""
-        sizes = sizes_of(settings)
-        reading = Reading(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
+        sizes = compute_sizes(settings)
+        reading = MeasuredText(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
         whole = _WholeParts(reading.material.contents, replace(sizes, tiny=0), reading.page_of)
-        parts = whole.pack(stretches(reading.material, sizes))
+        parts = whole.pack(iter_stretches(reading.material, sizes))
         return reading.drafts(
-            (window for part in parts for window in _Windows(reading, sizes, part)), most=sizes.most
+            (window for part in parts for window in _WindowCutter(reading, sizes, part)), most=sizes.most
         )
 
 
@@ -80,30 +81,30 @@ class _WholeParts(Packer):
 
 
 @dataclass(frozen=True, slots=True)
-class _Window:
+class _TokenWindow:
     start: int
     end: int
-    place: Place
+    place: HeadingContext
 
 
-class _Windows:
+class _WindowCutter:
     """The windows of one part."""
 
-    def __init__(self, reading: Reading, sizes: Sizes, part: Group) -> None:
+    def __init__(self, reading: MeasuredText, sizes: Sizes, part: Group) -> None:
         self._material, self._sizes, self._part = reading.material, sizes, part
         self._text, self._ruler = self._material.text, self._material.ruler
         self._by_line = part.pieces[-1].block != PROSE
 
-    def __iter__(self) -> Iterator[_Window]:
+    def __iter__(self) -> Iterator[_TokenWindow]:
         start, done = self._part.start, self._part.start
         while done < self._part.end:
             stop = self._stop(start, done)
-            first, last = stripped(self._text, start, stop)
+            first, last = strip_span(self._text, start, stop)
             if last > done:
-                yield _Window(first, last, self._place(first))
+                yield _TokenWindow(first, last, self._place(first))
             start, done = self._next_start(start, stop), stop
 
-    def _place(self, start: int) -> Place:
+    def _place(self, start: int) -> HeadingContext:
         """A first window may begin with a chapter's bare heading, and belongs to the section below it."""
         return self._part.place if start == self._part.start else self._material.contents.at(start)
 
@@ -118,7 +119,7 @@ class _Windows:
         block = self._material.block_at(stop)
         if block and done < block.start_char < stop and self._fits(block):
             return block.start_char
-        return _at_space(self._text, max(done, start + int((stop - start) * _LEAST)), stop)
+        return _find_space(self._text, max(done, start + int((stop - start) * _LEAST)), stop)
 
     def _next_start(self, start: int, stop: int) -> int:
         """`overlap` tokens before the end, moved on to the beginning of a word (a line)."""
@@ -140,7 +141,7 @@ class _Windows:
         return tokens <= self._sizes.target and block.end_char - block.start_char <= self._sizes.most_chars
 
 
-def _at_space(text: str, earliest: int, stop: int) -> int:
+def _find_space(text: str, earliest: int, stop: int) -> int:
     for position in range(stop, earliest, -1):
         if text[position - 1].isspace():
             return position

@@ -3,16 +3,19 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from documents.chunkers.limits import Sizes
-from documents.chunkers.pieces import PROSE, Piece
-from documents.text.headings import Contents, Place
+from documents.chunkers.drafts import MeasuredText
+from documents.chunkers.pieces import PROSE, Piece, Sizes, compute_sizes
+from documents.chunkers.pieces import cut_pieces as pieces
+from documents.protocols import TokenCounter
+from documents.text.headings import HeadingContext, HeadingIndex
+from documents.types import ChunkDraft, ChunkingSettings, Extraction
 
 
 @dataclass(slots=True)
 class Group:
     """Pieces in order; the first of them, `repeated` tokens in all, also end the group before."""
 
-    place: Place
+    place: HeadingContext
     pieces: list[Piece] = field(default_factory=list)
     tokens: int = 0
     repeated: int = 0
@@ -38,7 +41,7 @@ class Group:
 class Packer:
     """Fills groups one after the other."""
 
-    def __init__(self, contents: Contents, sizes: Sizes, page_of: Callable[[int], int | None]) -> None:
+    def __init__(self, contents: HeadingIndex, sizes: Sizes, page_of: Callable[[int], int | None]) -> None:
         self.sizes, self._contents, self._page_of = sizes, contents, page_of
         self._groups: list[Group] = []
 
@@ -129,5 +132,16 @@ class Packer:
             self._groups.pop()
 
 
-def _label(place: Place) -> tuple[str, str]:
+def _label(place: HeadingContext) -> tuple[str, str]:
     return place.chapter, place.section
+
+
+def split_into_sentences(
+    extraction: Extraction, settings: ChunkingSettings, tokenizer: TokenCounter
+) -> list[ChunkDraft]:
+    """As `SentenceChunker` splits."""
+    sizes = compute_sizes(settings)
+    reading = MeasuredText(extraction, tokenizer)
+    parts = pieces(reading.material, sizes)
+    packer = Packer(reading.material.contents, sizes, reading.page_of)
+    return reading.drafts(packer.pack(parts), most=sizes.most)

@@ -5,11 +5,40 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from documents.chunkers.limits import Sizes
-from documents.text.headings import Contents, Place
-from documents.text.sentences import sentence_spans, stripped
+from documents.text.headings import HeadingContext, HeadingIndex
+from documents.text.sentences import sentence_spans, strip_span
 from documents.text.tokens import TokenSpans
-from documents.types import Block
+from documents.types import Block, ChunkingSettings
+from knowlex.web.fields import MAX_QUESTION_CHARS
+
+MAX_TOKENS = 500  # the embedder reads 512, its two special tokens included
+MAX_CHARS = MAX_QUESTION_CHARS  # a chunk's own text must be fit to be searched for
+MAX_SIZE = 512  # what may be asked for; more than MAX_TOKENS means MAX_TOKENS
+MIN_SIZE = 20
+TINY_TOKENS = 40  # a rest that is smaller goes back to the chunk before it
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """In tokens. target: a chunk is full. most, most_chars: never passed. tiny: too small to stand alone."""
+
+    target: int
+    overlap: int
+    most: int
+    most_chars: int
+    tiny: int
+
+
+def compute_sizes(settings: ChunkingSettings, *, overlapping: bool = True) -> Sizes:
+    """Raises ValueError for sizes that cannot be met. overlapping: whether the strategy repeats anything."""
+    if not MIN_SIZE <= settings.size <= MAX_SIZE:
+        raise ValueError(f"size must be from {MIN_SIZE} to {MAX_SIZE}.")
+    if overlapping and not 0 <= settings.overlap <= settings.size // 2:
+        raise ValueError("overlap must be from 0 to half of size.")
+    size = min(settings.size, MAX_TOKENS)
+    overlap = settings.overlap if overlapping else 0
+    return Sizes(size, overlap, size, MAX_CHARS, min(TINY_TOKENS, size // 4))
+
 
 PROSE = -1
 _LAST_QUARTER = 0.75
@@ -29,13 +58,13 @@ class Piece:
     start: int
     end: int
     tokens: int
-    opens: Place | None
+    opens: HeadingContext | None
     bare: bool = False
     goes_on: bool = False
     block: int = PROSE
 
 
-class Ruler:
+class TokenIndex:
     """Counts tokens between two places, from one pass of the tokenizer over the whole text."""
 
     def __init__(self, starts: Sequence[int]) -> None:
@@ -61,12 +90,12 @@ def token_starts(spans: Sequence[tuple[int, int]]) -> Sequence[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class SourceText:
     """What pieces are cut from. pages: where each page after the first begins, in a source that has pages."""
 
     text: str
-    ruler: Ruler
-    contents: Contents
+    ruler: TokenIndex
+    contents: HeadingIndex
     pages: Sequence[int] = ()
     blocks: Sequence[Block] = ()
 
@@ -94,7 +123,7 @@ class Material:
         return self.ruler.tokens(block.start_char, block.end_char) >= enough
 
 
-def pieces(material: Material, sizes: Sizes) -> Iterator[Piece]:
+def cut_pieces(material: SourceText, sizes: Sizes) -> Iterator[Piece]:
     """In order and without overlap; none starts or ends with white space, none is over either limit."""
     cutter = _Cutter(material, sizes)
     position = 0
@@ -106,16 +135,16 @@ def pieces(material: Material, sizes: Sizes) -> Iterator[Piece]:
 
 
 class _Cutter:
-    def __init__(self, material: Material, sizes: Sizes) -> None:
+    def __init__(self, material: SourceText, sizes: Sizes) -> None:
         self._material, self._sizes = material, sizes
-        self._pending: Place | None = None
+        self._pending: HeadingContext | None = None
         self._previous_end = -1
 
     def prose(self, start: int, end: int) -> Iterator[Piece]:
         if start < end:
             spans = sentence_spans(self._material.text[start:end])
             shifted = ((start + first, start + last) for first, last in spans)
-            yield from self._cut(_joined(shifted, self._material.pages), PROSE)
+            yield from self._cut(_join_short_spans(shifted, self._material.pages), PROSE)
 
     def block(self, index: int) -> Iterator[Piece]:
         """Whole where it fits; else line by line, a list item by item."""
@@ -124,12 +153,12 @@ class _Cutter:
         tokens = self._material.ruler.tokens(start, end)
         apart = self._material.stands_apart(block, self._sizes)
         if tokens <= self._sizes.target and end - start <= self._sizes.most_chars:
-            spans: Iterable[tuple[int, int]] = [stripped(self._material.text, start, end)]
+            spans: Iterable[tuple[int, int]] = [strip_span(self._material.text, start, end)]
         elif block.kind == "list":
             found = sentence_spans(self._material.text[start:end])
             spans = ((start + first, start + last) for first, last in found)
         else:
-            spans = _lines(self._material.text, start, end)
+            spans = _iter_lines(self._material.text, start, end)
         yield from self._cut(spans, index if apart else PROSE)
 
     def _cut(self, spans: Iterable[tuple[int, int]], block: int) -> Iterator[Piece]:
@@ -137,13 +166,15 @@ class _Cutter:
         for start, end, place in self._at_headings(spans):
             self._pending = opens = place or self._pending
             goes_on = False
-            for first, last in _within_limits(text, start, end, ruler, sizes.target, sizes.most_chars):
-                bare = opens is not None and is_bare(text[first:last], opens.title)
+            for first, last in _cut_within_limits(text, start, end, ruler, sizes.target, sizes.most_chars):
+                bare = opens is not None and is_heading_only(text[first:last], opens.title)
                 yield Piece(first, last, ruler.tokens(first, last), opens, bare, goes_on, block)
                 self._pending = opens = None
                 goes_on = True
 
-    def _at_headings(self, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, Place | None]]:
+    def _at_headings(
+        self, spans: Iterable[tuple[int, int]]
+    ) -> Iterator[tuple[int, int, HeadingContext | None]]:
         """Spans, cut where a heading begins in one; each with the last heading since the one before."""
         starts, between = self._material.contents.starts, self._material.contents.between
         following = bisect_right(starts, self._previous_end)
@@ -159,7 +190,7 @@ class _Cutter:
             self._previous_end = end - 1
 
 
-def _joined(spans: Iterable[tuple[int, int]], pages: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _join_short_spans(spans: Iterable[tuple[int, int]], pages: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Two sentences of a few letters each as one, unless a page begins between: half a million cost."""
     start = end = 0
     for first, last in spans:
@@ -167,7 +198,7 @@ def _joined(spans: Iterable[tuple[int, int]], pages: Sequence[int]) -> Iterator[
             last - first < _SMALL
             and end - start < _SMALL
             and start < end
-            and not _between(pages, start, first)
+            and not _page_begins_between(pages, start, first)
         ):
             end = last
             continue
@@ -178,39 +209,39 @@ def _joined(spans: Iterable[tuple[int, int]], pages: Sequence[int]) -> Iterator[
         yield start, end
 
 
-def _between(pages: Sequence[int], start: int, end: int) -> bool:
+def _page_begins_between(pages: Sequence[int], start: int, end: int) -> bool:
     """Whether a page begins at start < place <= end."""
     return bisect_right(pages, start) < bisect_right(pages, end)
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _iter_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while start < end:
         stop = text.find("\n", start, end) + 1 or end
-        first, last = stripped(text, start, stop)
+        first, last = strip_span(text, start, stop)
         if first < last:
             yield first, last
         start = stop
 
 
-def is_bare(text: str, title: str) -> bool:
+def is_heading_only(text: str, title: str) -> bool:
     """Markdown's signs are left out; the text may number a title ("2.1") that the outline gives without."""
     return len(text.strip("#=-*_` \t\n")) <= len(title) + _NUMBER_CHARS
 
 
-def _within_limits(
-    text: str, start: int, end: int, ruler: Ruler, max_tokens: int, max_chars: int
+def _cut_within_limits(
+    text: str, start: int, end: int, ruler: TokenIndex, max_tokens: int, max_chars: int
 ) -> Iterator[tuple[int, int]]:
     while start < end:
         stop = min(end, start + max_chars, ruler.place_after(start, max_tokens) or end)
         if stop < end:
-            stop = _at_space(text, start, stop)
-        first, last = stripped(text, start, stop)
+            stop = _find_space(text, start, stop)
+        first, last = strip_span(text, start, stop)
         if first < last:
             yield first, last
         start = stop
 
 
-def _at_space(text: str, start: int, stop: int) -> int:
+def _find_space(text: str, start: int, stop: int) -> int:
     """The last white space before `stop`, if it leaves three quarters; else `stop` itself."""
     earliest = start + int((stop - start) * _LAST_QUARTER)
     for position in range(stop, earliest, -1):

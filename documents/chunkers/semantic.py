@@ -6,10 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from documents.chunkers.limits import Sizes, sizes_of
+from documents.chunkers.drafts import MeasuredText
 from documents.chunkers.packing import Group, Packer
-from documents.chunkers.pieces import Piece, pieces
-from documents.chunkers.reading import Reading
+from documents.chunkers.pieces import Piece, Sizes, compute_sizes, cut_pieces
 from documents.protocols import SentenceEmbedder, TokenCounter
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
 from knowlex.runtime.components import component
@@ -36,12 +35,12 @@ class SemanticChunker:
 
     def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
         """No chunk only where the text is blank. Raises ValueError (settings), EmbedderError."""
-        sizes = sizes_of(settings, overlapping=False)
-        _check(settings)
-        reading = Reading(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
-        parts = list(pieces(reading.material, sizes))
+        sizes = compute_sizes(settings, overlapping=False)
+        _check_settings(settings)
+        reading = MeasuredText(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
+        parts = list(cut_pieces(reading.material, sizes))
         embedder = self._embedder or component("SENTENCE_EMBEDDER", SentenceEmbedder)
-        drops = _Drops(parts, extraction.text, embedder, settings.similarity_threshold)
+        drops = _TopicBreaks(parts, extraction.text, embedder, settings.similarity_threshold)
         for asking in range(PASSES):
             packer = _SemanticPacker(reading, replace(sizes, tiny=0), drops, settings.min_size)
             groups = packer.pack(parts)
@@ -50,7 +49,7 @@ class SemanticChunker:
         return reading.drafts(groups, most=sizes.most)
 
 
-class _Drops:
+class _TopicBreaks:
     """Where a sentence begins that is too unlike the one before it.
 
     Most neighbours are, so that is supposed of those that nobody has looked at; two vectors are asked for
@@ -95,7 +94,7 @@ class _Drops:
 
 
 class _SemanticPacker(Packer):
-    def __init__(self, reading: Reading, sizes: Sizes, drops: _Drops, min_size: int) -> None:
+    def __init__(self, reading: MeasuredText, sizes: Sizes, drops: _TopicBreaks, min_size: int) -> None:
         super().__init__(reading.material.contents, sizes, reading.page_of)
         self._drops, self._min_size = drops, min_size
 
@@ -105,7 +104,7 @@ class _SemanticPacker(Packer):
         return current.tokens >= self._min_size and self._drops.at(piece.start)
 
 
-def _check(settings: ChunkingSettings) -> None:
+def _check_settings(settings: ChunkingSettings) -> None:
     if not -1 <= settings.similarity_threshold <= 1:
         raise ValueError("similarity_threshold must be from -1 to 1.")
     if settings.min_size < 0:

@@ -1,7 +1,7 @@
 """Whole sentences, packed to a target size."""
 
-from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS
-from documents.chunkers.packed import packed
+from documents.chunkers.packing import split_into_sentences
+from documents.chunkers.pieces import MAX_CHARS, MAX_TOKENS
 from documents.protocols import TokenCounter
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
 from knowlex.runtime.components import component
@@ -21,4 +21,6 @@ class SentenceChunker:
 
     def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
         """No chunk only where the text is blank. Raises ValueError for sizes that cannot be met."""
-        return packed(extraction, settings, self._tokenizer or component("TOKENIZER", TokenCounter))
+        return split_into_sentences(
+            extraction, settings, self._tokenizer or component("TOKENIZER", TokenCounter)
+        )

@@ -1,10 +1,10 @@
-"""Makes extracted text fit for PostgreSQL, JSON and a reader's eye."""
+"""Cleaning of extracted pages: words hyphenated over line ends are rejoined, white space is normalized."""
 
 import re
 from functools import cache
 
 from documents.text.characters import LINE_END, clean_characters, clean_label, has_text
-from documents.text.vocabulary import read_vocabulary
+from documents.text.word_lists import read_vocabulary
 
 # PDFium marks a hyphen at a line's end with U+FFFE or U+0002, with or without the line end after it;
 # some typesetters write U+00AD, all others a plain hyphen.
@@ -45,14 +45,14 @@ _PREFIXES = frozenset(
 
 
 def rejoin_words(text: str) -> str:
-    """ "inter-" + "national" -> "international", but "third-" + "party" -> "third-party".
+    """Rejoin words broken at line ends: "inter-" + "national", but "third-" + "party" keep their hyphen.
 
     The line end moves behind the word, after a space, as on a wrapped line.
     """
-    return _BROKEN.sub(_rejoined, text)
+    return _BROKEN.sub(_rejoin, text)
 
 
-def _rejoined(found: re.Match[str]) -> str:
+def _rejoin(found: re.Match[str]) -> str:
     text, start, rest = found.string, found.start(), found["rest"]
     if found["soft"]:
         return f"{rest} \n"
@@ -69,7 +69,7 @@ def _rejoined(found: re.Match[str]) -> str:
 
 
 def _is_compound(first: str, second: str, near: str) -> bool:
-    """Whether the hyphen belongs to the word, by the text nearby and 30,000 frequent words and parts.
+    """Tell if the hyphen belongs to the word, by the text nearby and 30,000 frequent words and parts.
 
     Seven company reports had 112 marked line ends, and nearly all were such hyphens.
     """
@@ -79,12 +79,12 @@ def _is_compound(first: str, second: str, near: str) -> bool:
         return False
     if f"{first}-{second}" in near:
         return True
-    first, second, words = first.casefold(), second.casefold(), _words()
+    first, second, words = first.casefold(), second.casefold(), _known_words()
     return first + second not in words and first in words and second in words and first not in _PREFIXES
 
 
 @cache
-def _words() -> frozenset[str]:
+def _known_words() -> frozenset[str]:
     return frozenset(word for word in read_vocabulary() if len(word) > 1)
 
 
@@ -95,9 +95,9 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def clean_page(text: str) -> str:
-    """The lines of a PDF page, cleaned; words hyphenated over a line end are whole again.
+    """Clean the lines of a PDF page; words hyphenated over a line end are whole again.
 
-    A single space at a line's end is kept: it tells a wrapped line from a paragraph's last.
+    A single space at a line's end is kept: it distinguishes a wrapped line from a paragraph's last.
     """
     text = _SPACES.sub(" ", clean_characters(rejoin_words(LINE_END.sub("\n", text))))
     return _BLANK_LINES.sub("\n\n", text)

@@ -1,11 +1,17 @@
-"""Builds a text piece by piece and knows the place of each: headings and blocks are exact by construction."""
+"""A builder of texts, piece by piece, with exact offsets of headings and blocks."""
 
 import re
 from textwrap import dedent
 
 from documents.extractors.cleaning import clean_characters, clean_label, has_text
-from documents.extractors.failures import NO_WORDS, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.pdf.pages import MAX_OUTLINE_ENTRIES, MAX_TEXT_BYTES, MAX_TITLE
+from documents.extractors.failures import (
+    MAX_OUTLINE_ENTRIES,
+    MAX_TEXT_BYTES,
+    MAX_TITLE,
+    NO_WORDS,
+    TOO_MUCH_TEXT,
+    Unreadable,
+)
 from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading, Source
 
 _SPACES = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
@@ -14,7 +20,7 @@ CELL_JOINT = " | "
 
 
 class Composer:
-    """Pieces are parted by a blank line, lines of one block (items, rows) by a line end."""
+    """Builds an Extraction. A blank line separates pieces, a line end the items or rows of one block."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -25,56 +31,56 @@ class Composer:
 
     @property
     def length(self) -> int:
-        """In characters."""
+        """Return the length of the text so far, in characters."""
         return self._length
 
-    def heading(self, level: int, title: str) -> None:
+    def add_heading(self, level: int, title: str) -> None:
         title = clean_label(title, max_chars=MAX_TITLE)
         if not has_text(title):
             return
-        start = self._add(title, "\n\n")
+        start = self._append(title, "\n\n")
         self._open = None
         if len(self._headings) < MAX_OUTLINE_ENTRIES:
             self._headings.append(Heading(level, title, start))
 
-    def paragraph(self, text: str) -> None:
-        """Line ends within it are kept, runs of spaces are not."""
+    def add_paragraph(self, text: str) -> None:
+        """Add a paragraph; line ends within it are kept, runs of spaces are not."""
         lines = [_SPACES.sub(" ", line).strip() for line in clean_characters(text).split("\n")]
         text = _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
         if has_text(text):
-            self._add(text, "\n\n")
+            self._append(text, "\n\n")
             self._open = None
 
-    def line(self, kind: ChunkType, text: str, *, indent: int = 0) -> None:
-        """An item of a list or a row of a table: joins the block before if that is of its kind."""
+    def add_line(self, kind: ChunkType, text: str, *, indent: int = 0) -> None:
+        """Add an item of a list or a row of a table; it joins the block before if that is of its kind."""
         text = " ".join(clean_characters(text).split())
         if not has_text(text):
             return
         text = " " * (2 * min(indent, 8) if self._open == kind else 0) + text
-        self._into_block(kind, text)
+        self._append_to_block(kind, text)
 
-    def row(self, cells: list[str]) -> None:
-        """A row of a table; one without any text is left out."""
+    def add_row(self, cells: list[str]) -> None:
+        """Add a row of a table; one without any text is left out."""
         if any(has_text(cell) for cell in cells):
-            self.line("table", CELL_JOINT.join(" ".join(cell.split()) for cell in cells))
+            self.add_line("table", CELL_JOINT.join(" ".join(cell.split()) for cell in cells))
 
-    def code(self, text: str, *, joined: bool = False) -> None:
-        """Verbatim but for what all lines are indented by. joined: a further line of the code before."""
+    def add_code(self, text: str, *, joined: bool = False) -> None:
+        """Add code without the common indentation of its lines. joined: it continues the code before."""
         text = clean_characters(text).expandtabs(4).strip("\n").rstrip()
         if not has_text(text):
             return
         if not (joined and self._open == "code"):
             self._open, text = None, dedent(text).lstrip()
-        self._into_block("code", text)
+        self._append_to_block("code", text)
 
     def end_block(self) -> None:
-        """What comes next is a block of its own."""
+        """Let what comes next be a block of its own."""
         self._open = None
 
     def finish(
         self, source: Source, *, title: str = "", metadata: dict[str, str] | None = None
     ) -> Extraction:
-        """Raises Unreadable where there is no text."""
+        """Return the extraction. Raises Unreadable where there is no text."""
         if not self._parts:
             raise Unreadable(NO_WORDS)
         first = next((heading.title for heading in self._headings if heading.level == 1), "")
@@ -88,17 +94,17 @@ class Composer:
             metadata=metadata or {},
         )
 
-    def _into_block(self, kind: ChunkType, text: str) -> None:
+    def _append_to_block(self, kind: ChunkType, text: str) -> None:
         if self._open == kind:
-            self._add(text, "\n")
+            self._append(text, "\n")
             self._blocks[-1] = Block(self._blocks[-1].start_char, self._length, kind)
         else:
-            start = self._add(text, "\n\n")
+            start = self._append(text, "\n\n")
             self._blocks.append(Block(start, self._length, kind))
             self._open = kind
 
-    def _add(self, text: str, joint: str) -> int:
-        """Where `text` starts."""
+    def _append(self, text: str, joint: str) -> int:
+        """Append `text` and return where it starts."""
         if self._parts:
             text = joint + text
         start = self._length + (len(joint) if self._parts else 0)

@@ -1,4 +1,4 @@
-"""What a Word paragraph is: heading, item of a list, code, or plain. For the sandbox only."""
+"""Paragraphs of a Word document: their kind by style (heading, list item, code) and their text."""
 
 import re
 from collections import defaultdict
@@ -25,7 +25,7 @@ def w(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ListItem:
     """An item of a list. list_id: numbers count up within it. indent: 0 for the outermost."""
 
     list_id: str
@@ -34,40 +34,47 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """level: of a heading, from 1; 0 for none. is_contents: a line of the table of contents."""
+class ParagraphKind:
+    """What a paragraph is.
+
+    level: of a heading, from 1; 0 for none. is_contents: a line of a table of contents.
+    """
 
     level: int = 0
     is_contents: bool = False
     is_code: bool = False
-    item: Item | None = None
+    item: ListItem | None = None
 
 
-class Styles:
+class ParagraphStyles:
+    """Classifies paragraphs by their own properties and their styles, and counts list items."""
+
     def __init__(self, document: Any) -> None:
-        styles = _part(document, RELATIONSHIP_TYPE.STYLES)
+        styles = _find_part(document, RELATIONSHIP_TYPE.STYLES)
         self._elements = {style.get(w("styleId"), ""): style for style in styles.iter(w("style"))}
-        self._ordered = _ordered_levels(document)
+        self._ordered = _read_ordered_levels(document)
         self._default = next((key for key, style in self._elements.items() if _is_default(style)), "")
-        self._shapes: dict[str, Shape] = {}
+        self._kinds: dict[str, ParagraphKind] = {}
         self._counters: dict[str, dict[int, int]] = defaultdict(dict)
 
-    def shape_of(self, paragraph: Any) -> Shape:
-        """Its own properties go before those of its style."""
-        style_id = _value(paragraph, "pPr", "pStyle") or self._default
-        shape = self._shapes.get(style_id)
-        if shape is None:
-            shape = self._shapes[style_id] = self._shape_of_style(style_id)
-        level = _level(paragraph)
-        number_id = _value(paragraph, "pPr", "numPr", "numId")
+    def classify(self, paragraph: Any) -> ParagraphKind:
+        """Return the paragraph's kind; its own properties go before those of its style."""
+        style_id = _read_value(paragraph, "pPr", "pStyle") or self._default
+        kind = self._kinds.get(style_id)
+        if kind is None:
+            kind = self._kinds[style_id] = self._classify_style(style_id)
+        level = _read_outline_level(paragraph)
+        number_id = _read_value(paragraph, "pPr", "numPr", "numId")
         if level is not None:
-            return Shape(level=level) if level else Shape(is_code=shape.is_code, item=shape.item)
-        if number_id and not shape.level:
-            return Shape(is_code=shape.is_code, item=self._item(number_id, paragraph))
-        return shape
+            return (
+                ParagraphKind(level=level) if level else ParagraphKind(is_code=kind.is_code, item=kind.item)
+            )
+        if number_id and not kind.level:
+            return ParagraphKind(is_code=kind.is_code, item=self._make_item(number_id, paragraph))
+        return kind
 
-    def mark(self, item: Item) -> str:
-        """What a reader sees before the item; counts up."""
+    def mark(self, item: ListItem) -> str:
+        """Return what a reader sees before the item, and count it."""
         if not item.ordered:
             return "- "
         counters = self._counters[item.list_id]
@@ -76,83 +83,88 @@ class Styles:
         counters[item.indent] = counters.get(item.indent, 0) + 1
         return f"{counters[item.indent]}. "
 
-    def _shape_of_style(self, style_id: str) -> Shape:
-        shape = Shape()
+    def _classify_style(self, style_id: str) -> ParagraphKind:
+        kind = ParagraphKind()
         for style in self._chain(style_id):
-            name = _value(style, "name")
-            level = _level(style)
+            name = _read_value(style, "name")
+            level = _read_outline_level(style)
             heading = _HEADING.fullmatch(name)
             listed = _LISTED.fullmatch(name)
-            number_id = _value(style, "pPr", "numPr", "numId")
+            number_id = _read_value(style, "pPr", "numPr", "numId")
             if level == 0 or _CONTENTS.fullmatch(name):
-                return Shape(is_contents=level is None)
+                return ParagraphKind(is_contents=level is None)
             if heading or level or name.lower() == "title":
-                return Shape(level=level or (int(heading[1]) if heading else 1))
+                return ParagraphKind(level=level or (int(heading[1]) if heading else 1))
             if _CODE.search(name):
-                return Shape(is_code=True)
+                return ParagraphKind(is_code=True)
             if listed:
-                return Shape(item=Item(name, int(listed[2] or 1) - 1, listed[1].lower() == "number"))
-            if number_id and shape.item is None:
-                shape = Shape(item=self._item(number_id, style))
-        return shape
+                return ParagraphKind(
+                    item=ListItem(name, int(listed[2] or 1) - 1, listed[1].lower() == "number")
+                )
+            if number_id and kind.item is None:
+                kind = ParagraphKind(item=self._make_item(number_id, style))
+        return kind
 
     def _chain(self, style_id: str) -> list[Any]:
-        """The style and those that it is based on."""
+        """Return the style and those that it is based on."""
         chain: list[Any] = []
         while (style := self._elements.get(style_id)) is not None and len(chain) < _MAX_CHAIN:
             chain.append(style)
-            style_id = _value(style, "basedOn")
+            style_id = _read_value(style, "basedOn")
         return chain
 
-    def _item(self, number_id: str, element: Any) -> Item | None:
-        """None for number 0, which takes a paragraph out of its style's list."""
+    def _make_item(self, number_id: str, element: Any) -> ListItem | None:
+        """Return the list item; None for number 0, which takes a paragraph out of its style's list."""
         if number_id == "0":
             return None
-        level = _value(element, "pPr", "numPr", "ilvl") or "0"
+        level = _read_value(element, "pPr", "numPr", "ilvl") or "0"
         indent = int(level) if level in "012345678" else 0
-        return Item(number_id, indent, self._ordered.get((number_id, indent), False))
+        return ListItem(number_id, indent, self._ordered.get((number_id, indent), False))
 
 
 def _is_default(style: Any) -> bool:
     return style.get(w("type")) == "paragraph" and style.get(w("default")) in ("1", "true")
 
 
-def _value(element: Any, *path: str) -> str:
-    """The w:val at the path, "" if there is none."""
+def _read_value(element: Any, *path: str) -> str:
+    """Return the w:val at the path, "" if there is none."""
     found = element.find("/".join(map(w, path)))
     return found.get(w("val"), "") if found is not None else ""
 
 
-def _level(element: Any) -> int | None:
-    """From w:outlineLvl, 0 to 8; 9 is body text (0). None if it is not said."""
-    value = _value(element, "pPr", "outlineLvl")
+def _read_outline_level(element: Any) -> int | None:
+    """Return the heading level by w:outlineLvl (0 to 8); 0 for body text (9), None without one."""
+    value = _read_value(element, "pPr", "outlineLvl")
     if not value.isdigit() or len(value) > 1:
         return None
     return 0 if value == "9" else int(value) + 1
 
 
-def _part(document: Any, relation: str) -> Any:
-    """The root of a part, an empty element where the file has none; python-docx would open its template."""
+def _find_part(document: Any, relation: str) -> Any:
+    """Return the root of a part, an empty element where there is none.
+
+    Python-docx would open its template.
+    """
     try:
         return document.part.part_related_by(relation).element
     except KeyError:
         return etree.Element("none")
 
 
-def _ordered_levels(document: Any) -> dict[tuple[str, int], bool]:
-    """(number id, level) -> whether it counts, from the numbering part."""
-    numbering = _part(document, RELATIONSHIP_TYPE.NUMBERING)
+def _read_ordered_levels(document: Any) -> dict[tuple[str, int], bool]:
+    """Map (number id, level) to whether its items are numbered, by the numbering part."""
+    numbering = _find_part(document, RELATIONSHIP_TYPE.NUMBERING)
     formats: dict[str, dict[int, bool]] = {}
     for abstract in numbering.iter(w("abstractNum")):
         levels = formats.setdefault(abstract.get(w("abstractNumId"), ""), {})
         for level in abstract.iter(w("lvl")):
             place = level.get(w("ilvl"), "")
             if place.isdigit() and len(place) == 1:
-                levels[int(place)] = _value(level, "numFmt") not in _BULLETS
+                levels[int(place)] = _read_value(level, "numFmt") not in _BULLETS
     return {
         (number.get(w("numId"), ""), place): ordered
         for number in numbering.iter(w("num"))
-        for place, ordered in formats.get(_value(number, "abstractNumId"), {}).items()
+        for place, ordered in formats.get(_read_value(number, "abstractNumId"), {}).items()
     }
 
 
@@ -165,7 +177,7 @@ _SIGNS = {
     w("cr"): "\n",
     w("noBreakHyphen"): "-",
 }
-# What was deleted or moved away, field codes, ruby readings, the old form of what stands beside it.
+# What was deleted or moved away, field codes, ruby readings, and the fallback form of newer content.
 _LEFT_OUT = frozenset(
     {w("del"), w("moveFrom"), w("delText"), w("instrText"), w("pPr"), w("rPr"), w("rt"), _MC + "Fallback"}
 )
@@ -174,8 +186,8 @@ _MAX_DEPTH = 200
 
 
 @dataclass(slots=True)
-class Inline:
-    """A paragraph's text, the text boxes anchored in it (as elements), the keys of its notes."""
+class InlineContent:
+    """A paragraph's text, the text boxes anchored in it (as elements), and the keys of its notes."""
 
     parts: list[str] = field(default_factory=list)
     boxes: list[Any] = field(default_factory=list)
@@ -186,37 +198,37 @@ class Inline:
         return "".join(self.parts)
 
 
-def inline(paragraph: Any) -> Inline:
-    found = Inline()
-    _gather(paragraph, found, 0)
+def read_inline(paragraph: Any) -> InlineContent:
+    found = InlineContent()
+    _collect_inline(paragraph, found, 0)
     return found
 
 
-def cell_text(cell: Any) -> str:
-    """All in one line: its paragraphs, text boxes, and tables inside of it."""
-    return " ".join(" ".join(inline(paragraph).text for paragraph in _paragraphs(cell)).split())
+def read_cell_text(cell: Any) -> str:
+    """Return all text of a cell in one line: its paragraphs, text boxes, and tables inside of it."""
+    return " ".join(" ".join(read_inline(paragraph).text for paragraph in _iter_paragraphs(cell)).split())
 
 
-def notes_of(document: Any, relation: str, kind: str) -> dict[tuple[str, str], str]:
-    """(kind, id) -> the note's text; {} where the document has none."""
+def read_notes(document: Any, relation: str, kind: str) -> dict[tuple[str, str], str]:
+    """Map (kind, id) to a note's text; {} where the document has none."""
     try:
         part = document.part.part_related_by(relation)
     except KeyError:
         return {}
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     notes = etree.fromstring(part.blob, parser)
-    return {(kind, note.get(w("id"), "")): cell_text(note) for note in notes.iter(w(kind))}
+    return {(kind, note.get(w("id"), "")): read_cell_text(note) for note in notes.iter(w(kind))}
 
 
-def _paragraphs(parent: Any) -> Iterator[Any]:
+def _iter_paragraphs(parent: Any) -> Iterator[Any]:
     for child in parent.iterchildren():
         if child.tag not in _LEFT_OUT:
             if child.tag == w("p"):
                 yield child
-            yield from _paragraphs(child)
+            yield from _iter_paragraphs(child)
 
 
-def _gather(parent: Any, found: Inline, depth: int) -> None:
+def _collect_inline(parent: Any, found: InlineContent, depth: int) -> None:
     for child in parent.iterchildren():
         tag = child.tag
         if tag in _LEFT_OUT or depth > _MAX_DEPTH:
@@ -230,4 +242,4 @@ def _gather(parent: Any, found: Inline, depth: int) -> None:
         elif tag == w("txbxContent"):
             found.boxes.append(child)
         else:
-            _gather(child, found, depth + 1)
+            _collect_inline(child, found, depth + 1)

@@ -1,12 +1,12 @@
-"""How a reader says that a file has no usable text. Without Django: the sandbox imports this."""
+"""What a document may hold at most, and the errors of a file that has no usable text."""
 
 
 class Unreadable(Exception):
-    """The file cannot be read; the message is for the user and names no path and no library."""
+    """The file cannot be read. The message is for the user and names no path and no library."""
 
 
 class PasswordNeeded(Unreadable):
-    """Encrypted, and the empty password does not open it."""
+    """The file is encrypted, and the empty password does not open it."""
 
     def __init__(self) -> None:
         super().__init__("The document is password protected; upload a copy without a password.")
@@ -19,3 +19,8 @@ NO_WORDS = "The document has no extractable text."
 TOO_MANY_PAGES = "The document has more than 10,000 pages."
 TOO_MUCH_TEXT = "The document has more than 20 MB of text."
 OUT_OF_LIMITS = "The document could not be read within the limits of time and memory."
+
+MAX_PAGES = 10_000
+MAX_TEXT_BYTES = 20 * 1024 * 1024
+MAX_OUTLINE_ENTRIES = 5_000
+MAX_TITLE = 300  # characters of a heading

@@ -1,4 +1,4 @@
-"""A web page's bytes -> Extraction. Runs in the sandbox only, and never asks the network for anything.
+"""The reader of web pages: bytes -> Extraction. Runs in the sandbox only, and never uses the network.
 
 trafilatura finds the main content and what the page says about itself; where it finds next to nothing, or is
 at a loss, the whole page's text is taken, without navigation.
@@ -17,13 +17,12 @@ from trafilatura.metadata import extract_metadata
 from documents.extractors.cleaning import clean_label
 from documents.extractors.composer import Composer
 from documents.extractors.decoding import decode, has_byte_order_mark
-from documents.extractors.failures import NO_WORDS, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.guarded import OutOfTime, cpu_limit
+from documents.extractors.failures import MAX_TEXT_BYTES, NO_WORDS, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.job import OutOfTime, cpu_limit
 from documents.extractors.markup import compose, text_of
-from documents.extractors.pdf.pages import MAX_TEXT_BYTES
 from documents.types import Extraction
 
-_UNSHOWN = re.compile(
+_INVISIBLE = re.compile(
     r"<!--(?>.*?(?:-->|\Z))|<(?P<tag>script|style|noscript|template|title|head)\b(?>.*?(?:</(?P=tag)\s*>|\Z))",
     re.IGNORECASE | re.DOTALL,
 )
@@ -34,11 +33,11 @@ _TAG = re.compile(r"</?[a-z!?][^<>]*>", re.IGNORECASE)
 
 
 def compose_flat(page: str, composer: Composer) -> None:
-    """Adds a paragraph for what stands between two tags that are not of a line's own."""
-    shown = _TAG.sub("\n", _INLINE.sub("", _UNSHOWN.sub("", page).replace("\n", " ")))
+    """Add a paragraph for all text between two block tags, without a tree."""
+    shown = _TAG.sub("\n", _INLINE.sub("", _INVISIBLE.sub("", page).replace("\n", " ")))
     for line in shown.split("\n"):
         if not line.isspace():
-            composer.paragraph(html.unescape(line))
+            composer.add_paragraph(html.unescape(line))
 
 
 _MAIN_CPU_S = 8.0
@@ -60,36 +59,36 @@ _NEVER_SHOWN = (
 _AROUND = ("nav", "footer", "aside", "menu")
 _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _ENOUGH = 200  # characters; less than this may be all there is, or nothing of it
-_SHARE = 0.1  # of the whole page's text; the least that is believed to be the main content
+_MIN_SHARE = 0.1  # of the whole page's text that the main content must have
 
 
 def read_html(data: bytes) -> Extraction:
-    """Raises Unreadable."""
+    """Read a page's main content, or all its text where that is too little. Raises Unreadable."""
     if len(data) > 2 * MAX_TEXT_BYTES:
         raise Unreadable(TOO_MUCH_TEXT)
-    page = _SUBSET.sub(r"\1>", _decoded(data), count=1)
+    page = _SUBSET.sub(r"\1>", _decode_page(data), count=1)
     tree, whole_tree = _parse(page)
     if not whole_tree:
         composer = Composer()
         compose_flat(page, composer)
         return replace(composer.finish("HTML"), warnings=(_TOO_DEEP,))
-    title, metadata = _about(tree)
-    _drop_unseen(tree)
-    whole = _whole(tree)
-    main = _main(tree, whole.length)
+    title, metadata = _read_metadata(tree)
+    _drop_hidden_elements(tree)
+    whole = _compose_whole_page(tree)
+    main = _compose_main_content(tree, whole.length)
     enough = main is not None and (main.length >= _ENOUGH or main.length * 2 >= whole.length)
-    chosen = main if main is not None and enough and main.length >= _SHARE * whole.length else whole
+    chosen = main if main is not None and enough and main.length >= _MIN_SHARE * whole.length else whole
     return chosen.finish("HTML", title=title, metadata=metadata)
 
 
-def _decoded(data: bytes) -> str:
+def _decode_page(data: bytes) -> str:
     found = None if has_byte_order_mark(data) else _CHARSET.search(data[:4096])
     label = (found[1] or found[2] or b"").decode("ascii", "replace") if found else ""
     return decode(data, label=label)
 
 
 def _parse(text: str) -> tuple[Any, bool]:
-    """(the tree, whether it is all of the page): libxml2 stops at level 2,048, at 256 if not huge.
+    """Return the tree, and whether it is complete: libxml2 stops at level 2,048, or at 256 if not huge.
 
     Raises Unreadable where there is nothing at all.
     """
@@ -103,11 +102,11 @@ def _parse(text: str) -> tuple[Any, bool]:
         raise Unreadable(NO_WORDS) from exc
 
 
-def _about(tree: Any) -> tuple[str, dict[str, str]]:
-    """(title, metadata): from the head, Open Graph, JSON-LD. Dates are not guessed from the text."""
+def _read_metadata(tree: Any) -> tuple[str, dict[str, str]]:
+    """Return title and metadata from the head, Open Graph and JSON-LD; no dates are guessed from the text."""
     fields = {"language": tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or ""}
     title = tree.findtext(".//title") or ""
-    found = _guarded(lambda: extract_metadata(deepcopy(tree), extensive=False), _ABOUT_CPU_S)
+    found = _call_guarded(lambda: extract_metadata(deepcopy(tree), extensive=False), _ABOUT_CPU_S)
     if found is not None:
         title = found.title or title
         fields |= {"author": found.author, "date": found.date, "description": found.description}
@@ -116,8 +115,8 @@ def _about(tree: Any) -> tuple[str, dict[str, str]]:
     return clean_label(title), {name: value for name, value in cleaned.items() if value}
 
 
-def _drop_unseen(tree: Any) -> None:
-    """Scripts, and what the page itself hides: a favourite place for words to mislead a model with."""
+def _drop_hidden_elements(tree: Any) -> None:
+    """Drop scripts, and what the page itself hides, which is where instructions to models are smuggled in."""
     for element in list(tree.iter(*_NEVER_SHOWN)):
         element.drop_tree()
     for element in list(tree.xpath("//body//*[@style or @hidden]")):
@@ -126,8 +125,8 @@ def _drop_unseen(tree: Any) -> None:
             element.drop_tree()
 
 
-def _whole(tree: Any) -> Composer:
-    """All the text of the page but navigation; with it, if there is nothing else."""
+def _compose_whole_page(tree: Any) -> Composer:
+    """Compose all the text of the page without navigation; with it, if there is nothing else."""
     body = tree.find("body")
     if body is None:
         body = tree
@@ -139,9 +138,9 @@ def _whole(tree: Any) -> Composer:
     return composer
 
 
-def _main(tree: Any, most: int) -> Composer | None:
-    """None where no main content is found. `most`: the length of the whole page's text."""
-    if not most:
+def _compose_main_content(tree: Any, whole_length: int) -> Composer | None:
+    """Compose the main content; None where there is none. whole_length: of the whole page's text."""
+    if not whole_length:
         return None
     prepared = deepcopy(tree)
     for block in list(prepared.iter("pre")):  # else it is taken for a quotation
@@ -150,7 +149,7 @@ def _main(tree: Any, most: int) -> Composer | None:
             block.getparent().replace(block, wrapper)
             wrapper.append(block)
             wrapper.tail, block.tail = block.tail, None
-    found = _guarded(
+    found = _call_guarded(
         lambda: bare_extraction(prepared, include_comments=False, include_tables=True, favor_recall=True),
         _MAIN_CPU_S,
     )
@@ -163,14 +162,14 @@ def _main(tree: Any, most: int) -> Composer | None:
 
 
 def _prepend_title(tree: Any, body: Any, composer: Composer) -> None:
-    """The page's only first-level heading, where it stands outside of the main content."""
+    """Add the page's only first-level heading if it stands outside of the main content."""
     shown = list(tree.iter("h1"))
     if len(shown) == 1 and not any(head.get("rend") == "h1" for head in body.iter("head")):
-        composer.heading(1, text_of(shown[0]))
+        composer.add_heading(1, text_of(shown[0]))
 
 
-def _guarded(call: Any, cpu_s: float) -> Any:
-    """What `call` returns; None if it fails or takes too long: it is a help, not needed to read a page."""
+def _call_guarded(call: Any, cpu_s: float) -> Any:
+    """Return what `call` returns; None if it fails or takes too long, as a page can be read without it."""
     try:
         with cpu_limit(cpu_s):
             return call()

@@ -1,4 +1,7 @@
-"""Markdown's bytes -> Extraction. The text stays Markdown, so that every offset is one of the source."""
+"""The reader of Markdown: bytes -> Extraction.
+
+The text stays Markdown, so offsets are those of the source.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,8 +14,15 @@ from markdown_it.token import Token
 
 from documents.extractors.cleaning import clean_characters, clean_label, has_text
 from documents.extractors.decoding import decode
-from documents.extractors.failures import NO_WORDS, NOT_A_DOCUMENT, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.pdf.pages import MAX_OUTLINE_ENTRIES, MAX_TEXT_BYTES, MAX_TITLE
+from documents.extractors.failures import (
+    MAX_OUTLINE_ENTRIES,
+    MAX_TEXT_BYTES,
+    MAX_TITLE,
+    NO_WORDS,
+    NOT_A_DOCUMENT,
+    TOO_MUCH_TEXT,
+    Unreadable,
+)
 from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading
 
 _FRONT_MATTER = re.compile(
@@ -44,21 +54,24 @@ _MAX_NESTED = 100  # brackets; PyYAML needs quadratic time for nested ones
 
 
 def split_front_matter(source: str) -> tuple[dict[str, str], str]:
-    """(its fields under our names, the rest): front matter describes the text and is no part of it."""
+    """Return the fields of the front matter under our names, and the rest, which is the text."""
     found = _FRONT_MATTER.match(source)
     if found is None:
         return {}, source
     fields: dict[str, str] = {}
-    for name, value in _parsed(found["fields"]).items():
+    for name, value in _parse_fields(found["fields"]).items():
         ours = _NAMES.get(str(name).lower(), "")
-        label = clean_label(_as_text(value))
+        label = clean_label(_join_text(value))
         if ours and label:
             fields.setdefault(ours, label)
     return fields, source[found.end() :]
 
 
-def _parsed(text: str) -> dict[Any, Any]:
-    """As YAML where it is sane YAML, else its `name: value` lines: nobody checks front matter."""
+def _parse_fields(text: str) -> dict[Any, Any]:
+    """Parse front matter as YAML where it is valid, else by its `name: value` lines.
+
+    Nobody checks front matter.
+    """
     try:
         if (
             len(text) <= _MAX_CHARS
@@ -74,12 +87,12 @@ def _parsed(text: str) -> dict[Any, Any]:
 
 
 def _has_alias(text: str) -> bool:
-    """`*name` repeats what `&name` stands for, again and again if somebody means ill."""
+    """Tell if the YAML has an alias (`*name`), which could repeat an anchor's content without end."""
     return any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.BaseLoader))
 
 
-def _as_text(value: Any) -> str:
-    """ "" for what is neither a string nor a list of strings."""
+def _join_text(value: Any) -> str:
+    """Return a string, or a list of strings joined; "" for anything else."""
     if isinstance(value, list):
         return ", ".join(item.strip() for item in value[:_MAX_LISTED] if isinstance(item, str))
     return value if isinstance(value, str) else ""
@@ -98,10 +111,12 @@ _KINDS: dict[str, ChunkType] = {
 
 
 def read_markdown(data: bytes, *, any_encoding: bool = False) -> Extraction:
-    """UTF-8 without U+0000, with or without a byte order mark, unless any_encoding. Raises Unreadable."""
+    """Read Markdown in UTF-8 without U+0000, or in any encoding if any_encoding. Raises Unreadable."""
     if len(data) > MAX_TEXT_BYTES:
         raise Unreadable(TOO_MUCH_TEXT)
-    fields, body = split_front_matter(clean_characters(decode(data) if any_encoding else _strict(data)))
+    fields, body = split_front_matter(
+        clean_characters(decode(data) if any_encoding else _decode_strictly(data))
+    )
     text = body.strip()
     if not has_text(text):
         raise Unreadable(NO_WORDS)
@@ -120,7 +135,7 @@ def read_markdown(data: bytes, *, any_encoding: bool = False) -> Extraction:
     )
 
 
-def _strict(data: bytes) -> str:
+def _decode_strictly(data: bytes) -> str:
     try:
         source = data.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
@@ -131,7 +146,7 @@ def _strict(data: bytes) -> str:
 
 
 def _headings(tokens: Sequence[Token], lines: Sequence[int]) -> tuple[Heading, ...]:
-    """lines: where each line starts."""
+    """Collect the headings. lines: where each line starts."""
     headings: list[Heading] = []
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.map and len(headings) < MAX_OUTLINE_ENTRIES:
@@ -142,7 +157,7 @@ def _headings(tokens: Sequence[Token], lines: Sequence[int]) -> tuple[Heading, .
 
 
 def _blocks(tokens: Sequence[Token], lines: Sequence[int], text: str) -> Iterator[Block]:
-    """The outermost ones: what is nested in a list is part of the list."""
+    """Yield the outermost blocks: what is nested in a list is part of the list."""
     last_end = 0
     for token in tokens:
         kind = _KINDS.get(token.type)

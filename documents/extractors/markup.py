@@ -1,4 +1,4 @@
-"""Elements, HTML's or trafilatura's, -> headings, paragraphs, lists, tables, code. In the sandbox only."""
+"""The walk over a tree of elements, HTML's or trafilatura's, that composes its text. In the sandbox only."""
 
 from collections.abc import Iterator, Set
 from typing import Any
@@ -23,19 +23,19 @@ _LINE_END = "\x00"  # stands for <br> until white space is collapsed
 
 
 def compose(root: Any, composer: Composer, *, without: Set[str] = frozenset()) -> None:
-    """Adds what `root` holds, in reading order. without: tags that are left out with all that is in them."""
+    """Add the content of `root` in reading order. without: tags that are left out with their content."""
     walker = _Walker(composer, without)
-    walker.inside(root, 0)
+    walker.walk_children(root, 0)
     walker.flush()
 
 
 def text_of(element: Any) -> str:
-    """All text in it, as one line."""
+    """Return all text of the element as one line."""
     return " ".join("".join(element.itertext()).split())
 
 
 class _Walker:
-    """Gathers inline text until a block begins or ends."""
+    """Collects inline text until a block begins or ends."""
 
     def __init__(self, composer: Composer, without: Set[str]) -> None:
         self._composer, self._without = composer, without
@@ -44,16 +44,16 @@ class _Walker:
     def flush(self) -> None:
         text, self._inline = "".join(self._inline), []
         lines = [" ".join(line.split()) for line in text.split(_LINE_END)]
-        self._composer.paragraph("\n".join(lines))
+        self._composer.add_paragraph("\n".join(lines))
 
-    def inside(self, element: Any, depth: int) -> None:
-        self._say(element.text)
+    def walk_children(self, element: Any, depth: int) -> None:
+        self._collect(element.text)
         for child in element:
             if isinstance(child.tag, str) and child.tag not in self._without:
                 self._element(child, depth + 1)
-            self._say(child.tail)
+            self._collect(child.tail)
 
-    def _say(self, text: str | None) -> None:
+    def _collect(self, text: str | None) -> None:
         if text:
             self._inline.append(text.replace(_LINE_END, ""))
 
@@ -61,15 +61,15 @@ class _Walker:
         tag = element.tag
         level = _LEVELS.get(element.get("rend", "h2") if tag == "head" else tag)
         if depth > _MAX_DEPTH:
-            self._say(" ".join(element.itertext()))
+            self._collect(" ".join(element.itertext()))
         elif tag in _BREAKS:
             self._inline.append(_LINE_END)
         elif level is not None:
             self.flush()
-            self._composer.heading(level, text_of(element))
+            self._composer.add_heading(level, text_of(element))
         elif _is_code_block(element):
             self.flush()
-            self._composer.code("".join(element.itertext()))
+            self._composer.add_code("".join(element.itertext()))
         elif tag in _LISTS:
             self.flush()
             self._list(element, depth, 0)
@@ -79,13 +79,13 @@ class _Walker:
             self._table(element)
         elif tag in _BLOCKS or tag == "table":
             self.flush()
-            self.inside(element, depth)
+            self.walk_children(element, depth)
             self.flush()
         else:
-            self.inside(element, depth)
+            self.walk_children(element, depth)
 
     def _list(self, element: Any, depth: int, indent: int) -> None:
-        number = _start_of(element)
+        number = _read_start_number(element)
         for item in element:
             if not isinstance(item.tag, str) or item.tag in self._without:
                 continue
@@ -94,17 +94,17 @@ class _Walker:
             elif item.tag not in _ITEMS:  # <div> about the items of a <dl>, and invalid pages
                 self._list(item, depth + 1, indent) if len(item) else self._line(text_of(item), "", indent)
             else:
-                mark = _mark(element, item, number)
+                mark = _item_mark(element, item, number)
                 number += mark[:1].isdigit()
                 self._item(item, depth + 1, mark, indent)
 
     def _item(self, item: Any, depth: int, mark: str, indent: int) -> None:
-        """Its own text as one line, then what is nested in it."""
+        """Add an item's own text as one line, then what is nested in it."""
         if depth > _MAX_DEPTH:
             self._line(text_of(item), mark, indent)
             return
         words: list[str] = [item.text or ""]
-        for part in _parts(item):
+        for part in _split_item(item):
             if isinstance(part, str):
                 words.append(part)
                 continue
@@ -118,29 +118,29 @@ class _Walker:
 
     def _line(self, text: str, mark: str, indent: int) -> None:
         if text.strip():
-            self._composer.line("list", f"{mark}{text}", indent=indent)
+            self._composer.add_line("list", f"{mark}{text}", indent=indent)
 
     def _table(self, table: Any) -> None:
         for caption in table.iter("caption"):
-            self._composer.paragraph(text_of(caption))
+            self._composer.add_paragraph(text_of(caption))
         self._composer.end_block()
         for row in table.iter(*_ROWS):
             cells = [" ".join(" ".join(cell.itertext()).split()) for cell in row if cell.tag in _CELLS]
             while cells and not cells[-1]:
                 cells.pop()
-            self._composer.row(cells)
+            self._composer.add_row(cells)
         self._composer.end_block()
 
 
-def _parts(item: Any) -> Iterator[Any]:
-    """The inline text of an item as strings, and the lists, tables and code in it as elements."""
+def _split_item(item: Any) -> Iterator[Any]:
+    """Yield the inline text of an item as strings, and its lists, tables and code as elements."""
     for child in item:
         if isinstance(child.tag, str):
             if child.tag in _LISTS or child.tag == "table" or _is_code_block(child):
                 yield child
             elif child.tag in _BLOCKS and any(_holds_block(part) for part in child.iter()):
                 yield " " + (child.text or "")
-                yield from _parts(child)
+                yield from _split_item(child)
             else:
                 yield (" " if child.tag in _BLOCKS or child.tag in _BREAKS else "") + "".join(
                     child.itertext()
@@ -154,7 +154,7 @@ def _holds_block(element: Any) -> bool:
 
 
 def _is_code_block(element: Any) -> bool:
-    """<pre>, or trafilatura's <code> where it stands alone or has several lines."""
+    """Tell if it is <pre>, or trafilatura's <code> that stands alone or has several lines."""
     if element.tag == "pre":
         return True
     if element.tag != "code":
@@ -165,7 +165,7 @@ def _is_code_block(element: Any) -> bool:
 
 
 def _is_layout(table: Any) -> bool:
-    """A table that only places things: one inside another, headings in cells, or a single column."""
+    """A table that only places things: one walk_children another, headings in cells, or a single column."""
     if table.find(".//table") is not None or next(table.iter(*_LEVELS), None) is not None:
         return True
     return all(sum(cell.tag in _CELLS for cell in row) < 2 for row in table.iter(*_ROWS))
@@ -175,13 +175,13 @@ def _is_ordered(element: Any) -> bool:
     return bool(element.tag == "ol" or element.get("rend") == "ol")
 
 
-def _start_of(element: Any) -> int:
+def _read_start_number(element: Any) -> int:
     start = element.get("start", "1")
     return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
 
 
-def _mark(parent: Any, item: Any, number: int) -> str:
-    """What a reader sees before the item: a number, a dash, or nothing for a term or its definition."""
+def _item_mark(parent: Any, item: Any, number: int) -> str:
+    """Return what a reader sees before the item: a number, a dash, or nothing for a term."""
     if item.tag in ("dt", "dd") or item.get("rend", "")[:2] in ("dt", "dd"):
         return "" if item.tag == "dt" or item.get("rend", "").startswith("dt") else "- "
     return f"{number}. " if _is_ordered(parent) else "- "

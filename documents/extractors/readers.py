@@ -1,31 +1,158 @@
-"""Bytes -> Extraction, by what the bytes are. Runs in the sandbox only."""
+"""The choice of a reader by what the bytes are: bytes -> Extraction. Runs in the sandbox only."""
 
-from documents.extractors.sandbox.frames import Report, Silent
-from documents.extractors.sandbox.limits import Job
-from documents.extractors.sniffing import source_of
-from documents.types import Extraction
+import re
+import zipfile
+from collections.abc import Set as AbstractSet
+from io import BytesIO
 
-# Each reader is imported when a file needs it: a nursery that is given nothing but PDFs stays small and
-# starts at once. In the jail nothing can be imported: warming.py does it before.
+from documents.extractors.decoding import decode, has_byte_order_mark, looks_binary
+from documents.extractors.failures import NOT_A_DOCUMENT, PasswordNeeded, Unreadable
+from documents.extractors.job import Job, NameKind, Reporter, SilentReporter, opens_as_pdf
+from documents.types import UPLOAD_SOURCES, Extraction, Source
+
+_HEAD = 64 * 1024
+_PAGE = re.compile(
+    r"\s*+(?:<\?xml[^>]{0,500}\?>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)[\s>/]",
+    re.IGNORECASE | re.DOTALL,
+)
+_TAG = re.compile(r"</?[a-z][a-z0-9]*[\s>/]|<!--|<!doctype", re.IGNORECASE)
+_NAMES: dict[Source, str] = {
+    "PDF": "PDF",
+    "MARKDOWN": "Markdown",
+    "HTML": "HTML",
+    "DOCX": "DOCX",
+    "TEXT": "plain text",
+}
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_IN_ZIP = {
+    "xl/": "a spreadsheet (XLSX)",
+    "ppt/": "a presentation (PPTX)",
+    "visio/": "a drawing (VSDX)",
+    "META-INF/container.xml": "an e-book (EPUB)",
+    "content.xml": "an OpenDocument file",
+    "META-INF/MANIFEST.MF": "a Java archive",
+}
+_BINARY = {
+    b"\x89PNG": "a picture (PNG)",
+    b"\xff\xd8\xff": "a picture (JPEG)",
+    b"GIF8": "a picture (GIF)",
+    b"II*\x00": "a picture (TIFF)",
+    b"MM\x00*": "a picture (TIFF)",
+    b"BM": "a picture (BMP)",
+    b"RIFF": "a picture, a sound or a film",
+    b"\x7fELF": "a program",
+    b"MZ": "a program",
+    b"\xcf\xfa\xed\xfe": "a program",
+    b"\x1f\x8b": "a compressed file (gzip)",
+    b"BZh": "a compressed file (bzip2)",
+    b"\xfd7zXZ": "a compressed file (xz)",
+    b"7z\xbc\xaf": "an archive (7z)",
+    b"Rar!": "an archive (RAR)",
+    b"SQLite format 3\x00": "a database (SQLite)",
+    b"ID3": "a sound (MP3)",
+    b"OggS": "a sound or a film (Ogg)",
+    b"wOF": "a font",
+}
+_TEXTUAL = {r"{\rtf": "a rich text (RTF)", "%!PS": "a PostScript program", "<svg": "a picture (SVG)"}
 
 
-def read_document(data: bytes, job: Job, report: Report | None = None) -> Extraction:
-    """Raises Unreadable, also for a type that is not among the job's sources."""
-    report = report or Silent()
-    source = source_of(data, job.named, job.sources)
+def detect_source(data: bytes, name_kind: NameKind, sources: AbstractSet[Source]) -> Source:
+    """Return which of `sources` the file is. Raises Unreadable, saying what the file seems to be."""
+    if opens_as_pdf(data):
+        return _require_source("PDF", sources)
+    if data.startswith(_ZIP):
+        return (
+            _require_source("DOCX", sources)
+            if _is_docx(data, sources)
+            else _refuse(_describe_zip(data), sources)
+        )
+    if data.startswith(_OLE):
+        return _refuse_ole(data, sources)
+    if not has_byte_order_mark(data) and looks_binary(data):
+        found = next((what for magic, what in _BINARY.items() if data.startswith(magic)), "binary data")
+        return _refuse(found, sources)
+    return _detect_text_source(data, name_kind, sources)
+
+
+def _detect_text_source(data: bytes, name_kind: NameKind, sources: AbstractSet[Source]) -> Source:
+    head = data[:_HEAD]
+    opening = decode(head) if has_byte_order_mark(head) else head.decode("latin-1")
+    if _PAGE.match(opening) or (name_kind == "html" and _TAG.search(opening)):
+        return _require_source("HTML", sources)
+    for magic, what in _TEXTUAL.items():
+        if opening.lstrip().startswith(magic):
+            return _refuse(what, sources)
+    if name_kind == "markdown" and "MARKDOWN" in sources:
+        return "MARKDOWN"
+    return _require_source("TEXT", sources)
+
+
+def _require_source(source: Source, sources: AbstractSet[Source]) -> Source:
+    if source in sources:
+        return source
+    article = "a plain text" if source == "TEXT" else f"a {_NAMES[source]} file"
+    return _refuse(article if source != "HTML" else "an HTML page", sources)
+
+
+def _refuse(what: str, sources: AbstractSet[Source]) -> Source:
+    if sources == UPLOAD_SOURCES:
+        raise Unreadable(NOT_A_DOCUMENT)
+    names = [name for source, name in _NAMES.items() if source in sources]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    raise Unreadable(f"The file seems to be {what}; what can be read is {listed}.")
+
+
+def _list_entries(data: bytes) -> list[str]:
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            return archive.namelist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, OverflowError):
+        return []
+
+
+def _is_docx(data: bytes, sources: AbstractSet[Source]) -> bool:
+    names = _list_entries(data)
+    if not names:
+        _refuse("a damaged DOCX or ZIP file", sources)
+    return "word/document.xml" in names
+
+
+def _describe_zip(data: bytes) -> str:
+    names = _list_entries(data)
+    for start, what in _IN_ZIP.items():
+        if any(name.startswith(start) for name in names):
+            return what
+    return "a ZIP archive"
+
+
+def _refuse_ole(data: bytes, sources: AbstractSet[Source]) -> Source:
+    """Refuse Office files from before 2007, and newer ones under a password."""
+    if "EncryptedPackage".encode("utf-16-le") in data and "DOCX" in sources:
+        raise PasswordNeeded
+    return _refuse("an Office file of the old kind (DOC, XLS, PPT)", sources)
+
+
+# Each reader is imported when a file needs it: a fork server that reads nothing but PDFs stays small and
+# starts at once. In the jail nothing can be imported: fork_server.py does it before.
+
+
+def read_document(data: bytes, job: Job, reporter: Reporter | None = None) -> Extraction:
+    """Read a file of any type. Raises Unreadable, also for a type that is not among the job's sources."""
+    reporter = reporter or SilentReporter()
+    source = detect_source(data, job.name_kind, job.sources)
     if source == "PDF":
         from documents.extractors.pdf.reader import draw_page, read_pdf
 
         if job.draw:
-            report.picture(draw_page(data, job.draw))
+            reporter.picture(draw_page(data, job.draw))
             return Extraction("PDF", "", ())
-        return read_pdf(data, reader=job.pdf_reader, report=report)
-    extraction = _read_other(data, job, source)
-    report.progress(1, 1)
+        return read_pdf(data, reader=job.pdf_reader, reporter=reporter)
+    extraction = _read_text_format(data, job, source)
+    reporter.progress(1, 1)
     return extraction
 
 
-def _read_other(data: bytes, job: Job, source: str) -> Extraction:
+def _read_text_format(data: bytes, job: Job, source: str) -> Extraction:
     if source == "MARKDOWN":
         from documents.extractors.markdown import read_markdown
 

@@ -1,11 +1,10 @@
-"""Plain text's bytes -> Extraction. Runs in the sandbox only."""
+"""The reader of plain text: bytes -> Extraction. Runs in the sandbox only."""
 
 import re
 
 from documents.extractors.cleaning import clean_characters, has_text
 from documents.extractors.decoding import decode
-from documents.extractors.failures import NO_WORDS, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.pdf.pages import MAX_TEXT_BYTES
+from documents.extractors.failures import MAX_TEXT_BYTES, NO_WORDS, TOO_MUCH_TEXT, Unreadable
 from documents.types import ExtractedPage, Extraction
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*+\n){2,}")
@@ -13,7 +12,10 @@ _LOST = "Some characters of the file could not be decoded."
 
 
 def read_text(data: bytes) -> Extraction:
-    """Its lines as they are; white space at the ends and all but one blank line go. Raises Unreadable."""
+    """Keep the lines as they are, without white space at the ends and repeated blank lines.
+
+    Raises Unreadable.
+    """
     if len(data) > 4 * MAX_TEXT_BYTES:
         raise Unreadable(TOO_MUCH_TEXT)
     decoded = decode(data)

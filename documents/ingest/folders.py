@@ -11,14 +11,14 @@ LEADS_OUT = "It is a link that leads out of the folder; name the file itself to 
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ListedFile:
     """problem: why it cannot be taken, "" if it can."""
 
     path: Path
     problem: str = ""
 
 
-def candidates(paths: Iterable[Path], *, include: Sequence[str] = ()) -> Iterator[Candidate]:
+def list_files(paths: Iterable[Path], *, include: Sequence[str] = ()) -> Iterator[ListedFile]:
     """Named files as they are; of folders, all files below, by name, hidden ones left out.
 
     include: only names, or paths below the folder, that match one of these (`*.pdf`, `2024/*`); files that
@@ -29,17 +29,17 @@ def candidates(paths: Iterable[Path], *, include: Sequence[str] = ()) -> Iterato
         try:
             mode = path.stat().st_mode
         except OSError as exc:
-            yield Candidate(path, _told(exc))
+            yield ListedFile(path, _explain(exc))
             continue
         if stat.S_ISDIR(mode):
-            yield from _below(path, path, include, seen)
+            yield from _list_folder(path, path, include, seen)
         else:
-            yield Candidate(path, "" if stat.S_ISREG(mode) else "It is not a file.")
+            yield ListedFile(path, "" if stat.S_ISREG(mode) else "It is not a file.")
 
 
-def _below(
+def _list_folder(
     folder: Path, root: Path, include: Sequence[str], seen: set[tuple[int, int]]
-) -> Iterator[Candidate]:
+) -> Iterator[ListedFile]:
     try:
         found = folder.stat()
         if (found.st_dev, found.st_ino) in seen:
@@ -48,26 +48,28 @@ def _below(
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
     except OSError as exc:
-        yield Candidate(folder, _told(exc))
+        yield ListedFile(folder, _explain(exc))
         return
     for name in names:
-        yield from _one(folder / name, root, include, seen)
+        yield from _list_entry(folder / name, root, include, seen)
 
 
-def _one(path: Path, root: Path, include: Sequence[str], seen: set[tuple[int, int]]) -> Iterator[Candidate]:
+def _list_entry(
+    path: Path, root: Path, include: Sequence[str], seen: set[tuple[int, int]]
+) -> Iterator[ListedFile]:
     try:
         mode = path.stat().st_mode
     except OSError as exc:  # a link to nowhere, or to itself
-        if _wanted(path, root, include):
-            yield Candidate(path, _told(exc))
+        if _matches(path, root, include):
+            yield ListedFile(path, _explain(exc))
         return
     if stat.S_ISDIR(mode):
         if _leads_out(path, root):
-            yield Candidate(path, LEADS_OUT)
+            yield ListedFile(path, LEADS_OUT)
         else:
-            yield from _below(path, root, include, seen)
-    elif stat.S_ISREG(mode) and _wanted(path, root, include):
-        yield Candidate(path, LEADS_OUT if _leads_out(path, root) else "")
+            yield from _list_folder(path, root, include, seen)
+    elif stat.S_ISREG(mode) and _matches(path, root, include):
+        yield ListedFile(path, LEADS_OUT if _leads_out(path, root) else "")
 
 
 def _leads_out(path: Path, root: Path) -> bool:
@@ -75,10 +77,10 @@ def _leads_out(path: Path, root: Path) -> bool:
     return path.is_symlink() and not path.resolve().is_relative_to(root.resolve())
 
 
-def _wanted(path: Path, root: Path, include: Sequence[str]) -> bool:
+def _matches(path: Path, root: Path, include: Sequence[str]) -> bool:
     below = str(path.relative_to(root))
     return not include or any(fnmatch(path.name, glob) or fnmatch(below, glob) for glob in include)
 
 
-def _told(exc: OSError) -> str:
+def _explain(exc: OSError) -> str:
     return f"It cannot be read: {exc.strerror or type(exc).__name__}."

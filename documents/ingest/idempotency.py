@@ -80,7 +80,7 @@ class Claim:
         """Raises Conflict if the claim ended meanwhile and somebody else has taken it over."""
         stored = json.dumps({"body": reply.body, "location": reply.location}, cls=DjangoJSONEncoder)
         if not execute(_COMPLETE, [reply.status, stored, self.id, self.locked_until]):
-            raise _under_way()
+            raise _conflict_error()
 
 
 def checked_key(key: str | None) -> str | None:
@@ -117,11 +117,11 @@ def answer_once(
     if key is None:
         return work(None)
     names = {"scope": str(access.key_id or ""), "key": key, "fingerprint": asked}
-    claim = with_retries(lambda: _claim({**names, "lock": lock_s, "kept": KEPT_HOURS}))
+    claim = with_retries(lambda: _try_claim({**names, "lock": lock_s, "kept": KEPT_HOURS}))
     if claim is None:
-        return _stored(names)
+        return _replay(names)
     try:
-        return _completed(claim, work, in_transaction)
+        return _work_and_complete(claim, work, in_transaction)
     except BaseException:
         with suppress(DatabaseUnavailable):  # then the claim ends by itself
             with_retries(lambda: execute(_RELEASE, [claim.id, claim.locked_until]))
@@ -133,7 +133,7 @@ def forget_expired() -> int:
     return len(with_retries(lambda: execute(_FORGET, [KEPT_HOURS])))
 
 
-def _completed(claim: Claim, work: Callable[[Claim | None], Reply], in_transaction: bool) -> Reply:
+def _work_and_complete(claim: Claim, work: Callable[[Claim | None], Reply], in_transaction: bool) -> Reply:
     if not in_transaction:
         reply = work(claim)
         with_retries(lambda: claim.complete(reply))
@@ -144,23 +144,23 @@ def _completed(claim: Claim, work: Callable[[Claim | None], Reply], in_transacti
     return reply
 
 
-def _claim(values: dict[str, Any]) -> Claim | None:
+def _try_claim(values: dict[str, Any]) -> Claim | None:
     rows = execute(_CLAIM, values)
     return Claim(*rows[0]) if rows else None
 
 
-def _stored(names: dict[str, str]) -> Reply:
+def _replay(names: dict[str, str]) -> Reply:
     rows = with_retries(lambda: execute(_READ, names))
     if not rows:  # the first has just failed
-        raise _under_way()
+        raise _conflict_error()
     found, status, stored = rows[0]
     if found != names["fingerprint"]:
         raise KeyReused("This Idempotency-Key was used for another request.", details={"field": KEY_HEADER})
     if status is None:
-        raise _under_way()
+        raise _conflict_error()
     answer = json.loads(stored)
     return Reply(status, answer["body"], answer["location"], replayed=True)
 
 
-def _under_way() -> Conflict:
+def _conflict_error() -> Conflict:
     return Conflict("The first request with this Idempotency-Key is under way.", retry_after_s=RETRY_AFTER_S)

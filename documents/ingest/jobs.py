@@ -3,21 +3,229 @@
 A job is on record when `create_job` returns, its files in place; workers find what waits there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from documents.access.scopes import Access
-from documents.ingest.acceptance import NewDocument, insert, keep_files, new_item, new_job, refuse_known
-from documents.ingest.replacement import replace_document
+from documents.ingest import writer
+from documents.library import storage
+from documents.library.collection_settings import read_chunking
+from documents.library.storage import StagedUpload
 from documents.models import Collection, Document, IngestItem, IngestJob
 from documents.types import ChunkingSettings
-from knowlex.base.errors import NotFound
-from knowlex.db.threads import with_retries
+from knowlex.base.errors import InvalidInput, KnowlexError, NotFound
+from knowlex.db.threads import execute, with_retries
+
+ROWS_PER_INSERT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """One document to be ingested.
+
+    filename: cleaned; "" only for a url. upload: of a file or a text, staged; it is moved to its place.
+    error: why it was refused at the door; it is recorded as failed with this reason.
+    """
+
+    source_type: Literal["file", "url", "text"]
+    filename: str
+    upload: StagedUpload | None = None
+    url: str = ""
+    title: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    error: KnowlexError | None = None
+
+
+def build_job(collection: Collection, access: Access, chunking: ChunkingSettings, origin: str) -> IngestJob:
+    return IngestJob(collection=collection, settings=asdict(chunking), origin=origin, key_id=access.key_id)
+
+
+def build_item(job: IngestJob, position: int, new: NewDocument) -> IngestItem:
+    """The row, without its file yet."""
+    item = IngestItem(
+        job=job,
+        collection_id=job.collection_id,
+        position=position,
+        source_type=new.source_type,
+        source_url=new.url,
+        filename=new.filename,
+        title=new.title[:512],
+        metadata=dict(new.metadata),
+        checksum=new.upload.checksum if new.upload else "",
+        size_bytes=new.upload.size_bytes if new.upload else None,
+    )
+    refused = find_refusal(new)
+    if refused:
+        item.status, item.stage, item.ended_at = item.Status.FAILED, item.Stage.ENDED, timezone.now()
+        item.error_code, item.error = refused.code, refused.message
+        item.duplicate_of = refused.details.get("documentId")
+    return item
+
+
+def keep_files(
+    items: Sequence[IngestItem], documents: Sequence[NewDocument], *, write: Callable[[], None]
+) -> None:
+    """Files to their places, then the rows; of rows that are certainly not there the files go again."""
+    try:
+        for item, new in zip(items, documents, strict=True):
+            if new.upload and item.status != item.Status.FAILED:
+                item.file = storage.keep_for_item(item.id, new.filename, new.upload)
+        write()
+    except KnowlexError:
+        # After a lost COMMIT the rows may be there all the same: with_retries has looked, the sweep will.
+        if not with_retries(IngestItem.objects.filter(id__in=[item.id for item in items]).exists):
+            for item in items:
+                if item.file:
+                    storage.remove_file(item.file)
+        raise
+
+
+def refuse_known(collection_id: UUID, documents: Sequence[NewDocument]) -> list[NewDocument]:
+    """The same, those refused whose bytes the collection has already: their files are not even kept."""
+    sums = {new.upload.checksum for new in documents if new.upload and not new.error}
+    rows = Document.objects.current().filter(collection_id=collection_id, checksum__in=sums)
+    known = with_retries(lambda: dict(rows.values_list("checksum", "id"))) if sums else {}
+    return [
+        replace(new, error=writer.duplicate_error(known[new.upload.checksum]))
+        if new.upload and not new.error and new.upload.checksum in known
+        else new
+        for new in documents
+    ]
+
+
+def find_refusal(new: NewDocument) -> KnowlexError | None:
+    """Why it is not taken on; None if it is."""
+    if new.error:
+        return new.error
+    if new.upload and new.upload.size_bytes == 0:
+        return InvalidInput("File is empty.", field="content")
+    return None
+
+
+def insert_job(job: IngestJob, items: Sequence[IngestItem]) -> None:
+    def attempt() -> None:
+        try:
+            with transaction.atomic():
+                job.save(force_insert=True)
+                IngestItem.objects.bulk_create(items, batch_size=ROWS_PER_INSERT)
+        except IntegrityError as exc:
+            if not IngestJob.objects.filter(id=job.id).exists():  # else our own COMMIT arrived before
+                raise NotFound("Collection not found.", details={"field": "collection"}) from exc
+
+    with_retries(attempt)
+
+
+_LOCK = "SELECT id FROM documents_document WHERE id = %s AND replaces_id IS NULL FOR NO KEY UPDATE"
+# Failed ones too: a retry would let them take over from what is newer. Why they failed stays on record.
+_SUPERSEDE = """
+    WITH gone AS (
+        SELECT id, file FROM documents_ingestitem
+        WHERE replaces_id = %s AND status <> 'completed' AND error_code <> 'SUPERSEDED' ORDER BY id FOR UPDATE
+    )
+    UPDATE documents_ingestitem i
+    SET status = 'failed', stage = 'ended', ended_at = coalesce(i.ended_at, clock_timestamp()), lease = NULL,
+        leased_until = NULL, file = '', error_code = 'SUPERSEDED',
+        error = concat_ws(' ', 'A newer version of the document took its place.', nullif(i.error, ''))
+    FROM gone WHERE i.id = gone.id RETURNING gone.file
+"""
+
+
+def replace_document(
+    document_id: UUID,
+    *,
+    access: Access,
+    new: NewDocument,
+    chunking: ChunkingSettings | None = None,
+    origin: str = "api",
+) -> IngestJob | None:
+    """Take on a new version of a document, which answers as it was until the new one is embedded.
+
+    What is not sent with it, title and metadata, stays the document's (embeddings.work.version_switch).
+    None: these are the bytes that it has already, or is to have; nothing is done. A version under way is
+    superseded by a newer one. What is not stored (yet) is read anew from these bytes, in its own job.
+    Raises NotFound, Forbidden, Duplicate (another document's bytes), StorageUnavailable, `new.error`.
+    """
+    access.require("write")
+    if refused := find_refusal(new):
+        raise refused
+    rows = Document.objects.current().allowed_to(access).select_related("collection")
+    document = with_retries(rows.filter(id=document_id).first)
+    if document is None:
+        return _restart_item(document_id, access, new)
+    checksum = new.upload.checksum if new.upload else ""
+    if _is_current_version(document, checksum):
+        return None
+    job = build_job(
+        document.collection, access, chunking or read_chunking(document.collection.settings), origin
+    )
+    item = build_item(job, 0, new)
+    item.replaces = document
+    keep_files([item], [new], write=lambda: with_retries(lambda: _insert_replacement(document, job, item)))
+    return job
+
+
+def _is_current_version(document: Document, checksum: str) -> bool:
+    """Whether the bytes are those of the version that counts. Raises Duplicate for another document's."""
+    under_way = with_retries(IngestItem.objects.open().filter(replaces=document.id).first)
+    if checksum == (under_way or document).checksum:
+        return True
+    if checksum == document.checksum:
+        with_retries(lambda: _supersede(document.id))  # back to what is there: the newer one is not wanted
+        return True
+    known = with_retries(lambda: writer.find_duplicate(document.collection_id, checksum))
+    if known is not None:
+        raise writer.duplicate_error(known)
+    return False
+
+
+@transaction.atomic
+def _insert_replacement(document: Document, job: IngestJob, item: IngestItem) -> None:
+    if not execute(_LOCK, [document.id]):
+        raise NotFound(f"Document not found: {document.id}")
+    _supersede(document.id)
+    insert_job(job, [item])
+
+
+@transaction.atomic
+def _supersede(document_id: UUID) -> None:
+    execute(_LOCK, [document_id])
+    versions = Document.objects.filter(replaces=document_id)
+    files = [str(name) for name in versions.values_list("file", flat=True)]
+    versions.delete()
+    files += [row[0] for row in execute(_SUPERSEDE, [document_id]) if row[0]]
+    transaction.on_commit(lambda: storage.remove_files(files))
+
+
+def _restart_item(document_id: UUID, access: Access, new: NewDocument) -> IngestJob:
+    """For a document that waits, is being read, or has failed: the item begins again with these bytes."""
+    rows = IngestItem.objects.unstored().allowed_to(access).select_related("job")
+    item = with_retries(rows.filter(id=document_id).first)
+    if item is None:
+        raise NotFound(f"Document not found: {document_id}")
+    fresh = build_item(item.job, item.position, new)
+    fresh.id = item.id
+    keep_files([fresh], [new], write=lambda: with_retries(lambda: _save_restarted(fresh)))
+    return item.job
+
+
+@transaction.atomic
+def _save_restarted(fresh: IngestItem) -> None:
+    item = IngestItem.objects.unstored().select_for_update().filter(id=fresh.id).first()
+    if item is None or Document.objects.filter(id=fresh.id).exists():
+        raise NotFound(f"Document not found: {fresh.id}")  # deleted or stored in this very moment
+    former = item.file
+    fresh.title, fresh.metadata = fresh.title or item.title, fresh.metadata or item.metadata
+    fresh.created_at = item.created_at
+    fresh.save(force_update=True)
+    if former and former != fresh.file:
+        transaction.on_commit(lambda: storage.remove_file(former))
+
 
 __all__ = [
     "NewDocument",
@@ -47,10 +255,10 @@ def create_job(
     """
     access.require("write")
     access.require_collection(collection.id)
-    job = new_job(collection, access, chunking, origin)
+    job = build_job(collection, access, chunking, origin)
     documents = refuse_known(collection.id, documents)
-    items = [new_item(job, place, new) for place, new in enumerate(documents)]
-    keep_files(items, documents, write=lambda: insert(job, items))
+    items = [build_item(job, place, new) for place, new in enumerate(documents)]
+    keep_files(items, documents, write=lambda: insert_job(job, items))
     return job
 
 

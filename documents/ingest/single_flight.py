@@ -12,7 +12,7 @@ SHARED = (UnreadableDocument, DependencyUnavailable)
 WAIT_S = 300.0  # far beyond what an extraction may take
 
 
-class _Flight:
+class _Call:
     def __init__(self) -> None:
         self.landed = Event()
         self.error: KnowlexError | None = None
@@ -22,7 +22,7 @@ class SingleFlight(Generic[T]):
     """One piece of work per key at a time in this process; between processes the database decides."""
 
     def __init__(self) -> None:
-        self._flights: dict[Hashable, _Flight] = {}
+        self._flights: dict[Hashable, _Call] = {}
         self._lock = Lock()
 
     def run(self, key: Hashable, work: Callable[[], T]) -> T:
@@ -43,12 +43,12 @@ class SingleFlight(Generic[T]):
             if flight.error is None or isinstance(flight.error, Duplicate):
                 return work()
 
-    def _board(self, key: Hashable) -> _Flight | None:
+    def _board(self, key: Hashable) -> _Call | None:
         """The flight to wait for, or None: ours is the one."""
         with self._lock:
             flight = self._flights.get(key)
             if flight is None:
-                self._flights[key] = _Flight()
+                self._flights[key] = _Call()
             return flight
 
     def _fly(self, key: Hashable, work: Callable[[], T]) -> T:

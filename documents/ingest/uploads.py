@@ -15,7 +15,7 @@ from django.http import HttpRequest, QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 from documents.library.storage import StagedUpload, Staging
-from documents.text.characters import steers
+from documents.text.characters import is_control_character
 from knowlex.base.errors import InvalidInput, PayloadTooLarge, UnsupportedMediaType
 
 MEDIA_TYPE = "multipart/form-data"
@@ -139,7 +139,9 @@ def clean_filename(name: str) -> str:
     The extension survives shortening. A name of which nothing is left is called "document".
     """
     base = name.replace("\\", "/").rsplit("/", 1)[-1]
-    kept = "".join(" " if unicodedata.category(c) == "Zs" else c for c in base if not steers(c)).strip()
+    kept = "".join(
+        " " if unicodedata.category(c) == "Zs" else c for c in base if not is_control_character(c)
+    ).strip()
     if len(kept) > MAX_FILENAME:
         suffix = PurePosixPath(kept).suffix[:MAX_FILENAME]
         kept = kept[: MAX_FILENAME - len(suffix)] + suffix

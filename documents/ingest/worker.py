@@ -13,9 +13,8 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from documents.ingest import queue, shared_folder, writer
+from documents.ingest import queue, writer
 from documents.ingest.fetching import fetch
-from documents.ingest.queue import LeaseLost
 from documents.ingest.uploads import clean_filename
 from documents.library import storage
 from documents.library.storage import Staging
@@ -23,6 +22,7 @@ from documents.models import Document, IngestItem
 from documents.types import ALL_SOURCES, ChunkDraft, ChunkingSettings, Extraction, ReadingProgress
 from knowlex.base.errors import DatabaseUnavailable, DependencyUnavailable, Forbidden, KnowlexError, NotFound
 from knowlex.base.ids import new_id
+from knowlex.db.leases import LeaseLost
 from knowlex.db.threads import release_connection, with_retries
 from knowlex.runtime.liveness import Heartbeat
 
@@ -47,7 +47,7 @@ def run_next() -> UUID | None:
         return None
     release_connection()
     with Heartbeat(lambda: queue.renew(item, lease)):
-        return _Run(item, lease).outcome()
+        return _DocumentRun(item, lease).outcome()
 
 
 @transaction.atomic
@@ -55,11 +55,11 @@ def _claim(lease: UUID) -> IngestItem | None:
     return queue.claim(lease)
 
 
-class _FileNotHere(Exception):
+class _FileNotFound(Exception):
     """It was taken on by a web server with another folder, was deleted in this moment, or is lost."""
 
 
-class _Run:
+class _DocumentRun:
     def __init__(self, item: IngestItem, lease: UUID) -> None:
         self.item, self.lease = item, lease
         self._written_at = 0.0
@@ -69,7 +69,7 @@ class _Run:
             self._store()
         except LeaseLost:
             log.info("document given up: it was deleted or taken over", extra={"item": str(self.item.id)})
-        except _FileNotHere:
+        except _FileNotFound:
             self._leave()
         except DependencyUnavailable as exc:
             self._try_later(exc)
@@ -86,10 +86,10 @@ class _Run:
         if not self.item.file:
             self._fetch()
         self._refuse_known()
-        if not shared_folder.is_here(self.item.file):
-            raise _FileNotHere
+        if not storage.has_file(self.item.file):
+            raise _FileNotFound
         path = Path(default_storage.path(self.item.file))
-        extraction = writer.read(
+        extraction = writer.read_file(
             path,
             filename=self.item.filename,
             sources=ALL_SOURCES,
@@ -99,14 +99,14 @@ class _Run:
         pages = len(extraction.pages)
         self._record(lambda: self._progress("chunking", pages, pages))
         release_connection()
-        drafts = writer.split(extraction, ChunkingSettings(**self.item.job.settings))
+        drafts = writer.split_text(extraction, ChunkingSettings(**self.item.job.settings))
         self._write(extraction, drafts)
 
     def _refuse_known(self) -> None:
-        known = with_retries(lambda: writer.known_id(self.item.collection_id, self.item.checksum))
+        known = with_retries(lambda: writer.find_duplicate(self.item.collection_id, self.item.checksum))
         release_connection()
         if known is not None:
-            raise writer.duplicate(known)
+            raise writer.duplicate_error(known)
 
     def _fetch(self) -> None:
         """Once: what was fetched is the item's file from then on, also for a later try."""
@@ -136,7 +136,7 @@ class _Run:
 
     def _write(self, extraction: Extraction, drafts: list[ChunkDraft]) -> None:
         item = self.item
-        document = writer.described(
+        document = writer.build_document(
             extraction,
             drafts,
             id=item.id,
@@ -151,7 +151,7 @@ class _Run:
             file=item.file,
             created_at=item.created_at,  # so that no list is reordered when the document is there
         )
-        writer.write(document, extraction, drafts, last=lambda: self._hand_over(document))
+        writer.write_document(document, extraction, drafts, last=lambda: self._hand_over(document))
 
     def _hand_over(self, document: Document) -> None:
         """In the transaction that stores the document: from its commit on, nobody holds the item."""
@@ -168,17 +168,19 @@ class _Run:
         if self.item.attempts >= queue.MAX_ATTEMPTS:
             self._fail(exc.code, exc.message)
         else:
-            self._end(lambda: queue.rest(self.item, self.lease))
+            self._end(lambda: queue.postpone(self.item, self.lease))
 
     def _leave(self) -> None:
         """Others may see the file. None of them did in time, unless it is this worker that sees no files."""
         log.error(
-            "document left to other workers", extra={"item": str(self.item.id), "reason": shared_folder.SHARE}
+            "document left to other workers",
+            extra={"item": str(self.item.id), "reason": storage.OTHER_FOLDER},
         )
-        if queue.age_at_claim(self.item) > FILE_WITHIN and not shared_folder.elsewhere(but=[self.item.file]):
+        waited = queue.waited_before_claim(self.item)
+        if waited > FILE_WITHIN and not storage.is_other_folder(but=[self.item.file]):
             self._fail(NotFound.code, FILE_GONE)
         else:
-            self._end(lambda: queue.leave(self.item, self.lease))
+            self._end(lambda: queue.hand_over(self.item, self.lease))
 
     def _fail(self, code: str, error: str, duplicate_of: object = None) -> None:
         known = UUID(str(duplicate_of)) if duplicate_of else None
@@ -186,7 +188,7 @@ class _Run:
             lambda: queue.fail(self.item, self.lease, code=code, error=error, duplicate_of=known)
         )
         if ended and known and self.item.file:
-            storage.remove(self.item.file)
+            storage.remove_file(self.item.file)
 
     def _end(self, work: Callable[[], None]) -> bool:
         """If it cannot be recorded now, the lease ends, and the document is read again."""

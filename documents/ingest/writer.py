@@ -11,7 +11,7 @@ from django.db import IntegrityError, OperationalError, transaction
 from documents.library import storage
 from documents.models import Chunk, Collection, Document, Page
 from documents.protocols import Chunker, OnProgress, TextExtractor
-from documents.text.languages import language_of
+from documents.text.languages import detect_language
 from documents.types import ChunkDraft, ChunkingSettings, Extraction, Source
 from knowlex.base.errors import Duplicate, NotFound, UnreadableDocument
 from knowlex.db.threads import with_retries
@@ -20,7 +20,7 @@ from knowlex.runtime.components import component
 Also = Callable[[], object]
 
 
-def read(
+def read_file(
     path: Path,
     *,
     filename: str,
@@ -35,7 +35,7 @@ def read(
     )
 
 
-def split(extraction: Extraction, chunking: ChunkingSettings) -> list[ChunkDraft]:
+def split_text(extraction: Extraction, chunking: ChunkingSettings) -> list[ChunkDraft]:
     """At least one chunk. Raises UnreadableDocument (no text), EmbedderError (semantic)."""
     drafts = component(f"CHUNKER_{chunking.strategy.upper()}", Chunker).split(extraction, chunking)
     if not drafts:
@@ -43,14 +43,14 @@ def split(extraction: Extraction, chunking: ChunkingSettings) -> list[ChunkDraft
     return drafts
 
 
-def described(extraction: Extraction, drafts: list[ChunkDraft], **fields: Any) -> Document:
+def build_document(extraction: Extraction, drafts: list[ChunkDraft], **fields: Any) -> Document:
     """The row, not stored yet: what the text tells, and `fields`, which go before it."""
     title = fields.pop("title", "") or extraction.title
     metadata = {**extraction.metadata, **fields.pop("metadata", {})}
     return Document(
         source=extraction.source,
         title=title[:512],
-        language=language_of(extraction.text),
+        language=detect_language(extraction.text),
         page_count=len(extraction.pages),
         chunk_count=len(drafts),
         metadata=metadata,
@@ -60,7 +60,9 @@ def described(extraction: Extraction, drafts: list[ChunkDraft], **fields: Any) -
     )
 
 
-def write(document: Document, extraction: Extraction, drafts: list[ChunkDraft], *, last: Also) -> None:
+def write_document(
+    document: Document, extraction: Extraction, drafts: list[ChunkDraft], *, last: Also
+) -> None:
     """One short transaction for all rows, and for what `last` does in it. Its file is in place already.
 
     Raises Duplicate, NotFound (the collection, or what it replaces, is gone), whatever `last` raises.
@@ -73,7 +75,7 @@ def write(document: Document, extraction: Extraction, drafts: list[ChunkDraft], 
             Chunk.objects.add_drafts(document, drafts)
             last()
 
-    with_retries(lambda: _unless_known(document, attempt))
+    with_retries(lambda: _write_once(document, attempt))
 
 
 def write_with_file(document: Document, extraction: Extraction, drafts: list[ChunkDraft]) -> None:
@@ -85,15 +87,15 @@ def write_with_file(document: Document, extraction: Extraction, drafts: list[Chu
         commit_sent = True
 
     try:
-        write(document, extraction, drafts, last=last)
+        write_document(document, extraction, drafts, last=last)
     except Exception as exc:
         # A connection lost during COMMIT leaves open whether the row is there: then the sweep decides.
         if not commit_sent or isinstance(exc, Duplicate):
-            storage.remove(str(document.file.name))
+            storage.remove_file(str(document.file.name))
         raise
 
 
-def _unless_known(document: Document, attempt: Callable[[], None]) -> None:
+def _write_once(document: Document, attempt: Callable[[], None]) -> None:
     """Run `attempt`; constraints tell if an equal upload, here or in another process, was first."""
     try:
         attempt()
@@ -101,10 +103,10 @@ def _unless_known(document: Document, attempt: Callable[[], None]) -> None:
         if Document.objects.filter(id=document.id).exists():
             return  # our own earlier COMMIT arrived, only its answer was lost
         _check_parents(document, exc)
-        known = known_id(document.collection_id, document.checksum)
+        known = find_duplicate(document.collection_id, document.checksum)
         if known is None or document.replaces_id:
             raise OperationalError("the row in the way is gone meanwhile") from exc  # so try again
-        raise duplicate(known) from exc
+        raise duplicate_error(known) from exc
 
 
 def _check_parents(document: Document, cause: Exception) -> None:
@@ -114,11 +116,11 @@ def _check_parents(document: Document, cause: Exception) -> None:
         raise NotFound(f"Document not found: {document.replaces_id}") from cause
 
 
-def known_id(collection_id: UUID, checksum: str) -> UUID | None:
+def find_duplicate(collection_id: UUID, checksum: str) -> UUID | None:
     """The document that has these bytes in the collection; a version in the making does not count."""
     rows = Document.objects.current().with_checksum(collection_id, checksum)
     return rows.values_list("id", flat=True).first()
 
 
-def duplicate(known: UUID) -> Duplicate:
+def duplicate_error(known: UUID) -> Duplicate:
     return Duplicate(f"Document already ingested: {known}", details={"documentId": str(known)})

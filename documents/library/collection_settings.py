@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from documents.protocols import NamesModel
+from documents.protocols import ActiveEmbeddingModel
 from documents.types import STRATEGIES, ChunkingSettings
 from knowlex.base.errors import InvalidInput
 from knowlex.runtime.components import component
@@ -32,7 +32,7 @@ _ATTRIBUTES = {
 }
 
 
-def checked(given: Any, names: Group[str]) -> dict[str, Any]:
+def check_settings(given: Any, names: Group[str]) -> dict[str, Any]:
     """The settings as they came, each of them known and within its limits.
 
     names: those that may be given. Raises InvalidInput naming `settings` or, say, `settings.chunk_size`.
@@ -42,13 +42,13 @@ def checked(given: Any, names: Group[str]) -> dict[str, Any]:
     for name in given:
         if name not in names:
             check_storable(name, "settings")
-            raise _wrong(name[:100], f"is not a setting; there are {', '.join(names)}")
+            raise _invalid_setting(name[:100], f"is not a setting; there are {', '.join(names)}")
     for name, value in given.items():
         _CHECKS[name](name, value)
     return dict(given)
 
 
-def merged(base: ChunkingSettings, given: Mapping[str, Any]) -> ChunkingSettings:
+def merge_settings(base: ChunkingSettings, given: Mapping[str, Any]) -> ChunkingSettings:
     """`base` with what is given in its place.
 
     An overlap and a minimum that nobody gave shrink with a small size; given ones that do not fit it raise
@@ -58,7 +58,7 @@ def merged(base: ChunkingSettings, given: Mapping[str, Any]) -> ChunkingSettings
     size = values["size"]
     for name, limit in (("chunk_overlap", size // 2), ("min_chunk_size", size)):
         if name in given and given[name] > limit:
-            raise _wrong(name, f"must be at most {limit} where chunk_size is {size}")
+            raise _invalid_setting(name, f"must be at most {limit} where chunk_size is {size}")
         values[_ATTRIBUTES[name]] = min(values[_ATTRIBUTES[name]], limit)
     return ChunkingSettings(**values)
 
@@ -69,61 +69,63 @@ def default_chunking() -> ChunkingSettings:
     return chunking
 
 
-def own_chunking(stored: Mapping[str, Any]) -> ChunkingSettings:
+def read_chunking(stored: Mapping[str, Any]) -> ChunkingSettings:
     """By a collection's settings; what is missing there is the server's default."""
     own = {name: value for name, value in stored.items() if name in CHUNKING_NAMES}
-    return merged(default_chunking(), own) if own else default_chunking()
+    return merge_settings(default_chunking(), own) if own else default_chunking()
 
 
-def as_names(chunking: ChunkingSettings) -> dict[str, Any]:
+def to_client_names(chunking: ChunkingSettings) -> dict[str, Any]:
     """The other way round: under the names that clients use."""
     return {name: getattr(chunking, attribute) for name, attribute in _ATTRIBUTES.items()}
 
 
-def named_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
+def job_settings_by_name(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Of a job's stored chunking, which is written as ChunkingSettings' own fields."""
-    return as_names(ChunkingSettings(**stored)) if stored else {}
+    return to_client_names(ChunkingSettings(**stored)) if stored else {}
 
 
-def embedding_model() -> str:
+def get_embedding_model() -> str:
     """The active one: what all collections are embedded with."""
-    return component("EMBEDDING_MODEL", NamesModel).name()
+    return component("EMBEDDING_MODEL", ActiveEmbeddingModel).name()
 
 
-def _strategy(name: str, value: Any) -> None:
+def _check_strategy(name: str, value: Any) -> None:
     if value not in STRATEGIES:
-        raise _wrong(name, f"must be one of {', '.join(STRATEGIES)}")
+        raise _invalid_setting(name, f"must be one of {', '.join(STRATEGIES)}")
 
 
-def _integer(low: int, high: int) -> Any:
+def _integer_check(low: int, high: int) -> Any:
     def check(name: str, value: Any) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise _wrong(name, f"must be an integer from {low} to {high}")
+            raise _invalid_setting(name, f"must be an integer from {low} to {high}")
 
     return check
 
 
-def _threshold(name: str, value: Any) -> None:
+def _check_threshold(name: str, value: Any) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-        raise _wrong(name, "must be a number from 0 to 1")
+        raise _invalid_setting(name, "must be a number from 0 to 1")
 
 
-def _model(name: str, value: Any) -> None:
-    if value != embedding_model():
-        raise _wrong(name, f"must be {embedding_model()}, the model that this server searches with")
+def _check_model(name: str, value: Any) -> None:
+    if value != get_embedding_model():
+        raise _invalid_setting(
+            name, f"must be {get_embedding_model()}, the model that this server searches with"
+        )
 
 
-def _permissions(name: str, value: Any) -> None:
+def _check_permissions(name: str, value: Any) -> None:
     if not isinstance(value, dict):
-        raise _wrong(name, "must be an object")
+        raise _invalid_setting(name, "must be an object")
     for key, entry in value.items():
         if key == "visibility":
             if entry not in VISIBILITIES:
-                raise _wrong(f"{name}.visibility", f"must be one of {', '.join(VISIBILITIES)}")
+                raise _invalid_setting(f"{name}.visibility", f"must be one of {', '.join(VISIBILITIES)}")
         elif key not in ("allowed_users", "allowed_groups"):
-            raise _wrong(name, "takes visibility, allowed_users and allowed_groups only")
+            raise _invalid_setting(name, "takes visibility, allowed_users and allowed_groups only")
         elif not _is_list_of_names(entry):
-            raise _wrong(f"{name}.{key}", f"must be a list of at most {MAX_PRINCIPALS} strings")
+            raise _invalid_setting(f"{name}.{key}", f"must be a list of at most {MAX_PRINCIPALS} strings")
 
 
 def _is_list_of_names(value: Any) -> bool:
@@ -134,16 +136,16 @@ def _is_list_of_names(value: Any) -> bool:
     )
 
 
-def _wrong(name: str, rule: str) -> InvalidInput:
+def _invalid_setting(name: str, rule: str) -> InvalidInput:
     return InvalidInput(f"settings.{name} {rule}.", field=f"settings.{name}")
 
 
 _CHECKS: dict[str, Any] = {
-    "chunking_strategy": _strategy,
-    "chunk_size": _integer(MIN_SIZE, MAX_SIZE),
-    "chunk_overlap": _integer(0, MAX_SIZE // 2),
-    "similarity_threshold": _threshold,
-    "min_chunk_size": _integer(1, MAX_SIZE),
-    "embedding_model": _model,
-    "default_permissions": _permissions,
+    "chunking_strategy": _check_strategy,
+    "chunk_size": _integer_check(MIN_SIZE, MAX_SIZE),
+    "chunk_overlap": _integer_check(0, MAX_SIZE // 2),
+    "similarity_threshold": _check_threshold,
+    "min_chunk_size": _integer_check(1, MAX_SIZE),
+    "embedding_model": _check_model,
+    "default_permissions": _check_permissions,
 }

@@ -1,7 +1,7 @@
 """In which state a collection is: another one after every change of what a question may find in it.
 
-Triggers add a row with a random mark for each change (migration 0009); the state is their sum. A sum, since
-the greatest id would miss a change that began earlier and was committed later.
+Triggers (migrations/sql/collection_changes.sql) add a row with a random mark for each change; the state is
+their sum. A sum, since the greatest id would miss a change that began earlier and was committed later.
 """
 
 from collections.abc import Sequence
@@ -42,12 +42,12 @@ _NOTE = """
 """
 
 
-def note(chunk_ids: Sequence[UUID]) -> None:
+def record_changes(chunk_ids: Sequence[UUID]) -> None:
     """These are found otherwise from now on, though no row of theirs has changed. In a transaction."""
     if chunk_ids:
         execute(_NOTE, [list(chunk_ids)])
 
 
-def fold(*, above: int = FOLD_ABOVE) -> None:
+def fold_changes(*, above: int = FOLD_ABOVE) -> None:
     """Make one row of the many of a collection; no state changes. Raises DatabaseUnavailable."""
     with_retries(lambda: execute(_FOLD, {"above": above}))

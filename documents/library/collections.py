@@ -10,15 +10,15 @@ from documents.access.scopes import Access
 from documents.library.collection_settings import (
     CHUNKING_NAMES,
     COLLECTION_NAMES,
-    as_names,
-    checked,
+    check_settings,
     default_chunking,
-    embedding_model,
-    merged,
-    own_chunking,
+    get_embedding_model,
+    merge_settings,
+    read_chunking,
+    to_client_names,
 )
 from documents.models import DEFAULT_COLLECTION, Collection
-from documents.text.characters import steers
+from documents.text.characters import is_control_character
 from documents.types import ChunkingSettings
 from knowlex.base.errors import Duplicate, Forbidden, InvalidInput, NotFound
 from knowlex.db.threads import with_retries
@@ -38,11 +38,11 @@ def create_collection(
     access.require("write")
     if access.collection_ids is not None:
         raise Forbidden("An API key that is bound to collections cannot make new ones.")
-    collection = Collection(name=checked_name(name), description=description)
-    collection.settings = _complete(
-        default_chunking(), checked({} if settings is None else settings, COLLECTION_NAMES)
+    collection = Collection(name=check_new_name(name), description=description)
+    collection.settings = _complete_settings(
+        default_chunking(), check_settings({} if settings is None else settings, COLLECTION_NAMES)
     )
-    _write(collection, lambda: collection.save(force_insert=True))
+    _save(collection, lambda: collection.save(force_insert=True))
     return get_collection(collection.id, access=access)
 
 
@@ -55,25 +55,29 @@ def get_collection(collection_id: UUID, *, access: Access) -> Collection:
     return found
 
 
-def named_collection(name_or_id: str | None, *, access: Access) -> Collection:
+def find_collection(name_or_id: str | None, *, access: Access) -> Collection:
     """The collection with this name or id; None means `default`.
 
     Raises NotFound, Forbidden (not the caller's to use), InvalidInput (empty).
     """
-    collection = default_collection() if name_or_id in (None, DEFAULT_COLLECTION) else _named(str(name_or_id))
+    collection = (
+        get_default_collection()
+        if name_or_id in (None, DEFAULT_COLLECTION)
+        else _find_by_name(str(name_or_id))
+    )
     access.require_collection(collection.id)
     return collection
 
 
-def named_collections(names_or_ids: Sequence[str], *, access: Access) -> list[Collection]:
+def find_collections(names_or_ids: Sequence[str], *, access: Access) -> list[Collection]:
     """The same for several, in their order and none twice, however many in one statement."""
     for text in names_or_ids:
         _check_name(text)
     if DEFAULT_COLLECTION in names_or_ids:
-        default_collection()
+        get_default_collection()
     found = with_retries(lambda: list(Collection.objects.named_any(names_or_ids)))
     by_name = {str(one.id): one for one in found} | {one.name: one for one in found}
-    chosen = [by_name.get(text) or by_name.get(_canonical(text)) for text in names_or_ids]
+    chosen = [by_name.get(text) or by_name.get(_normalize_id(text)) for text in names_or_ids]
     if None in chosen:
         raise NotFound("Collection not found.", details={"field": "collection"})
     for one in found:
@@ -81,7 +85,7 @@ def named_collections(names_or_ids: Sequence[str], *, access: Access) -> list[Co
     return list(dict.fromkeys(filter(None, chosen)))
 
 
-def default_collection() -> Collection:
+def get_default_collection() -> Collection:
     """It always exists: one that was deleted is made again."""
     return with_retries(lambda: Collection.objects.get_or_create(name=DEFAULT_COLLECTION)[0])
 
@@ -102,15 +106,15 @@ def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[s
     """
     access.require("admin")
     collection = get_collection(collection_id, access=access)
-    if "name" in changes and (name := checked_name(changes["name"])) != collection.name:
+    if "name" in changes and (name := check_new_name(changes["name"])) != collection.name:
         _refuse_default(collection, "cannot be renamed")
         collection.name = name
     if "settings" in changes:
         _refuse_default(collection, "has no settings of its own: it follows the server's")
-        _change_settings(collection, checked(changes["settings"], COLLECTION_NAMES))
+        _change_settings(collection, check_settings(changes["settings"], COLLECTION_NAMES))
     collection.description = changes.get("description", collection.description)
     values = {name: getattr(collection, name) for name in ("name", "description", "settings")}
-    _write(collection, lambda: Collection.objects.filter(id=collection_id).update(**values))
+    _save(collection, lambda: Collection.objects.filter(id=collection_id).update(**values))
     return get_collection(collection_id, access=access)  # or it was deleted meanwhile
 
 
@@ -119,20 +123,20 @@ def chunking_settings(collection: Collection, overrides: Mapping[str, Any] | Non
 
     Raises InvalidInput naming the setting and its limit.
     """
-    base = own_chunking(collection.settings)
-    return merged(base, checked(overrides or {}, CHUNKING_NAMES))
+    base = read_chunking(collection.settings)
+    return merge_settings(base, check_settings(overrides or {}, CHUNKING_NAMES))
 
 
 def effective_settings(collection: Collection) -> dict[str, Any]:
     """All settings by name, those that the collection takes from the server included."""
     return {
-        "embedding_model": embedding_model(),
-        **as_names(chunking_settings(collection)),
+        "embedding_model": get_embedding_model(),
+        **to_client_names(chunking_settings(collection)),
         "default_permissions": collection.settings.get("default_permissions", {}),
     }
 
 
-def checked_name(name: str) -> str:
+def check_new_name(name: str) -> str:
     """The name without white space around it. Raises InvalidInput.
 
     A name that looked like an id could be taken for one where either is accepted.
@@ -140,14 +144,14 @@ def checked_name(name: str) -> str:
     name = name.strip()
     if not 0 < len(name) <= MAX_NAME_CHARS or is_blank(name):
         raise InvalidInput(f"name must be non-blank and at most {MAX_NAME_CHARS} characters.", field="name")
-    if any(map(steers, name)):
+    if any(map(is_control_character, name)):
         raise InvalidInput("name must not hold control characters.", field="name")
     if _is_uuid(name):
         raise InvalidInput("name must not look like a UUID.", field="name")
     return name
 
 
-def _named(name_or_id: str) -> Collection:
+def _find_by_name(name_or_id: str) -> Collection:
     _check_name(name_or_id)
     found = with_retries(Collection.objects.named(name_or_id).first)
     if found is None:
@@ -161,18 +165,18 @@ def _check_name(name_or_id: str) -> None:
     check_storable(name_or_id, "collection")
 
 
-def _canonical(text: str) -> str:
+def _normalize_id(text: str) -> str:
     """An id as it is stored, however it was written."""
     return str(UUID(text)) if _is_uuid(text) else text
 
 
-def _complete(base: ChunkingSettings, given: dict[str, Any]) -> dict[str, Any]:
-    return {**given, **as_names(merged(base, given))}
+def _complete_settings(base: ChunkingSettings, given: dict[str, Any]) -> dict[str, Any]:
+    return {**given, **to_client_names(merge_settings(base, given))}
 
 
 def _change_settings(collection: Collection, given: dict[str, Any]) -> None:
     base = chunking_settings(collection)
-    collection.settings = {**collection.settings, **_complete(base, given)}
+    collection.settings = {**collection.settings, **_complete_settings(base, given)}
 
 
 def _refuse_default(collection: Collection, words: str) -> None:
@@ -180,7 +184,7 @@ def _refuse_default(collection: Collection, words: str) -> None:
         raise Forbidden(f"The collection {DEFAULT_COLLECTION} {words}.")
 
 
-def _write(collection: Collection, write: Callable[[], object]) -> None:
+def _save(collection: Collection, write: Callable[[], object]) -> None:
     """The unique constraint decides, also between two at once."""
 
     def attempt() -> None:

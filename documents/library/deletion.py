@@ -62,7 +62,7 @@ _DELETE = "DELETE FROM documents_document WHERE id = ANY(%(ids)s)"
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class DeletedCounts:
     """How much went; `documents` are those that were there, `stored` says how many of them were stored."""
 
     documents: tuple[UUID, ...] = ()
@@ -71,7 +71,7 @@ class Gone:
     chunks: int = 0
 
 
-def portions(document_ids: Sequence[UUID]) -> list[list[UUID]]:
+def split_into_batches(document_ids: Sequence[UUID]) -> list[list[UUID]]:
     """The documents in their order, in parts that are deleted at once without anybody waiting for long."""
     chunks_of = dict(execute(_SIZES, {"ids": list(document_ids)}))
     parts: list[list[UUID]] = []
@@ -86,7 +86,7 @@ def portions(document_ids: Sequence[UUID]) -> list[list[UUID]]:
     return parts
 
 
-def lock(document_ids: Sequence[UUID], *, access: Access) -> list[UUID]:
+def lock_documents(document_ids: Sequence[UUID], *, access: Access) -> list[UUID]:
     """Those that exist and that the caller may use; nobody adds to them until the transaction ends."""
     scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed}
     found = {row[0] for row in execute(_LOCK_DOCUMENTS, scope)}
@@ -95,23 +95,23 @@ def lock(document_ids: Sequence[UUID], *, access: Access) -> list[UUID]:
     return sorted(found)
 
 
-def ids_in(collection_id: UUID) -> list[UUID]:
+def list_ids(collection_id: UUID) -> list[UUID]:
     """Of all documents of a collection that is locked, those of jobs included."""
     return [row[0] for row in execute(_IN_COLLECTION, {"collection": collection_id})]
 
 
-def versions(document_ids: Sequence[UUID]) -> list[UUID]:
+def list_version_ids(document_ids: Sequence[UUID]) -> list[UUID]:
     """The documents' own rows, and those of their new versions in the making."""
     return [row[0] for row in execute(_VERSIONS, {"ids": list(document_ids)})]
 
 
-def delete(document_ids: Sequence[UUID]) -> Gone:
+def delete_locked(document_ids: Sequence[UUID]) -> DeletedCounts:
     """Of locked documents; the files go after the commit."""
     ids = {"ids": list(document_ids)}
     rows = execute(_VERSIONS, ids)
     pages, chunks = execute(_COUNT, {"versions": [row[0] for row in rows]})[0]
     files = [file for _, file in rows] + [file for (file,) in execute(_END_ITEMS, ids) if file]
     execute(_DELETE, ids)
-    transaction.on_commit(lambda: storage.remove_all(files))
+    transaction.on_commit(lambda: storage.remove_files(files))
     stored = len({row[0] for row in rows} & set(document_ids))
-    return Gone(tuple(document_ids), stored, pages, chunks)
+    return DeletedCounts(tuple(document_ids), stored, pages, chunks)

@@ -14,7 +14,7 @@ from documents.models import (
     UnstoredEntry,
 )
 from documents.models import Page as DocumentPage
-from documents.querysets.library import DocumentEntryQuerySet
+from documents.models.entries import DocumentEntryQuerySet
 from knowlex.base.errors import NotFound
 from knowlex.db.threads import execute, with_retries
 from knowlex.web.pagination import After, Page, paged
@@ -55,7 +55,7 @@ TYPES = tuple(Document.Source.values)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DocumentFilter:
     """What the list is to show. status, type: "" for any. q: text that title or file name must hold."""
 
     collection_id: UUID | None = None
@@ -65,20 +65,20 @@ class Wanted:
     q: str = ""
 
 
-def list_documents(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[Entry], After | None]:
+def list_documents(*, access: Access, page: Page, wanted: DocumentFilter) -> tuple[list[Entry], After | None]:
     """One page of the documents that the caller may see, in one statement; duplicates only of a job.
 
     Each has `source_type` (file, url, text; None where no job brought it), `size` and `replacing`: a new
     version is in the making.
     """
     stored, unstored = (
-        _wanted(rows.allowed_to(access).with_origin(), wanted)
+        _apply_filter(rows.allowed_to(access).with_origin(), wanted)
         for rows in (StoredEntry.objects.all(), UnstoredEntry.objects.all())
     )
     return with_retries(lambda: paged(stored, page, unstored))
 
 
-def _wanted(rows: DocumentEntryQuerySet, wanted: Wanted) -> DocumentEntryQuerySet:
+def _apply_filter(rows: DocumentEntryQuerySet, wanted: DocumentFilter) -> DocumentEntryQuerySet:
     for name, value in (
         ("collection_id", wanted.collection_id),
         ("job_id", wanted.job_id),
@@ -101,7 +101,7 @@ def get_document(document_id: UUID, *, access: Access) -> Entry:
     return entry
 
 
-def document_text(document_id: UUID, *, max_chars: int) -> str | None:
+def get_document_text(document_id: UUID, *, max_chars: int) -> str | None:
     """The document's whole text; None if it is longer, or not stored yet."""
     rows = with_retries(lambda: execute(_TEXT, {"document": document_id, "limit": max_chars}))
     text: str | None = rows[0][0]

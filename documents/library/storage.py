@@ -12,7 +12,7 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,8 +22,37 @@ from uuid import UUID
 from django.core.files import File
 from django.core.files.storage import default_storage
 
-from documents.models import Document
-from knowlex.base.errors import PayloadTooLarge, StorageUnavailable
+from documents.models import Document, IngestItem
+from knowlex.base.errors import InvalidInput, PayloadTooLarge, StorageUnavailable
+from knowlex.base.ids import parse_id
+from knowlex.db.threads import execute, with_retries
+
+# The latest ones: of stored documents, and of those that wait to be read.
+_LATEST = """
+    (SELECT file FROM documents_document WHERE file <> '' ORDER BY id DESC LIMIT 20)
+    UNION ALL
+    (SELECT file FROM documents_ingestitem
+     WHERE status IN ('pending', 'processing') AND file <> '' ORDER BY id DESC LIMIT 20)
+"""
+OTHER_FOLDER = (
+    "the files on record are not here: KNOWLEX_DATA_DIR/files must be the same folder on every host that has "
+    "a web server, or workers that read documents"
+)
+
+
+def has_file(file: str) -> bool:
+    """file: the name that a row has for it."""
+    return default_storage.exists(file)
+
+
+def is_other_folder(*, but: Collection[str] = ()) -> bool:
+    """Whether this process looks into another folder than the others: several files are on record, and none
+    of the latest is here. but: files that are known to be missing. Raises DatabaseUnavailable.
+    """
+    files = {row[0] for row in with_retries(lambda: execute(_LATEST))} - set(but)
+    enough = 1 if but else 2  # a single one may just be lost
+    return len(files) >= enough and not any(map(has_file, files))
+
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +82,7 @@ class Staging:
 
     def __init__(self, *, max_bytes: int) -> None:
         self._max_bytes, self._size, self._hash = max_bytes, 0, hashlib.sha256()
-        with refusals():
+        with translate_os_errors():
             folder = Path(default_storage.path(INCOMING))
             folder.mkdir(parents=True, exist_ok=True)
             self._file: IO[bytes] = tempfile.NamedTemporaryFile(dir=folder, suffix=".part", delete=False)  # noqa: SIM115
@@ -74,12 +103,12 @@ class Staging:
         if self._size > self._max_bytes:
             raise PayloadTooLarge(f"File exceeds {self._max_bytes // 2**20} MB limit.")
         self._hash.update(block)
-        with refusals():
+        with translate_os_errors():
             self._file.write(block)
 
     def finish(self) -> StagedUpload:
         """All is written. The file stays locked until this object is left."""
-        with refusals():
+        with translate_os_errors():
             self._file.flush()
         return StagedUpload(Path(self._file.name), self._size, self._hash.hexdigest())
 
@@ -91,9 +120,9 @@ class _StagedFile(File):  # type: ignore[type-arg]
         return str(self.name)
 
 
-def keep(document: Document, upload: StagedUpload) -> None:
+def keep_upload(document: Document, upload: StagedUpload) -> None:
     """Move the staged file to its place under the document's id, safe on disk. Raises StorageUnavailable."""
-    with refusals(), upload.path.open("rb") as staged:
+    with translate_os_errors(), upload.path.open("rb") as staged:
         os.fsync(staged.fileno())
         document.file.save(document.original_filename, _StagedFile(staged, str(upload.path)), save=False)
 
@@ -104,12 +133,12 @@ def keep_for_item(item_id: UUID, filename: str, upload: StagedUpload) -> str:
     """
     suffix = PurePosixPath(filename).suffix.lower()
     name = f"{KEPT}/{item_id}{suffix if suffix in SUFFIXES else '.bin'}"
-    with refusals(), upload.path.open("rb") as staged:
+    with translate_os_errors(), upload.path.open("rb") as staged:
         os.fsync(staged.fileno())
         return default_storage.save(name, _StagedFile(staged, str(upload.path)))
 
 
-def remove(name: str) -> None:
+def remove_file(name: str) -> None:
     """Delete a kept file whose row is gone; one that cannot be deleted now is left to the sweep."""
     try:
         default_storage.delete(name)
@@ -117,9 +146,9 @@ def remove(name: str) -> None:
         log.warning("stored file not removed", extra={"file": name, "error": type(exc).__name__})
 
 
-def remove_all(names: Iterable[str]) -> None:
+def remove_files(names: Iterable[str]) -> None:
     for name in names:
-        remove(name)
+        remove_file(name)
 
 
 def stale_files(folder: str) -> Iterator[Path]:
@@ -133,7 +162,7 @@ def stale_files(folder: str) -> Iterator[Path]:
 
 
 @contextmanager
-def unlocked(path: Path) -> Iterator[bool]:
+def try_lock(path: Path) -> Iterator[bool]:
     """Whether no upload holds the file; while inside, none can be taken for abandoned twice."""
     with suppress(FileNotFoundError), path.open("r+b") as file:  # NFS locks only what is open for writing
         try:
@@ -147,7 +176,7 @@ def unlocked(path: Path) -> Iterator[bool]:
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
+def translate_os_errors() -> Iterator[None]:
     """Turn the file system's refusals into StorageUnavailable, which names no path."""
     try:
         yield
@@ -155,3 +184,47 @@ def refusals() -> Iterator[None]:
         log.error("storage unavailable", extra={"errno": errno.errorcode.get(exc.errno or 0, "?")})
         message = REFUSALS.get(exc.errno or 0, "The file store cannot be written to.")
         raise StorageUnavailable(message) from exc
+
+
+NAMES_PER_QUERY = 500
+
+
+def sweep_orphan_files() -> int:
+    """Remove old files that no upload holds and no row names. Returns how many. Safe to run at any time."""
+    removed = sum(_remove_if_orphan(path, "") for path in stale_files(INCOMING))
+    suspects = [(path, name) for path in stale_files(KEPT) if (name := _stored_name(path))]
+    for start in range(0, len(suspects), NAMES_PER_QUERY):
+        some = suspects[start : start + NAMES_PER_QUERY]
+        owned = _find_owned([name for _, name in some])
+        removed += sum(_remove_if_orphan(path, name) for path, name in some if name not in owned)
+    return removed
+
+
+def _remove_if_orphan(path: Path, name: str) -> bool:
+    """Looks again under the file's lock: its upload may have committed and let go since the first look."""
+    with try_lock(path) as free:
+        if not free or (name and _find_owned([name])):
+            return False
+        path.unlink(missing_ok=True)
+    return True
+
+
+def _find_owned(names: Collection[str]) -> set[str]:
+    """Those that a document, or a document of a job, has. Both are asked at once: files change hands."""
+
+    def ask() -> set[str]:
+        documents = Document.objects.filter(file__in=names).values_list("file")
+        return {
+            row[0] for row in documents.union(IngestItem.objects.filter(file__in=names).values_list("file"))
+        }
+
+    return with_retries(ask)
+
+
+def _stored_name(path: Path) -> str:
+    """The name by which rows know the file; "" for a file that is not named after an id, so not ours."""
+    try:
+        parse_id(path.name[:36], field="file")
+    except InvalidInput:
+        return ""
+    return f"{KEPT}/{path.name}"

@@ -1,11 +1,34 @@
 """API keys: only their hashes are kept."""
 
+from typing import Self
+from uuid import UUID
+
 from django.db import models
 from django.utils import timezone
 
-from documents.models.library import Collection
-from documents.querysets.keys import ApiKeyQuerySet
+from documents.models.collections import Collection
 from knowlex.base.ids import new_id
+
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def unrevoked(self) -> Self:
+        return self.filter(revoked_at__isnull=True)
+
+    def live(self) -> Self:
+        """Neither revoked nor expired."""
+        endless = models.Q(expires_at__isnull=True)
+        return self.unrevoked().filter(endless | models.Q(expires_at__gt=timezone.now()))
+
+    def shown_as(self, prefix_or_id: str) -> Self:
+        """The one with this prefix, or with this id if the text is a UUID."""
+        try:
+            return self.filter(models.Q(prefix=prefix_or_id) | models.Q(id=UUID(prefix_or_id)))
+        except ValueError:
+            return self.filter(prefix=prefix_or_id)
+
+    def with_collections(self) -> Self:
+        """Newest first, with the collections of all of them in one query more."""
+        return self.order_by("-created_at").prefetch_related("collections")
 
 
 class ApiKey(models.Model):

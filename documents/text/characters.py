@@ -43,6 +43,6 @@ def has_text(text: str) -> bool:
     )
 
 
-def steers(character: str) -> bool:
+def is_control_character(character: str) -> bool:
     """Whether it ends lines, turns their direction or is otherwise no part of a name."""
     return unicodedata.category(character) in _STEERING or character in _BIDI

@@ -11,7 +11,7 @@ _DEEPEST = 8  # headings in force at once; a hostile outline nests tens of thous
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HeadingContext:
     """The headings in force from start_char on. chapter: first level; section: the next level under it.
 
     title: of the heading that stands there itself. headers: the titles in force, outermost first, the last 8
@@ -25,24 +25,24 @@ class Place:
     headers: tuple[str, ...] = ()
 
 
-class Contents:
+class HeadingIndex:
     """A document's headings, for looking up places."""
 
     def __init__(self, headings: Sequence[Heading]) -> None:
-        self._places = _places(headings)
+        self._places = _build_contexts(headings)
         self.starts = [place.start_char for place in self._places]
 
-    def at(self, position: int) -> Place:
+    def at(self, position: int) -> HeadingContext:
         index = bisect_right(self.starts, position) - 1
-        return self._places[index] if index >= 0 else Place(0, "", "")
+        return self._places[index] if index >= 0 else HeadingContext(0, "", "")
 
-    def between(self, start: int, end: int) -> list[Place]:
+    def between(self, start: int, end: int) -> list[HeadingContext]:
         """Those that come into force within start < place < end."""
         first, last = bisect_right(self.starts, start), bisect_right(self.starts, end - 1)
         return self._places[first:last]
 
 
-def _places(headings: Sequence[Heading]) -> list[Place]:
+def _build_contexts(headings: Sequence[Heading]) -> list[HeadingContext]:
     """A deeper heading within a section changes neither chapter nor section, but is a place all the same."""
     places = []
     chapter = section = ""
@@ -55,5 +55,5 @@ def _places(headings: Sequence[Heading]) -> list[Place]:
             section, section_level = heading.title, heading.level
         above = [*(other for other in above if other.level < heading.level), heading][-_DEEPEST:]
         headers = tuple(other.title for other in above)
-        places.append(Place(heading.start_char, chapter, section, heading.title, headers))
+        places.append(HeadingContext(heading.start_char, chapter, section, heading.title, headers))
     return places

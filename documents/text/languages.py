@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from threading import Lock
 
-from documents.text.stop_words import votes
+from documents.text.stop_words import count_stop_words
 
 PIECES = 8  # spread over the document: a foreign preface does not decide
 PIECE_CHARS = 1000
@@ -28,25 +28,25 @@ _BY_SCRIPT = {
 _VARIETIES = {"nn": "no", "arz": "ar", "ary": "ar", "bs": "hr", "sr": "hr"}
 
 
-def language_of(text: str) -> str:
+def detect_language(text: str) -> str:
     """ISO 639-1 code of most of what the text is written in, "" if nothing tells.
 
     The same text gives the same language, at a cost that does not grow with it: some milliseconds.
     """
-    told = Counter(map(_language, _pieces(text)))
+    told = Counter(map(_detect_piece, _sample_pieces(text)))
     told.pop("", None)
     return max(told, key=lambda code: told[code], default="")  # of as many pieces, what comes first
 
 
-def _pieces(text: str) -> list[str]:
+def _sample_pieces(text: str) -> list[str]:
     """Up to PIECES of up to PIECE_CHARS, evenly spread; none but the first begins within a word."""
     step = max(PIECE_CHARS, len(text) // PIECES)
     pieces = [text[start : start + PIECE_CHARS] for start in range(0, len(text), step)][:PIECES]
     return pieces[:1] + [piece.partition(" ")[2] or piece for piece in pieces[1:]]
 
 
-def _language(piece: str) -> str:
-    scripts = _scripts(piece)
+def _detect_piece(piece: str) -> str:
+    scripts = _count_scripts(piece)
     script = max(scripts, key=lambda name: scripts[name], default="")
     if script == "CJK":
         return "ja" if scripts["KANA"] > _KANA_SHARE * scripts["CJK"] else "zh"
@@ -55,14 +55,14 @@ def _language(piece: str) -> str:
     words = [word for word in _WORD.findall(piece.lower()) if len(word) > 1]
     if sum(map(len, words)) < MIN_LETTERS:
         return ""
-    return _by_stop_words(words) or _by_model(piece)
+    return _detect_by_stop_words(words) or _detect_by_model(piece)
 
 
-def _scripts(piece: str) -> Counter[str]:
+def _count_scripts(piece: str) -> Counter[str]:
     """How many letters are of each script; East Asian ones weigh more, kana are counted in CJK too."""
     found: Counter[str] = Counter()
     for letter, times in Counter(filter(str.isalpha, piece)).items():
-        script = _script(letter)
+        script = _script_of(letter)
         if script in ("HIRAGANA", "KATAKANA"):
             found["KANA"] += times
             script = "CJK"
@@ -73,22 +73,22 @@ def _scripts(piece: str) -> Counter[str]:
 
 
 @lru_cache(maxsize=4096)
-def _script(letter: str) -> str:
+def _script_of(letter: str) -> str:
     return unicodedata.name(letter, "").partition(" ")[0].partition("-")[0]
 
 
-def _by_stop_words(words: Sequence[str]) -> str:
+def _detect_by_stop_words(words: Sequence[str]) -> str:
     """Where it is clear: then the model is not needed, which costs a process 75 MB."""
-    counted = votes(words).most_common(2)
+    counted = count_stop_words(words).most_common(2)
     if not counted or counted[0][1] < CLEAR_SHARE * len(words) or len(words) < MIN_LETTERS:
         return ""
     (first, most), *others = counted
     return first if not others or others[0][1] <= CLEAR_LEAD * most else ""
 
 
-def _by_model(piece: str) -> str:
+def _detect_by_model(piece: str) -> str:
     with _loading:  # its first users would all unpack it
-        rank = _model()
+        rank = _load_model()
     ranked = rank(piece)
     best = ranked[0][0]
     family = _VARIETIES.get(best, best)
@@ -98,7 +98,7 @@ def _by_model(piece: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _model() -> Callable[[str], list[tuple[str, float]]]:
+def _load_model() -> Callable[[str], list[tuple[str, float]]]:
     from py3langid import langid
 
     identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

@@ -74,15 +74,15 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans = []
     start = 0
-    for end in _ends(text):
-        first, last = stripped(text, start, end)
+    for end in _iter_ends(text):
+        first, last = strip_span(text, start, end)
         if first < last:
             spans.append((first, last))
         start = end
     return spans
 
 
-def stripped(text: str, start: int, end: int) -> tuple[int, int]:
+def strip_span(text: str, start: int, end: int) -> tuple[int, int]:
     """The span without the white space at its ends; empty (start == end) if there is nothing else."""
     while start < end and text[start].isspace():
         start += 1
@@ -91,16 +91,16 @@ def stripped(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _ends(text: str) -> Iterator[int]:
+def _iter_ends(text: str) -> Iterator[int]:
     line_start = sentence_start = position = 0
     worded = False  # marks alone (". . . .") end nothing
     for found in _BREAK.finditer(text):
         worded = worded or not (found.start() == position or text[position : found.start()].isspace())
         kind, position = found.lastgroup, found.end()
         if kind == "line":
-            ends = _line_ends(text, line_start, found.start())
+            ends = _is_end_at_line(text, line_start, found.start())
         elif kind == "mark":
-            ends = worded and _mark_ends(text, sentence_start, found)
+            ends = worded and _is_end_at_mark(text, sentence_start, found)
         else:
             ends = True
         if kind in ("line", "paragraph"):
@@ -111,7 +111,7 @@ def _ends(text: str) -> Iterator[int]:
     yield len(text)
 
 
-def _mark_ends(text: str, sentence_start: int, found: re.Match[str]) -> bool:
+def _is_end_at_mark(text: str, sentence_start: int, found: re.Match[str]) -> bool:
     """Whether a full stop, question or exclamation mark (or a run of them) ends its sentence."""
     end = found.end()
     if end == len(text):
@@ -122,16 +122,16 @@ def _mark_ends(text: str, sentence_start: int, found: re.Match[str]) -> bool:
     following = word.group(1) if word else ""
     if following[:1].islower():
         return False
-    return found.group()[0] != "." or full_stop_ends(text, sentence_start, found.start(), following)
+    return found.group()[0] != "." or is_end_at_full_stop(text, sentence_start, found.start(), following)
 
 
-def full_stop_ends(text: str, sentence_start: int, stop: int, following: str) -> bool:
+def is_end_at_full_stop(text: str, sentence_start: int, stop: int, following: str) -> bool:
     """Whether the full stop at `stop` ends its sentence. following: the next word, "" if there is none."""
     look_from = max(sentence_start, stop - _LOOK)
     before = _LAST_WORD.search(text[look_from:stop])
     word = before.group() if before else ""
     if word.isdecimal():
-        return _number_ends(text[look_from:stop], word, following)
+        return _is_end_after_number(text[look_from:stop], word, following)
     if len(word) == 1 and word.isupper():  # an initial, or "Plan B. The"
         return following in STARTERS
     if "." in word or word.casefold() in OPEN_ENDED:  # U.S., a.m., et al., Inc.
@@ -141,12 +141,12 @@ def full_stop_ends(text: str, sentence_start: int, stop: int, following: str) ->
     return word.casefold() not in ABBREVIATIONS
 
 
-def _number_ends(before: str, number: str, following: str) -> bool:
+def _is_end_after_number(before: str, number: str, following: str) -> bool:
     """Not in "1. Introduction" at a sentence's start, nor in "am 3. Mai"."""
     return len(number) > 3 or (before.strip() != number and following.casefold() not in MONTHS)
 
 
-def _line_ends(text: str, line_start: int, newline: int) -> bool:
+def _is_end_at_line(text: str, line_start: int, newline: int) -> bool:
     """Whether a single line end is more than the wrapping of a paragraph."""
     after = text[newline + 1 : newline + 1 + _LOOK * 2]
     if _DEFINITION.match(after):  # Markdown's "term", and on the next line ": what it means"

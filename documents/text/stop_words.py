@@ -15,25 +15,25 @@ _LISTS = Path(__file__).parent / "stopwords"
 @lru_cache(maxsize=256)
 def stop_words(code: str) -> frozenset[str]:
     """In lower case; none for a language without a list."""
-    if code not in listed():
+    if code not in list_languages():
         return frozenset()
     return frozenset((_LISTS / f"{code}.txt").read_text("utf-8").split())
 
 
 @lru_cache(maxsize=1)
-def listed() -> tuple[str, ...]:
+def list_languages() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _LISTS.glob("*.txt")))
 
 
-def votes(words: Iterable[str]) -> Counter[str]:
+def count_stop_words(words: Iterable[str]) -> Counter[str]:
     """For each language, how many of the words, in lower case, are stop words of it."""
-    return Counter(chain.from_iterable(map(_languages_of().get, words, repeat(()))))
+    return Counter(chain.from_iterable(map(_languages_by_word().get, words, repeat(()))))
 
 
 @lru_cache(maxsize=1)
-def _languages_of() -> dict[str, tuple[str, ...]]:
+def _languages_by_word() -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
-    for code in listed():
+    for code in list_languages():
         for word in stop_words(code):
             found.setdefault(word, []).append(code)
     return {word: tuple(codes) for word, codes in found.items()}

@@ -11,7 +11,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import BertProcessing
 
-from documents.text.vocabulary import read_vocabulary
+from documents.text.word_lists import read_vocabulary
 
 Offsets = tuple[tuple[int, int], ...]
 Ids = tuple[int, ...]

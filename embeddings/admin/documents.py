@@ -10,7 +10,7 @@ from django.utils.html import format_html
 
 from documents.access.scopes import FULL
 from documents.admin import DocumentAdmin
-from documents.admin.words import counted
+from documents.admin.words import count_noun
 from documents.models import Document
 from embeddings import tasks
 from embeddings.admin.receipts import DeletingWithReceipt
@@ -89,5 +89,5 @@ class EmbeddedDocumentAdmin(UploadViews, DeletingWithReceipt, DocumentAdmin):
         vectors = Embedding.objects.filter(chunk__document__in=documents.values("pk")).count()
         names = [str(obj) for obj in objs[:NAMES_SHOWN]]
         if (more := len(objs) - len(names)) > 0:
-            names.append(f"and {counted(more, 'document')} more")
+            names.append(f"and {count_noun(more, 'document')} more")
         return names, {"documents": len(objs), **sums, "vectors": vectors}, set(), []

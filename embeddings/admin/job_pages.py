@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from documents.access.scopes import FULL
-from documents.admin.words import counted
+from documents.admin.words import count_noun
 from documents.models import Document, IngestItem, IngestJob
 from embeddings.admin.progress import embedded_of_job, items_of, not_stored
 from embeddings.admin.words import duration, receipt_text, state_of
@@ -176,16 +176,20 @@ class JobViews(admin.ModelAdmin[IngestJob]):
         """For the confirmation page: counts, not a list of thousands of rows."""
         items = IngestItem.objects.filter(job__in=list(objs))
         stored = Document.objects.current().filter(pk__in=items.values("pk")).count()
-        lines = [f"{counted(stored, 'stored document')} will stay."]
+        lines = [f"{count_noun(stored, 'stored document')} will stay."]
         if rest := not_stored(items).count():
-            lines.append(f"{counted(rest, 'document')} that failed or are not stored yet will be given up.")
+            lines.append(
+                f"{count_noun(rest, 'document')} that failed or are not stored yet will be given up."
+            )
         return lines, {"jobs": len(objs)}, set(), []
 
     def tell_retried(self, request: HttpRequest, count: int) -> None:
         with sweep_may_do_it():
             enqueue_ingest(count)
         if count:
-            self.message_user(request, f"{counted(count, 'document')} will be tried again.", messages.SUCCESS)
+            self.message_user(
+                request, f"{count_noun(count, 'document')} will be tried again.", messages.SUCCESS
+            )
         else:
             self.message_user(request, "Nothing to retry: no document of it has failed.", messages.WARNING)
 

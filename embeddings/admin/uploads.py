@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from documents.admin.forms import ReplaceForm, UploadForm
-from documents.library.collections import default_collection
+from documents.library.collections import get_default_collection
 from documents.models import Document, IngestJob
 from embeddings.tasks import enqueue_ingest, sweep_may_do_it
 from knowlex.base.errors import KnowlexError
@@ -31,7 +31,7 @@ class UploadViews(admin.ModelAdmin[Document]):
         form = UploadForm(
             request.POST if request.method == "POST" else None,
             request.FILES if request.method == "POST" else None,
-            initial={"collection": request.GET.get("collection") or default_collection().id},
+            initial={"collection": request.GET.get("collection") or get_default_collection().id},
         )
         if request.method == "POST" and form.is_valid():
             try:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from documents.admin.words import counted
+from documents.admin.words import count_noun
 from knowlex.runtime.liveness import count_alive_now
 
 
@@ -36,9 +36,9 @@ def duration(start: datetime | None, end: datetime | None) -> str:
 def receipt_text(receipt: Any) -> str:
     """What a deletion took along (embeddings.work.ingestion.Receipt), for a person."""
     parts = [
-        counted(receipt.documents, "document"),
-        counted(receipt.pages, "page"),
-        counted(receipt.chunks, "chunk"),
-        counted(receipt.vectors, "vector"),
+        count_noun(receipt.documents, "document"),
+        count_noun(receipt.pages, "page"),
+        count_noun(receipt.chunks, "chunk"),
+        count_noun(receipt.vectors, "vector"),
     ]
     return f"Deleted: {', '.join(parts[:-1])} and {parts[-1]}."

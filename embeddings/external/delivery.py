@@ -166,7 +166,7 @@ def _record(lease: UUID, fingerprint: str, outcome: _Outcome) -> None:
         outbox.fail(lease, entries, reason)
     outbox.done(lease, outcome.done)
     # What was answered meanwhile, and is remembered, may lack what the store had not got yet.
-    collection_states.note([entry.chunk_id for entry in outcome.done])
+    collection_states.record_changes([entry.chunk_id for entry in outcome.done])
     if outcome.down:
         outbox.store_is_down(fingerprint, outcome.down)
     else:

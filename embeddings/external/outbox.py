@@ -1,7 +1,8 @@
 """The statements of the outbox: what a vector store outside PostgreSQL is still to hear of, and who tells it.
 
-Triggers write it (migration 0010), in the transaction that changes a vector. Nobody here who holds entries
-waits for a lock of theirs: what somebody is just changing is skipped, since it has to be told again anyway.
+Triggers write it (migrations/sql/outbox.sql), in the transaction that changes a vector. Nobody here who holds
+entries waits for a lock of theirs: what somebody is just changing is skipped, since it has to be told again
+anyway.
 """
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
@@ -10,36 +11,34 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from knowlex.db.leases import LeaseQueue
 from knowlex.db.threads import execute
 
-LEASE_S = 15
 PUT_OFF_S, MAX_PUT_OFF_S = 2, 300  # of what the store refused: twice as long after each failure, up to this
 RETRY_S, MAX_RETRY_S = 1, 30  # of a store that is down
 PROBE_S = 60  # at most one process calls a store that is down within so long, unless it ends sooner
 
-_FREE = "(o.leased_until IS NULL OR o.leased_until < clock_timestamp())"
-_CLAIM = f"""
-    WITH next AS (
-        SELECT o.model_id, o.chunk_id FROM embeddings_outboxentry o
+ENTRIES = LeaseQueue(table="embeddings_outboxentry", key=("model_id", "chunk_id"), waiting="true", lease_s=15)
+_FREE = "(w.leased_until IS NULL OR w.leased_until < clock_timestamp())"
+_CLAIM = ENTRIES.claim_sql(
+    f"""
+        SELECT w.model_id, w.chunk_id FROM embeddings_outboxentry w
         WHERE {_FREE} {{which}} AND EXISTS (
             SELECT FROM embeddings_outsidestore s WHERE s.fingerprint = %(fingerprint)s)
         {{order}} LIMIT %(most)s FOR UPDATE SKIP LOCKED
-    )
-    UPDATE embeddings_outboxentry o
-    SET lease = %(lease)s, leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}),
-        attempts = attempts + 1
-    FROM next WHERE o.model_id = next.model_id AND o.chunk_id = next.chunk_id
-    RETURNING o.model_id, o.chunk_id, o.version
-"""
-_CLAIM_OLDEST = _CLAIM.format(which="", order="ORDER BY o.version")
-_CLAIM_OF_CHUNKS = _CLAIM.format(
-    which="AND o.chunk_id = ANY(%(chunks)s) AND o.model_id = %(model)s", order=""
+    """,
+    returning="w.model_id, w.chunk_id, w.version",
 )
-_RENEW = f"""
-    UPDATE embeddings_outboxentry SET leased_until = clock_timestamp() + make_interval(secs => {LEASE_S})
-    WHERE (model_id, chunk_id) IN (
-        SELECT model_id, chunk_id FROM embeddings_outboxentry WHERE lease = %s FOR UPDATE SKIP LOCKED)
+_CLAIM_OLDEST = _CLAIM.format(which="", order="ORDER BY w.version")
+_CLAIM_OF_CHUNKS = _CLAIM.format(
+    which="AND w.chunk_id = ANY(%(chunks)s) AND w.model_id = %(model)s", order=""
+)
+_LEASED = """
+    (w.model_id, w.chunk_id) IN (
+        SELECT model_id, chunk_id FROM embeddings_outboxentry WHERE lease = %(lease)s FOR UPDATE SKIP LOCKED)
 """
+_RENEW = ENTRIES.leased_sql(f"leased_until = {ENTRIES.until}", where=_LEASED)
+_RELEASE = ENTRIES.leased_sql(ENTRIES.release_columns, where=_LEASED)
 _GIVEN = """
     unnest(%(models)s::smallint[], %(chunks)s::uuid[], %(versions)s::bigint[]) g (model_id, chunk_id, version)
 """
@@ -54,10 +53,6 @@ _LOST = f"""
     SELECT g.model_id, g.chunk_id FROM {_GIVEN} WHERE NOT EXISTS (
         SELECT FROM embeddings_outboxentry o
         WHERE o.model_id = g.model_id AND o.chunk_id = g.chunk_id AND o.lease = %(lease)s)
-"""
-_RELEASE = """
-    UPDATE embeddings_outboxentry SET lease = NULL, leased_until = NULL WHERE (model_id, chunk_id) IN (
-        SELECT model_id, chunk_id FROM embeddings_outboxentry WHERE lease = %s FOR UPDATE SKIP LOCKED)
 """
 _FAIL = f"""
     UPDATE embeddings_outboxentry SET lease = NULL, error = %(error)s, leased_until = clock_timestamp()
@@ -106,7 +101,7 @@ _MAY_PROBE = f"""
 _DUE = f"""
     SELECT CASE WHEN EXISTS (SELECT FROM embeddings_outsidestore
             WHERE fingerprint = %(fingerprint)s AND (failures = 0 OR retry_at <= clock_timestamp()))
-        THEN (SELECT count(*) FROM (SELECT FROM embeddings_outboxentry o WHERE {_FREE} LIMIT %(most)s) free)
+        THEN (SELECT count(*) FROM (SELECT FROM embeddings_outboxentry w WHERE {_FREE} LIMIT %(most)s) free)
             + (SELECT count(*) FROM embeddings_droppedspace)
         ELSE 0 END,
         (SELECT count(DISTINCT lease) FROM embeddings_outboxentry
@@ -133,13 +128,13 @@ def claim_of(model_id: int, chunk_ids: Sequence[UUID], *, fingerprint: str, leas
 
 
 def renew(lease: UUID) -> None:
-    execute(_RENEW, [lease])
+    execute(_RENEW, {"lease": lease})
 
 
 def done(lease: UUID, entries: Sequence[Entry]) -> None:
     """Forget what the store has as it is here, and give all else back that is held. In a transaction."""
     execute(_DONE, _given(lease, entries))
-    execute(_RELEASE, [lease])
+    execute(_RELEASE, {"lease": lease})
 
 
 def again_if_lost(lease: UUID, entries: Sequence[Entry]) -> None:

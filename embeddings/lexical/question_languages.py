@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from documents.text.stop_words import votes
+from documents.text.stop_words import count_stop_words
 
 ENOUGH = 2  # stop words of another language than English: "Die Hard" has one of German
 _WORD = re.compile(r"[^\W_]+")
@@ -15,7 +15,7 @@ def asked_in(text: str) -> tuple[str, ...]:
 
     Several where they share the words that there are: "Que es" is Spanish, and could be French.
     """
-    counts = votes(set(_WORD.findall(text.lower())))
+    counts = count_stop_words(set(_WORD.findall(text.lower())))
     most = max(counts.values(), default=0)
     if counts["en"] == most:
         return ("en",) if most else ()

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from documents.text.languages import language_of
+from documents.text.languages import detect_language
 from embeddings.lexical import chunk_words
 from embeddings.types import HeldChunk
 from knowlex.db.threads import execute, with_retries
@@ -52,7 +52,7 @@ def reindex(*, collection: UUID | None = None, everything: bool = False) -> Iter
     """
     for document_id, language in _documents(collection):
         pages = _read(_PAGES, document=document_id, pages=MAX_PAGES)
-        told = language_of("\n".join(text for (text,) in pages))
+        told = detect_language("\n".join(text for (text,) in pages))
         if everything or told != language:
             yield with_retries(partial(_reindex, document_id, told, everything))
         else:

@@ -108,7 +108,7 @@ def _unknown() -> Finding:
 def _left_over() -> Finding:
     tally = Tally(INCOMING)
     for name in _old(storage.INCOMING):
-        with storage.unlocked(Path(default_storage.path(storage.INCOMING)) / name) as free:
+        with storage.try_lock(Path(default_storage.path(storage.INCOMING)) / name) as free:
             if free:
                 tally.add(f"{storage.INCOMING}/{name}")
     return tally.finding()

@@ -11,10 +11,10 @@ from django.db import IntegrityError, transaction
 from documents.access.scopes import FULL
 from documents.ingest.uploads import clean_filename
 from documents.library import storage
-from documents.library.collections import create_collection, named_collection
+from documents.library.collections import create_collection, find_collection
 from documents.library.storage import StagedUpload, Staging
 from documents.models import Chunk, Collection, Document, IngestItem, Page
-from documents.text.languages import language_of
+from documents.text.languages import detect_language
 from embeddings.external import delivery
 from embeddings.model_lifecycle.active import active_model
 from embeddings.models import Embedding, EmbeddingModel, OutsideStore
@@ -37,7 +37,7 @@ def new_row(described: DocumentShape, collection: Collection, *, complete: bool)
     """
     values = described.model_dump(exclude={"pages", "chunks", "vectors", "created_at", "updated_at"})
     if described.language is None:
-        values["language"] = language_of("\n".join(page.text for page in described.pages))
+        values["language"] = detect_language("\n".join(page.text for page in described.pages))
     values["original_filename"] = clean_filename(described.original_filename)
     return Document(
         **values,
@@ -127,7 +127,7 @@ def _collection(described: shapes.CollectionShape, name: str | None) -> Collecti
     """The settings of one that is there stay as they are."""
     wanted = described.name if name is None else name
     try:
-        return named_collection(wanted, access=FULL)
+        return find_collection(wanted, access=FULL)
     except NotFound:
         own = {key: value for key, value in described.settings.items() if key != "embedding_model"}
         return create_collection(access=FULL, name=wanted, description=described.description, settings=own)
@@ -241,15 +241,15 @@ class _Import:
         document = new_row(described, result.collection, complete=len(vectors) == len(ids))
         if not with_retries(lambda: are_free(document.id, ids)):
             document.id, ids = new_id(), [new_id() for _ in ids]
-        storage.keep(document, upload)
+        storage.keep_upload(document, upload)
         try:
             with_retries(lambda: write(document, described, ids, vectors, self.model))
         except IntegrityError:  # somebody uploaded the same bytes meanwhile
-            storage.remove(str(document.file.name))
+            storage.remove_file(str(document.file.name))
             result.known += 1
             return
         except Exception:
-            storage.remove(str(document.file.name))
+            storage.remove_file(str(document.file.name))
             raise
         delivery.ship_chunks(self.model.pk, [ids[place] for place in sorted(vectors)])
         result.documents += 1

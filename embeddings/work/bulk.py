@@ -14,7 +14,7 @@ from uuid import UUID
 from django.conf import settings
 
 from documents.access.scopes import FULL
-from documents.ingest.folders import Candidate
+from documents.ingest.folders import ListedFile
 from documents.ingest.jobs import NewDocument, create_job
 from documents.ingest.uploads import clean_filename
 from documents.library.storage import Staging
@@ -116,7 +116,7 @@ class BulkIngest:
         self._runner.run(close_pool())
         self._runner.close()
 
-    def submit(self, files: Iterable[Candidate]) -> Iterator[FileResult | UUID]:
+    def submit(self, files: Iterable[ListedFile]) -> Iterator[FileResult | UUID]:
         """Take files on, a job at a time: the job's id, and the results of files that are in no job.
 
         Raises StorageUnavailable, DatabaseUnavailable.
@@ -150,7 +150,7 @@ class BulkIngest:
         self.enqueue(len(batch))
         return job.id
 
-    def _staged(self, candidate: Candidate, stack: ExitStack) -> NewDocument | FileResult:
+    def _staged(self, candidate: ListedFile, stack: ExitStack) -> NewDocument | FileResult:
         """A file that is too large is a failed document of its job; one that cannot be read is in no job."""
         path, name = candidate.path, clean_filename(candidate.path.name)
         if candidate.problem:

@@ -110,7 +110,7 @@ def delete_documents(document_ids: Sequence[UUID], *, access: Access) -> Receipt
     """Those that exist and may be used, some a transaction. Raises Forbidden."""
     access.require("write")
     receipt = Receipt()
-    for some in with_retries(lambda: deletion.portions(document_ids)):
+    for some in with_retries(lambda: deletion.split_into_batches(document_ids)):
         receipt += _delete_some(some, access)
     return receipt
 
@@ -121,11 +121,11 @@ def _delete_some(document_ids: Sequence[UUID], access: Access) -> Receipt:
 
 @transaction.atomic
 def _delete(document_ids: Sequence[UUID], access: Access) -> Receipt:
-    found = deletion.lock(document_ids, access=access)
-    versions = {"versions": deletion.versions(found)}
+    found = deletion.lock_documents(document_ids, access=access)
+    versions = {"versions": deletion.list_version_ids(found)}
     execute(_DELETE_WORDS, versions)
     vectors = execute(_DELETE_VECTORS, versions)[0][0]
-    gone = deletion.delete(found)
+    gone = deletion.delete_locked(found)
     return Receipt(len(gone.documents), gone.stored, gone.pages, gone.chunks, vectors, gone.documents)
 
 
@@ -139,7 +139,7 @@ def delete_collection(collection_id: UUID, *, access: Access) -> Receipt:
     access.require("admin")
     access.require_collection(collection_id)
     with_retries(lambda: _check_deletable(Collection.objects.filter(id=collection_id).first()))
-    receipt = delete_documents(with_retries(lambda: deletion.ids_in(collection_id)), access=FULL)
+    receipt = delete_documents(with_retries(lambda: deletion.list_ids(collection_id)), access=FULL)
     return receipt + with_retries(lambda: _delete_collection(collection_id))
 
 
@@ -155,6 +155,6 @@ def _check_deletable(collection: Collection | None) -> Collection:
 def _delete_collection(collection_id: UUID) -> Receipt:
     locked = Collection.objects.select_for_update().filter(id=collection_id)
     collection = _check_deletable(locked.first())
-    receipt = _delete(deletion.ids_in(collection_id), FULL)
+    receipt = _delete(deletion.list_ids(collection_id), FULL)
     collection.delete()
     return receipt

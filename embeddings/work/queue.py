@@ -1,4 +1,4 @@
-"""The statements of the work queue in PostgreSQL: who is to embed what, and who has it in hand.
+"""The queue of embedding requests: which chunks are embedded next, and for which run.
 
 Locks are taken in one order everywhere: documents by id, then chunks, then requests. A deletion takes them in
 the same order, so the two wait for each other but never deadlock.
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from embeddings.types import HeldChunk
+from knowlex.db.leases import LeaseQueue
 from knowlex.db.threads import execute as execute
 
-LEASE_S = 12
 MAX_ATTEMPTS = 5
 OLDEST_FIRST = 4  # of so many claims one goes to the run that has waited longest, the others to the shortest
 GAVE_UP = f"The worker ended without a result {MAX_ATTEMPTS} times while it had this text in hand."
@@ -60,57 +60,45 @@ _REQUEST = f"""
         WHERE q.failed_at IS NOT NULL
     RETURNING q.batch
 """
-# What has ended its worker too often is not taken over: the sweep gives it up.
-_FREE = f"""
-    q.failed_at IS NULL
-    AND (q.lease IS NULL OR (q.leased_until < clock_timestamp() AND q.attempts < {MAX_ATTEMPTS}))
-"""
+# From the third time on each text goes alone, so that one which kills its worker takes no other along.
+REQUESTS = LeaseQueue(
+    table="embeddings_embeddingrequest",
+    key=("id",),
+    waiting="w.failed_at IS NULL",
+    lease_s=12,
+    max_attempts=MAX_ATTEMPTS,
+    given_up="failed_at = statement_timestamp(), error = %(error)s",
+    freed="batch = CASE WHEN attempts >= 2 THEN gen_random_uuid() ELSE batch END",
+)
 # Runs are looked through in their order until one has something free, however many wait.
-_CLAIM = f"""
-    WITH next AS (
-        SELECT first.batch FROM (
-            SELECT * FROM embeddings_embeddingrun r WHERE requested > embedded + failed
-            AND (model_id = %(model)s OR model_id IS NULL)
-            ORDER BY {{order}} OFFSET 0
-        ) r, LATERAL (
-            SELECT q.batch FROM embeddings_embeddingrequest q
-            WHERE q.run_id = r.id AND q.model_id = %(model)s AND {_FREE} ORDER BY q.id LIMIT 1
-        ) first ORDER BY {{order}} LIMIT 1
-    )
-    UPDATE embeddings_embeddingrequest q
-    SET lease = %(lease)s, leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}),
-        attempts = attempts + 1
-    FROM next, documents_chunk c
-    WHERE q.batch = next.batch AND q.model_id = %(model)s AND {_FREE} AND c.id = q.chunk_id
-    RETURNING q.chunk_id, c.content
+_BATCH = f"""
+    SELECT first.batch FROM (
+        SELECT * FROM embeddings_embeddingrun r WHERE requested > embedded + failed
+        AND (model_id = %(model)s OR model_id IS NULL)
+        ORDER BY {{order}} OFFSET 0
+    ) r, LATERAL (
+        SELECT w.batch FROM embeddings_embeddingrequest w
+        WHERE w.run_id = r.id AND w.model_id = %(model)s AND {REQUESTS.free} ORDER BY w.id LIMIT 1
+    ) first ORDER BY {{order}} LIMIT 1
 """
+_CLAIM = REQUESTS.claim_sql(
+    f"""
+        SELECT w.id FROM embeddings_embeddingrequest w
+        WHERE w.batch = ({_BATCH}) AND w.model_id = %(model)s AND {REQUESTS.free}
+    """,
+    returning="w.chunk_id, (SELECT c.content FROM documents_chunk c WHERE c.id = w.chunk_id)",
+)
 _CLAIM_SHORTEST = _CLAIM.format(order="r.requested, r.created_at, r.id")
 _CLAIM_OLDEST = _CLAIM.format(order="r.created_at, r.id")
 _FORGET_DONE = """
     DELETE FROM embeddings_embeddingrequest q USING embeddings_embedding e
     WHERE q.lease = %s AND e.chunk_id = q.chunk_id AND e.model_id = q.model_id RETURNING q.chunk_id
 """
-_RENEW = f"""
-    UPDATE embeddings_embeddingrequest
-    SET leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}) WHERE lease = %s
-"""
-_FAIL = """
-    UPDATE embeddings_embeddingrequest SET failed_at = statement_timestamp(), error = %s, lease = NULL,
-        leased_until = NULL
-    WHERE lease = %s AND chunk_id = ANY(%s) RETURNING run_id
-"""
-_GIVE_UP = f"""
-    UPDATE embeddings_embeddingrequest SET failed_at = statement_timestamp(), error = %s, lease = NULL,
-        leased_until = NULL
-    WHERE failed_at IS NULL AND leased_until < clock_timestamp() AND attempts >= {MAX_ATTEMPTS}
-    RETURNING run_id
-"""
-# From the third time on each text goes alone, so that one which kills its worker takes no other along.
-_FREE_EXPIRED = """
-    UPDATE embeddings_embeddingrequest SET lease = NULL, leased_until = NULL,
-        batch = CASE WHEN attempts >= 2 THEN gen_random_uuid() ELSE batch END
-    WHERE failed_at IS NULL AND leased_until < clock_timestamp()
-"""
+_FAIL = REQUESTS.leased_sql(
+    f"failed_at = statement_timestamp(), error = %(error)s, {REQUESTS.release_columns}",
+    where="w.chunk_id = ANY(%(chunks)s)",
+    returning="w.run_id",
+)
 # Which batch a hint names does not matter, since the most urgent one is claimed; how many there are does.
 _DUE = """
     SELECT DISTINCT batch FROM (
@@ -184,18 +172,21 @@ def claim(*, model_id: int, lease: UUID) -> list[HeldChunk]:
 
 
 def renew(lease: UUID) -> None:
-    execute(_RENEW, [lease])
+    REQUESTS.renew(lease)
 
 
 def fail(*, lease: UUID, chunk_ids: Sequence[UUID], reason: str) -> None:
     """Mark those still held as failed, and count them on their runs."""
-    count_on_runs("failed", (row[0] for row in execute(_FAIL, [reason, lease, list(chunk_ids)])))
+    values = {"error": reason, "lease": lease, "chunks": list(chunk_ids)}
+    count_on_runs("failed", (row[0] for row in execute(_FAIL, values)))
 
 
-def expire() -> None:
+def expire_leases() -> None:
     """Free what no worker holds any more, and give up what has ended its worker too often."""
-    count_on_runs("failed", (row[0] for row in execute(_GIVE_UP, [GAVE_UP])))
-    execute(_FREE_EXPIRED)
+    count_on_runs(
+        "failed", (row[0] for row in REQUESTS.give_up_hopeless({"error": GAVE_UP}, returning="w.run_id"))
+    )
+    REQUESTS.free_expired()
 
 
 def due_batches() -> list[UUID]:

@@ -13,11 +13,10 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
-from documents.ingest import shared_folder
 from documents.ingest.idempotency import forget_expired
 from documents.ingest.jobs import forget_finished_jobs
-from documents.library import collection_states
-from documents.library.orphaned_files import sweep_orphan_files
+from documents.library import collection_states, storage
+from documents.library.storage import sweep_orphan_files
 from embeddings import indexing, services, tasks
 from embeddings.external import registration
 from embeddings.lexical import chunk_words, counts
@@ -39,9 +38,9 @@ class Reading:
         if time.monotonic() < self._due or not self._is_wanted():
             return
         self._due = time.monotonic() + FOLDER_CHECK_EVERY_S
-        on = not shared_folder.elsewhere()
+        on = not storage.is_other_folder()
         if not on:
-            log.error("this worker reads no documents", extra={"reason": shared_folder.SHARE})
+            log.error("this worker reads no documents", extra={"reason": storage.OTHER_FOLDER})
         if on != self._on:
             self._turn(on=on)
 
@@ -110,7 +109,7 @@ class Sweeper:
         self._ship()
         for work in _also:
             work()
-        collection_states.fold()
+        collection_states.fold_changes()
         self._folded_until = counts.fold(since=self._folded_until)
         chunk_words.index_pending()
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):

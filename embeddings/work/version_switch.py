@@ -70,7 +70,7 @@ def _switch(version_id: UUID) -> None:
     ids = {"old": version.replaces_id, "new": version_id, "collection": version.collection_id}
     for statement in _TAKE_OVER:
         execute(statement, ids)
-    transaction.on_commit(lambda: storage.remove(old_file))
+    transaction.on_commit(lambda: storage.remove_file(old_file))
     log.info("document replaced", extra={"document": str(version.replaces_id)})
 
 
@@ -91,11 +91,11 @@ def _refuse(version_id: UUID) -> None:
     version = Document.objects.filter(id=version_id, replaces__isnull=False).first()
     if version is None or not _locked(version):
         return
-    known = writer.known_id(version.collection_id, version.checksum)
+    known = writer.find_duplicate(version.collection_id, version.checksum)
     file = str(version.file.name)
     version.delete()
     IngestItem.objects.filter(id=version_id, deleted_at__isnull=True).update(
         status="failed", stage="ended", error_code="DUPLICATE", duplicate_of=known,
         error=f"Document already ingested: {known}", ended_at=version.updated_at,
     )  # fmt: skip
-    transaction.on_commit(lambda: storage.remove(file))
+    transaction.on_commit(lambda: storage.remove_file(file))

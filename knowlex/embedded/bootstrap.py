@@ -9,11 +9,11 @@ import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from redis.exceptions import RedisError
 
-from documents.access.keys import any_live_key
+from documents.api_keys import has_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
 from embeddings.external.registration import register
@@ -31,7 +31,8 @@ EXTERNAL = Retry(retries=3, base_s=1.0)  # a container beside us may just be sta
 def prepare(say: Callable[[str], None]) -> None:
     """Make everything ready; `say` hears the admin's password if the account is made now.
 
-    Raises StackError: the database cannot be reached, or its vectors are not of the configured model.
+    Raises StackError: the database cannot be reached, is of too old a Knowlex, or its vectors are not of the
+    configured model.
     """
     for sentence in describe_unknown_variables():
         say(sentence)
@@ -59,7 +60,7 @@ def prepare(say: Callable[[str], None]) -> None:
         say(f"{store} does not answer: {reason} Until it does, questions fail; documents are taken.")
     if password := _create_admin():
         say(f"Admin account made: user admin, password {password} (shown this once).")
-    if settings.REQUIRE_API_KEY and not any_live_key():
+    if settings.REQUIRE_API_KEY and not has_live_key():
         say(f"The API asks for a key, and there is none yet. Make one: {MAKE_KEY}")
     connection.close()
 
@@ -87,6 +88,8 @@ def _migrate() -> None:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         try:
             call_command("migrate", interactive=False, verbosity=0)
+        except CommandError as exc:
+            raise StackError(str(exc)) from exc
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
 

@@ -5,7 +5,7 @@ None: not yet. What is told never changes when more text follows, so every way t
 
 import re
 
-from documents.text.sentences import MONTHS, full_stop_ends
+from documents.text.sentences import MONTHS, is_end_at_full_stop
 from rag.citations.markers import CLOSING, OPENERS, OPENING, run_end
 
 LINE_LOOK = 64  # white space that is looked past
@@ -54,7 +54,7 @@ def _next_word_says(text: str, begin: int, stop: int, end: int, final: bool) -> 
         return False
     if text[stop] != ".":
         return not following[:1].islower()
-    says = {full_stop_ends(text, begin, stop, one) for one in ((following,) if whole else _FOLLOWING)}
+    says = {is_end_at_full_stop(text, begin, stop, one) for one in ((following,) if whole else _FOLLOWING)}
     return says.pop() if len(says) == 1 else None
 
 

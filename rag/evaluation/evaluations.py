@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from documents.access.scopes import Access
-from documents.library.collections import get_collection, named_collection, named_collections
+from documents.library.collections import find_collection, find_collections, get_collection
 from documents.models import Collection
 from embeddings.model_lifecycle import listing
 from knowlex.base.errors import Forbidden, InvalidInput, NotFound
@@ -132,7 +132,7 @@ def _named(names: Sequence[str], access: Access) -> list[Collection]:
     if len(names) > MAX_COLLECTIONS:
         raise InvalidInput(f"collections must be at most {MAX_COLLECTIONS}.", field="collections")
     try:
-        return named_collections(names, access=access)
+        return find_collections(names, access=access)
     except (NotFound, Forbidden) as exc:
         exc.details["field"] = "collections"
         raise
@@ -140,7 +140,7 @@ def _named(names: Sequence[str], access: Access) -> list[Collection]:
 
 def _own_collection(asked: QuestionSet, access: Access) -> Collection:
     if asked.collection_id is None:
-        return named_collection(None, access=access)
+        return find_collection(None, access=access)
     return get_collection(asked.collection_id, access=access)
 
 

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Model, QuerySet
 
 from documents.access.scopes import Access
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from documents.models import Collection
 from knowlex.base.errors import Duplicate, Forbidden, InvalidInput, NotFound
 from knowlex.db.threads import with_retries
@@ -128,7 +128,7 @@ def _checked_description(text: str) -> str:
 
 def _collection(name_or_id: str | None, access: Access) -> Collection | None:
     if name_or_id is not None:
-        return named_collection(name_or_id, access=access)
+        return find_collection(name_or_id, access=access)
     if access.collection_ids is not None:
         raise Forbidden(
             "An API key that is bound to collections must name the one that the questions are about.",

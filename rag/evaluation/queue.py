@@ -1,7 +1,6 @@
-"""The statements by which workers share evaluations: who has one in hand, and what is stored of it.
+"""The queue of evaluations: which one gets its turn next, and what its worker records of it.
 
-A lease ends by the database's clock; a worker that died holds nobody up for longer. All run in the caller's
-transaction.
+All statements run in the caller's transaction.
 """
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
@@ -10,85 +9,78 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
+from knowlex.db.leases import LeaseLost, LeaseQueue, change_leased
 from knowlex.db.threads import execute
 from rag.evaluation.outcomes import Outcome
 from rag.models import Evaluation
 
-LEASE_S = 12
 MAX_ATTEMPTS = 5
+MOST_DUE = 1000
 GAVE_UP = f"The worker ended without a result {MAX_ATTEMPTS} times at the same question."
 
-_OPEN = "status IN ('pending', 'running')"
-_FREE = f"{_OPEN} AND (lease IS NULL OR leased_until < clock_timestamp())"
+RUNS = LeaseQueue(
+    table="rag_evaluation",
+    key=("id",),
+    waiting="w.status IN ('pending', 'running')",
+    lease_s=12,
+    max_attempts=MAX_ATTEMPTS,
+    given_up="status = 'failed', error = %(error)s, completed_at = statement_timestamp()",
+)
 # The one that has waited longest: each gets its turn, however many there are.
-_CLAIM = f"""
-    UPDATE rag_evaluation SET lease = %(lease)s, status = 'running', attempts = attempts + 1,
-        leased_until = clock_timestamp() + make_interval(secs => {LEASE_S}), taken_at = clock_timestamp(),
+_CLAIM = RUNS.claim_sql(
+    f"""
+        SELECT w.id FROM rag_evaluation w WHERE {RUNS.free} AND w.attempts < {MAX_ATTEMPTS}
+        ORDER BY w.taken_at NULLS FIRST, w.id LIMIT 1 FOR UPDATE SKIP LOCKED
+    """,
+    changes="""
+        status = 'running', taken_at = clock_timestamp(),
         started_at = coalesce(started_at, statement_timestamp())
-    WHERE id = (
-        SELECT id FROM rag_evaluation WHERE {_FREE} AND attempts < {MAX_ATTEMPTS}
-        ORDER BY taken_at NULLS FIRST, id LIMIT 1 FOR UPDATE SKIP LOCKED
-    ) RETURNING id
-"""
-_GIVE_UP = f"""
-    UPDATE rag_evaluation SET status = 'failed', error = %s, lease = NULL, leased_until = NULL,
-        completed_at = statement_timestamp()
-    WHERE {_FREE} AND attempts >= {MAX_ATTEMPTS}
-"""
-_DUE = f"SELECT count(*) FROM rag_evaluation WHERE {_FREE}"
-_RENEW = f"""
-    UPDATE rag_evaluation SET leased_until = clock_timestamp() + make_interval(secs => {LEASE_S})
-    WHERE id = %s AND lease = %s
-"""
-_RELEASE = "UPDATE rag_evaluation SET lease = NULL, leased_until = NULL WHERE id = %s AND lease = %s"
-_ADVANCE = """
-    UPDATE rag_evaluation SET done = %(after)s, attempts = 0
-    WHERE id = %(id)s AND lease = %(lease)s AND done = %(before)s RETURNING id
-"""
+    """,
+    returning="w.id",
+)
+_ADVANCE = RUNS.leased_sql("done = %(after)s, attempts = 0", where="w.id = %(id)s AND w.done = %(before)s")
 _IS_AT = "SELECT 1 FROM rag_evaluation WHERE id = %(id)s AND lease = %(lease)s AND done = %(after)s"
-_END = """
-    UPDATE rag_evaluation SET status = %(status)s, error = %(error)s, summary = %(summary)s::jsonb,
-        lease = NULL, leased_until = NULL, completed_at = statement_timestamp()
-    WHERE id = %(id)s AND lease = %(lease)s RETURNING id
-"""
+_END = RUNS.leased_sql(
+    f"""
+        status = %(status)s, error = %(error)s, summary = %(summary)s::jsonb,
+        completed_at = statement_timestamp(), {RUNS.release_columns}
+    """,
+    where="w.id = %(id)s",
+)
 # Locked, so that none goes between this look at it and the storing of what quotes it.
 _STILL_THERE = "SELECT id FROM documents_document WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 
 
-class LeaseLost(Exception):
-    """The evaluation was deleted, or another worker has taken it over: what was done is thrown away."""
-
-
 def claim(lease: UUID) -> Evaluation | None:
-    """The run that has waited longest for its turn; None if there is none."""
+    """Claim the evaluation that has waited longest for its turn; return None if there is none."""
     rows = execute(_CLAIM, {"lease": lease})
     return Evaluation.objects.get(id=rows[0][0]) if rows else None
 
 
 def give_up_hopeless() -> None:
-    """Fail what has ended its worker too often."""
-    execute(_GIVE_UP, [GAVE_UP])
+    """Fail the evaluations that have ended their workers too often."""
+    RUNS.give_up_hopeless({"error": GAVE_UP})
 
 
-def due() -> int:
-    """How many runs nobody has in hand."""
-    return int(execute(_DUE)[0][0])
+def count_due() -> int:
+    """Count the evaluations that nobody holds, up to MOST_DUE."""
+    return RUNS.count_unheld(limit=MOST_DUE)
 
 
 def renew(evaluation_id: UUID, lease: UUID) -> None:
-    execute(_RENEW, [evaluation_id, lease])
+    RUNS.renew(lease, key=evaluation_id)
 
 
 def release(evaluation_id: UUID, lease: UUID) -> None:
-    execute(_RELEASE, [evaluation_id, lease])
+    RUNS.release(lease, key=evaluation_id)
 
 
-def still_there(document_ids: Sequence[UUID]) -> set[UUID]:
+def lock_existing(document_ids: Sequence[UUID]) -> set[UUID]:
     return {row[0] for row in execute(_STILL_THERE, [list(document_ids)])} if document_ids else set()
 
 
-def advance(evaluation_id: UUID, lease: UUID, *, before: int, after: int) -> bool:
-    """So many questions are being stored; False if they were already: only the answer to that was lost.
+def record_progress(evaluation_id: UUID, lease: UUID, *, before: int, after: int) -> bool:
+    """Record that so many questions are stored; return False if they were already, as after a lost reply.
 
     Raises LeaseLost.
     """
@@ -101,14 +93,13 @@ def advance(evaluation_id: UUID, lease: UUID, *, before: int, after: int) -> boo
 
 
 def end(evaluation_id: UUID, lease: UUID, *, error: str, summary: object) -> None:
-    """Failed if there is an error, else completed. Raises LeaseLost."""
+    """End the evaluation: failed if there is an error, else completed. Raises LeaseLost."""
     values = {"status": "failed" if error else "completed", "error": error, "summary": json.dumps(summary)}
-    if not execute(_END, {**values, "id": evaluation_id, "lease": lease}):
-        raise LeaseLost
+    change_leased(_END, {**values, "id": evaluation_id, "lease": lease})
 
 
-def row_of(outcome: Outcome, there: set[UUID]) -> dict[str, object]:
-    """The columns of a result. An answer that quotes a document which is gone by now is left out."""
+def result_columns(outcome: Outcome, there: set[UUID]) -> dict[str, object]:
+    """Return the columns of a result. An answer that quotes a deleted document is left out."""
     quotes_gone = not there.issuperset(outcome.cited)
     return {
         "values": outcome.values,

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from knowlex.base.errors import DependencyUnavailable, KnowlexError
 from knowlex.base.ids import new_id
+from knowlex.db.leases import LeaseLost
 from knowlex.db.pool import close_pool
 from knowlex.db.threads import release_connection, with_retries
 from knowlex.runtime.liveness import Heartbeat
@@ -18,7 +19,6 @@ from rag.evaluation import queue
 from rag.evaluation.configurations import Configuration
 from rag.evaluation.outcomes import Outcome
 from rag.evaluation.question_sets import cases_of
-from rag.evaluation.queue import LeaseLost
 from rag.evaluation.runner import Asker
 from rag.evaluation.summary import Summary, differences, summarise
 from rag.evaluation.types import Case
@@ -43,7 +43,7 @@ def run_turn() -> bool:
     release_connection()
     with Heartbeat(lambda: queue.renew(evaluation.id, lease)):
         _Turn(evaluation, lease).take()
-    return with_retries(queue.due) > 0
+    return with_retries(queue.count_due) > 0
 
 
 @transaction.atomic
@@ -107,12 +107,15 @@ class _Turn:
     @transaction.atomic
     def _store(self, found: list[list[Outcome]]) -> None:
         run = self._evaluation
-        if not queue.advance(run.id, self._lease, before=run.done, after=run.done + len(found)):
+        if not queue.record_progress(run.id, self._lease, before=run.done, after=run.done + len(found)):
             return
-        there = queue.still_there(sorted({id_ for each in found for one in each for id_ in one.cited}))
+        there = queue.lock_existing(sorted({id_ for each in found for one in each for id_ in one.cited}))
         EvaluationResult.objects.bulk_create(
             EvaluationResult(
-                evaluation_id=run.id, position=position, configuration=place, **queue.row_of(outcome, there)
+                evaluation_id=run.id,
+                position=position,
+                configuration=place,
+                **queue.result_columns(outcome, there),
             )
             for position, each in enumerate(found, start=run.done)
             for place, outcome in enumerate(each)

@@ -23,6 +23,7 @@ from uuid import UUID
 from django.conf import settings
 
 from knowlex.base.errors import EmbedderError, EmbedderUnavailable, SynthesisFailed
+from knowlex.db.leases import LeaseQueue
 from knowlex.db.threads import execute, release_connection, with_retries
 from knowlex.runtime.components import component
 from rag.citations.faithfulness import faithfulness
@@ -34,29 +35,35 @@ from rag.types.answer import EXTRACTIVE
 
 BATCH, TURN_S = 32, 3.0
 READ_BATCH = 4  # answers, where a model reads them
-LEASE_S, MAX_ATTEMPTS = 60, 6
+MAX_ATTEMPTS = 6
 MOST_TURNS = 2  # at once: answering comes first
 log = logging.getLogger(__name__)
 
-_WAITS = "faithfulness_judged_at IS NULL AND answer <> ''"
-_FREE = f"{_WAITS} AND (judging_until IS NULL OR judging_until < clock_timestamp())"
-_CLAIM = f"""
-    WITH due AS MATERIALIZED (
-        SELECT query_id FROM rag_response
-        WHERE {_FREE} AND judging_attempts BETWEEN %(least)s AND %(most)s
-        ORDER BY created_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
-    )
-    UPDATE rag_response r SET judging_attempts = judging_attempts + 1,
-        judging_until = clock_timestamp() + make_interval(secs => {LEASE_S})
-    FROM due JOIN rag_query q ON q.id = due.query_id WHERE r.query_id = due.query_id
-    RETURNING r.query_id, coalesce(nullif(q.rewritten_query, ''), q.original_query), r.answer, r.model,
-        r.verification, r.judging_attempts
-"""  # noqa: S608 - of constants, as all of these
-_GIVE_UP = f"""
-    UPDATE rag_response SET faithfulness_judged_at = statement_timestamp(), judging_until = NULL
-    WHERE {_FREE} AND judging_attempts >= {MAX_ATTEMPTS}
-"""  # noqa: S608
-_DUE = f"SELECT count(*) FROM (SELECT 1 FROM rag_response WHERE {_FREE} LIMIT %s) due"  # noqa: S608
+_UNREAD = "w.faithfulness_judged_at IS NULL AND w.answer <> ''"
+# The clock alone tells who has an answer: what two workers found is the same, and either may store it.
+ANSWERS = LeaseQueue(
+    table="rag_response",
+    key=("query_id",),
+    waiting=_UNREAD,
+    lease_s=60,
+    max_attempts=MAX_ATTEMPTS,
+    given_up="faithfulness_judged_at = statement_timestamp()",
+    lease_column="",
+    until_column="judging_until",
+    attempts_column="judging_attempts",
+)
+_CLAIM = ANSWERS.claim_sql(
+    f"""
+        SELECT w.query_id FROM rag_response w
+        WHERE {ANSWERS.unheld} AND w.judging_attempts BETWEEN %(least)s AND %(most)s
+        ORDER BY w.created_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+    """,  # noqa: S608 - made of constants
+    returning="""
+        w.query_id, (SELECT coalesce(nullif(q.rewritten_query, ''), q.original_query)
+                     FROM rag_query q WHERE q.id = w.query_id),
+        w.answer, w.model, w.verification, w.judging_attempts
+    """,
+)
 # Never one whose quotes are gone; one that is being emptied at this moment is left to whoever does that.
 _STORE = """
     WITH still AS MATERIALIZED (
@@ -81,7 +88,7 @@ _STORE = """
 _GIVE_BACK = f"""
     UPDATE rag_response SET judging_until = NULL, judging_attempts = judging_attempts - 1
     WHERE query_id IN (
-        SELECT query_id FROM rag_response WHERE query_id = ANY(%s) AND {_WAITS} FOR UPDATE SKIP LOCKED)
+        SELECT query_id FROM rag_response w WHERE query_id = ANY(%s) AND {_UNREAD} FOR UPDATE SKIP LOCKED)
 """  # noqa: S608
 
 
@@ -107,7 +114,7 @@ class Figures(NamedTuple):
 
 def turns_due() -> int:
     """How many turns the answers that wait are worth, no more than should be taken at once."""
-    waiting = int(execute(_DUE, [BATCH * MOST_TURNS])[0][0])
+    waiting = ANSWERS.count_unheld(limit=BATCH * MOST_TURNS)
     return -(-waiting // BATCH)
 
 
@@ -127,7 +134,7 @@ def _claimed() -> list[Answer]:
     limit = BATCH if _reader() is None else READ_BATCH
     fresh = execute(_CLAIM, {"least": 0, "most": 0, "limit": limit})
     if not fresh:
-        execute(_GIVE_UP)
+        ANSWERS.give_up_hopeless()
         fresh = execute(_CLAIM, {"least": 1, "most": MAX_ATTEMPTS - 1, "limit": 1})
     return [
         Answer(id_, question, text, model, json.loads(counts), attempts)

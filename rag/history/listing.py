@@ -12,7 +12,7 @@ from django.db.models import BooleanField, Case, Count, Exists, OuterRef, Q, Sub
 from django.db.models.functions import Coalesce, NullIf
 
 from documents.access.scopes import Access
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from documents.models import Chunk, Collection, Document
 from knowlex.base.errors import DatabaseUnavailable, NotFound
 from knowlex.db.threads import with_retries
@@ -119,7 +119,7 @@ def _chosen(wanted: Wanted, access: Access) -> Q:
     }
     chosen = Q(**{name: value for name, value in conditions.items() if value is not None})
     if wanted.collection is not None:
-        chosen &= Q(collection_ids__contains=[named_collection(wanted.collection, access=access).id])
+        chosen &= Q(collection_ids__contains=[find_collection(wanted.collection, access=access).id])
     return chosen
 
 

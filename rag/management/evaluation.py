@@ -11,7 +11,7 @@ from django.core.management.base import OutputWrapper
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
 from documents.access.scopes import FULL
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from knowlex.base.errors import InvalidInput
 from knowlex.runtime.progress import TerminalBar
 from knowlex.web.json_body import parse_json
@@ -35,7 +35,7 @@ def scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
         cases, own = list(question_sets.all_cases(stored)), stored.collection
     if own is not None and not named:
         return [own], cases
-    return [named_collection(name, access=FULL) for name in named or (None,)], cases
+    return [find_collection(name, access=FULL) for name in named or (None,)], cases
 
 
 class Bar(TerminalBar):

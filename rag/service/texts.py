@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS
-from documents.chunkers.packed import packed
+from documents.chunkers.packing import split_into_sentences
+from documents.chunkers.pieces import MAX_CHARS, MAX_TOKENS
 from documents.extractors.failures import Unreadable
 from documents.extractors.markdown import read_markdown
 from documents.text.characters import clean_characters, clean_label, has_text
@@ -58,7 +58,7 @@ def _parts(named: Named, counter: WordPieceCounter) -> Iterator[tuple[str, dict[
     if short and not extraction.headings:
         yield extraction.text, {}
         return
-    for chunk in packed(extraction, ChunkingSettings(), counter):
+    for chunk in split_into_sentences(extraction, ChunkingSettings(), counter):
         headings = {"chapter": chunk.chapter, "section_title": chunk.section}
         yield chunk.content, {key: heading for key, heading in headings.items() if heading}
 

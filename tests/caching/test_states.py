@@ -114,9 +114,9 @@ def test_folding_keeps_every_state(add_document: AddDocument):
     for number in range(4):
         add_document(f"Fact {number}.", collection="other")
     with not_changing("default", "other"):
-        collection_states.fold(above=1)
+        collection_states.fold_changes(above=1)
         assert CollectionChange.objects.filter(collection_id=_id("other")).count() == 1
-    collection_states.fold(above=0)
+    collection_states.fold_changes(above=0)
     with changing("other"):
         add_document("One more fact.", collection="other")
 
@@ -126,7 +126,7 @@ def test_folding_leaves_alone_what_is_not_committed(add_document: AddDocument):
     with psycopg.connect(**_connection()) as slow:
         slow.execute("UPDATE documents_document SET title = 'Slow' WHERE id = %s", [document.id])
         with not_changing():
-            collection_states.fold(above=0)
+            collection_states.fold_changes(above=0)
         with changing():
             slow.commit()
 
@@ -135,7 +135,7 @@ def test_a_collection_that_goes_leaves_nothing(add_document: AddDocument):
     add_document("Tea steeps.", collection="other")
     gone = _id("other")
     Collection.objects.filter(id=gone).delete()
-    collection_states.fold()
+    collection_states.fold_changes()
     assert not CollectionChange.objects.filter(collection_id=gone).exists()
 
 

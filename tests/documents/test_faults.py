@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 
-from documents.library.orphaned_files import sweep_orphan_files
+from documents.library.storage import sweep_orphan_files
 from tests.documents.http import (
     UNKNOWN_ID,
     URL,

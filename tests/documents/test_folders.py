@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from documents.ingest.folders import LEADS_OUT, Candidate, candidates
+from documents.ingest.folders import LEADS_OUT, ListedFile, list_files
 
 
 def taken(*paths: Path, include: tuple[str, ...] = ()) -> list[str]:
-    return [one.path.name for one in candidates(paths, include=include) if not one.problem]
+    return [one.path.name for one in list_files(paths, include=include) if not one.problem]
 
 
 def problems(*paths: Path) -> dict[str, str]:
-    return {one.path.name: one.problem for one in candidates(paths) if one.problem}
+    return {one.path.name: one.problem for one in list_files(paths) if one.problem}
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ def test_a_link_that_leads_out_of_the_folder_is_told_and_not_followed(tmp_path: 
     (tmp_path / "shared" / "file.txt").symlink_to(tmp_path / "private" / "secret.txt")
     (tmp_path / "shared" / "folder").symlink_to(tmp_path / "private")
 
-    found = list(candidates([tmp_path / "shared"]))
+    found = list(list_files([tmp_path / "shared"]))
 
     assert [(one.path.name, one.problem) for one in found] == [("file.txt", LEADS_OUT), ("folder", LEADS_OUT)]
-    assert list(candidates([tmp_path / "shared" / "file.txt"])) == [
-        Candidate(tmp_path / "shared" / "file.txt")
+    assert list(list_files([tmp_path / "shared" / "file.txt"])) == [
+        ListedFile(tmp_path / "shared" / "file.txt")
     ]

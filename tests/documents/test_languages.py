@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents.text.languages import language_of
+from documents.text.languages import detect_language
 
 GERMAN = "Die alte Stadt liegt an einem Fluss, und viele Menschen kommen jedes Jahr hierher. "
 ENGLISH = "The old town lies on a river, and many people come here every year to see it. "
@@ -31,19 +31,19 @@ TEXTS = [
 
 @pytest.mark.parametrize(("language", "text"), TEXTS, ids=[code for code, _ in TEXTS])
 def test_a_few_words_tell_the_language(language: str, text: str) -> None:
-    assert language_of(text) == language
+    assert detect_language(text) == language
 
 
 @pytest.mark.parametrize("text", ["", "?!", "3.14 2.71 1.41", "Nikola Tesla", "x = y[0] * 7"])
 def test_what_does_not_tell_is_unknown(text: str) -> None:
-    assert language_of(text) == ""
+    assert detect_language(text) == ""
 
 
 def test_the_language_of_most_of_the_text_counts() -> None:
-    assert language_of(GERMAN * 20 + ENGLISH * 60) == "en"
-    assert language_of(ENGLISH * 20 + GERMAN * 60) == "de"
-    assert language_of("1.50 2.75 | 13 % \n" * 500 + GERMAN * 60) == "de"
+    assert detect_language(GERMAN * 20 + ENGLISH * 60) == "en"
+    assert detect_language(ENGLISH * 20 + GERMAN * 60) == "de"
+    assert detect_language("1.50 2.75 | 13 % \n" * 500 + GERMAN * 60) == "de"
 
 
 def test_a_long_text_costs_no_more_than_a_short_one() -> None:
-    assert language_of(GERMAN * 100_000) == "de"
+    assert detect_language(GERMAN * 100_000) == "de"

@@ -9,7 +9,7 @@ from django.db.models import Model
 
 from documents import services
 from documents.access.scopes import FULL, Access
-from documents.library.collections import default_collection, named_collection, named_collections
+from documents.library.collections import find_collection, find_collections, get_default_collection
 from documents.models import Chunk, Collection, Document
 from knowlex.base.errors import DatabaseUnavailable, Forbidden, InvalidInput, NotFound
 from knowlex.base.ids import new_id, parse_id
@@ -40,7 +40,7 @@ def add_chunks(document: Document, number: int) -> list[Chunk]:
 def test_listing_takes_one_query_however_many_there_are(
     number: int, django_assert_num_queries: CountQueries
 ) -> None:
-    collection = named_collection(None, access=FULL)
+    collection = find_collection(None, access=FULL)
     add_documents(number, collection)
 
     with django_assert_num_queries(1):
@@ -54,17 +54,17 @@ def test_listing_takes_one_query_however_many_there_are(
 def test_chunks_take_one_query_however_many_there_are(
     number: int, django_assert_num_queries: CountQueries
 ) -> None:
-    (document,) = add_documents(1, named_collection(None, access=FULL))
+    (document,) = add_documents(1, find_collection(None, access=FULL))
     add_chunks(document, number)
 
     with django_assert_num_queries(1):
-        assert len(services.document_chunks(document.id, access=FULL)) == number
+        assert len(services.list_chunks(document.id, access=FULL)) == number
 
 
 def test_deletion_takes_as_many_statements_whatever_is_below(
     django_assert_num_queries: CountQueries,
 ) -> None:
-    (document,) = add_documents(1, named_collection(None, access=FULL))
+    (document,) = add_documents(1, find_collection(None, access=FULL))
     add_chunks(document, 50)
 
     with django_assert_num_queries(7 + 2):  # and a savepoint with its release, in a test's transaction
@@ -76,9 +76,9 @@ def test_deletion_takes_as_many_statements_whatever_is_below(
 def test_collection_is_found_by_name_and_by_id() -> None:
     law = Collection.objects.create(name="law")
 
-    assert named_collection("law", access=FULL) == law
-    assert named_collection(str(law.id), access=FULL) == law
-    assert named_collection("default", access=FULL).id == default_collection().id
+    assert find_collection("law", access=FULL) == law
+    assert find_collection(str(law.id), access=FULL) == law
+    assert find_collection("default", access=FULL).id == get_default_collection().id
 
 
 def test_collections_are_found_in_one_statement_in_the_order_they_are_named(
@@ -87,15 +87,15 @@ def test_collections_are_found_in_one_statement_in_the_order_they_are_named(
     law, tea = (Collection.objects.create(name=name) for name in ("law", "tea"))
 
     with django_assert_num_queries(1):
-        found = named_collections(["tea", str(law.id).upper(), "law"], access=FULL)
+        found = find_collections(["tea", str(law.id).upper(), "law"], access=FULL)
 
     assert found == [tea, law]
-    assert named_collections([], access=FULL) == []
-    assert named_collections(["default"], access=FULL) == [default_collection()]
+    assert find_collections([], access=FULL) == []
+    assert find_collections(["default"], access=FULL) == [get_default_collection()]
     with pytest.raises(NotFound):
-        named_collections(["law", "nowhere"], access=FULL)
+        find_collections(["law", "nowhere"], access=FULL)
     with pytest.raises(Forbidden):
-        named_collections(["law", "tea"], access=Access(collection_ids=(law.id,)))
+        find_collections(["law", "tea"], access=Access(collection_ids=(law.id,)))
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,10 @@ def test_collections_are_found_in_one_statement_in_the_order_they_are_named(
 )
 def test_collection_that_cannot_be_is_refused(name: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        named_collection(name, access=FULL)
+        find_collection(name, access=FULL)
 
 
-@pytest.mark.parametrize(
-    "missing", [services.get_document, services.document_chunks, services.delete_document]
-)
+@pytest.mark.parametrize("missing", [services.get_document, services.list_chunks, services.delete_document])
 def test_unknown_document_is_not_found(missing: Callable[..., Model]) -> None:
     with pytest.raises(NotFound, match="Document not found"):
         missing(new_id(), access=FULL)
@@ -150,11 +148,11 @@ def test_there_is_no_second_try_within_somebody_elses_transaction() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_released_connection_is_closed_and_comes_back_by_itself() -> None:
-    default_collection()
+    get_default_collection()
     release_connection()
     assert connection.connection is None
 
-    assert named_collection(None, access=FULL).name == "default"
+    assert find_collection(None, access=FULL).name == "default"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from documents.ingest.uploads import MAX_FILENAME, clean_filename
 from documents.library import storage
-from documents.library.orphaned_files import sweep_orphan_files
+from documents.library.storage import sweep_orphan_files
 from documents.models import Collection, IngestItem, IngestJob
 from knowlex.base.errors import PayloadTooLarge
 from tests.documents.http import UNKNOWN_ID

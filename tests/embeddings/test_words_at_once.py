@@ -24,7 +24,8 @@ django.setup()
 from django.db import connection, transaction
 from documents.access.scopes import FULL
 from documents.models import Chunk, Collection, Document
-from embeddings import ingestion, lexeme_counts, reindexing, words
+from embeddings.lexical import chunk_words, counts, reindexing
+from embeddings.work import ingestion
 from embeddings.types import HeldChunk
 
 seed, batches = int(sys.argv[1]), int(sys.argv[2])
@@ -45,14 +46,14 @@ for n in range(batches):
             for n, text in enumerate(texts)
         ]
         Chunk.objects.bulk_create(chunks)
-        words.store([HeldChunk(chunk.id, chunk.content) for chunk in chunks])
+        chunk_words.store([HeldChunk(chunk.id, chunk.content) for chunk in chunks])
     mine.append(document.id)
     if n % 3 == 1:
         ingestion.delete_document(mine.pop(rng.randrange(len(mine))), access=FULL)
     if n % 4 == 2:
         reindexing._reindex(rng.choice(mine), rng.choice(["de", "fr", "en"]), True)
     if n % 5 == 3:
-        lexeme_counts.fold(since=0, min_new_rows=1)
+        counts.fold(since=0, min_new_rows=1)
     longest = max(longest, time.monotonic() - began)
 print(longest)
 """

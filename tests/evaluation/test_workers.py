@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from knowlex.db.leases import LeaseLost
 from rag.evaluation import queue, worker
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 from tests.evaluation.sets import ended, evaluate, lighthouses, line, read, uploaded
@@ -86,10 +87,12 @@ def test_a_lease_that_was_lost_stores_nothing(run: Evaluation):
     expire()
     queue.claim(new)
 
-    with pytest.raises(queue.LeaseLost):
-        queue.advance(run.id, old, before=0, after=1)
-    assert queue.advance(run.id, new, before=0, after=1)
-    assert not queue.advance(run.id, new, before=0, after=1)  # it was stored, only the answer was lost
+    with pytest.raises(LeaseLost):
+        queue.record_progress(run.id, old, before=0, after=1)
+    assert queue.record_progress(run.id, new, before=0, after=1)
+    assert not queue.record_progress(
+        run.id, new, before=0, after=1
+    )  # it was stored, only the answer was lost
     run.refresh_from_db()
     assert (run.done, run.attempts) == (1, 0)
 
@@ -103,7 +106,7 @@ def test_the_one_that_waited_longest_has_its_turn(run: Evaluation):
         taken_at=timezone.now(),
     )
 
-    assert queue.due() == 2
+    assert queue.count_due() == 2
     lease = uuid4()
     assert queue.claim(lease) == run
     queue.release(run.id, lease)

@@ -7,7 +7,7 @@ from zlib import crc32
 import numpy as np
 
 from documents.chunkers.fixed import FixedChunker
-from documents.chunkers.limits import MAX_CHARS, MAX_TOKENS
+from documents.chunkers.pieces import MAX_CHARS, MAX_TOKENS
 from documents.chunkers.semantic import SemanticChunker
 from documents.chunkers.sentence import SentenceChunker
 from documents.protocols import Chunker

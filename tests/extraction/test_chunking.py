@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documents.chunkers.limits import MAX_CHARS
+from documents.chunkers.pieces import MAX_CHARS
 from documents.types import STRATEGIES, Block, ChunkingSettings, Heading
 from knowlex.web.fields import MAX_QUESTION_CHARS
 from tests.extraction.chunkers import CHUNKERS, COUNTER, check, markdown, pdf

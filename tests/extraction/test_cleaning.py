@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents.extractors.cleaning import clean_characters, clean_label, clean_page, has_text
-from documents.extractors.pdf.layout import paragraphs
-from documents.extractors.pdf.reader import pdf_date, pdf_metadata, reads_well
+from documents.extractors.pdf.layout import join_paragraphs
+from documents.extractors.pdf.reader import parse_date, parse_metadata, reads_well
 
 
 def cleaned(page: str) -> str:
-    return paragraphs(clean_page(page))
+    return join_paragraphs(clean_page(page))
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ def test_glued_and_lost_text_does_not_read_well() -> None:
     ],
 )
 def test_dates_of_pdf_files(raw: str, expected: str) -> None:
-    assert pdf_date(raw) == expected
+    assert parse_date(raw) == expected
 
 
 def test_metadata_is_cleaned_and_named_our_way() -> None:
     raw = {"Title": "A\x00 Title\n", "Author": "  ", "Keywords": "one,\ttwo", "Other": "x"}
-    assert pdf_metadata(raw) == ("A Title", {"keywords": "one, two"})
+    assert parse_metadata(raw) == ("A Title", {"keywords": "one, two"})
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from documents.extractors.failures import PasswordNeeded, Unreadable
-from documents.extractors.guarded import GuardedReader
-from documents.extractors.pdf.line_styles import RawPage
-from documents.extractors.pdf.pages import OutlineEntry, ReaderName
-from documents.extractors.pdf.reader import MAX_MISSES, _main_and_cover, _read_pages
-from documents.extractors.sandbox.frames import Silent
+from documents.extractors.job import SilentReporter
+from documents.extractors.pdf.pages import OutlineEntry, RawPage, ReaderName
+from documents.extractors.pdf.reader import MAX_MISSES, GuardedReader, _choose_readers, _read_pages
 from documents.types import ReadBy
 
 PROSE = "This page has been read as it was meant to be read, word for word and in order. " * 2
@@ -52,7 +50,7 @@ def refusing(name: ReaderName, failure: type[Exception]) -> GuardedReader:
 
 
 def texts_and_readers(main: GuardedReader, cover: GuardedReader) -> tuple[list[str], list[ReadBy]]:
-    pages, readers = _read_pages(main, cover, Silent())
+    pages, readers = _read_pages(main, cover, SilentReporter())
     return [page.text for page in pages], readers
 
 
@@ -95,14 +93,14 @@ def test_a_reader_without_end_is_stopped_and_not_asked_again() -> None:
 
 def test_the_first_that_opens_the_file_reads_it() -> None:
     other = guarded("pypdf", Library([PROSE]))
-    assert _main_and_cover([refusing("pdfium", ValueError), other]) == (other, None)
+    assert _choose_readers([refusing("pdfium", ValueError), other]) == (other, None)
 
 
 def test_a_password_is_named_if_either_asks_for_one() -> None:
     with pytest.raises(PasswordNeeded):
-        _main_and_cover([refusing("pdfium", PasswordNeeded), refusing("pypdf", ValueError)])
+        _choose_readers([refusing("pdfium", PasswordNeeded), refusing("pypdf", ValueError)])
 
 
 def test_a_file_that_neither_opens_is_damaged() -> None:
     with pytest.raises(Unreadable, match="damaged"):
-        _main_and_cover([refusing("pdfium", ValueError), refusing("pypdf", AssertionError)])
+        _choose_readers([refusing("pdfium", ValueError), refusing("pypdf", AssertionError)])

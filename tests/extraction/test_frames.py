@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from documents.extractors.job import Job, PagePicture
 from documents.extractors.sandbox.extractor import Listener
-from documents.extractors.sandbox.frames import PagePicture, PipeReport
-from documents.extractors.sandbox.limits import Job
-from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, pack, unpack
+from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, PipeReporter, pack, unpack
 from documents.types import ALL_SOURCES, Block, ExtractedPage, Extraction, Heading, ReadingProgress
 
 EXTRACTION = Extraction(
@@ -22,14 +21,14 @@ EXTRACTION = Extraction(
 )
 
 
-def hear(said: bytes | Callable[[PipeReport], None], listener: Listener | None = None) -> bytes:
+def hear(said: bytes | Callable[[PipeReporter], None], listener: Listener | None = None) -> bytes:
     """What the parent makes of it when a child says this and ends."""
     read_end, write_end = os.pipe()
     try:
         if isinstance(said, bytes):
             os.write(write_end, said)
         else:
-            said(PipeReport(write_end))
+            said(PipeReporter(write_end))
     finally:
         os.close(write_end)
     try:
@@ -42,7 +41,7 @@ def test_progress_pictures_and_the_result_arrive_in_order() -> None:
     told: list[object] = []
     picture = PagePicture(3, 2, 2, b"\x00\x40\x80\xff")
 
-    def child(report: PipeReport) -> None:
+    def child(report: PipeReporter) -> None:
         report.started()
         report.progress(1, 9)
         report.progress(2, 9)  # too soon after the first one to be worth a frame
@@ -88,7 +87,7 @@ def test_nonsense_is_no_result(said: bytes) -> None:
     ],
 )
 def test_pictures_come_once_a_page_and_are_as_large_as_they_say(pictures: list[PagePicture]) -> None:
-    def child(report: PipeReport) -> None:
+    def child(report: PipeReporter) -> None:
         for picture in pictures:
             report.picture(picture)
 

@@ -4,7 +4,7 @@ import pytest
 
 from documents.extractors.pdf.pages import OutlineEntry
 from documents.extractors.pdf.reader import read_pdf
-from documents.extractors.pdf.structure import place_headings
+from documents.extractors.pdf.structure import locate_outline
 from documents.types import Extraction
 from tests.support.typeset import Words, column, typeset
 
@@ -107,5 +107,5 @@ def test_a_text_of_one_size_has_no_headings():
 )
 def test_an_outlines_heading_is_where_its_title_is_no_word_of_a_sentence(text: str, heading: str):
     """It cuts the text there, and "Consistent" would be a chunk of its own."""
-    (found,) = place_headings([OutlineEntry(1, "Hashing", 0)], [text], [0])
+    (found,) = locate_outline([OutlineEntry(1, "Hashing", 0)], [text], [0])
     assert text[found.start_char :].startswith(heading)

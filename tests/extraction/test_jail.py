@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from documents.extractors.sandbox import confined
+from documents.extractors.sandbox import jail
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's filter is Linux's")
-_ROOT = Path(confined.__file__).parents[2]
+_ROOT = Path(jail.__file__).parents[2]
 _ATTEMPTS = f"""
 import os, signal, socket, sys
 sys.path.insert(0, {str(_ROOT)!r})
@@ -67,5 +67,5 @@ def test_a_jailed_reader_reaches_nothing(succeeding: Attempt, tmp_path: Path) ->
 def test_text_recognition_reads_but_changes_nothing_and_speaks_to_nobody(succeeding: Attempt) -> None:
     python = os.path.realpath(sys.executable)
     attempts = _ATTEMPTS + "del attempts['fork'], attempts['run']\n" + _TRY
-    command = [sys.executable, "-I", "-S", str(confined.__file__), python, "-c", attempts]
+    command = [sys.executable, "-I", "-S", str(jail.__file__), python, "-c", attempts]
     assert succeeding(command) == {"open", "look", "list"}

@@ -14,9 +14,10 @@ import psutil
 import pypdf
 import pytest
 
-from documents.extractors.sandbox import frames, parent
+from documents.extractors.job import Job
+from documents.extractors.sandbox import extractor as parent
+from documents.extractors.sandbox import wire
 from documents.extractors.sandbox.extractor import Listener, SandboxedExtractor
-from documents.extractors.sandbox.limits import Job
 from documents.types import Extraction, ReadingProgress
 from knowlex.base.errors import DependencyUnavailable, UnreadableDocument
 from tests.extraction import hostile
@@ -208,7 +209,7 @@ def test_a_nursery_without_work_leaves(tmp_path: Path) -> None:
     path = tmp_path / "good.pdf"
     path.write_bytes(make_pdf("Still here."))
     lone = SandboxedExtractor(processes=1)
-    lone._nursery = parent.Nursery(idle_s=0.1)
+    lone._nursery = parent.ForkServer(idle_s=0.1)
     lone.extract(path, filename="good.pdf")
     nursery = lone._nursery._process
     assert nursery is not None
@@ -306,7 +307,7 @@ def test_a_child_that_nobody_waits_for_is_ended_at_once(tmp_path: Path) -> None:
     path.write_bytes(hostile.forms_in_forms())
     lone = SandboxedExtractor(pdf_reader="pdfium", processes=1)
     with lone._child(path, Job("pdfium")) as said:
-        assert os.read(said, 1) == frames.STARTED
+        assert os.read(said, 1) == wire.STARTED
         nursery = lone._nursery._process
         assert nursery is not None
         victim = psutil.Process(nursery.pid).children()[0]

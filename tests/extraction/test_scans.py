@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from documents.extractors.pdf import scanned_pages, tesseract
-from documents.extractors.pdf.scanned_pages import Budget
+from documents.extractors.sandbox import ocr
 from documents.extractors.sandbox.extractor import SandboxedExtractor
+from documents.extractors.sandbox.ocr import OcrBudget
 from documents.types import Extraction, ReadingProgress
 from knowlex.base.errors import UnreadableDocument
 from tests.extraction import hostile
@@ -133,7 +133,7 @@ def test_what_the_budget_leaves_unread_is_said(
     read: Read, program: FakeTesseract, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program.does("cat > /dev/null; echo All recognised.")
-    monkeypatch.setattr("documents.extractors.pdf.scanned_pages.BRIEF", Budget(600, pages=2))
+    monkeypatch.setattr("documents.extractors.sandbox.ocr.BRIEF", OcrBudget(600, pages=2))
     found = read(typeset(*[BLANK] * 4))
     assert [page.read_by for page in found.pages] == ["ocr", "ocr", "none", "none"]
     assert found.warnings[0].startswith("Pages 3-4 are unread: they are pictures, and an upload has no time")
@@ -144,7 +144,7 @@ def test_a_page_that_cannot_be_recognised_costs_no_other(
     read: Read, program: FakeTesseract, monkeypatch: pytest.MonkeyPatch, commands: str
 ) -> None:
     program.does(commands)
-    monkeypatch.setattr(tesseract, "PAGE_S", 1.0)
+    monkeypatch.setattr(ocr, "PAGE_S", 1.0)
     found = read(typeset(TYPED, BLANK))
     assert found.text.strip() == "This page has letters of its own."
     assert found.warnings == ("Page 2 is unread: it is a picture, and text recognition failed.",)
@@ -175,7 +175,7 @@ def test_only_pages_in_the_budget_are_drawn() -> None:
     def draw(page: int) -> None:
         drawn.append(page)
 
-    program = tesseract.Tesseract("/nowhere/tesseract", ("eng",))
-    texts = scanned_pages.recognise(range(1, 10_001), draw, program, Budget(60, pages=500), lambda: None)
+    program = ocr.Tesseract("/nowhere/tesseract", ("eng",))
+    texts = ocr.recognize_pages(range(1, 10_001), draw, program, OcrBudget(60, pages=500), lambda: None)
     assert list(texts) == []
     assert len(drawn) == 500

@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from documents.extractors.failures import Unreadable
-from documents.extractors.file_types import name_kind
-from documents.extractors.sniffing import source_of
+from documents.extractors.job import guess_name_kind
+from documents.extractors.readers import detect_source
 from documents.types import ALL_SOURCES, UPLOAD_SOURCES, Source
 
 
@@ -45,7 +45,7 @@ def archive(*names: str) -> bytes:
     ],
 )  # fmt: skip
 def test_the_content_decides(data: bytes, filename: str, source: Source) -> None:
-    assert source_of(data, name_kind(filename), ALL_SOURCES) == source
+    assert detect_source(data, guess_name_kind(filename), ALL_SOURCES) == source
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_content_decides(data: bytes, filename: str, source: Source) -> None
 )
 def test_what_cannot_be_read_is_named(data: bytes, seems: str) -> None:
     with pytest.raises(Unreadable) as refused:
-        source_of(data, "other", ALL_SOURCES)
+        detect_source(data, "other", ALL_SOURCES)
     assert seems in str(refused.value)
     assert "PDF, Markdown, HTML, DOCX and plain text" in str(refused.value)
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_named(data: bytes, seems: str) -> None:
 def test_a_word_file_under_a_password_is_told_from_an_old_one() -> None:
     data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 99 + "EncryptedPackage".encode("utf-16-le")
     with pytest.raises(Unreadable, match="password protected"):
-        source_of(data, "other", ALL_SOURCES)
+        detect_source(data, "other", ALL_SOURCES)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_a_word_file_under_a_password_is_told_from_an_old_one() -> None:
 )  # fmt: skip
 def test_the_first_api_takes_pdf_and_markdown_only(data: bytes) -> None:
     with pytest.raises(Unreadable, match="neither a PDF nor a Markdown text"):
-        source_of(data, "text", UPLOAD_SOURCES)
+        detect_source(data, "text", UPLOAD_SOURCES)
 
 
 def test_another_choice_is_named_in_the_refusal() -> None:
     with pytest.raises(Unreadable, match="an HTML page; what can be read is PDF"):
-        source_of(b"<html>", "other", frozenset({"PDF"}))
+        detect_source(b"<html>", "other", frozenset({"PDF"}))
 
 
 def test_many_comments_do_not_make_it_slow() -> None:
-    assert source_of(b"<!-- x -->" * 6_000 + b"<p>", "other", ALL_SOURCES) == "TEXT"
+    assert detect_source(b"<!-- x -->" * 6_000 + b"<p>", "other", ALL_SOURCES) == "TEXT"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from documents.text.tokens import BLOCK_CHARS, WordPieceCounter, load_tokenizer
-from documents.text.vocabulary import VOCABULARY, read_vocabulary
+from documents.text.word_lists import VOCABULARY, read_vocabulary
 
 COUNTER = WordPieceCounter()
 TOKENIZER = load_tokenizer()

@@ -3,12 +3,12 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from documents.extractors.sandbox.slots import Turns
+from documents.extractors.sandbox.fair_semaphore import FairSemaphore
 from tests.support.waiting import wait_until
 
 
 def test_whoever_waits_longest_is_next() -> None:
-    turns, served = Turns(1), []
+    turns, served = FairSemaphore(1), []
     assert turns.acquire(1)
 
     def wait_in_line(number: int) -> None:
@@ -27,7 +27,7 @@ def test_whoever_waits_longest_is_next() -> None:
 
 
 def test_giving_up_loses_no_place() -> None:
-    turns = Turns(1)
+    turns = FairSemaphore(1)
     assert turns.acquire(0.01)
     assert not turns.acquire(0.01)
     turns.release()
@@ -35,7 +35,7 @@ def test_giving_up_loses_no_place() -> None:
 
 
 def test_never_more_at_once_than_places() -> None:
-    turns, inside, most, lock = Turns(3), 0, 0, threading.Lock()
+    turns, inside, most, lock = FairSemaphore(3), 0, 0, threading.Lock()
 
     def take_a_turn(_: int) -> None:
         nonlocal inside, most

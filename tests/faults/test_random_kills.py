@@ -80,6 +80,6 @@ def test_f5_random_kills_lose_nothing_and_double_nothing(
     assert_asked_once(provider_server, provider, beyond=KILLS * 80)
     for file in provider_server.stored_files():
         os.utime(file, (0, 0))  # an orphan is only taken for one when it is old
-    sweep = "from documents.library.orphaned_files import sweep_orphan_files as sweep; sweep()"
+    sweep = "from documents.library.storage import sweep_orphan_files as sweep; sweep()"
     provider_server.manage("shell", "--no-imports", "-c", sweep)
     assert_documents_whole(provider_server)

@@ -20,7 +20,7 @@ from django.conf import settings
 
 from documents.access.scopes import FULL
 from documents.ingest import jobs
-from documents.library.collections import named_collection
+from documents.library.collections import find_collection
 from documents.library.storage import StagedUpload, Staging
 from documents.models import Collection
 from documents.types import ChunkingSettings
@@ -56,7 +56,7 @@ def create(documents: list[dict[str, Any]], chunking: dict[str, Any], collection
     with ExitStack() as stack:
         job = jobs.create_job(
             access=FULL,
-            collection=named_collection(collection, access=FULL),
+            collection=find_collection(collection, access=FULL),
             documents=[_new(stack, fields) for fields in documents],
             chunking=_chunking(chunking),
         )

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from documents.access import keys
+from documents import api_keys
 from documents.models import ApiKey, Collection
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +30,7 @@ def test_the_key_stands_alone_on_standard_output_and_nowhere_else() -> None:
     key = ApiKey.objects.get()
     assert (key.name, key.scope, key.bound, key.expires_at) == ("laptop", "read", False, None)
     assert key.prefix == out[:11]
-    assert key.hash == keys.digest(out.strip())
+    assert key.hash == api_keys.hash_key(out.strip())
     assert "laptop" in err
     assert out.strip()[12:] not in err + str(vars(key))
 
@@ -78,8 +78,8 @@ def test_what_cannot_be_is_told_and_makes_no_key(words: list[str], told: str) ->
 def test_keys_are_listed_by_prefix_and_revoked(django_assert_num_queries: Any) -> None:
     law = Collection.objects.create(name="law")
     for name in ("one", "two"):
-        keys.create_key(name=name, collections=[law])
-    key, text = keys.create_key(name="three", scope="admin")
+        api_keys.create_key(name=name, collections=[law])
+    key, text = api_keys.create_key(name="three", scope="admin")
 
     with django_assert_num_queries(2):
         out, _ = run("list_api_keys")

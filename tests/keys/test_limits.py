@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from documents.access import key_cache, keys
-from documents.access.key_cache import Doorkeeper
-from documents.access.keys import LiveKey
+from documents import api_keys, authentication
 from documents.access.scopes import FULL
+from documents.api_keys import LiveKey
+from documents.authentication import KeyCache
 from knowlex.base.errors import DatabaseUnavailable, Unauthorized
 from tests.keys.making import as_key, make_key
 from tests.support.stack import Stack
@@ -58,25 +58,25 @@ class Database:
     async def live_keys(self, prefixes: list[str]) -> dict[str, LiveKey]:
         self.statements.append(prefixes)
         await asyncio.sleep(0)
-        right = LiveKey(keys.digest(self.right), FULL, unnoted=False)
+        right = LiveKey(api_keys.hash_key(self.right), FULL, unnoted=False)
         return {prefix: right for prefix in prefixes if prefix == self.right[:11]}
 
 
 @pytest.fixture
 def database(monkeypatch: pytest.MonkeyPatch) -> Database:
     fake = Database()
-    monkeypatch.setattr(keys, "live_keys", fake.live_keys)
+    monkeypatch.setattr(api_keys, "live_keys", fake.live_keys)
     return fake
 
 
-async def answer(door: Doorkeeper, key: str, address: str = "10.0.0.1") -> bool:
+async def answer(door: KeyCache, key: str, address: str = "10.0.0.1") -> bool:
     try:
         return (await door.key_of(key, address)).access == FULL
     except Unauthorized:
         return False
 
 
-def answers(door: Doorkeeper, sent: list[str]) -> list[bool]:
+def answers(door: KeyCache, sent: list[str]) -> list[bool]:
     """One after the other."""
 
     async def each() -> list[bool]:
@@ -87,12 +87,12 @@ def answers(door: Doorkeeper, sent: list[str]) -> list[bool]:
 
 def test_a_wrong_key_is_looked_up_once_in_some_seconds(database: Database) -> None:
     now = [100.0]
-    door, key = Doorkeeper(clock=lambda: now[0]), wrong_key()
+    door, key = KeyCache(clock=lambda: now[0]), wrong_key()
 
     assert answers(door, [key] * 50) == [False] * 50
     assert database.statements == [[key[:11]]]
 
-    now[0] += key_cache.WRONG_S + 0.1
+    now[0] += authentication.WRONG_S + 0.1
     answers(door, [key] * 50)
     assert len(database.statements) == 2
 
@@ -102,7 +102,7 @@ def test_a_wrong_key_is_looked_up_once_in_some_seconds(database: Database) -> No
     ["", "kx_", "x" * 10_000, "kx_abcdefgh_short", f"KX_abcdefgh_{'x' * 43}", f"kx_abcdefgh_{'é' * 43}"],
 )
 def test_a_malformed_key_is_never_looked_up(database: Database, text: str) -> None:
-    assert answers(Doorkeeper(), [text]) == [False]
+    assert answers(KeyCache(), [text]) == [False]
     assert database.statements == []
 
 
@@ -110,7 +110,7 @@ def test_a_crowd_shares_its_statements(database: Database) -> None:
     sent = [wrong_key() for _ in range(500)] + [database.right] * 20
 
     async def crowd() -> list[bool]:
-        door = Doorkeeper()
+        door = KeyCache()
         return await asyncio.gather(*(answer(door, key) for key in sent))
 
     assert asyncio.run(crowd()) == [False] * 500 + [True] * 20
@@ -126,12 +126,12 @@ def test_who_guesses_is_slowed_down_and_nobody_is_locked_out(
         waits.extend([seconds] if seconds else [])
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    monkeypatch.setattr(key_cache, "GUESSES", 20)
-    door = Doorkeeper()
+    monkeypatch.setattr(authentication, "GUESSES", 20)
+    door = KeyCache()
     known = database.right
 
     assert answers(door, [known, *(wrong_key() for _ in range(30)), known]) == [True] + [False] * 30 + [True]
-    assert waits == [key_cache.PACE_S] * 10
+    assert waits == [authentication.PACE_S] * 10
     database.right = wrong_key()
     assert answers(door, [database.right]) == [True]
     assert len(waits) == 11
@@ -147,19 +147,19 @@ def test_a_database_that_fails_or_hangs_lets_nobody_in(monkeypatch: pytest.Monke
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr(key_cache, "LIMIT_S", 0.1)
+    monkeypatch.setattr(authentication, "LIMIT_S", 0.1)
     for broken in (fails, hangs):
-        monkeypatch.setattr(keys, "live_keys", broken)
+        monkeypatch.setattr(api_keys, "live_keys", broken)
         with pytest.raises(DatabaseUnavailable):
-            answers(Doorkeeper(), [wrong_key()])
+            answers(KeyCache(), [wrong_key()])
 
 
 def test_what_is_remembered_is_bounded_and_holds_no_key(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_cache, "REMEMBERED", 50)
-    monkeypatch.setattr(key_cache, "GUESSES", 10_000)
-    door, sent = Doorkeeper(), [wrong_key() for _ in range(200)]
+    monkeypatch.setattr(authentication, "REMEMBERED", 50)
+    monkeypatch.setattr(authentication, "GUESSES", 10_000)
+    door, sent = KeyCache(), [wrong_key() for _ in range(200)]
 
     answers(door, sent)
 
@@ -170,6 +170,6 @@ def test_what_is_remembered_is_bounded_and_holds_no_key(
 
 
 def test_a_key_that_was_right_is_looked_up_each_time(database: Database) -> None:
-    answers(Doorkeeper(), [database.right] * 3)
+    answers(KeyCache(), [database.right] * 3)
 
     assert len(database.statements) == 3

@@ -78,7 +78,7 @@ def store(settings: Any, monkeypatch: pytest.MonkeyPatch) -> PickyStore:
 def embed(add_document: AddDocument, texts: Sequence[str]) -> list[UUID]:
     """With vectors stored, and nothing shipped; the chunks in their order."""
     document = add_document(texts)
-    services.settling.ask(document)
+    services.document_status.ask(document)
     while services.work_once():
         pass
     rows = Embedding.objects.filter(chunk__document_id=document).order_by("chunk__chunk_index")

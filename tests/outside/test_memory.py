@@ -28,13 +28,13 @@ def reads(settings: Any, embedder: Provider, monkeypatch: pytest.MonkeyPatch) ->
     part = {"class": "embeddings.stores.memory.MemoryStore"}
     settings.KNOWLEX = {**settings.KNOWLEX, "VECTOR_STORE": part}
     asked: list[int] = []
-    vectors = mirror.vectors
+    vectors = mirror.read_vectors
 
     def counted(model_id: int, collection_id: UUID, ids: list[bytes], dimensions: int) -> Any:
         asked.append(len(ids))
         return vectors(model_id, collection_id, ids, dimensions)
 
-    monkeypatch.setattr(mirror, "vectors", counted)
+    monkeypatch.setattr(mirror, "read_vectors", counted)
     return asked
 
 

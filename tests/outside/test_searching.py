@@ -72,7 +72,7 @@ def test_what_the_store_has_not_got_yet_is_found_while_it_knows_too_few(library:
 def test_only_so_many_vectors_are_compared_for_a_store_that_knows_too_few(
     library: SpyingStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(search, "SCANNED", 2)
+    monkeypatch.setattr(nearest, "SCANNED", 2)
     library.points.clear()
     assert contents("minutes", mode="dense", depth=41) == []
 

@@ -38,7 +38,7 @@ def test_lists_take_one_statement_whatever_their_length(rows: int):
 
     assert Collection.objects.count() >= rows
     assert statements(lambda: collections.list_collections(access=FULL, page=Page(sort="name"))) == 1
-    wanted = listing.Wanted()
+    wanted = listing.DocumentFilter()
     assert statements(lambda: listing.list_documents(access=FULL, page=Page(), wanted=wanted)) == 1
 
 

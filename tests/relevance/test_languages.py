@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents.text.stop_words import listed
+from documents.text.stop_words import list_languages
 from embeddings.lexical.languages import SNOWBALL
 from embeddings.lexical.terms import lexemes, question_lexemes
 
@@ -72,7 +72,7 @@ def test_no_word_is_longer_than_an_index_takes() -> None:
 
 
 def test_every_language_with_a_stemmer_or_stop_words_can_be_analysed() -> None:
-    for language in {*SNOWBALL, *listed()}:
+    for language in {*SNOWBALL, *list_languages()}:
         assert lexemes("Kenya 2021 κόσμος мир 世界", language)
 
 

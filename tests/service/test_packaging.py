@@ -95,6 +95,7 @@ def test_an_installed_copy_is_whole(tmp_path: Path):
     ]
     subprocess.run(pip, check=True, timeout=200)
     data = [target / "documents/stopwords/en.txt", target / "rag/templates/rag/evaluation.svg"]
+    data += [target / file.relative_to(PROJECT) for file in PROJECT.glob("*/migrations/sql/*.sql")]
     assert all(file.is_file() for file in data)
     assert list(target.glob("documents/migrations/0001*"))
     known = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}

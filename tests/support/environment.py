@@ -15,7 +15,7 @@ from knowlex.embedded import data_folder
 PROJECT = Path(__file__).resolve().parent.parent.parent
 OURS = ("KNOWLEX_", "OPENAI_", "OLLAMA_", "VECTOR_STORE_")
 ALSO_OURS = {"DATABASE_URL", "REDIS_URL", "EMBEDDING_MODEL", "MIN_CONFIDENCE_THRESHOLD", "LOG_LEVEL"}
-KEPT = {"KNOWLEX_MODELS_DIR"}
+KEPT = {"KNOWLEX_MODELS_DIR", "KNOWLEX_WRITE_GOLDEN"}
 
 
 def _make_folder() -> Path:

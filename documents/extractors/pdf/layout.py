@@ -1,4 +1,4 @@
-"""Lines of a PDF page -> paragraphs.
+"""The layout of a PDF page: lines -> paragraphs.
 
 A PDF knows where its glyphs are, not where paragraphs end. What a reader sees as one paragraph becomes one
 line of text, so that a sentence can be quoted as it reads; headings, list items and rows of tables keep
@@ -23,51 +23,51 @@ _ENDS = (".", "!", "?", ":", ";", "。", "！", "？", "：", "”", '"')
 
 
 def line_key(line: str) -> str:
-    """How a line is known again after cleaning."""
+    """Return the key by which a line is recognized after cleaning."""
     return " ".join(line.split()) if line.isascii() else clean_label(line)
 
 
-def paragraphs(page: str, apart: Mapping[str, int] | None = None) -> str:
-    """The page with wrapped lines joined; a blank line parts paragraphs, a line end short lines.
+def join_paragraphs(page: str, separate: Mapping[str, int] | None = None) -> str:
+    """Join wrapped lines; a blank line separates paragraphs, a line end separates short lines.
 
-    apart: keys of lines that are no part of a paragraph; those of equal number are one heading.
+    separate: keys of lines that belong to no paragraph; those of equal number are one heading.
     """
     lines = [line for line in page.split("\n") if line.strip()]
     if not lines:
         return ""
     tells_wraps = sum(line.endswith(" ") for line in lines) >= 0.3 * len(lines)
-    widths = _widths(lines)
+    widths = _column_widths(lines)
     parts = [lines[0].strip()]
     for index in range(1, len(lines)):
         above, below = lines[index - 1], lines[index].strip()
         wrapped = tells_wraps and above.endswith(" ")
-        parted = _parted(above, below, apart) if apart else None
-        if parted is not None:
-            parts.append(parted)
+        separator = _separator_around_heading(above, below, separate) if separate else None
+        if separator is not None:
+            parts.append(separator)
         elif not wrapped and _is_heading(above.strip(), below, lines[index + 1 : index + 2], widths[index]):
             parts.append("\n\n")
         else:
-            parts.append(_joint(above, below, width=widths[index - 1], wrapped=wrapped))
+            parts.append(_separator(above, below, width=widths[index - 1], wrapped=wrapped))
         parts.append(below)
     return "".join(parts)
 
 
-def _parted(above: str, below: str, apart: Mapping[str, int]) -> str | None:
-    """What stands between two lines of which one is apart; None if neither is."""
-    first, second = apart.get(line_key(above)), apart.get(line_key(below))
+def _separator_around_heading(above: str, below: str, separate: Mapping[str, int]) -> str | None:
+    """Return what stands between two lines of which one is separate; None if neither is."""
+    first, second = separate.get(line_key(above)), separate.get(line_key(below))
     if first is None and second is None:
         return None
     return " " if first == second else "\n\n"
 
 
-def _widths(lines: Sequence[str]) -> list[int]:
-    """The width of the column around each line, in letters."""
+def _column_widths(lines: Sequence[str]) -> list[int]:
+    """Return the width of the column around each line, in letters."""
     lengths = [len(line) for line in lines]
     return [max(lengths[max(0, i - _NEIGHBOURS) : i + _NEIGHBOURS + 1]) for i in range(len(lengths))]
 
 
-def _joint(above: str, below: str, *, width: int, wrapped: bool) -> str:
-    """What stands between two lines: "" or a space within a paragraph, else one or two line feeds."""
+def _separator(above: str, below: str, *, width: int, wrapped: bool) -> str:
+    """Return what stands between two lines: "" or a space within a paragraph, else one or two line feeds."""
     above = above.strip()
     if _ITEM.match(below):
         return "\n"
@@ -80,7 +80,7 @@ def _joint(above: str, below: str, *, width: int, wrapped: bool) -> str:
 
 
 def _is_heading(above: str, below: str, next_lines: Sequence[str], width: int) -> bool:
-    """Whether `below` stands alone between the end of a sentence and the beginning of another."""
+    """Tell if `below` stands alone between the end of a sentence and the beginning of another."""
     alone = above.endswith(_ENDS) and not below.endswith((*_ENDS, ",", "-"))
     short = len(below) < min(_NARROW, 0.6 * width)
     begins = [line.strip()[:1] for line in next_lines]
@@ -88,13 +88,13 @@ def _is_heading(above: str, below: str, next_lines: Sequence[str], width: int) -
 
 
 def _is_full(above: str, below: str, width: int) -> bool:
-    """Whether the first word of `below` had no room at the end of `above`."""
+    """Tell if the first word of `below` had no room at the end of `above`."""
     first_word = 1 if _CJK.match(below) else len(below.partition(" ")[0]) + 1
     return len(above) + first_word >= _FULL * width and width >= _NARROW // 2
 
 
 def is_tabular(line: str) -> bool:
-    """A row of figures (at least two, a third of its words), or a line without any letter."""
+    """Tell if a line is a row of figures (at least two, a third of its words), or has no letter at all."""
     if CELLS in line:
         return True
     if not _FIGURE_OR_DASH.search(line):
@@ -105,5 +105,5 @@ def is_tabular(line: str) -> bool:
 
 
 def is_item(line: str) -> bool:
-    """Whether a line opens an item of a list."""
+    """Tell if a line opens an item of a list."""
     return _ITEM.match(line) is not None

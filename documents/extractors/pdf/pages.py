@@ -1,23 +1,60 @@
-"""What a PDF library must offer to be one of the two readers."""
+"""The raw pages of a PDF, and the protocol that a PDF library fills to be one of the two readers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from documents.extractors.pdf.line_styles import RawPage
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A wide space of a line. place: its index in the text. left, right: where it begins and ends."""
+
+    place: int
+    left: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class LineStyle:
+    """How a line is set. size: of the printed letters, in points. left, right, baseline: from the lower left.
+
+    gaps: wide spaces between what may be the cells of a row, in order; () for a line of plain text.
+    """
+
+    size: float
+    bold: bool
+    left: float
+    right: float
+    baseline: float
+    gaps: tuple[Gap, ...] = ()
+
+    def is_level_with(self, other: "LineStyle | None") -> bool:
+        """Tell if both stand at one height, as the cells of a row do, or the lines of two columns."""
+        return other is not None and abs(self.baseline - other.baseline) < 0.4 * self.size
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    """A page as a PDF library reads it. text: not cleaned. height: of the page, in points; 0 if unknown.
+
+    styles: one for each line of the text, None for a blank or rotated line; empty if the library tells none.
+    pictures: for a page without text only, whether something can be seen on it.
+    """
+
+    text: str = ""
+    styles: Sequence[LineStyle | None] = ()
+    height: float = 0.0
+    pictures: bool = False
+
 
 ReaderName = Literal["pdfium", "pypdf"]
 
-MAX_PAGES = 10_000
-MAX_TEXT_BYTES = 20 * 1024 * 1024
-MAX_OUTLINE_ENTRIES = 5_000
 MAX_OUTLINE_DEPTH = 8
-MAX_TITLE = 300  # characters of a heading
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """level: 1 for a chapter. page_index: 0-based."""
+    """An entry of a PDF's outline. level: 1 for a chapter. page_index: 0-based."""
 
     level: int
     title: str
@@ -30,15 +67,15 @@ class PdfReader(Protocol):
     page_count: int
 
     def page(self, page_index: int) -> RawPage:
-        """The raw text of a page, and how it looks."""
+        """Return the raw text of a page, and the styles of its lines."""
         ...
 
     def outline(self) -> list[OutlineEntry]:
-        """At most MAX_OUTLINE_ENTRIES, no deeper than MAX_OUTLINE_DEPTH, in reading order."""
+        """Return at most MAX_OUTLINE_ENTRIES, no deeper than MAX_OUTLINE_DEPTH, in reading order."""
         ...
 
     def metadata(self) -> dict[str, str]:
-        """Raw values by PDF name, such as "Title" and "CreationDate"."""
+        """Return raw values by PDF name, such as "Title" and "CreationDate"."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""PDFium: ten times as fast as pypdf, and reads words that pypdf glues together. For the sandbox only."""
+"""The PdfReader over PDFium: ten times as fast as pypdf, and it reads words that pypdf glues together."""
 
 import ctypes
 import re
@@ -10,15 +10,15 @@ from math import ceil, hypot, isfinite, sqrt
 import pypdfium2
 from pypdfium2 import PdfPage, PdfTextPage, raw
 
-from documents.extractors.failures import TOO_MUCH_TEXT, PasswordNeeded, Unreadable
-from documents.extractors.pdf.line_styles import Gap, Look, RawPage
-from documents.extractors.pdf.pages import (
-    MAX_OUTLINE_DEPTH,
+from documents.extractors.failures import (
     MAX_OUTLINE_ENTRIES,
     MAX_TEXT_BYTES,
-    OutlineEntry,
+    TOO_MUCH_TEXT,
+    PasswordNeeded,
+    Unreadable,
 )
-from documents.extractors.sandbox.frames import PagePicture
+from documents.extractors.job import PagePicture
+from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, Gap, LineStyle, OutlineEntry, RawPage
 
 _BOLD = re.compile(r"bold|black|heavy|demi|-bd\b", re.IGNORECASE)
 _BOLD_WEIGHT = 600
@@ -30,8 +30,11 @@ _MOST_SPACES = 60  # of a row
 _SPACE = re.compile(r"(?<=\S) (?=\S)")
 
 
-def line_looks(text_page: PdfTextPage, text: str) -> list[Look | None]:
-    """Of each line of `text`, which is the whole page's as PDFium gives it. [] where places do not match."""
+def read_line_styles(text_page: PdfTextPage, text: str) -> list[LineStyle | None]:
+    """Return the style of each line of `text`, the page's whole text by PDFium.
+
+    The list is empty where offsets do not match.
+    """
     if not text.isascii() and max(text) > "\uffff":  # counted as two letters by PDFium
         return []
     handle = text_page.raw
@@ -41,20 +44,20 @@ def line_looks(text_page: PdfTextPage, text: str) -> list[Look | None]:
         if same
         else (lambda place: int(raw.FPDFText_GetCharIndexFromTextIndex(handle, place)))
     )
-    looks: list[Look | None] = []
+    styles: list[LineStyle | None] = []
     start = 0
     for line in text.split("\n"):
         words = line.strip()
         first = start + len(line) - len(line.lstrip())
-        look = _look(handle, index(first), index(first + len(words) - 1)) if words else None
-        if look and look.right - look.left > _LOOSE * look.size * len(words):
-            look = replace(look, gaps=_gaps(handle, line, index(start), look.size))
-        looks.append(look)
+        style = _read_style(handle, index(first), index(first + len(words) - 1)) if words else None
+        if style and style.right - style.left > _LOOSE * style.size * len(words):
+            style = replace(style, gaps=_find_gaps(handle, line, index(start), style.size))
+        styles.append(style)
         start += len(line) + 1
-    return looks
+    return styles
 
 
-def _look(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> Look | None:
+def _read_style(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> LineStyle | None:
     matrix, x, y = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
     if not raw.FPDFText_GetMatrix(handle, first, matrix) or abs(matrix.b) > 0.1 * abs(matrix.a):
         return None
@@ -62,16 +65,19 @@ def _look(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> Look | None:
         return None
     size = raw.FPDFText_GetFontSize(handle, first) * hypot(matrix.c, matrix.d)
     bold = _is_bold(handle, first) and _is_bold(handle, last)
-    return Look(size, bold, x.value, _edges(handle, last)[1], y.value)
+    return LineStyle(size, bold, x.value, _read_edges(handle, last)[1], y.value)
 
 
-def _gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:
-    """() unless the wide spaces are clearly others than the narrow ones: justified text has wide ones too."""
+def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:
+    """Return the wide spaces.
+
+    There are none unless they differ clearly from the narrow ones, as justified text has wide ones.
+    """
     places = [found.start() for found in _SPACE.finditer(line)]
     if len(places) > _MOST_SPACES:
         return ()
     spaces = [
-        Gap(place, _edges(handle, start + place - 1)[1], _edges(handle, start + place + 1)[0])
+        Gap(place, _read_edges(handle, start + place - 1)[1], _read_edges(handle, start + place + 1)[0])
         for place in places
     ]
     wide = [gap for gap in spaces if gap.right - gap.left > _WIDE * size]
@@ -83,15 +89,15 @@ def _gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tupl
     return () if equal else tuple(wide)
 
 
-def _edges(handle: raw.FPDF_TEXTPAGE, place: int) -> tuple[float, float]:
-    """(left, right) of a letter."""
+def _read_edges(handle: raw.FPDF_TEXTPAGE, place: int) -> tuple[float, float]:
+    """Return (left, right) of a letter."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     raw.FPDFText_GetCharBox(handle, place, left, right, bottom, top)
     return left.value, right.value
 
 
 def _is_bold(handle: raw.FPDF_TEXTPAGE, place: int) -> bool:
-    """By the font's weight, or by its name: a font that was cut down often tells no weight."""
+    """Judge by the font's weight, or its name: a subset of a font often has no weight."""
     if raw.FPDFText_GetFontWeight(handle, place) >= _BOLD_WEIGHT:
         return True
     name, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
@@ -102,17 +108,17 @@ def _is_bold(handle: raw.FPDF_TEXTPAGE, place: int) -> bool:
 _DPI = 300.0  # what Tesseract reads best
 _MAX_PIXELS = 9_000_000  # A4 at 300 dpi has 8.7 million
 _MAX_SIDE = 12_000
-_LOOKED_AT = 2_000  # objects of a page
+_MAX_OBJECTS = 2_000  # of a page that are inspected
 _OUTLINES = 20  # so many drawn shapes may be letters; a frame or a rule is less
 _SMALL = 1 / 200  # of the page's area: a smaller image holds no text worth mentioning
 NOT_DRAWN = "The page cannot be drawn."
 
 
-def shows_something(page: PdfPage) -> bool:
-    """Whether a page without text holds an image, or shapes enough to be letters."""
+def has_visible_content(page: PdfPage) -> bool:
+    """Tell if a page without text holds an image, or shapes enough to be letters."""
     area = page.get_width() * page.get_height()
     shapes = 0
-    for thing in islice(page.get_objects(max_depth=3), _LOOKED_AT):
+    for thing in islice(page.get_objects(max_depth=3), _MAX_OBJECTS):
         if thing.type == raw.FPDF_PAGEOBJ_IMAGE:
             left, bottom, right, top = thing.get_bounds()
             if abs((right - left) * (top - bottom)) >= _SMALL * area:
@@ -122,8 +128,8 @@ def shows_something(page: PdfPage) -> bool:
     return shapes >= _OUTLINES
 
 
-def grey_picture(page: PdfPage, number: int) -> PagePicture:
-    """At 300 dpi, less where that were more than 9 million pixels. Raises Unreadable."""
+def draw_grey_picture(page: PdfPage, number: int) -> PagePicture:
+    """Draw a page at 300 dpi, less where that were more than 9 million pixels. Raises Unreadable."""
     width, height = page.get_size()
     if not (isfinite(width * height) and width * height > 0):
         raise Unreadable(NOT_DRAWN)
@@ -136,7 +142,7 @@ def grey_picture(page: PdfPage, number: int) -> PagePicture:
 
 class PdfiumReader:
     def __init__(self, data: bytes) -> None:
-        """Opens with the empty password. Raises PasswordNeeded, or PdfiumError for a broken file."""
+        """Open with the empty password. Raises PasswordNeeded, or PdfiumError for a broken file."""
         try:
             self._document = pypdfium2.PdfDocument(data)
         except pypdfium2.PdfiumError as exc:
@@ -153,18 +159,18 @@ class PdfiumReader:
                 raise Unreadable(TOO_MUCH_TEXT)
             text = str(text_page.get_text_range())
             if not text.strip():
-                return RawPage(text, pictures=shows_something(page))
-            return RawPage(text, line_looks(text_page, text), page.get_height())
+                return RawPage(text, pictures=has_visible_content(page))
+            return RawPage(text, read_line_styles(text_page, text), page.get_height())
         finally:
             text_page.close()
             page.close()
 
     def picture(self, page_index: int) -> PagePicture:
-        """The page in grey, for text recognition. Raises Unreadable where there is none."""
-        return grey_picture(self._document[page_index], page_index + 1)
+        """Draw the page in grey, for text recognition. Raises Unreadable where it cannot be drawn."""
+        return draw_grey_picture(self._document[page_index], page_index + 1)
 
     def outline(self) -> list[OutlineEntry]:
-        """PDFium's iterator remembers what it has seen, so a circular outline ends."""
+        """Return the outline. PDFium's iterator remembers what it has seen, so a circular one ends."""
         bookmarks = self._document.get_toc(max_depth=MAX_OUTLINE_DEPTH)
         entries = []
         for bookmark in islice(bookmarks, MAX_OUTLINE_ENTRIES):

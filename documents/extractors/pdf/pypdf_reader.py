@@ -1,4 +1,4 @@
-"""pypdf: slower than PDFium, but opens some files that PDFium does not. For the sandbox only."""
+"""The PdfReader over pypdf: slower than PDFium, but it opens some files that PDFium does not."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -6,14 +6,13 @@ from typing import Any
 
 import pypdf
 
-from documents.extractors.failures import PasswordNeeded
-from documents.extractors.pdf.line_styles import RawPage
-from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, MAX_OUTLINE_ENTRIES, OutlineEntry
+from documents.extractors.failures import MAX_OUTLINE_ENTRIES, PasswordNeeded
+from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, OutlineEntry, RawPage
 
 
 class PypdfReader:
     def __init__(self, data: bytes) -> None:
-        """Opens with the empty password. Raises PasswordNeeded, or anything at all for a broken file."""
+        """Open with the empty password. Raises PasswordNeeded, or anything at all for a broken file."""
         self._reader = pypdf.PdfReader(BytesIO(data))
         encrypted = self._reader.is_encrypted
         if encrypted and self._reader.decrypt("") == pypdf.PasswordType.NOT_DECRYPTED:
@@ -29,7 +28,7 @@ class PypdfReader:
         return entries
 
     def _collect(self, nodes: Any, level: int, entries: list[OutlineEntry]) -> None:
-        """`nodes`: destinations, each followed by the list of its children if it has any."""
+        """Collect entries. nodes: destinations, each followed by the list of its children if it has any."""
         for node in nodes:
             if len(entries) >= MAX_OUTLINE_ENTRIES:
                 return

@@ -1,26 +1,28 @@
-"""A PDF's bytes -> Extraction. Runs in the sandbox only."""
+"""The reader of PDFs: bytes -> Extraction. Runs in the sandbox only."""
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import accumulate
+from typing import TypeVar
 
 from documents.extractors.cleaning import clean_label, has_text
 from documents.extractors.failures import (
     BROKEN_PDF,
+    MAX_PAGES,
+    MAX_TEXT_BYTES,
     NO_TEXT,
     TOO_MANY_PAGES,
     TOO_MUCH_TEXT,
     PasswordNeeded,
     Unreadable,
 )
-from documents.extractors.guarded import GuardedReader
-from documents.extractors.pdf.line_styles import RawPage
-from documents.extractors.pdf.pages import MAX_PAGES, MAX_TEXT_BYTES
+from documents.extractors.job import OutOfTime, PagePicture, Reporter, SilentReporter, cpu_limit
+from documents.extractors.pdf.pages import OpenReader, PdfReader, RawPage, ReaderName
 from documents.extractors.pdf.pdfium import PdfiumReader
 from documents.extractors.pdf.pypdf_reader import PypdfReader
-from documents.extractors.pdf.structure import Arrangement, arrange
-from documents.extractors.sandbox.frames import PagePicture, Report, Silent
+from documents.extractors.pdf.structure import PdfStructure, build_structure
 from documents.types import ExtractedPage, Extraction, ReadBy
 
 _NAMES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "Creator": "creator"}
@@ -31,22 +33,28 @@ _DATE = re.compile(
 )
 
 
-def pdf_metadata(raw: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """(title, the rest under our names); dates in ISO 8601, what is empty or unusable is left out."""
-    found = {ours: clean_label(raw.get(theirs, "")) for theirs, ours in _NAMES.items()}
-    found |= {ours: pdf_date(raw.get(theirs, "")) for theirs, ours in _DATES.items()}
-    return clean_label(raw.get("Title", "")), {name: value for name, value in found.items() if value}
+def parse_metadata(raw: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return the title, and the rest under our names; dates in ISO 8601.
+
+    Empty and unusable values are left out.
+    """
+    values = {ours: clean_label(raw.get(theirs, "")) for theirs, ours in _NAMES.items()}
+    values |= {ours: parse_date(raw.get(theirs, "")) for theirs, ours in _DATES.items()}
+    return clean_label(raw.get("Title", "")), {name: value for name, value in values.items() if value}
 
 
-def pdf_date(raw: str) -> str:
-    """ "D:20240131120000+01'00'" -> "2024-01-31T12:00:00+01:00"; "" if it is no date (ISO 32000-1, 7.9.4)."""
-    found = _DATE.match(raw.strip())
-    if found is None:
+def parse_date(raw: str) -> str:
+    """Turn "D:20240131120000+01'00'" into "2024-01-31T12:00:00+01:00".
+
+    Return "" if it is no date (ISO 32000-1, 7.9.4).
+    """
+    values = _DATE.match(raw.strip())
+    if values is None:
         return ""
-    part = {name: int(value) for name, value in found.groupdict(default="0").items() if name != "sign"}
+    part = {name: int(value) for name, value in values.groupdict(default="0").items() if name != "sign"}
     offset = timedelta(hours=part["off_hours"], minutes=part["off_minutes"])
     try:
-        zone = timezone(-offset if found["sign"] == "-" else offset) if found["sign"] else UTC
+        zone = timezone(-offset if values["sign"] == "-" else offset) if values["sign"] else UTC
         moment = datetime(
             part["year"],
             part["month"] or 1,
@@ -69,8 +77,11 @@ _MEANINGLESS = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff\U000f0000-\U00
 _ENOUGH = 60  # shorter pages say too little about themselves
 
 
-def badness(text: str) -> float:
-    """0.0 for plain prose, 0.5 for German compounds, over 1 for glued words or lost letters, 9 for none."""
+def score_badness(text: str) -> float:
+    """Score how bad a text is.
+
+    It is 0.0 for plain prose, 0.5 for German compounds, over 1 if words are glued or letters lost.
+    """
     if not text.strip():
         return 9.0
     lost = 0.0 if text.isascii() else 20 * len(_MEANINGLESS.findall(text)) / len(text)
@@ -84,8 +95,8 @@ def badness(text: str) -> float:
     return lost + long_words + (few_spaces if few_spaces > 1.0 else 0.0)
 
 
-def doubts(text: str) -> tuple[str, ...]:
-    """Words of PAGE_WARNINGS for a text that was kept for want of a better one."""
+def find_text_warnings(text: str) -> tuple[str, ...]:
+    """Return words of PAGE_WARNINGS for a text that was kept for want of a better one."""
     if not text.strip():
         return ()
     if not text.isascii() and 20 * len(_MEANINGLESS.findall(text)) / len(text) > 1.0:
@@ -94,33 +105,86 @@ def doubts(text: str) -> tuple[str, ...]:
 
 
 def reads_well(text: str) -> bool:
-    return badness(text) <= 1.0
+    return score_badness(text) <= 1.0
+
+
+T = TypeVar("T")
+
+
+class GuardedReader:
+    """One library's view of one file, opened on first use, within a CPU budget of its own.
+
+    Nothing is raised but Unreadable: what fails is None, and a reader out of budget is not used again.
+    """
+
+    def __init__(self, name: ReaderName, open_reader: OpenReader, data: bytes, *, cpu_s: float) -> None:
+        self.name = name
+        self.needs_password = False
+        self._open_reader, self._data, self._left_s = open_reader, data, cpu_s
+        self._reader: PdfReader | None = None
+        self._tried = False
+
+    def page_count(self) -> int:
+        """Return the number of pages; 0 if the file cannot be opened."""
+        reader = self._open_once()
+        return reader.page_count if reader else 0
+
+    def page(self, page_index: int) -> RawPage:
+        """Read a page; it is empty where the library fails."""
+        return self.call(lambda reader: reader.page(page_index)) or RawPage()
+
+    def call(self, method: Callable[[PdfReader], T]) -> T | None:
+        reader = self._open_once()
+        return self._guard(lambda: method(reader)) if reader else None
+
+    def _open_once(self) -> PdfReader | None:
+        if not self._tried:
+            self._tried = True
+            self._reader = self._guard(lambda: self._open_reader(self._data))
+        return self._reader
+
+    def _guard(self, call: Callable[[], T]) -> T | None:
+        started = time.process_time()
+        try:
+            with cpu_limit(self._left_s):
+                return call()
+        except PasswordNeeded:
+            self.needs_password = True
+        except Unreadable:
+            raise
+        except OutOfTime:
+            self._reader = None
+        except Exception:  # noqa: BLE001 - 14 kinds were seen, from AssertionError to RecursionError
+            return None
+        finally:
+            self._left_s -= time.process_time() - started
+        return None
 
 
 NO_LIMIT = 1e6  # seconds: the process's own limit decides
-COVER_CPU_S = 15.0  # for the reader that only covers for the other
-MAX_MISSES = 3  # pages in a row on which the cover found nothing either: the pages are pictures
+FALLBACK_CPU_S = 15.0  # of the second reader
+MAX_MISSES = 3  # pages in a row on which the fallback values nothing either: the pages are pictures
 
 
-def read_pdf(data: bytes, *, reader: str, report: Report | None = None) -> Extraction:
-    """reader: "pdfium", "pypdf", or "auto" for PDFium with pypdf where PDFium fails.
+def read_pdf(data: bytes, *, reader: str, reporter: Reporter | None = None) -> Extraction:
+    """Read a PDF. reader: "pdfium", "pypdf", or "auto" for PDFium with pypdf where PDFium fails.
 
     A page that is a picture has the warning "image_only" and no text. Raises Unreadable, also where there
     is neither text nor picture.
     """
-    main, cover = _main_and_cover(_readers(data, reader))
+    main, fallback = _choose_readers(_make_readers(data, reader))
     if main.page_count() > MAX_PAGES:
         raise Unreadable(TOO_MANY_PAGES)
-    pages, readers = _read_pages(main, cover, report or Silent())
-    title, metadata = pdf_metadata(main.ask(lambda opened: opened.metadata()) or {})
-    arranged = arrange(pages, main.ask(lambda opened: opened.outline()) or [])
+    pages, readers = _read_pages(main, fallback, reporter or SilentReporter())
+    title, metadata = parse_metadata(main.call(lambda opened: opened.metadata()) or {})
+    arranged = build_structure(pages, main.call(lambda opened: opened.outline()) or [])
     texts = arranged.texts
     if not any(has_text(text) for text in texts) and not any(page.pictures for page in pages):
         raise Unreadable(NO_TEXT)
     return Extraction(
         source="PDF",
         text="\n".join(texts),
-        pages=_pages(pages, arranged, readers, main.name),
+        pages=_make_pages(pages, arranged, readers, main.name),
         headings=arranged.headings,
         blocks=arranged.blocks,
         title=title or arranged.title,
@@ -129,21 +193,21 @@ def read_pdf(data: bytes, *, reader: str, report: Report | None = None) -> Extra
 
 
 def draw_page(data: bytes, number: int) -> PagePicture:
-    """Page `number` (1-based), for text recognition. Raises Unreadable, and what PDFium raises."""
+    """Draw page `number` (1-based), for text recognition. Raises Unreadable, and what PDFium raises."""
     return PdfiumReader(data).picture(number - 1)
 
 
-def _readers(data: bytes, reader: str) -> list[GuardedReader]:
+def _make_readers(data: bytes, reader: str) -> list[GuardedReader]:
     pdfium = GuardedReader("pdfium", PdfiumReader, data, cpu_s=NO_LIMIT)
     if reader == "pdfium":
         return [pdfium]
     if reader == "pypdf":
         return [GuardedReader("pypdf", PypdfReader, data, cpu_s=NO_LIMIT)]
-    return [pdfium, GuardedReader("pypdf", PypdfReader, data, cpu_s=COVER_CPU_S)]
+    return [pdfium, GuardedReader("pypdf", PypdfReader, data, cpu_s=FALLBACK_CPU_S)]
 
 
-def _main_and_cover(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, GuardedReader | None]:
-    """The first that opens the file, and the next one."""
+def _choose_readers(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, GuardedReader | None]:
+    """Return the first reader that opens the file, and the next one as its fallback."""
     for index, reader in enumerate(readers):
         if reader.page_count():
             return reader, (readers[index + 1] if index + 1 < len(readers) else None)
@@ -153,7 +217,7 @@ def _main_and_cover(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, Gu
 
 
 def _read_pages(
-    main: GuardedReader, cover: GuardedReader | None, report: Report
+    main: GuardedReader, fallback: GuardedReader | None, reporter: Reporter
 ) -> tuple[list[RawPage], list[ReadBy]]:
     pages: list[RawPage] = []
     readers: list[ReadBy] = []
@@ -161,28 +225,28 @@ def _read_pages(
     for page_index in range(main.page_count()):
         name: ReadBy = main.name
         page = main.page(page_index)
-        if cover and misses < MAX_MISSES and not reads_well(page.text):
-            other = cover.page(page_index)
+        if fallback and misses < MAX_MISSES and not reads_well(page.text):
+            other = fallback.page(page_index)
             misses = 0 if other.text.strip() else misses + 1
-            if badness(other.text) < 0.8 * badness(page.text):
-                name, page = cover.name, other
+            if score_badness(other.text) < 0.8 * score_badness(page.text):
+                name, page = fallback.name, other
         size += len(page.text.encode("utf-8", "replace"))
         if size > MAX_TEXT_BYTES:
             raise Unreadable(TOO_MUCH_TEXT)
         pages.append(page)
         readers.append(name)
         pictures += page.pictures  # these are not done before they are recognised, or given up
-        report.progress(page_index + 1 - pictures, main.page_count())
+        reporter.progress(page_index + 1 - pictures, main.page_count())
     return pages, readers
 
 
-def _pages(
-    pages: Sequence[RawPage], arranged: Arrangement, readers: Sequence[ReadBy], main: ReadBy
+def _make_pages(
+    pages: Sequence[RawPage], arranged: PdfStructure, readers: Sequence[ReadBy], main: ReadBy
 ) -> tuple[ExtractedPage, ...]:
     starts = accumulate((len(text) + 1 for text in arranged.texts), initial=0)
     return tuple(
         ExtractedPage(
-            number, start, start + len(text), name if text else "none", _warnings(page, text, name, main)
+            number, start, start + len(text), name if text else "none", _page_warnings(page, text, name, main)
         )
         for number, (page, text, name, start) in enumerate(
             zip(pages, arranged.texts, readers, starts, strict=False), 1
@@ -190,7 +254,7 @@ def _pages(
     )
 
 
-def _warnings(page: RawPage, text: str, name: ReadBy, main: ReadBy) -> tuple[str, ...]:
+def _page_warnings(page: RawPage, text: str, name: ReadBy, main: ReadBy) -> tuple[str, ...]:
     if not text:
         return ("image_only" if page.pictures else "no_text",)
-    return (*(() if name == main else ("fallback",)), *doubts(page.text))
+    return (*(() if name == main else ("fallback",)), *find_text_warnings(page.text))

@@ -1,4 +1,4 @@
-"""Raw pages -> the document's text in paragraphs, with its headings and blocks."""
+"""The structure of a PDF: raw pages -> text in paragraphs, with headings and blocks."""
 
 import re
 from collections import Counter
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 
 from documents.extractors.cleaning import clean_label, clean_page
+from documents.extractors.failures import MAX_TITLE
 from documents.extractors.pdf.heading_detection import FoundHeading, find_headings
-from documents.extractors.pdf.layout import CELLS, is_item, is_tabular, line_key, paragraphs
-from documents.extractors.pdf.line_styles import Look, RawPage
-from documents.extractors.pdf.pages import MAX_TITLE, OutlineEntry
+from documents.extractors.pdf.layout import CELLS, is_item, is_tabular, join_paragraphs, line_key
+from documents.extractors.pdf.pages import LineStyle, OutlineEntry, RawPage
 from documents.types import Block, ChunkType, Heading
 
 _FEWEST_ROWS = 2  # rows of a table, items of a list
@@ -19,24 +19,24 @@ _NEAR = 2.0  # points
 _LINE = re.compile(r"[^\n]+")
 
 
-def with_cells(page: RawPage) -> str:
-    """The page's raw text; in rows whose cells align, what divides them is written out."""
-    if not any(look and look.gaps for look in page.looks):
+def mark_cells(page: RawPage) -> str:
+    """Return the page's raw text, with marks between the cells of rows that align."""
+    if not any(style and style.gaps for style in page.styles):
         return page.text
     lines = page.text.split("\n")
-    for has_gaps, group in groupby(enumerate(page.looks), key=lambda line: bool(line[1] and line[1].gaps)):
-        rows = [(place, look) for place, look in group if look]
+    for has_gaps, group in groupby(enumerate(page.styles), key=lambda line: bool(line[1] and line[1].gaps)):
+        rows = [(place, style) for place, style in group if style]
         ends = [
-            any(map(str.isdigit, lines[place][look.gaps[-1].place :])) for place, look in rows if look.gaps
+            any(map(str.isdigit, lines[place][style.gaps[-1].place :])) for place, style in rows if style.gaps
         ]
-        if has_gaps and len(rows) >= _FEWEST_ROWS and _aligned([look for _, look in rows], ends):
-            for place, look in rows:
-                lines[place] = _parted(lines[place], look)
+        if has_gaps and len(rows) >= _FEWEST_ROWS and _are_aligned([style for _, style in rows], ends):
+            for place, style in rows:
+                lines[place] = _insert_cell_marks(lines[place], style)
     return "\n".join(lines)
 
 
-def _aligned(rows: Sequence[Look], figures: Sequence[bool]) -> bool:
-    """Whether most rows have an edge of a cell in common with the row above, the outer left one aside.
+def _are_aligned(rows: Sequence[LineStyle], figures: Sequence[bool]) -> bool:
+    """Tell if most rows share an edge of a cell with the row above, the outer left one aside.
 
     figures: whether the last cell of a row is one; of others the right edge is that of the text.
     """
@@ -45,7 +45,7 @@ def _aligned(rows: Sequence[Look], figures: Sequence[bool]) -> bool:
     return 2 * sum(shared) >= len(shared)
 
 
-def _share_an_edge(above: Look, below: Look, *, ends: bool) -> bool:
+def _share_an_edge(above: LineStyle, below: LineStyle, *, ends: bool) -> bool:
     if len(above.gaps) == len(below.gaps) > 1:
         return True
     edges = [(gap.right, other.right) for gap in above.gaps for other in below.gaps]
@@ -54,16 +54,16 @@ def _share_an_edge(above: Look, below: Look, *, ends: bool) -> bool:
     return any(abs(one - other) < _NEAR for one, other in edges)
 
 
-def _parted(line: str, look: Look) -> str:
+def _insert_cell_marks(line: str, style: LineStyle) -> str:
     cells, start = [], 0
-    for end in (*(gap.place for gap in look.gaps), len(line)):
+    for end in (*(gap.place for gap in style.gaps), len(line)):
         cells.append(line[start:end].strip(" "))
         start = end
     return CELLS.join(cells)
 
 
-def blocks_of(text: str, offset: int) -> Iterator[Block]:
-    """Tables and lists of a page's text: two or more rows, or items, on lines below each other.
+def find_blocks(text: str, offset: int) -> Iterator[Block]:
+    """Yield the tables and lists of a page's text: two or more rows, or items, on lines below each other.
 
     offset: where the page begins in the document's text.
     """
@@ -88,32 +88,37 @@ _LONGEST = 120  # characters
 _NUMBER = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
 
 
-def running_lines(pages: Sequence[RawPage]) -> set[str]:
-    """Keys of the lines that repeat, but for numbers in them; page numbers by themselves are among them."""
-    shapes = [dict(_edge_lines(page)) for page in pages]
+def find_running_lines(pages: Sequence[RawPage]) -> set[str]:
+    """Return the keys of running heads and feet.
+
+    They are edge lines that repeat but for numbers, page numbers among them.
+    """
+    shapes = [dict(_iter_edge_lines(page)) for page in pages]
     counts = Counter(shape for of_page in shapes for shape in set(of_page.values()))
     enough = max(_FEWEST_PAGES, _SHARE * len(pages))
     return {key for of_page in shapes for key, shape in of_page.items() if counts[shape] >= enough}
 
 
-def _edge_lines(page: RawPage) -> Iterator[tuple[str, str]]:
-    """(key, shape): in large letters a number makes a difference, as in "Chapter 2"."""
+def _iter_edge_lines(page: RawPage) -> Iterator[tuple[str, str]]:
+    """Yield (key, shape); in large letters a number is part of the shape, as in "Chapter 2"."""
     if not page.height:
         return
-    sizes = sorted(look.size for look in page.looks if look)
-    for text, look in zip(page.text.split("\n"), page.looks, strict=False):
-        if look and not _EDGE < look.baseline / page.height < 1 - _EDGE and len(text) <= _LONGEST:
+    sizes = sorted(style.size for style in page.styles if style)
+    for text, style in zip(page.text.split("\n"), page.styles, strict=False):
+        if style and not _EDGE < style.baseline / page.height < 1 - _EDGE and len(text) <= _LONGEST:
             key = line_key(text)
-            yield key, key if look.size > _LARGER * sizes[len(sizes) // 2] else _NUMBER.sub("#", key)
+            yield key, key if style.size > _LARGER * sizes[len(sizes) // 2] else _NUMBER.sub("#", key)
 
 
 _SEARCHED = 50_000  # characters of one page that are searched for a title
 
 
-def place_headings(
+def locate_outline(
     entries: Sequence[OutlineEntry], texts: Sequence[str], starts: Sequence[int]
 ) -> tuple[Heading, ...]:
-    """Headings in order of start_char: where the title opens or ends a line of its page, else its start.
+    """Return headings in order.
+
+    Each is where its title opens or ends a line of its page, else at the page's start.
 
     texts, starts: of each page; `starts` counts in the document's text.
     """
@@ -124,17 +129,18 @@ def place_headings(
         if not title or not 0 <= entry.page_index < len(texts):
             continue
         search_from = last_end if entry.page_index == last_page else 0
-        found = _find(title, texts[entry.page_index], search_from)
+        found = _find_in_page(title, texts[entry.page_index], search_from)
         at, end = found or (search_from if entry.page_index == last_page else 0, search_from)
         headings.append(Heading(entry.level, title, starts[entry.page_index] + at))
         last_page, last_end = entry.page_index, end
     return tuple(sorted(headings, key=lambda heading: heading.start_char))
 
 
-def _find(title: str, text: str, search_from: int) -> tuple[int, int] | None:
-    """(start, end) of the title in the page, however its lines are broken and whatever number leads it.
+def _find_in_page(title: str, text: str, search_from: int) -> tuple[int, int] | None:
+    """Return (start, end) of the title in the page.
 
-    Within a line only where it cannot be a word of a sentence: "Consistent hashing" is no heading "Hashing".
+    Its lines may be broken anywhere, and any number may lead it. Within a line it counts only where it cannot
+    be a word of a sentence: "Consistent hashing" is no heading "Hashing".
     What ends a long line may be one, unless a capital of its own, and the next line's, say otherwise.
     """
     words = r"\s+".join(re.escape(word) for word in title.split())
@@ -150,8 +156,11 @@ def _find(title: str, text: str, search_from: int) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrangement:
-    """texts: of each page; the document's is them joined by one line feed. title: "" unless sure."""
+class PdfStructure:
+    """A PDF's text with its structure.
+
+    texts: of each page, to be joined by line feeds. title: "" unless sure.
+    """
 
     texts: list[str]
     headings: tuple[Heading, ...]
@@ -159,35 +168,40 @@ class Arrangement:
     title: str = ""
 
 
-def arrange(pages: Sequence[RawPage], outline: Sequence[OutlineEntry]) -> Arrangement:
-    """The outline tells the headings; where it tells nothing, the look of the lines does."""
-    running = running_lines(pages)
+def build_structure(pages: Sequence[RawPage], outline: Sequence[OutlineEntry]) -> PdfStructure:
+    """Build the structure, with headings from the outline, or from line styles where it is no use."""
+    running = find_running_lines(pages)
     found, title = find_headings(pages, running) if not _is_useful(outline) else ([], "")
-    texts = _texts(pages, found, running)
+    texts = _join_pages(pages, found, running)
     starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
-    headings = _place(found, texts, starts) if found else place_headings(outline, texts, starts)
-    blocks = (block for text, start in zip(texts, starts, strict=True) for block in blocks_of(text, start))
-    return Arrangement(texts, headings, tuple(blocks), title)
+    headings = (
+        _locate_found_headings(found, texts, starts) if found else locate_outline(outline, texts, starts)
+    )
+    blocks = (block for text, start in zip(texts, starts, strict=True) for block in find_blocks(text, start))
+    return PdfStructure(texts, headings, tuple(blocks), title)
 
 
 def _is_useful(outline: Sequence[OutlineEntry]) -> bool:
-    """One entry tells no more than the title, which is often all there is."""
+    """Tell if the outline has more than one entry: a single one is often just the title."""
     return len(outline) > 1
 
 
-def _texts(pages: Sequence[RawPage], found: Sequence[FoundHeading], running: set[str]) -> list[str]:
-    """Headings are kept apart from the paragraphs, and so are running heads and feet."""
+def _join_pages(pages: Sequence[RawPage], found: Sequence[FoundHeading], running: set[str]) -> list[str]:
+    """Join each page's lines; headings, running heads and running feet stay apart from paragraphs."""
     alone = {key: -1 - place for place, key in enumerate(running)}
     apart: list[dict[str, int]] = [{} for _ in pages]
     for number, heading in enumerate(found):
         apart[heading.page_index] |= dict.fromkeys(heading.lines, number)
     return [
-        paragraphs(clean_page(with_cells(page)), alone | own) for page, own in zip(pages, apart, strict=True)
+        join_paragraphs(clean_page(mark_cells(page)), alone | own)
+        for page, own in zip(pages, apart, strict=True)
     ]
 
 
-def _place(found: Sequence[FoundHeading], texts: Sequence[str], starts: Sequence[int]) -> tuple[Heading, ...]:
-    """Where each stands as a line of its own; one that does not, after cleaning, is left out."""
+def _locate_found_headings(
+    found: Sequence[FoundHeading], texts: Sequence[str], starts: Sequence[int]
+) -> tuple[Heading, ...]:
+    """Locate each heading as a line of its own; one that is none after cleaning is left out."""
     headings = []
     last_page, last_end = -1, 0
     for heading in found:

@@ -1,10 +1,14 @@
-"""The extractor the web process uses: everything that parses happens in a child that can be killed."""
+"""The extractor that web processes and workers use: all parsing happens in a child that can be killed."""
 
 import logging
 import os
 import re
+import socket
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -13,69 +17,102 @@ from pathlib import Path
 
 from documents.extractors.cleaning import has_text
 from documents.extractors.failures import NO_TEXT, OUT_OF_LIMITS, Unreadable
-from documents.extractors.file_types import PDF_MAGIC_WITHIN, name_kind, opens_as_pdf
-from documents.extractors.pdf.pages import MAX_PAGES
-from documents.extractors.pdf.scanned_pages import OCR_MODES, OcrMode, OnPage, Scans, pages_to_recognise
-from documents.extractors.sandbox.frames import (
-    PICTURE,
-    PROGRESS,
-    RESULT,
-    STARTED,
+from documents.extractors.job import (
+    BRIEF_WALL_S,
+    DRAW_WALL_S,
+    PDF_MAGIC_WITHIN,
+    READERS,
+    Job,
     PagePicture,
-    parse_picture,
-    parse_progress,
-    read_frames,
+    guess_name_kind,
+    opens_as_pdf,
 )
-from documents.extractors.sandbox.limits import BRIEF_WALL_S, DRAW_WALL_S, READERS, Job
-from documents.extractors.sandbox.parent import Nursery, NurseryGone
-from documents.extractors.sandbox.slots import Turns
-from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, unpack
+from documents.extractors.sandbox.fair_semaphore import FairSemaphore
+from documents.extractors.sandbox.ocr import OCR_MODES, OcrMode, OnPage, PageRecognizer, pages_to_recognize
+from documents.extractors.sandbox.wire import (
+    BrokenResult,
+    NeverStarted,
+    ResultListener,
+    unpack,
+)
 from documents.protocols import OnProgress
 from documents.types import UPLOAD_SOURCES, Extraction, ReadingProgress, Source
 from knowlex.base.errors import DependencyUnavailable, UnreadableDocument
 
-OnPicture = Callable[[PagePicture], None]
+_ROOT = Path(__file__).resolve().parents[3]
+IDLE_S = 30.0
 
 
-class Listener:
-    """One for each file, over all tries: progress never goes back, and no page is told twice.
+class ForkServerUnavailable(Exception):
+    """The fork server cannot be started."""
 
-    on_picture: None where pictures are not wanted; a child that sends some all the same is broken.
+
+class ForkServer:
+    """The parent's end of the fork server, started when needed and replaced when gone.
+
+    Threads may share it, and it works after a fork.
     """
 
-    def __init__(self, on_progress: OnProgress | None = None, on_picture: OnPicture | None = None) -> None:
-        self._on_progress, self._on_picture = on_progress, on_picture
-        self._pages_done = 0
+    def __init__(self, *, idle_s: float = IDLE_S) -> None:
+        self._idle_s = idle_s
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._started_by = 0
 
-    def hear(self, descriptor: int, deadline: float) -> bytes:
-        """The packed result. Raises BrokenResult, NeverStarted, and whatever the callbacks raise."""
-        started, last_picture = False, 0
-        for kind, body in read_frames(descriptor, deadline):
-            if kind == STARTED:
-                started = True
-            elif kind == RESULT:
-                return body
-            elif kind == PROGRESS:
-                self._progress(*parse_progress(body))
-            elif kind == PICTURE:
-                last_picture = self._picture(parse_picture(body), last_picture)
-        if started:
-            raise BrokenResult("ended early")
-        raise NeverStarted
+    def start(self, job: Job, source: int, target: int, cancel_fd: int) -> None:
+        """Send a job to be read in a new jailed child; the caller keeps and closes its own copies.
 
-    def _progress(self, pages_done: int, pages_total: int) -> None:
-        if not 0 <= pages_done <= pages_total <= MAX_PAGES:
-            raise BrokenResult("impossible progress")
-        if pages_done > self._pages_done:
-            self._pages_done = pages_done
-            if self._on_progress:
-                self._on_progress(ReadingProgress(pages_done, pages_total))
+        cancel_fd: the reading end of a pipe; when the other end closes, the child is killed. A server that
+        has ended for want of work refuses the job and is replaced. Raises ForkServerUnavailable.
+        """
+        with self._lock:
+            for _ in range(3):
+                control = self._connect()
+                try:
+                    socket.send_fds(control, [job.to_bytes()], [source, target, cancel_fd])
+                except OSError:
+                    self._disconnect()
+                else:
+                    return
+        raise ForkServerUnavailable
 
-    def _picture(self, picture: PagePicture, last: int) -> int:
-        if self._on_picture is None or not last < picture.number <= MAX_PAGES:
-            raise BrokenResult("an unwanted picture")
-        self._on_picture(picture)
-        return picture.number
+    def _connect(self) -> socket.socket:
+        if self._started_by != os.getpid() or self._process is None or self._process.poll() is not None:
+            self._disconnect()
+        if self._control is None:
+            self._control, child_ends = socket.socketpair()
+            with child_ends:
+                self._process = self._spawn(child_ends)
+            self._started_by = os.getpid()
+        return self._control
+
+    def _spawn(self, child_ends: socket.socket) -> subprocess.Popen[bytes]:
+        """Start the server with an environment of its own.
+
+        No key may reach a process that reads strangers' files.
+        """
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "documents.extractors.sandbox.fork_server", str(self._idle_s)],
+                stdin=child_ends.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={"PYTHONPATH": str(_ROOT), "PATH": os.defpath, "LANG": "C.UTF-8"},
+                start_new_session=True,
+            )
+        except OSError as exc:
+            raise ForkServerUnavailable from exc
+        threading.Thread(
+            target=process.wait, name="fork-server-reaper", daemon=True
+        ).start()  # leaves no zombie
+        return process
+
+    def _disconnect(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        self._process = self._control = None
 
 
 log = logging.getLogger(__name__)
@@ -84,12 +121,12 @@ _STARTS = 3
 
 
 class SandboxedExtractor:
-    """TextExtractor whose parsers run in jailed, short-lived processes: at most `processes` at once.
+    """TextExtractor whose parsers run in jailed, short-lived processes, at most `processes` at once.
 
-    Every file is first tried briefly. What takes longer starts again in a slow lane that leaves one process
-    free (if there are two), so that a handful of bombs does not keep ordinary files waiting.
-    pdf_reader: "auto", "pdfium" or "pypdf". wait_s: how long a file waits for a free process.
-    ocr: "auto", "on" or "off"; ocr_languages: of Tesseract, such as "eng+deu", "" for what is installed.
+    Every file is first tried briefly. What takes longer starts again in a slow lane that leaves one
+    process free (if there are two), so that a handful of bombs does not keep ordinary files waiting.
+    pdf_reader: "auto", "pdfium" or "pypdf". wait_s: how long a file waits for a free process. ocr: "auto",
+    "on" or "off"; ocr_languages: of Tesseract, such as "eng+deu", "" for what is installed.
     """
 
     def __init__(
@@ -108,10 +145,12 @@ class SandboxedExtractor:
         if processes < 1:
             raise ValueError("processes must be at least 1.")
         self._pdf_reader, self._wait_s = pdf_reader, wait_s
-        self._free = Turns(processes)
-        self._slow_lane = Turns(max(1, processes - 1))
-        self._nursery = Nursery()
-        self._scans = Scans(ocr, tuple(re.findall(r"[\w/-]+", ocr_languages)), Turns(1))
+        self._processes = FairSemaphore(processes)
+        self._slow_lane = FairSemaphore(max(1, processes - 1))
+        self._fork_server = ForkServer()
+        self._page_recognizer = PageRecognizer(
+            ocr, tuple(re.findall(r"[\w/-]+", ocr_languages)), FairSemaphore(1)
+        )
 
     def extract(
         self,
@@ -122,54 +161,57 @@ class SandboxedExtractor:
         on_progress: OnProgress | None = None,
         patient: bool = False,
     ) -> Extraction:
-        job = Job(self._pdf_reader, name_kind(filename), sources, patient=patient)
+        job = Job(self._pdf_reader, guess_name_kind(filename), sources, patient=patient)
         try:
-            found = self._read(path, job, Listener(on_progress))
-            found = self._scans.complete(
-                found,
+            extraction = self._read(path, job, ResultListener(on_progress))
+            extraction = self._page_recognizer.complete(
+                extraction,
                 partial(self._draw, path),
                 patient=patient,
-                on_page=_counting(found, on_progress),
+                on_page=_count_pages(extraction, on_progress),
             )
-            if not has_text(found.text):
+            if not has_text(extraction.text):
                 raise Unreadable(NO_TEXT)
         except Unreadable as exc:
             raise UnreadableDocument(str(exc)) from None
-        return found
+        return extraction
 
-    def _read(self, path: Path, job: Job, listener: Listener) -> Extraction:
-        with self._turn(self._free), suppress(BrokenResult):
+    def _read(self, path: Path, job: Job, listener: ResultListener) -> Extraction:
+        with self._permit(self._processes), suppress(BrokenResult):
             brief = replace(job, brief=True)
-            return self._result(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
-        with self._turn(self._slow_lane), self._turn(self._free):
-            return self._patiently(path, job, listener)
+            return self._run_job(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
+        with self._permit(self._slow_lane), self._permit(self._processes):
+            return self._read_slowly(path, job, listener)
 
     def _draw(self, path: Path, page: int) -> PagePicture | None:
-        """In a jailed process of its own: a page that cannot be drawn costs no other page."""
+        """Draw a page in a jailed process of its own: a page that cannot be drawn costs no other page."""
         pictures: list[PagePicture] = []
         job = Job("pdfium", draw=page)
-        with suppress(BrokenResult, Unreadable, DependencyUnavailable), self._turn(self._free):
-            self._result(path, job, time.monotonic() + DRAW_WALL_S, Listener(None, pictures.append))
+        with suppress(BrokenResult, Unreadable, DependencyUnavailable), self._permit(self._processes):
+            self._run_job(path, job, time.monotonic() + DRAW_WALL_S, ResultListener(None, pictures.append))
         return pictures[0] if pictures and pictures[0].number == page else None
 
     @contextmanager
-    def _turn(self, lane: Turns) -> Iterator[None]:
-        if not lane.acquire(self._wait_s):
+    def _permit(self, semaphore: FairSemaphore) -> Iterator[None]:
+        if not semaphore.acquire(self._wait_s):
             raise DependencyUnavailable(
                 "Too many documents are being read; try again soon.", retry_after_s=10
             )
         try:
             yield
         finally:
-            lane.release()
+            semaphore.release()
 
-    def _patiently(self, path: Path, job: Job, listener: Listener) -> Extraction:
-        """A PDF that kills PDFium's process at once gets a try with pypdf, within the same time."""
+    def _read_slowly(self, path: Path, job: Job, listener: ResultListener) -> Extraction:
+        """Read without the brief limit.
+
+        A PDF that kills PDFium's process at once is tried with pypdf in that time.
+        """
         started = time.monotonic()
         for pdf_reader in (job.pdf_reader, "pypdf"):
             try:
                 chosen = replace(job, pdf_reader=pdf_reader)
-                return self._result(path, chosen, started + job.wall_s, listener)
+                return self._run_job(path, chosen, started + job.wall_s, listener)
             except BrokenResult as exc:
                 log.info("extractor ended early", extra={"pdf_reader": pdf_reader, "reason": str(exc)})
             quick = time.monotonic() - started <= _QUICK_S
@@ -177,42 +219,48 @@ class SandboxedExtractor:
                 break
         raise Unreadable(OUT_OF_LIMITS)
 
-    def _result(self, path: Path, job: Job, deadline: float, listener: Listener) -> Extraction:
+    def _run_job(self, path: Path, job: Job, deadline: float, listener: ResultListener) -> Extraction:
         for _ in range(_STARTS):
-            with self._child(path, job) as said:
+            with self._child(path, job) as result_fd:
                 try:
-                    return unpack(listener.hear(said, deadline))
+                    return unpack(listener.receive(result_fd, deadline))
                 except NeverStarted:
                     continue
-        raise _cannot_read()
+        raise _unavailable_error()
 
     @contextmanager
     def _child(self, path: Path, job: Job) -> Iterator[int]:
-        """The descriptor on which a new child is heard. A child that is left before its end is killed."""
-        with ExitStack() as ours:
+        """Start a child and give the descriptor of its result pipe.
+
+        Leaving the block early kills the child.
+        """
+        with ExitStack() as parent_ends:
             try:
-                with ExitStack() as theirs:
-                    said, target = _pipe(reader=ours, writer=theirs)
-                    leash, _ = _pipe(reader=theirs, writer=ours)
-                    source = theirs.enter_context(path.open("rb"))
-                    self._nursery.start(job, source.fileno(), target, leash)
-            except (NurseryGone, OSError) as exc:  # no process, no descriptor, or the file cannot be opened
-                raise _cannot_read() from exc
-            yield said
+                with ExitStack() as child_ends:
+                    result_fd, target = _open_pipe(reader=parent_ends, writer=child_ends)
+                    cancel_fd, _ = _open_pipe(reader=child_ends, writer=parent_ends)
+                    source = child_ends.enter_context(path.open("rb"))
+                    self._fork_server.start(job, source.fileno(), target, cancel_fd)
+            except (
+                ForkServerUnavailable,
+                OSError,
+            ) as exc:  # no process, no descriptor, or the file cannot be opened
+                raise _unavailable_error() from exc
+            yield result_fd
 
 
-def _pipe(*, reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
-    """Each end is closed by its own stack."""
+def _open_pipe(*, reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """Open a pipe whose ends are closed by two stacks."""
     read_end, write_end = os.pipe()
     reader.callback(os.close, read_end)
     writer.callback(os.close, write_end)
     return read_end, write_end
 
 
-def _counting(extraction: Extraction, on_progress: OnProgress | None) -> OnPage:
-    """The pages that are pictures come after all others."""
+def _count_pages(extraction: Extraction, on_progress: OnProgress | None) -> OnPage:
+    """Return a callback that counts recognized pages after all others, which are read by then."""
     total = len(extraction.pages)
-    others = total - len(pages_to_recognise(extraction))
+    others = total - len(pages_to_recognize(extraction))
 
     def on_page(pictures_done: int) -> None:
         if on_progress:
@@ -221,7 +269,7 @@ def _counting(extraction: Extraction, on_progress: OnProgress | None) -> OnPage:
     return on_page
 
 
-def _cannot_read() -> DependencyUnavailable:
+def _unavailable_error() -> DependencyUnavailable:
     return DependencyUnavailable("Documents cannot be read now.", retry_after_s=10)
 
 

@@ -1,15 +1,23 @@
-"""How an extraction travels out of the sandbox: one line of JSON, then the text as UTF-8.
+"""The protocol by which a jailed child reports to its parent: framed messages over one pipe.
 
-What comes back is as little to be trusted as the file: it is bounded while it is read, and checked.
+A frame is its kind (one byte), the length of its body (4 bytes, big endian) and the body. An extraction is
+one line of JSON, then its text as UTF-8. What comes out of the jail is as little to be trusted as the file:
+the parent limits the size of every frame and checks its content.
 """
 
 import json
+import os
+import struct
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from select import POLLIN, poll
 from typing import Any, get_args
 
-from documents.extractors.failures import Unreadable
-from documents.extractors.pdf.pages import MAX_TEXT_BYTES
-from documents.types import ALL_SOURCES, Block, ChunkType, ExtractedPage, Extraction, Heading
+from documents.extractors.failures import MAX_PAGES, MAX_TEXT_BYTES, Unreadable
+from documents.extractors.job import PagePicture
+from documents.protocols import OnProgress
+from documents.types import ALL_SOURCES, Block, ChunkType, ExtractedPage, Extraction, Heading, ReadingProgress
 
 MAX_HEADER_BYTES = 8 * 1024 * 1024
 MAX_RESULT_BYTES = MAX_HEADER_BYTES + MAX_TEXT_BYTES
@@ -17,11 +25,11 @@ _KINDS = frozenset(get_args(ChunkType))
 
 
 class NeverStarted(Exception):
-    """The job was lost before a process took it: the nursery left at that moment."""
+    """The job was lost before a process took it: the fork server ended at that moment."""
 
 
 class BrokenResult(Exception):
-    """The sandbox ended before its result was whole, or sent nonsense."""
+    """The child ended before its result was whole, or sent nonsense."""
 
 
 def pack(extraction: Extraction) -> bytes:
@@ -29,19 +37,19 @@ def pack(extraction: Extraction) -> bytes:
     del header["text"]
     text = extraction.text.encode()
     header["text_bytes"] = len(text)
-    return _line(header) + text
+    return _pack_header(header) + text
 
 
 def pack_failure(failure: Unreadable) -> bytes:
-    return _line({"unreadable": str(failure)})
+    return _pack_header({"unreadable": str(failure)})
 
 
-def _line(header: dict[str, Any]) -> bytes:
+def _pack_header(header: dict[str, Any]) -> bytes:
     return json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
 def unpack(raw: bytes) -> Extraction:
-    """Raises Unreadable if the sandbox says so, BrokenResult if this is no whole result."""
+    """Return the extraction. Raises Unreadable if that is the result, BrokenResult if it is not whole."""
     line, _, text_bytes = raw.partition(b"\n")
     try:
         header = json.loads(line)
@@ -49,20 +57,20 @@ def unpack(raw: bytes) -> Extraction:
             raise Unreadable(str(header["unreadable"]))
         if header.pop("text_bytes") != len(text_bytes):
             raise BrokenResult("cut off")
-        return _checked(header, text_bytes.decode())
+        return _parse_extraction(header, text_bytes.decode())
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
         raise BrokenResult("not an extraction") from exc
 
 
-def _checked(header: dict[str, Any], text: str) -> Extraction:
+def _parse_extraction(header: dict[str, Any], text: str) -> Extraction:
     pages = tuple(
         ExtractedPage(**page | {"warnings": tuple(page["warnings"])}) for page in header.pop("pages")
     )
     headings = tuple(Heading(**heading) for heading in header.pop("headings"))
     blocks = tuple(Block(**block) for block in header.pop("blocks"))
-    _check_places([edge for page in pages for edge in (page.start_char, page.end_char)], text)
-    _check_places([heading.start_char for heading in headings], text)
-    _check_places([edge for block in blocks for edge in (block.start_char, block.end_char)], text)
+    _check_offsets([edge for page in pages for edge in (page.start_char, page.end_char)], text)
+    _check_offsets([heading.start_char for heading in headings], text)
+    _check_offsets([edge for block in blocks for edge in (block.start_char, block.end_char)], text)
     warnings = tuple(header.pop("warnings"))
     words = [header["title"], *header["metadata"].values(), *warnings]
     kinds_known = all(block.kind in _KINDS for block in blocks) and header["source"] in ALL_SOURCES
@@ -71,7 +79,162 @@ def _checked(header: dict[str, Any], text: str) -> Extraction:
     return Extraction(text=text, pages=pages, headings=headings, blocks=blocks, warnings=warnings, **header)
 
 
-def _check_places(places: list[int], text: str) -> None:
-    """In order and inside the text."""
-    if places and (places != sorted(places) or places[0] < 0 or places[-1] > len(text)):
-        raise BrokenResult("places outside the text")
+def _check_offsets(offsets: list[int], text: str) -> None:
+    """Raise BrokenResult unless the offsets are in order and inside the text."""
+    if offsets and (offsets != sorted(offsets) or offsets[0] < 0 or offsets[-1] > len(text)):
+        raise BrokenResult("offsets outside the text")
+
+
+STARTED = b"+"  # sent before the file is touched; empty
+PROGRESS = b"p"  # pages done, pages in all
+PICTURE = b"i"  # a page number, width, height, and the page in grey, 8 bits a pixel, rows from the top
+RESULT = b"r"  # the last one; see wire.py
+
+MAX_PICTURE_PIXELS = 32 * 1024 * 1024  # A3 at 300 dpi has 17 million
+_HEAD = struct.Struct("!cI")
+_PROGRESS = struct.Struct("!II")
+_PICTURE = struct.Struct("!III")
+_MAX_BODY = {
+    STARTED: 0,
+    PROGRESS: _PROGRESS.size,
+    PICTURE: _PICTURE.size + MAX_PICTURE_PIXELS,
+    RESULT: MAX_RESULT_BYTES,
+}
+_BLOCK_BYTES = 1 << 20
+_PROGRESS_EVERY_S = 0.2
+
+
+class PipeReporter:
+    """The Reporter that writes frames to the child's end of the pipe."""
+
+    def __init__(self, target: int) -> None:
+        self._target, self._next = target, 0.0
+
+    def started(self) -> None:
+        self._send(STARTED, b"")
+
+    def progress(self, pages_done: int, pages_total: int) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _PROGRESS_EVERY_S
+            self._send(PROGRESS, _PROGRESS.pack(pages_done, pages_total))
+
+    def picture(self, picture: PagePicture) -> None:
+        self._send(PICTURE, _PICTURE.pack(picture.number, picture.width, picture.height), picture.grey)
+
+    def result(self, packed: bytes) -> None:
+        self._send(RESULT, packed)
+
+    def _send(self, kind: bytes, *parts: bytes) -> None:
+        for part in (_HEAD.pack(kind, sum(map(len, parts))), *parts):
+            rest = memoryview(part)
+            while rest:
+                rest = rest[os.write(self._target, rest) :]
+
+
+def read_frames(descriptor: int, deadline: float) -> Iterator[tuple[bytes, bytes]]:
+    """Yield (kind, body) until the other end closes; a frame that this cuts off is dropped.
+
+    deadline: as time.monotonic() counts. Raises BrokenResult past it, and for a frame of unknown kind or
+    size.
+    """
+    source = _PipeReader(descriptor, deadline)
+    while head := source.read(_HEAD.size):
+        kind, length = _HEAD.unpack(head)
+        if length > _MAX_BODY.get(kind, -1):
+            raise BrokenResult("no such message")
+        body = source.read(length)
+        if body is None:
+            return
+        yield kind, body
+
+
+def parse_progress(body: bytes) -> tuple[int, int]:
+    """Raises BrokenResult."""
+    if len(body) != _PROGRESS.size:
+        raise BrokenResult("no progress")
+    pages_done, pages_total = _PROGRESS.unpack(body)
+    return pages_done, pages_total
+
+
+def parse_picture(body: bytes) -> PagePicture:
+    """Raises BrokenResult."""
+    if len(body) < _PICTURE.size:
+        raise BrokenResult("no picture")
+    number, width, height = _PICTURE.unpack_from(body)
+    grey = body[_PICTURE.size :]
+    if not number or not width or not height or width * height != len(grey):
+        raise BrokenResult("no picture")
+    return PagePicture(number, width, height, grey)
+
+
+class _PipeReader:
+    """Reads exact numbers of bytes from a pipe, until a deadline."""
+
+    def __init__(self, descriptor: int, deadline: float) -> None:
+        self._descriptor, self._deadline = descriptor, deadline
+        self._poller = poll()
+        self._poller.register(descriptor, POLLIN)
+
+    def read(self, size: int) -> bytes | None:
+        """Return `size` bytes; None if the pipe ends before."""
+        blocks: list[bytes] = []
+        while size:
+            left_s = self._deadline - time.monotonic()
+            if left_s <= 0 or not self._poller.poll(1000 * left_s):
+                raise BrokenResult("out of time")
+            block = os.read(self._descriptor, min(size, _BLOCK_BYTES))
+            if not block:
+                return None
+            blocks.append(block)
+            size -= len(block)
+        return b"".join(blocks)
+
+
+OnPicture = Callable[[PagePicture], None]
+
+
+class ResultListener:
+    """Passes a child's progress and pictures to callbacks, over all attempts at a file.
+
+    Progress never goes back.
+
+    on_picture: None where no pictures are expected; a child that sends one all the same is broken.
+    """
+
+    def __init__(self, on_progress: OnProgress | None = None, on_picture: OnPicture | None = None) -> None:
+        self._on_progress, self._on_picture = on_progress, on_picture
+        self._pages_done = 0
+
+    def receive(self, descriptor: int, deadline: float) -> bytes:
+        """Read frames and return the packed result.
+
+        Raises BrokenResult, NeverStarted, and what callbacks raise.
+        """
+        started, last_picture = False, 0
+        for kind, body in read_frames(descriptor, deadline):
+            if kind == STARTED:
+                started = True
+            elif kind == RESULT:
+                return body
+            elif kind == PROGRESS:
+                self._handle_progress(*parse_progress(body))
+            elif kind == PICTURE:
+                last_picture = self._handle_picture(parse_picture(body), last_picture)
+        if started:
+            raise BrokenResult("ended early")
+        raise NeverStarted
+
+    def _handle_progress(self, pages_done: int, pages_total: int) -> None:
+        if not 0 <= pages_done <= pages_total <= MAX_PAGES:
+            raise BrokenResult("impossible progress")
+        if pages_done > self._pages_done:
+            self._pages_done = pages_done
+            if self._on_progress:
+                self._on_progress(ReadingProgress(pages_done, pages_total))
+
+    def _handle_picture(self, picture: PagePicture, last: int) -> int:
+        if self._on_picture is None or not last < picture.number <= MAX_PAGES:
+            raise BrokenResult("an unwanted picture")
+        self._on_picture(picture)
+        return picture.number

@@ -39,11 +39,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from documents.access import keys
+        from documents import api_keys
 
         named = options["collection"]
         try:
-            key, text = keys.create_key(
+            key, text = api_keys.create_key(
                 name=options["name"],
                 scope=options["scope"],
                 collections=None if named is None else _collections(named),
@@ -57,12 +57,12 @@ class Command(BaseCommand):
 
 def _collections(names: list[str]) -> list[Collection]:
     """Each once. Raises CommandError naming the one that does not exist."""
-    from documents.library.collections import named_collection
+    from documents.library.collections import find_collection
 
     found = {}
     for name in names:
         try:
-            collection = named_collection(name, access=FULL)
+            collection = find_collection(name, access=FULL)
         except NotFound as exc:
             raise CommandError(f"There is no collection {name!r}.") from exc
         found[collection.id] = collection

@@ -15,11 +15,11 @@ class Command(BaseCommand):
         parser.add_argument("prefix", help="as list_api_keys shows it (kx_…), or the key's id")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from documents.access import keys
+        from documents import api_keys
 
         try:
-            key = keys.find_key(options["prefix"])
-            keys.revoke_key(key.id)
+            key = api_keys.find_key(options["prefix"])
+            api_keys.revoke_key(key.id)
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc
         self.stdout.write(f"Key {key.prefix} ({key.name}) is revoked.")

@@ -29,11 +29,11 @@ class Command(BaseCommand):
         parser.add_argument("--force", action="store_true", help="replace the file if there is one")
 
     def handle(self, *args: Any, name: str, file: str, force: bool, **options: Any) -> None:
-        from documents.library.collections import named_collection
+        from documents.library.collections import find_collection
         from embeddings.transfer import export_collection
 
         try:
-            collection = named_collection(name, access=FULL)
+            collection = find_collection(name, access=FULL)
             with _target(file, force=force) as target:
                 done = export_collection(collection, target)
         except KnowlexError as exc:

@@ -62,7 +62,7 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _ingest(self, **options: Any) -> tuple[list[FileResult], list[str]]:
-        from documents.ingest.folders import candidates
+        from documents.ingest.folders import list_files
         from documents.library.collections import chunking_settings
         from embeddings.management.displays import Display
         from embeddings.work.bulk import BulkIngest
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         chosen = {name: options[name] for name in names if options[name] is not None}
         chunking = chunking_settings(collection, chosen)
         paths, include = options["paths"], options["include"]
-        total = sum(1 for _ in candidates(paths, include=include))
+        total = sum(1 for _ in list_files(paths, include=include))
         if not total:
             raise CommandError("There are no files to ingest at these paths.")
         results: list[FileResult] = []
@@ -83,7 +83,7 @@ class Command(BaseCommand):
         ):
             try:
                 for found in _steps(
-                    bulk, candidates(paths, include=include), jobs, wait=not options["no_wait"]
+                    bulk, list_files(paths, include=include), jobs, wait=not options["no_wait"]
                 ):
                     results += found
                     display.show(bulk.numbers, found)
@@ -96,10 +96,10 @@ class Command(BaseCommand):
         return results, jobs
 
     def _collection(self, name: str, *, create: bool) -> Collection:
-        from documents.library.collections import create_collection, named_collection
+        from documents.library.collections import create_collection, find_collection
 
         try:
-            return named_collection(name, access=FULL)
+            return find_collection(name, access=FULL)
         except NotFound:
             if create:
                 return create_collection(access=FULL, name=name)

@@ -25,12 +25,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, collection: str | None, everything: bool, **options: Any) -> None:
-        from documents.library.collections import named_collection
+        from documents.library.collections import find_collection
         from embeddings.lexical.reindexing import reindex
 
         documents, chunks = Counter[str](), 0
         try:
-            id_ = named_collection(collection, access=FULL).id if collection else None
+            id_ = find_collection(collection, access=FULL).id if collection else None
             for done in reindex(collection=id_, everything=everything):
                 documents[done.language or "unknown"] += 1
                 chunks += done.chunks

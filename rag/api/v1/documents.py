@@ -8,8 +8,8 @@ from documents.access.scopes import access_of
 from documents.ingest.idempotency import KEY_HEADER, answer_once, checked_key
 from documents.ingest.requests import replace_request
 from documents.library import listing
-from documents.library.collections import named_collection
-from documents.library.listing import Wanted, page_report
+from documents.library.collections import find_collection
+from documents.library.listing import DocumentFilter, page_report
 from embeddings.tasks import tell_shipping
 from embeddings.vectors.storage_used import embedded_by
 from embeddings.work import ingestion
@@ -30,8 +30,8 @@ def index(request: HttpRequest) -> HttpResponse:
     access, asked = access_of(request), request.GET
     page = page_asked(asked, of="documents", sorts=listing.SORTS, default="-created_at")
     named = named_in(asked)
-    wanted = Wanted(
-        collection_id=None if named is None else named_collection(named, access=access).id,
+    wanted = DocumentFilter(
+        collection_id=None if named is None else find_collection(named, access=access).id,
         job_id=optional_id(asked, "job_id"),
         status=choice(asked, "status", listing.STATUSES),
         type=choice(asked, "type", listing.TYPES),
@@ -48,7 +48,7 @@ def index(request: HttpRequest) -> HttpResponse:
 def show(request: HttpRequest, document_id: str) -> HttpResponse:
     id_ = parse_id(document_id, field="document_id")
     entry = listing.get_document(id_, access=access_of(request))
-    text = listing.document_text(id_, max_chars=MAX_TEXT_CHARS)
+    text = listing.get_document_text(id_, max_chars=MAX_TEXT_CHARS)
     return json_response({**_body(entry), "content": text})
 
 

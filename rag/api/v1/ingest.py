@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from documents.access.scopes import access_of
 from documents.ingest.idempotency import KEY_HEADER, answer_once, checked_key
 from documents.ingest.requests import ingest_request
-from documents.library.collection_settings import named_settings
+from documents.library.collection_settings import job_settings_by_name
 from embeddings.work import ingestion
 from embeddings.work.ingestion import ItemReport, JobReport
 from knowlex.base.errors import InvalidInput
@@ -83,7 +83,7 @@ def _job(job: JobReport) -> dict[str, Any]:
         "stalled": job.stalled,
         "collection_id": job.collection_id,
         "collection": job.collection_name,
-        "settings": named_settings(job.settings),
+        "settings": job_settings_by_name(job.settings),
         "origin": job.origin,
         "progress": {
             "total": job.total,

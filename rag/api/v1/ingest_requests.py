@@ -11,7 +11,7 @@ from documents.ingest import jobs
 from documents.ingest.idempotency import Reply
 from documents.ingest.requests import Brought
 from documents.library import listing
-from documents.library.collections import chunking_settings, get_collection, named_collection
+from documents.library.collections import chunking_settings, find_collection, get_collection
 from embeddings import tasks
 from knowlex.base.errors import InvalidInput, NotFound
 
@@ -72,7 +72,7 @@ def _tell(documents: int) -> None:
 def _collection(name_or_id: str | None, access: Access) -> Any:
     """A name that nobody has is bad input; an id that nobody has is an unknown id."""
     try:
-        return named_collection(name_or_id, access=access)
+        return find_collection(name_or_id, access=access)
     except NotFound as exc:
         exc.details["field"] = "collection_id"
         try:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from documents.text.languages import language_of
+from documents.text.languages import detect_language
 from embeddings.protocols import Embedder
 from embeddings.types import Vector
 from knowlex.base.errors import EmbedderError, RetrievalFailed, VectorStoreFailed
@@ -163,7 +163,9 @@ def _languages_of(candidates: Iterable[Candidate]) -> dict[str, str]:
     texts: dict[str, list[str]] = {}
     for one in candidates:
         texts.setdefault(one.name, []).append(one.content)
-    return {name: language_of("\n\n".join(contents[:LANGUAGE_PIECES])) for name, contents in texts.items()}
+    return {
+        name: detect_language("\n\n".join(contents[:LANGUAGE_PIECES])) for name, contents in texts.items()
+    }
 
 
 def _looked_at(task: "asyncio.Future[int]") -> None:

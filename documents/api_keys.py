@@ -1,0 +1,159 @@
+"""API keys: made, found by their prefix, compared by their hash, revoked. A key in clear is never kept."""
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from documents.access.scopes import SCOPES, Access, Scope
+from documents.models import ApiKey, ApiKeyCollection, Collection
+from documents.text.characters import is_control_character
+from knowlex.base.errors import InvalidInput, NotFound
+from knowlex.db import pool
+from knowlex.db.threads import with_retries
+from knowlex.web.fields import check_storable
+
+REFUSED = "Invalid or expired API key"
+MAX_NAME = 255
+_PREFIX_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
+_SHAPE = re.compile(r"(kx_[a-z0-9]{8})_[A-Za-z0-9_-]{43}", re.ASCII)
+# One statement: the keys, what each is bound to, and whether its last use is worth writing down again.
+_LIVE = """
+    SELECT k.id, k.prefix, k.hash, k.scope,
+        CASE WHEN k.bound THEN ARRAY(
+            SELECT b.collection_id FROM documents_apikeycollection b WHERE b.key_id = k.id
+        ) END AS collection_ids,
+        coalesce(k.last_used_at < now() - interval '1 minute', true) AS unnoted
+    FROM documents_apikey k
+    WHERE k.prefix = ANY(%s) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+"""
+_NOTE_USE = """
+    UPDATE documents_apikey SET last_used_at = now()
+    WHERE id = %s AND coalesce(last_used_at < now() - interval '1 minute', true) RETURNING id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveKey:
+    """Whom a key lets in. unnoted: its last use was written down more than a minute ago, or never."""
+
+    hash: str
+    access: Access
+    unnoted: bool
+
+    def is_opened_by(self, text: str) -> bool:
+        """Compared in constant time."""
+        return hmac.compare_digest(self.hash, hash_key(text))
+
+
+def create_key(
+    *,
+    name: str,
+    scope: str = "read",
+    collections: Sequence[Collection] | None = None,
+    expires_at: datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """A new key, and its text in clear, which nobody can ever read again.
+
+    collections: the only ones it may use; None for all, those to come included. expires_at: aware, None for
+    never. Raises InvalidInput, naming the field.
+    """
+    prefix = "kx_" + "".join(secrets.choice(_PREFIX_LETTERS) for _ in range(8))
+    text = f"{prefix}_{secrets.token_urlsafe(32)}"
+    key = ApiKey(
+        name=_check_name(name),
+        scope=_check_scope(scope),
+        prefix=prefix,
+        hash=hash_key(text),
+        bound=collections is not None,
+        expires_at=_check_expiry(expires_at),
+    )
+    if collections is not None and not collections:
+        raise InvalidInput("Name at least one collection, or none at all for every one.", field="collections")
+    with_retries(lambda: _store(key, collections or ()))
+    return key, text
+
+
+def revoke_key(key_id: UUID) -> None:
+    """From the next request on the key is refused. Raises NotFound; once more does no harm."""
+    with_retries(lambda: ApiKey.objects.unrevoked().filter(id=key_id).update(revoked_at=timezone.now()))
+    if not with_retries(ApiKey.objects.filter(id=key_id).exists):
+        raise NotFound("API key not found.")
+
+
+def find_key(prefix_or_id: str) -> ApiKey:
+    """By what `list_api_keys` shows of it. Raises NotFound."""
+    key = with_retries(ApiKey.objects.shown_as(prefix_or_id).first)
+    if key is None:
+        raise NotFound(f"No API key begins with {prefix_or_id[:40]!r} or has it as its id.")
+    return key
+
+
+def has_live_key() -> bool:
+    return with_retries(ApiKey.objects.live().exists)
+
+
+def hash_key(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def prefix_of(text: str) -> str | None:
+    """Under which the key is stored; None if it cannot be one of ours."""
+    shape = _SHAPE.fullmatch(text)
+    return None if shape is None else shape[1]
+
+
+async def fetch_live_keys(prefixes: Sequence[str]) -> dict[str, LiveKey]:
+    """Those with these prefixes that are neither revoked nor expired, in one statement.
+
+    Raises DatabaseUnavailable.
+    """
+    rows = await pool.fetch_all(_LIVE, [list(prefixes)])
+    return {row["prefix"]: _parse_live_key(row) for row in rows}
+
+
+def _parse_live_key(row: pool.Row) -> LiveKey:
+    ids = row["collection_ids"]
+    access = Access(row["scope"], None if ids is None else tuple(ids), row["id"])
+    return LiveKey(row["hash"], access, row["unnoted"])
+
+
+async def record_use(key_id: UUID) -> None:
+    """Write down that the key was used now, if that was not done within the last minute."""
+    await pool.fetch_all(_NOTE_USE, [key_id])
+
+
+@transaction.atomic
+def _store(key: ApiKey, collections: Sequence[Collection]) -> None:
+    key.save(force_insert=True)
+    ApiKeyCollection.objects.bulk_create(
+        ApiKeyCollection(key=key, collection=collection) for collection in collections
+    )
+
+
+def _check_name(name: str) -> str:
+    name = check_storable(name, "name").strip()
+    if not name or len(name) > MAX_NAME:
+        raise InvalidInput(f"name must have 1 to {MAX_NAME} characters.", field="name")
+    if any(map(is_control_character, name)):  # lists show a key a line
+        raise InvalidInput("name must not hold control characters.", field="name")
+    return name
+
+
+def _check_scope(scope: str) -> Scope:
+    if scope not in SCOPES:
+        raise InvalidInput(f"scope must be one of {', '.join(SCOPES)}.", field="scope")
+    return scope
+
+
+def _check_expiry(expires_at: datetime | None) -> datetime | None:
+    if expires_at is not None and expires_at <= timezone.now():
+        raise InvalidInput("The key would have expired already.", field="expires_at")
+    return expires_at

@@ -1,0 +1,201 @@
+"""Who asks: every request gets its `access` here, before any of its body is read."""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.decorators import async_only_middleware
+
+from documents import api_keys
+from documents.access.scopes import FULL, Access
+from documents.api_keys import LiveKey
+from knowlex.base.errors import DatabaseUnavailable, KnowlexError, Unauthorized
+from knowlex.web.cross_origin import SAFE_METHODS
+from knowlex.web.rate_limit import LocalWindows, peer_address
+
+REMEMBERED = 10_000  # digests of wrong keys, and of right ones
+WRONG_S = 5.0  # so long a wrong key is known to be wrong: one that is put right works that late
+RIGHT_S = 600.0
+GUESSES, GUESS_WINDOW_S = 100, 60  # wrong keys of an address, after which keys not seen before have to wait:
+PACE_S = 0.2
+LIMIT_S = 4.8  # for an answer, with the database gone
+
+
+class KeyCache:
+    """Of one process. Keys themselves are not remembered, only their digests.
+
+    A key that was right is looked up each time: revoked, it is refused at once. Nobody is locked out for
+    others' guesses, which may come from the same address: a new key only waits a moment.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._wrong, self._right = _ExpiringSet(WRONG_S, clock), _ExpiringSet(RIGHT_S, clock)
+        self._guesses = LocalWindows()
+        self._lookups = _BatchedLookups()
+
+    async def key_of(self, text: str, address: str) -> LiveKey:
+        """Raises Unauthorized; DatabaseUnavailable within 5 s."""
+        prefix, digest = api_keys.prefix_of(text), api_keys.hash_key(text)
+        if prefix is None or digest in self._wrong:
+            raise Unauthorized(api_keys.REFUSED)
+        if digest not in self._right and self._guesses.so_far(address)[0] >= GUESSES:
+            await asyncio.sleep(PACE_S)
+        key = await self._lookups.find(prefix)
+        if key is None or not key.is_opened_by(text):
+            self._wrong.add(digest)
+            self._guesses.count(address, GUESS_WINDOW_S)
+            raise Unauthorized(api_keys.REFUSED)
+        self._right.add(digest)
+        return key
+
+
+class _BatchedLookups:
+    """One statement at a time; whoever comes meanwhile shares the next one, a crowd in all."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, asyncio.Future[LiveKey | None]] = {}
+        self._running: asyncio.Task[None] | None = None
+
+    async def find(self, prefix: str) -> LiveKey | None:
+        found = self._waiting.setdefault(prefix, asyncio.get_running_loop().create_future())
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._run())
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                return await asyncio.shield(found)
+        except TimeoutError:
+            raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
+
+    async def _run(self) -> None:
+        while self._waiting:
+            asked, self._waiting = self._waiting, {}
+            try:
+                live = await api_keys.fetch_live_keys(list(asked))
+            except Exception as exc:  # noqa: BLE001 (told to all who wait, who raise it)
+                _fail(asked, exc)
+            else:
+                for prefix, future in asked.items():
+                    future.set_result(live.get(prefix))
+
+
+def _fail(asked: dict[str, asyncio.Future[LiveKey | None]], exc: Exception) -> None:
+    for future in asked.values():
+        future.set_exception(exc)
+        future.exception()  # looked at: those who waited may all have left
+
+
+class _ExpiringSet:
+    """A bounded set whose members are forgotten after a while, the oldest first."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._seconds, self._clock = seconds, clock
+        self._until: dict[str, float] = {}
+
+    def __contains__(self, member: str) -> bool:
+        return self._until.get(member, 0.0) > self._clock()
+
+    def add(self, member: str) -> None:
+        self._until.pop(member, None)  # so that it goes to the end
+        if len(self._until) >= REMEMBERED:
+            del self._until[next(iter(self._until))]
+        self._until[member] = self._clock() + self._seconds
+
+
+Serve = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+log = logging.getLogger(__name__)
+_noting: dict[UUID, asyncio.Task[None]] = {}
+
+
+@async_only_middleware
+def identify(serve: Serve) -> Serve:
+    """Sets `request.access`, which `access_of` reads, or `request.refused`, which `admit` raises.
+
+    Whoever has a valid key is counted by it (`request.rate_client`), everybody else by the address: so the
+    limit comes between the two. Where no key is asked for, none is looked at, and all is allowed.
+    """
+    doorkeeper = KeyCache()
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        if not settings.REQUIRE_API_KEY:
+            request.access = FULL  # type: ignore[attr-defined]
+            return await serve(request)
+        if _is_open(request.path_info):
+            return await serve(request)
+        found = None
+        try:
+            found = await doorkeeper.key_of(_sent_key(request), peer_address(request))
+            request.access = found.access  # type: ignore[attr-defined]
+            request.rate_client = f"key:{found.access.key_id}"  # type: ignore[attr-defined]
+        except KnowlexError as exc:
+            request.refused = exc  # type: ignore[attr-defined]
+        try:
+            return await serve(request)
+        finally:
+            if found is not None and found.unnoted:
+                _schedule_use_record(found.access)
+
+    return middleware
+
+
+@async_only_middleware
+def admit(serve: Serve) -> Serve:
+    """Refuses who was not identified, and whose key may only read where something would be changed.
+
+    The scope is looked at here, too, and not only in the services: before a body is read, and for routes
+    that are yet to come. Raises Unauthorized, Forbidden, and what went wrong in checking.
+    """
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        refused, access = getattr(request, "refused", None), getattr(request, "access", None)
+        if refused is not None:
+            raise refused
+        if access is not None:
+            access.require(_needed_scope(request))
+        return await serve(request)
+
+    return middleware
+
+
+def _is_open(path: str) -> bool:
+    return path in settings.OPEN_PATHS or path.startswith(settings.OPEN_FOLDERS)
+
+
+def _needed_scope(request: HttpRequest) -> str:
+    asks = request.method == "POST" and _only_reads(request.path_info)
+    return "read" if asks or request.method in SAFE_METHODS else "write"
+
+
+def _only_reads(path: str) -> bool:
+    return path in settings.READING_PATHS or any(
+        re.fullmatch(pattern, path) for pattern in settings.READING_PATTERNS
+    )
+
+
+def _sent_key(request: HttpRequest) -> str:
+    """The one key that the headers hold. Raises Unauthorized for none, and for two that differ."""
+    scheme, _, credentials = request.headers.get("Authorization", "").strip().partition(" ")
+    bearer = credentials.strip() if scheme.lower() == "bearer" else ""
+    sent = {bearer, request.headers.get("X-API-Key", "").strip()} - {""}
+    if len(sent) != 1:
+        raise Unauthorized(api_keys.REFUSED)
+    return sent.pop()
+
+
+def _schedule_use_record(access: Access) -> None:
+    """Beside the answer, not before it; one at a time for each key."""
+    key_id = access.key_id
+    if key_id is not None and key_id not in _noting:
+        task = _noting[key_id] = asyncio.create_task(_record_use(key_id))
+        task.add_done_callback(lambda _: _noting.pop(key_id, None))
+
+
+async def _record_use(key_id: UUID) -> None:
+    try:
+        await api_keys.record_use(key_id)
+    except KnowlexError as exc:
+        log.warning("last use of a key not written", extra={"reason": exc.message})

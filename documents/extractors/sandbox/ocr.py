@@ -1,0 +1,290 @@
+"""Text recognition (OCR) by Tesseract for pages that are pictures, and warnings where it cannot be done."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+from typing import Literal
+
+from documents.extractors.cleaning import clean_page
+from documents.extractors.failures import MAX_TEXT_BYTES
+from documents.extractors.job import PagePicture
+from documents.extractors.pdf.layout import join_paragraphs
+from documents.extractors.sandbox.fair_semaphore import FairSemaphore
+from documents.types import ExtractedPage, Extraction
+
+PAGE_S = 20.0  # by the clock; its CPU time is limited too
+_LIST_S = 5.0
+_MAX_CHARS = 500_000  # of a page
+_MAX_LANGUAGES = 3  # each takes its time; more make it guess
+_JAIL = Path(__file__).with_name("jail.py")
+_LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_/-]{1,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tesseract:
+    """The installed program. binary: its absolute path. languages: installed ones, the first weighs most."""
+
+    binary: str
+    languages: tuple[str, ...]
+
+    def read(self, picture: PagePicture, *, timeout_s: float) -> str | None:
+        """Return the recognized text, "" if there is none; None if it failed or took too long."""
+        command = [self.binary, "stdin", "stdout", "-l", "+".join(self.languages), "--dpi", "300"]
+        found = _run_confined(command, picture.to_pnm(), timeout_s=min(timeout_s, PAGE_S))
+        return None if found is None else found[:_MAX_CHARS].replace("\f", "\n")
+
+
+def find_tesseract(languages: Sequence[str] = ()) -> Tesseract | None:
+    """Find Tesseract with those of `languages` that are installed.
+
+    Without any, English and others, at most 3.
+
+    None if it is not installed, or with none of these languages.
+    """
+    binary = shutil.which("tesseract")
+    if binary is None:
+        return None
+    installed = _installed_languages(os.path.realpath(binary))
+    if languages:
+        chosen = tuple(language for language in languages if language in installed)
+    else:
+        chosen = tuple(sorted(installed, key=lambda language: (language != "eng", language)))
+    return Tesseract(binary, chosen[:_MAX_LANGUAGES]) if chosen else None
+
+
+@lru_cache(maxsize=4)
+def _installed_languages(binary: str) -> tuple[str, ...]:
+    listed = _run_confined([binary, "--list-langs"], b"", timeout_s=_LIST_S) or ""
+    names = [line.strip() for line in listed.splitlines()]
+    return tuple(name for name in names if _LANGUAGE.fullmatch(name) and name != "osd" and "/" not in name)
+
+
+def _run_confined(command: Sequence[str], data: bytes, *, timeout_s: float) -> str | None:
+    """Return the program's output; None if it failed, or did not end in time and was killed."""
+    environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "OMP_THREAD_LIMIT": "1"}
+    if "TESSDATA_PREFIX" in os.environ:  # where the languages are, if they are elsewhere
+        environment["TESSDATA_PREFIX"] = os.environ["TESSDATA_PREFIX"]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(_JAIL), *command],
+            input=data,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=timeout_s,
+            env=environment,
+            cwd="/",
+            start_new_session=True,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+
+
+Draw = Callable[[int], PagePicture | None]  # a 1-based page -> its picture, None if it cannot be drawn
+_WORD = re.compile(r"\w{2,}|[\u2e80-\u9fff]")
+_FEWEST_WORDS = 2  # a single one is what Tesseract sees in a drawing or a stain
+UNREAD = "image_only"
+
+
+@dataclass(frozen=True, slots=True)
+class OcrBudget:
+    """What recognition may take for a file: seconds by the clock, and pages."""
+
+    seconds: float
+    pages: int
+
+
+BRIEF = OcrBudget(20.0, 20)  # somebody waits for the answer
+PATIENT = OcrBudget(600.0, 500)
+
+
+def pages_to_recognize(extraction: Extraction) -> list[int]:
+    return [page.number for page in extraction.pages if UNREAD in page.warnings]
+
+
+def recognize_pages(
+    pages: Sequence[int], draw: Draw, tesseract: Tesseract, budget: OcrBudget, done: Callable[[], None]
+) -> Iterator[tuple[int, str]]:
+    """Yield (page, its text) for each page that could be read; call `done` after every page.
+
+    A page without any text is yielded too, with "": it holds a picture only.
+    """
+    deadline = time.monotonic() + budget.seconds
+    for number in pages[: budget.pages]:
+        if time.monotonic() >= deadline:
+            return
+        picture = draw(number)
+        left_s = deadline - time.monotonic()
+        text = tesseract.read(picture, timeout_s=left_s) if picture and left_s > 0 else None
+        if text is not None:
+            yield number, _clean_text(text)
+        done()
+
+
+def insert_texts(extraction: Extraction, texts: Mapping[int, str]) -> Extraction:
+    """Return the extraction with these pages' texts in their places; all offsets behind them move.
+
+    texts: by page, which had none. A blank one leaves the page without text: there is nothing on it to read.
+    """
+    contents = _drop_excess_pages(
+        [texts.get(p.number) or extraction.text[p.start_char : p.end_char] for p in extraction.pages]
+    )
+    starts = list(accumulate((len(text) + 1 for text in contents), initial=0))
+    shift = _OffsetShift(extraction.pages, starts)
+    return replace(
+        extraction,
+        text="\n".join(contents),
+        pages=tuple(
+            _update_page(page, start, text, texts)
+            for page, start, text in zip(extraction.pages, starts, contents, strict=False)
+        ),
+        headings=tuple(replace(h, start_char=shift(h.start_char)) for h in extraction.headings),
+        blocks=tuple(
+            replace(b, start_char=shift(b.start_char), end_char=shift(b.end_char)) for b in extraction.blocks
+        ),
+    )
+
+
+def _update_page(page: ExtractedPage, start: int, text: str, texts: Mapping[int, str]) -> ExtractedPage:
+    moved = replace(page, start_char=start, end_char=start + len(text))
+    if page.number not in texts or (texts[page.number] and not text):
+        return moved
+    return replace(moved, read_by="ocr" if text else "none", warnings=("ocr",) if text else ("no_text",))
+
+
+def _drop_excess_pages(texts: list[str]) -> list[str]:
+    """Blank the pages that would make the text larger than a document may be: they stay unread."""
+    size, kept = 0, []
+    for text in texts:
+        size += len(text.encode())
+        kept.append(text if size <= MAX_TEXT_BYTES else "")
+    return kept
+
+
+class _OffsetShift:
+    """Maps offsets of the old text to the new one, for places in pages that have kept their text."""
+
+    def __init__(self, pages: Sequence[ExtractedPage], starts: Sequence[int]) -> None:
+        self._old = [page.start_char for page in pages]
+        self._new = starts
+
+    def __call__(self, place: int) -> int:
+        page = max(0, bisect_right(self._old, place) - 1)
+        return place - self._old[page] + self._new[page]
+
+
+def _clean_text(text: str) -> str:
+    """Join lines as on any page, within the paragraphs that Tesseract separates by blank lines."""
+    parts = (join_paragraphs(clean_page(part)) for part in text.split("\n\n"))
+    cleaned = "\n\n".join(part for part in parts if part)
+    return cleaned if len(_WORD.findall(cleaned)) >= _FEWEST_WORDS else ""
+
+
+OcrMode = Literal["auto", "on", "off"]
+OCR_MODES: tuple[OcrMode, ...] = ("auto", "on", "off")
+OnPage = Callable[[int], None]  # how many pages that are pictures are done
+
+_OFF = "text recognition (OCR) is turned off"
+_MISSING = "text recognition (Tesseract) is not installed"
+_BUSY = "text recognition was busy with other documents"
+_FAILED = "text recognition failed"
+_NO_TIME = {
+    True: "recognising more of them would take too long",
+    False: "an upload has no time to recognise more of them (a job has)",
+}
+_MOST_RANGES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecognizer:
+    """Completes extractions by text recognition.
+
+    mode: "off" never does; "auto" and "on" do if Tesseract is there.
+
+    languages: for Tesseract; none for English and what else is installed. semaphore: one file at a time in a
+    process.
+    """
+
+    mode: OcrMode
+    languages: tuple[str, ...]
+    semaphore: FairSemaphore
+
+    def complete(self, extraction: Extraction, draw: Draw, *, patient: bool, on_page: OnPage) -> Extraction:
+        """Add the text of the pictures, and warnings about what is still unread, or doubtful."""
+        pages = pages_to_recognize(extraction)
+        budget = PATIENT if patient else BRIEF
+        why = ""
+        if pages:
+            extraction, why = self._recognize(extraction, pages, draw, budget, on_page)
+            on_page(len(pages))
+        return replace(extraction, warnings=(*extraction.warnings, *_warning_sentences(extraction, why)))
+
+    def _recognize(
+        self, extraction: Extraction, pages: list[int], draw: Draw, budget: OcrBudget, on_page: OnPage
+    ) -> tuple[Extraction, str]:
+        """Return the extraction, and why pages are still unread."""
+        tesseract = None if self.mode == "off" else find_tesseract(self.languages)
+        if tesseract is None:
+            return extraction, _OFF if self.mode == "off" else _MISSING
+        if not self.semaphore.acquire(budget.seconds):
+            return extraction, _BUSY
+        tried = 0
+
+        def done() -> None:
+            nonlocal tried
+            tried += 1
+            on_page(tried)
+
+        try:
+            texts = dict(recognize_pages(pages, draw, tesseract, budget, done))
+        finally:
+            self.semaphore.release()
+        why = _FAILED if tried == len(pages) else _NO_TIME[budget is PATIENT]
+        return insert_texts(extraction, texts), why
+
+
+def _warning_sentences(extraction: Extraction, why: str) -> list[str]:
+    found = []
+    unread, garbled, read = (
+        _pages_with_warning(extraction, word) for word in ("image_only", "garbled", "ocr")
+    )
+    if unread:
+        are = "is unread: it is a picture" if len(unread) == 1 else "are unread: they are pictures"
+        found.append(f"{_format_page_numbers(unread)} {are}, and {why}.")
+    if garbled:
+        are = "is" if len(garbled) == 1 else "are"
+        numbers = _format_page_numbers(garbled)
+        found.append(f"{numbers} {are} only partly readable: the encoding of the letters gives no text.")
+    if read:
+        was = "was read from a picture" if len(read) == 1 else "were read from pictures"
+        found.append(f"{_format_page_numbers(read)} {was} by text recognition (OCR), which makes mistakes.")
+    return found
+
+
+def _pages_with_warning(extraction: Extraction, word: str) -> list[int]:
+    return [page.number for page in extraction.pages if word in page.warnings]
+
+
+def _format_page_numbers(numbers: Sequence[int]) -> str:
+    """Format [3, 4, 5, 9] as "Pages 3-5 and 9"; very many ranges are not all named."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    words = [str(first) if first == last else f"{first}-{last}" for first, last in ranges]
+    if len(words) > _MOST_RANGES:
+        words = [*words[:_MOST_RANGES], "others"]
+    listed = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    return f"{'Page' if len(numbers) == 1 else 'Pages'} {listed}"

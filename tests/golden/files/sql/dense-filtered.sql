@@ -1,0 +1,63 @@
+-- POST /v1/search
+-- {"query": "node", "settings": {"mode": "dense"}, "filters": {"tags": ["systems"], "metadata": {"year": {"gte": 2019}}, "page": {"from": 1, "to": 9}, "date_range": {"start": "2020-01-01"}}}
+
+-- Statement 1, as hybrid.sql, statement 1
+-- $1 = NULL
+
+-- Statement 2, as hybrid-filtered.sql, statement 2
+-- $1 = '{<uuid>}'
+-- $2 = '{"",node}'
+-- $3 = '2020-01-01'
+-- $4 = 'exists ($."tags"[*]?(@ == "systems"))'
+-- $5 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
+-- $6 = '1'
+-- $7 = '9'
+-- $8 = NULL
+
+-- Statement 3
+-- $1 = '{<uuid>}'
+-- $2 = '2020-01-01'
+-- $3 = 'exists ($."tags"[*]?(@ == "systems"))'
+-- $4 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
+-- $5 = '1'
+-- $6 = '9'
+-- $7 = <vector of 384 numbers>
+-- $8 = '40'
+-- $9 = '20'
+WITH passing AS MATERIALIZED (
+    SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($2::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $3::jsonpath AND d.metadata @@ $4::jsonpath AND coalesce(c.last_page, c.page_number) >= $5 AND c.page_number <= $6
+), dense AS MATERIALIZED (
+    SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
+    FROM (
+    SELECT e.chunk_id, e.vector <=> $7::vector AS distance FROM embeddings_embedding e
+    WHERE e.model_id = 1 AND e.collection_id = ANY($1) AND e.chunk_id IN (SELECT id FROM passing) ORDER BY distance, e.chunk_id LIMIT $8
+) AS nearest
+), found AS MATERIALIZED (
+    SELECT chunk_id, distance, rank AS dense_rank, NULL::bigint AS sparse_rank, NULL::float8 AS sparse_score,
+        1 - distance AS score, distance AS tie
+    FROM dense ORDER BY rank LIMIT $9
+)
+SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
+    nullif(d.warnings, '[]') AS document_warnings, d.language,
+    CASE WHEN d.warnings <> '[]' THEN (
+        SELECT coalesce(jsonb_agg(number), '[]') FROM (
+            SELECT number FROM documents_page
+            WHERE document_id = d.id AND warnings ?| '{garbled,image_only}' ORDER BY number LIMIT 1000
+        ) AS unread
+    ) END AS unread_pages,
+    coalesce(nullif(d.title, ''), d.original_filename) AS title,
+    c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
+    found.distance, found.dense_rank, found.sparse_rank, found.sparse_score, found.score,
+    found.score AS fused_score, sentences.bounds::text AS bounds, sentences.similarities
+FROM found
+JOIN documents_chunk AS c ON c.id = found.chunk_id
+JOIN documents_document AS d ON d.id = c.document_id
+LEFT JOIN LATERAL (
+    SELECT s.bounds, ARRAY(
+        SELECT (-(one.vector <#> (SELECT $7::vector::halfvec)))::real
+        FROM (SELECT unnest(s.vectors) AS vector) AS one
+    ) AS similarities
+    FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = 1
+) AS sentences ON true
+ORDER BY found.score DESC, found.tie, c.id;

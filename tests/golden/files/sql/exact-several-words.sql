@@ -1,0 +1,55 @@
+-- POST /v1/search
+-- {"query": "the keys of that node", "settings": {"mode": "exact"}}
+
+-- Statement 1, as hybrid.sql, statement 1
+-- $1 = NULL
+
+-- Statement 2
+-- $1 = '{<uuid>}'
+-- $2 = '{"",key}'
+SELECT lexeme, sum(chunks) AS chunks FROM embeddings_lexemecount
+WHERE collection_id = ANY((SELECT $1::uuid[])::uuid[])
+    AND lexeme = ANY((SELECT $2::text[])::text[])
+GROUP BY lexeme;
+
+-- Statement 3, as exact.sql, statement 2
+
+-- Statement 4
+-- $1 = 'keys'
+-- $2 = 'the\s+keys\s+of\s+that\s+node'
+-- $3 = '{<uuid>}'
+-- $4 = '''key'''
+-- $5 = '20'
+WITH needle AS MATERIALIZED (SELECT lower($1) AS word, lower($2) AS pattern), found AS MATERIALIZED (
+    SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, NULL::bigint AS sparse_rank,
+        NULL::float8 AS sparse_score, times::float8 AS score, place AS tie
+    FROM (
+        SELECT chunk_id, regexp_count(folded, needle.pattern) AS times, strpos(folded, needle.word) AS place
+        FROM (
+            SELECT t.id AS chunk_id, lower(t.content) AS folded
+            FROM (
+    SELECT l.chunk_id FROM embeddings_lexicalentry AS l
+    WHERE l.collection_id = ANY($3) AND l.lexemes @@ $4::tsquery
+) AS possible JOIN documents_chunk AS t ON t.id = possible.chunk_id OFFSET 0
+        ) AS candidate, needle
+        WHERE strpos(folded, (SELECT word FROM needle)) > 0 OFFSET 0
+    ) AS counted
+    WHERE times > 0
+    ORDER BY times DESC, place, chunk_id LIMIT $5
+)
+SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
+    nullif(d.warnings, '[]') AS document_warnings, d.language,
+    CASE WHEN d.warnings <> '[]' THEN (
+        SELECT coalesce(jsonb_agg(number), '[]') FROM (
+            SELECT number FROM documents_page
+            WHERE document_id = d.id AND warnings ?| '{garbled,image_only}' ORDER BY number LIMIT 1000
+        ) AS unread
+    ) END AS unread_pages,
+    coalesce(nullif(d.title, ''), d.original_filename) AS title,
+    c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
+    found.distance, found.dense_rank, found.sparse_rank, found.sparse_score, found.score,
+    found.score AS fused_score, NULL AS bounds, NULL AS similarities
+FROM found
+JOIN documents_chunk AS c ON c.id = found.chunk_id
+JOIN documents_document AS d ON d.id = c.document_id
+ORDER BY found.score DESC, found.tie, c.id;

@@ -1,0 +1,103 @@
+-- POST /v1/search
+-- {"query": "node", "settings": {"mode": "hybrid"}}
+
+-- Statement 1, as hybrid.sql, statement 1
+-- $1 = NULL
+
+-- Statement 2, as hybrid.sql, statement 2
+-- $1 = '{<uuid>}'
+-- $2 = '{"",node}'
+-- $3 = NULL
+
+-- Statement 3
+SET LOCAL enable_sort = off;
+
+-- Statement 4
+SET LOCAL ivfflat.probes = 1;
+
+-- Statement 5
+SET LOCAL ivfflat.iterative_scan = relaxed_order;
+
+-- Statement 6
+-- $1 = <vector of 384 numbers>
+-- $2 = '{<uuid>}'
+-- $3 = '40'
+-- $4 = '{8382534:3.58352}/16777216'
+-- $5 = '''node'''
+-- $6 = '3.58351893845611'
+-- $7 = '0.5'
+-- $8 = '60'
+-- $9 = '0.5'
+-- $10 = '20'
+WITH dense AS MATERIALIZED (
+    SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
+    FROM (
+    WITH near AS MATERIALIZED (
+        SELECT e.chunk_id, e.vector <=> $1::vector AS distance FROM embeddings_embedding e
+        WHERE e.model_id = 1 AND e.chunk_id <> '00000000000000000000000000000001'::uuid AND e.collection_id = ANY($2)
+        ORDER BY e.vector::vector(384) <=> $1::vector(384) LIMIT $3 + 0
+    ), found AS (SELECT count(*) >= $3 AS enough FROM near)
+    (SELECT chunk_id, distance FROM near WHERE (SELECT enough FROM found)
+     ORDER BY distance, chunk_id LIMIT $3)
+    UNION ALL SELECT chunk_id, distance FROM (
+    SELECT e.chunk_id, e.vector <=> $1::vector AS distance FROM embeddings_embedding e
+    WHERE e.model_id = 1 AND e.collection_id = ANY($2) ORDER BY distance, e.chunk_id LIMIT $3
+) everything WHERE NOT (SELECT enough FROM found)
+) AS nearest
+), sparse AS MATERIALIZED (
+    SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
+        SELECT l.chunk_id, l.weights <#> $4::sparsevec AS negative
+        FROM embeddings_lexicalentry AS l
+        WHERE l.collection_id = ANY($2) AND l.lexemes @@ $5::tsquery
+        ORDER BY negative, l.chunk_id
+        LIMIT $3
+    ) AS matching
+), held AS MATERIALIZED (
+    SELECT greatest(0, least(1,
+        (coalesce(max(score), 0) / $6 - 0.2) / (0.5 - 0.2)
+    )) AS weight
+    FROM sparse
+), found AS MATERIALIZED (
+    SELECT chunk_id, distance, dense_rank, sparse_rank, score, tie, coalesce(sparse_score, (
+        SELECT nullif(-(l.weights <#> $4::sparsevec), 0)
+        FROM embeddings_lexicalentry AS l WHERE l.chunk_id = fused.chunk_id
+    )) AS sparse_score
+    FROM (
+        SELECT coalesce(dense.chunk_id, e.chunk_id) AS chunk_id,
+            coalesce(dense.distance, e.vector <=> $1::vector) AS distance,
+            dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
+            $7::float8 / ($8::float8 + coalesce(dense.rank, 1000))
+                + $9::float8 * (SELECT weight FROM held)
+                    / ($8::float8 + coalesce(sparse.rank, 1000)) AS score,
+            coalesce(dense.distance, e.vector <=> $1::vector) AS tie
+        FROM dense FULL JOIN sparse USING (chunk_id)
+        LEFT JOIN embeddings_embedding AS e ON e.model_id = 1
+            AND e.chunk_id = CASE WHEN dense.chunk_id IS NULL THEN sparse.chunk_id END
+        WHERE coalesce(dense.chunk_id, e.chunk_id) IS NOT NULL
+        ORDER BY score DESC, tie, chunk_id
+        LIMIT $10
+    ) AS fused
+)
+SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
+    nullif(d.warnings, '[]') AS document_warnings, d.language,
+    CASE WHEN d.warnings <> '[]' THEN (
+        SELECT coalesce(jsonb_agg(number), '[]') FROM (
+            SELECT number FROM documents_page
+            WHERE document_id = d.id AND warnings ?| '{garbled,image_only}' ORDER BY number LIMIT 1000
+        ) AS unread
+    ) END AS unread_pages,
+    coalesce(nullif(d.title, ''), d.original_filename) AS title,
+    c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
+    found.distance, found.dense_rank, found.sparse_rank, found.sparse_score, found.score,
+    found.score AS fused_score, sentences.bounds::text AS bounds, sentences.similarities
+FROM found
+JOIN documents_chunk AS c ON c.id = found.chunk_id
+JOIN documents_document AS d ON d.id = c.document_id
+LEFT JOIN LATERAL (
+    SELECT s.bounds, ARRAY(
+        SELECT (-(one.vector <#> (SELECT $1::vector::halfvec)))::real
+        FROM (SELECT unnest(s.vectors) AS vector) AS one
+    ) AS similarities
+    FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = 1
+) AS sentences ON true
+ORDER BY found.score DESC, found.tie, c.id;

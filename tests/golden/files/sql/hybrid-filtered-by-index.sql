@@ -1,0 +1,32 @@
+-- POST /v1/search
+-- {"query": "node", "settings": {"mode": "hybrid"}, "filters": {"tags": ["systems"], "metadata": {"year": {"gte": 2019}}, "page": {"from": 1, "to": 9}, "date_range": {"start": "2020-01-01"}}}
+
+-- Statement 1, as hybrid.sql, statement 1
+-- $1 = NULL
+
+-- Statement 2, as hybrid-filtered.sql, statement 2
+-- $1 = '{<uuid>}'
+-- $2 = '{"",node}'
+-- $3 = '2020-01-01'
+-- $4 = 'exists ($."tags"[*]?(@ == "systems"))'
+-- $5 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
+-- $6 = '1'
+-- $7 = '9'
+-- $8 = NULL
+
+-- Statement 3, as hybrid-filtered.sql, statement 3
+-- $1 = '{<uuid>}'
+-- $2 = '2020-01-01'
+-- $3 = 'exists ($."tags"[*]?(@ == "systems"))'
+-- $4 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
+-- $5 = '1'
+-- $6 = '9'
+-- $7 = <vector of 384 numbers>
+-- $8 = '40'
+-- $9 = '{8382534:3.58352}/16777216'
+-- $10 = '''node'''
+-- $11 = '3.58351893845611'
+-- $12 = '0.5'
+-- $13 = '60'
+-- $14 = '0.5'
+-- $15 = '20'

@@ -1,0 +1,41 @@
+-- POST /v1/search
+-- {"query": "node", "settings": {"mode": "sparse"}}
+
+-- Statement 1, as hybrid.sql, statement 1
+-- $1 = NULL
+
+-- Statement 2
+-- $1 = '{8382534:3.58352}/16777216'
+-- $2 = '{<uuid>}'
+-- $3 = '''node'''
+-- $4 = '40'
+-- $5 = '20'
+WITH sparse AS MATERIALIZED (
+    SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
+        SELECT l.chunk_id, l.weights <#> $1::sparsevec AS negative
+        FROM embeddings_lexicalentry AS l
+        WHERE l.collection_id = ANY($2) AND l.lexemes @@ $3::tsquery
+        ORDER BY negative, l.chunk_id
+        LIMIT $4
+    ) AS matching
+), found AS MATERIALIZED (
+    SELECT chunk_id, NULL::float8 AS distance, NULL::bigint AS dense_rank, rank AS sparse_rank,
+        score AS sparse_score, score, 0 AS tie
+    FROM sparse ORDER BY rank LIMIT $5
+)
+SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name,
+    nullif(d.warnings, '[]') AS document_warnings, d.language,
+    CASE WHEN d.warnings <> '[]' THEN (
+        SELECT coalesce(jsonb_agg(number), '[]') FROM (
+            SELECT number FROM documents_page
+            WHERE document_id = d.id AND warnings ?| '{garbled,image_only}' ORDER BY number LIMIT 1000
+        ) AS unread
+    ) END AS unread_pages,
+    coalesce(nullif(d.title, ''), d.original_filename) AS title,
+    c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
+    found.distance, found.dense_rank, found.sparse_rank, found.sparse_score, found.score,
+    found.score AS fused_score, NULL AS bounds, NULL AS similarities
+FROM found
+JOIN documents_chunk AS c ON c.id = found.chunk_id
+JOIN documents_document AS d ON d.id = c.document_id
+ORDER BY found.score DESC, found.tie, c.id;
