@@ -101,6 +101,8 @@ WHITENOISE_MAX_AGE = 3600
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 # HSTS, the redirect to HTTPS and secure cookies belong to whoever puts TLS in front; `up` serves plain HTTP.
 SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
+if ENV.knowlex_trusted_proxies:  # else the admin would take a page over HTTPS for another site's
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 MEDIA_ROOT = DATA_DIR / "files"
