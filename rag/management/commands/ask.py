@@ -67,13 +67,13 @@ async def _ask_here(request: dict[str, Any]) -> httpx2.Response:
     """Ask the application in this process. Whoever can read the data folder needs no key."""
     import httpx2
     from django.conf import settings
+    from django.utils.module_loading import import_string
 
-    from knowlex.asgi import application
     from rag.management.closing import then_close
 
     logging.disable(logging.WARNING)  # no broker runs here, and this process serves nobody else
     settings.REQUIRE_API_KEY = False
-    transport = httpx2.ASGITransport(app=application)  # type: ignore[arg-type]
+    transport = httpx2.ASGITransport(app=import_string(settings.ASGI_APPLICATION))
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
         return await then_close(client.post(PATH, json=request))
 
