@@ -1,47 +1,136 @@
-"""What `manage.py` does around Django: the options of `up`, and the embedded database for commands."""
+"""What `manage.py` does around Django: help, the data folder, and the embedded database for commands."""
 
 import os
 import sys
 from argparse import ArgumentParser
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from django.core.exceptions import ImproperlyConfigured
-from django.db import OperationalError, ProgrammingError
-from psycopg.errors import UndefinedColumn, UndefinedTable
+from knowlex.embedded.data_folder import StackError, postgres_dir, running_servers, served_at
 
-from knowlex.embedded.commands import embedded_database, needs_database
-from knowlex.embedded.errors import StackError
-
+PROJECT_DIR = Path(__file__).resolve().parent.parent
 UP_OPTIONS = {
     "host": "KNOWLEX_HOST",
     "port": "KNOWLEX_PORT",
     "data_dir": "KNOWLEX_DATA_DIR",
     "workers": "KNOWLEX_WORKERS",
 }
+# Our commands by purpose: name -> (app, what it does).
+COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Run": {
+        "up": ("knowlex", "start everything, until Ctrl-C"),
+        "doctor": ("knowlex", "what is configured, what answers, and one question to the chat model"),
+        "prepare": ("knowlex", "what `up` does before it serves: migrate, build the model, make an admin"),
+        "build_model": ("embeddings", "build the local embedding model"),
+    },
+    "Documents and questions": {
+        "ingest": ("embeddings", "take in files and folders"),
+        "ask": ("rag", "ask a question; the answer comes with its citations"),
+        "explain": ("rag", "at which stage of a search a passage was lost"),
+    },
+    "API keys": {
+        "create_api_key": ("documents", "make a key"),
+        "list_api_keys": ("documents", "list the keys"),
+        "revoke_api_key": ("documents", "revoke a key"),
+    },
+    "Quality": {
+        "evaluate": ("rag", "measure search and answers on a question set"),
+        "question_set": ("rag", "load, list, export and remove question sets"),
+        "calibrate": ("rag", "fit relevance to labelled pairs of your own"),
+        "verify_citations": ("rag", "check the citations of stored answers again"),
+    },
+    "Vectors": {
+        "embedding_model": ("rag", "add, build, compare and switch embedding models"),
+        "vector_index": ("embeddings", "show, build or measure the vector index"),
+        "vector_store": ("embeddings", "compare or repair an external vector store"),
+        "embed_sentences": ("embeddings", "embed the sentences of chunks that have no such vectors"),
+        "reindex_words": ("embeddings", "analyse the words of stored documents again"),
+    },
+    "Care": {
+        "sanity": ("embeddings", "check all stored data against each other"),
+        "export_collection": ("embeddings", "write a collection to one file"),
+        "import_collection": ("embeddings", "read such a file"),
+    },
+}
+OUR_COMMANDS = {name: app for group in COMMANDS.values() for name, (app, _) in group.items()}
+HELP = {"help", "--help", "-h"}
+# Commands that touch no database, or see to it themselves.
+WITHOUT_DATABASE = {
+    *(*HELP, "version", "--version", "up", "doctor", "build_model", "collectstatic"),
+    *("compilemessages", "makemessages", "diffsettings", "startapp", "startproject"),
+}
+MAKES_DATABASE = {"up", "prepare", "build_model", "doctor"}  # of ours; all others need one that is there
 
 
 def main(argv: list[str]) -> None:
-    """argv as in sys.argv. What a user can put right ends with a message, not with a traceback."""
+    """Run the command in `argv`. What a user can put right ends with a message, not with a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
-    if argv[1:2] == ["up"]:
-        _options_to_environment(argv[2:])
+    if _print_help(argv):
+        return
     try:
-        with _database_for(argv):
+        argv = _read_data_dir(argv)
+        if argv[1] == "up":
+            _options_to_environment(argv[2:])
+        else:
+            _choose_data_dir(argv[1])
+        with _open_database(argv):
             _execute(argv)
     except KeyboardInterrupt:
         sys.exit(130)
-    except (StackError, ImproperlyConfigured) as exc:
-        sys.exit(f"knowlex: {exc}")
-    except OperationalError as exc:
-        sys.exit(f"knowlex: The database (DATABASE_URL, else the embedded one) failed: {str(exc).strip()}")
-    except ProgrammingError as exc:
-        if not isinstance(exc.__cause__, UndefinedTable | UndefinedColumn):
+    except Exception as exc:
+        message = _explain_failure(exc)
+        if message is None:
             raise
+        sys.exit(f"knowlex: {message}")
+
+
+def needs_database(argv: list[str]) -> bool:
+    """Tell whether the command in `argv` uses the database; `check` does only when told to look at it."""
+    if len(argv) < 2 or argv[1] in WITHOUT_DATABASE or {"--help", "-h"} & set(argv[2:]):
+        return False
+    return argv[1] != "check" or any(word.startswith(("--database", "--deploy")) for word in argv)
+
+
+def _print_help(argv: list[str]) -> bool:
+    """Answer what asks for help with our commands, without loading the project, which takes seconds."""
+    words = argv[1:]
+    if not words or words in ([name] for name in HELP):
+        print(describe_commands())
+        return True
+    name = words[1] if words[0] == "help" and len(words) > 1 else words[0]
+    if name not in OUR_COMMANDS or not HELP & set(words):
+        return False
+    module = import_module(f"{OUR_COMMANDS[name]}.management.commands.{name}")
+    rest = [word for word in words if word not in {"help", name}] or ["--help"]
+    module.Command().create_parser("manage.py", name).parse_args(rest)  # ends the process
+    return True
+
+
+def describe_commands() -> str:
+    """Return our commands by purpose, one a line."""
+    lines = ["Usage: manage.py COMMAND [--data-dir FOLDER] …; `manage.py COMMAND --help` tells its options."]
+    for purpose, commands in COMMANDS.items():
+        lines += ["", purpose, *(f"  {name:<19}{what}" for name, (_, what) in commands.items())]
+    return "\n".join([*lines, "", "Django's own commands: manage.py help --commands"])
+
+
+def _explain_failure(exc: Exception) -> str | None:
+    """Return what to tell a user of this failure; None where it is a bug of ours."""
+    from django.core.exceptions import ImproperlyConfigured
+    from django.db import OperationalError, ProgrammingError
+    from psycopg.errors import UndefinedColumn, UndefinedTable
+
+    if isinstance(exc, StackError | ImproperlyConfigured):
+        return str(exc)
+    if isinstance(exc, OperationalError):
+        return f"The database (DATABASE_URL, else the embedded one) failed: {str(exc).strip()}"
+    cause = exc.__cause__ if isinstance(exc, ProgrammingError) else exc
+    if isinstance(cause, UndefinedTable | UndefinedColumn):
         first = str(exc).partition("\n")[0]
-        sys.exit(
-            f"knowlex: The database is not migrated: {first}. `manage.py prepare` does it, and so does `up`."
-        )
+        return f"The database is not migrated: {first}. `manage.py prepare` does it, and so does `up`."
+    return None
 
 
 def _execute(argv: list[str]) -> None:
@@ -50,22 +139,67 @@ def _execute(argv: list[str]) -> None:
     execute_from_command_line(argv)
 
 
-def _database_for(argv: list[str]) -> AbstractContextManager[None]:
+def _open_database(argv: list[str]) -> AbstractContextManager[None]:
     if not needs_database(argv):
         return nullcontext()
     from django.conf import settings
 
+    from knowlex.embedded.services import embedded_database
+
     if settings.ENV.database_url:
         return nullcontext()
+    if argv[1] in OUR_COMMANDS and argv[1] not in MAKES_DATABASE:
+        _require_data(settings.DATA_DIR)
     return embedded_database(settings.DATA_DIR, command=f"manage.py {argv[1]}")
 
 
+def _require_data(data_dir: Path) -> None:
+    """Refuse to make an empty database for a command that would find nothing in it."""
+    if not postgres_dir(data_dir).exists() and not (data_dir / "instance.lock").exists():
+        raise StackError(
+            f"There is no knowledge base in {data_dir} yet. `manage.py up` makes one there, and so does "
+            "`manage.py prepare`; --data-dir FOLDER names another folder."
+        )
+
+
+def _read_data_dir(argv: list[str]) -> list[str]:
+    """Take --data-dir from the words of one of our commands: the settings need it before Django is there."""
+    if argv[1] not in OUR_COMMANDS:
+        return argv
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--data-dir")
+    given, rest = parser.parse_known_args(argv[2:])
+    if given.data_dir is not None:
+        os.environ["KNOWLEX_DATA_DIR"] = str(Path(given.data_dir).absolute())
+    return [*argv[:2], *rest]
+
+
+def _choose_data_dir(command: str) -> None:
+    """Where no data folder was named and nothing runs in the default one, use the server that does run."""
+    named = os.environ.get("KNOWLEX_DATA_DIR") or os.environ.get("DATABASE_URL")
+    default = PROJECT_DIR / ".knowlex"
+    if named or command not in OUR_COMMANDS or command == "build_model" or served_at(default):
+        return
+    servers = running_servers()
+    if not servers or command == "prepare":
+        return
+    told = ", ".join(f"{address} (--data-dir {folder})" for folder, address in servers.items())
+    if postgres_dir(default).exists():
+        print(f"knowlex: This command uses {default}. There also runs {told}.", file=sys.stderr)
+    elif len(servers) > 1:
+        raise StackError(f"Several servers run; name one of them: {told}.")
+    else:
+        (folder,) = servers
+        print(f"knowlex: Using the server that runs: {told}.", file=sys.stderr)
+        os.environ["KNOWLEX_DATA_DIR"] = str(folder)
+
+
 def _options_to_environment(words: list[str]) -> None:
-    """An option goes before its variable, which is then checked like any other."""
+    """Put the options of `up` in place of their variables, which are then checked like any other."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     for option in UP_OPTIONS:
         parser.add_argument(f"--{option.replace('_', '-')}")
-    given, _ = parser.parse_known_args(words)
+    given: Any = parser.parse_known_args(words)[0]
     for option, variable in UP_OPTIONS.items():
         value = getattr(given, option)
         if value is not None:

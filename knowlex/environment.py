@@ -1,5 +1,8 @@
 """The environment variables of Knowlex: names, types, defaults, and a clear refusal of anything unusable."""
 
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from socket import gethostname
 from typing import Annotated, Any, Literal, Self
@@ -17,6 +20,9 @@ Processes = Annotated[int, Field(ge=1, le=64)]
 Key = Annotated[str, AfterValidator(values.header_value)]
 WebUrl = Annotated[str, AfterValidator(values.web_url)]
 SEARCH_S = 5.0
+MAX_DEFAULT_WORKERS = 16
+PREFIXES = ("KNOWLEX_", "VECTOR_STORE_")
+INTERNAL = {"KNOWLEX_READY_FD"}  # what `up` tells its own processes
 LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 384
 
 
@@ -98,7 +104,7 @@ class Environment(BaseSettings):
     knowlex_extractor_processes: Processes = 2
     knowlex_chunk_tokens: Annotated[int, Field(ge=50, le=500)] = 300
     knowlex_chunk_overlap: Annotated[int, Field(ge=0, le=250)] = 50
-    knowlex_workers: Processes = 4
+    knowlex_workers: Processes | None = None
 
     embedding_model: str = "all-MiniLM-L6-v2"
     min_confidence_threshold: Probability = 0.5
@@ -177,6 +183,11 @@ class Environment(BaseSettings):
         return self.knowlex_require_api_key
 
     @property
+    def workers(self) -> int:
+        """Worker processes: one for each core that this process may use, unless they are set."""
+        return self.knowlex_workers or min(available_cores(), MAX_DEFAULT_WORKERS)
+
+    @property
     def embedder(self) -> str:
         return self.knowlex_embedder or ("openai" if self.openai_api_key else "local")
 
@@ -247,6 +258,25 @@ SECRET = {
     "KNOWLEX_SECRET_KEY",
 }
 SECRET |= {"KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY", "VECTOR_STORE_URL", "VECTOR_STORE_API_KEY"}
+
+
+def available_cores() -> int:
+    """Count the cores that this process may run on, often fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def describe_unknown_variables(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Return a sentence for each variable that looks like one of ours and is none, with the nearest name."""
+    known = {name.upper() for name in Environment.model_fields}
+    unknown = sorted(name for name in environ if name.startswith(PREFIXES) and name not in known | INTERNAL)
+    sentences = []
+    for name in unknown:
+        nearest = get_close_matches(name, known, n=1)
+        hint = f" Did you mean {nearest[0]}?" if nearest else ""
+        sentences.append(f"{name} is set, but Knowlex knows no such variable.{hint}")
+    return sentences
 
 
 def read_environment() -> Environment:

@@ -11,7 +11,7 @@ from kombu import Queue
 from documents.types import ChunkingSettings
 from knowlex.base.retry import Retry
 from knowlex.broker import broker_options, broker_url, redis_client_url
-from knowlex.embedded import paths
+from knowlex.embedded import data_folder
 from knowlex.environment import read_environment
 from knowlex.net.ollama import short_name
 from knowlex.runtime.logging import logging_settings
@@ -29,7 +29,7 @@ DATA_DIR = (BASE_DIR / ENV.knowlex_data_dir).resolve()
 MODELS_DIR = (BASE_DIR / ENV.knowlex_models_dir).resolve()
 
 try:
-    SECRET_KEY = ENV.knowlex_secret_key or paths.secret_key(DATA_DIR)
+    SECRET_KEY = ENV.knowlex_secret_key or data_folder.secret_key(DATA_DIR)
 except OSError as exc:
     raise SystemExit(f"knowlex: KNOWLEX_DATA_DIR: {DATA_DIR} cannot be used: {exc.strerror}.") from None
 DEBUG = False
@@ -100,13 +100,15 @@ WHITENOISE_MAX_AGE = 3600
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 # HSTS, the redirect to HTTPS and secure cookies belong to whoever puts TLS in front; `up` serves plain HTTP.
 SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
+if ENV.knowlex_trusted_proxies:  # else the admin would take a page over HTTPS for another site's
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 MEDIA_ROOT = DATA_DIR / "files"
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 
-DATABASE_URL = ENV.database_url or paths.database_url(DATA_DIR)
-REDIS_URL = redis_client_url(ENV.redis_url or paths.redis_url(DATA_DIR))
+DATABASE_URL = ENV.database_url or data_folder.database_url(DATA_DIR)
+REDIS_URL = redis_client_url(ENV.redis_url or data_folder.redis_url(DATA_DIR))
 # Sync views run on a bounded set of threads; a connection kept for each halves the time of a request (6.5 to
 # 2.8 ms measured). A server that vanished from the network is noticed after 4 s.
 DATABASE = dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
@@ -328,7 +330,7 @@ if ENV.knowlex_claim_judge == "chat":
 EMBEDDING_BATCH = 20
 VECTOR_INDEX = ENV.knowlex_vector_index
 VECTOR_INDEX_STORAGE = ENV.knowlex_vector_index_storage
-WORKERS = ENV.knowlex_workers
+WORKERS = ENV.workers
 
 CELERY_BROKER_URL = broker_url(REDIS_URL)
 CELERY_BROKER_USE_SSL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(REDIS_URL)

@@ -24,7 +24,7 @@ import django
 
 django.setup()
 
-from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.embedded.services import EmbeddedValkey
 from tests.provider import Provider
 from tests.support import commands
 from tests.support.pdf import make_pdf

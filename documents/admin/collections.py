@@ -13,8 +13,8 @@ from django.utils.html import format_html
 from documents.access import FULL
 from documents.library.collection_settings import (
     COLLECTION_NAMES,
-    NEW_COLLECTION,
     check_settings,
+    default_chunking,
     get_embedding_model,
     merge_settings,
     to_client_names,
@@ -58,7 +58,7 @@ class CollectionForm(forms.ModelForm[Collection]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         stored = not self.instance._state.adding
-        known = effective_settings(self.instance) if stored else to_client_names(NEW_COLLECTION)
+        known = effective_settings(self.instance) if stored else to_client_names(default_chunking())
         for name in self.declared_fields:
             self.fields[name].initial = known.get(name, {})
 
@@ -75,7 +75,7 @@ class CollectionForm(forms.ModelForm[Collection]):
             given["default_permissions"] = cleaned["default_permissions"] or {}
         cleaned["given"] = given
         try:
-            base = NEW_COLLECTION if self.instance._state.adding else chunking_settings(self.instance)
+            base = default_chunking() if self.instance._state.adding else chunking_settings(self.instance)
             merge_settings(base, check_settings(given, COLLECTION_NAMES))
         except InvalidInput as exc:
             self._refuse(exc)

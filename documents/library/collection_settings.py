@@ -21,7 +21,6 @@ CHUNKING_NAMES = (
 )
 COLLECTION_NAMES = (*CHUNKING_NAMES, "embedding_model", "default_permissions")
 MIN_SIZE, MAX_SIZE = 20, 512
-NEW_COLLECTION = ChunkingSettings(strategy="semantic", size=512, overlap=50)  # the defaults of a new one
 VISIBILITIES = ("public", "private", "restricted")
 MAX_PRINCIPALS, MAX_PRINCIPAL_CHARS = 1000, 255
 _ATTRIBUTES = {
@@ -64,10 +63,16 @@ def merge_settings(base: ChunkingSettings, given: Mapping[str, Any]) -> Chunking
     return ChunkingSettings(**values)
 
 
+def default_chunking() -> ChunkingSettings:
+    """Return how documents are split where neither the job nor the collection says it."""
+    chunking: ChunkingSettings = settings.CHUNKING
+    return chunking
+
+
 def read_chunking(stored: Mapping[str, Any]) -> ChunkingSettings:
     """Return a collection's chunking; what its settings lack is the server's default."""
     own = {name: value for name, value in stored.items() if name in CHUNKING_NAMES}
-    return merge_settings(settings.CHUNKING, own) if own else settings.CHUNKING
+    return merge_settings(default_chunking(), own) if own else default_chunking()
 
 
 def to_client_names(chunking: ChunkingSettings) -> dict[str, Any]:

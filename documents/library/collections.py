@@ -10,8 +10,8 @@ from documents.access import Access
 from documents.library.collection_settings import (
     CHUNKING_NAMES,
     COLLECTION_NAMES,
-    NEW_COLLECTION,
     check_settings,
+    default_chunking,
     get_embedding_model,
     merge_settings,
     read_chunking,
@@ -31,7 +31,7 @@ MAX_NAME_CHARS = 255
 def create_collection(
     *, access: Access, name: str, description: str = "", settings: Mapping[str, Any] | None = None
 ) -> Collection:
-    """Create a collection; settings that are not given are stored as `NEW_COLLECTION` has them.
+    """Create a collection; it keeps the default chunking of the server where `settings` names none.
 
     Raises Duplicate, InvalidInput (`name`, or the setting, say `settings.chunk_size`), Forbidden.
     """
@@ -40,7 +40,7 @@ def create_collection(
         raise Forbidden("An API key that is bound to collections cannot make new ones.")
     collection = Collection(name=check_new_name(name), description=description)
     collection.settings = _complete_settings(
-        NEW_COLLECTION, check_settings({} if settings is None else settings, COLLECTION_NAMES)
+        default_chunking(), check_settings({} if settings is None else settings, COLLECTION_NAMES)
     )
     _save(collection, lambda: collection.save(force_insert=True))
     return get_collection(collection.id, access=access)

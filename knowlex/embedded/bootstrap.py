@@ -18,9 +18,9 @@ from documents.models import Collection
 from embeddings import services as embeddings
 from embeddings.external.configuration import register_store
 from knowlex.base.retry import Retry
-from knowlex.embedded.errors import StackError
+from knowlex.embedded.data_folder import StackError
 from knowlex.embedded.report import vector_store
-from knowlex.environment import LOCAL_MODELS
+from knowlex.environment import LOCAL_MODELS, describe_unknown_variables
 from rag.answering import lifecycle as rag
 
 MIGRATION_LOCK = 7_105_201  # any number, the same in every process: two starts migrate one after the other
@@ -34,6 +34,8 @@ def prepare(say: Callable[[str], None]) -> None:
     Raises StackError: the database cannot be reached, is of too old a Knowlex, or its vectors are not of the
     configured model.
     """
+    for sentence in describe_unknown_variables():
+        say(sentence)
     try:
         EXTERNAL.call(connection.ensure_connection, retry_on=(OperationalError,))
     except OperationalError as exc:

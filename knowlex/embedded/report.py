@@ -20,7 +20,7 @@ from redis.retry import Retry
 
 from embeddings.external import configuration
 from knowlex.base.errors import VectorStoreFailed
-from knowlex.embedded.lock import served_at
+from knowlex.embedded.data_folder import served_at
 from knowlex.net.model_servers import ollama_state_once
 from knowlex.net.ollama import not_pulled
 

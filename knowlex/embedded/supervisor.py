@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 
-from knowlex.embedded import paths, processes
-from knowlex.embedded.errors import StackError
-from knowlex.embedded.lock import FolderLock
-from knowlex.embedded.postgres import EmbeddedPostgres
+from knowlex.embedded import data_folder, processes
+from knowlex.embedded.data_folder import FolderLock, StackError
 from knowlex.embedded.processes import Part
-from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.embedded.services import EmbeddedPostgres, EmbeddedValkey
 from knowlex.serve import GRACE_S, bound_socket
 
 READY_WITHIN_S = 90.0
@@ -51,10 +49,12 @@ class Stack:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         with FolderLock(self.data_dir, owner="up") as lock, self._listener() as listener:
+            self._say_start()
             try:
                 self._start(listener)
                 lock.tell(address := self._address(listener))
                 self.say(f"Knowlex is ready at {address}")
+                self._say_where(address)
                 Thread(target=self.once_ready, name="once ready", daemon=True).start()
                 self._watch()
             except Stopped:
@@ -62,6 +62,21 @@ class Stack:
             finally:
                 self._stopping = True
                 self._stop()
+
+    def _say_start(self) -> None:
+        """Say what starts, since the first start takes half a minute."""
+        embedded = [
+            name
+            for name, runs_here in (("PostgreSQL", self.embedded_postgres), ("Valkey", self.embedded_valkey))
+            if runs_here
+        ]
+        workers = f"{self.workers} worker{'s' * (self.workers != 1)}"
+        self.say(f"Starting {', '.join([*embedded, workers])} and the web server in {self.data_dir} …")
+
+    def _say_where(self, address: str) -> None:
+        self.say(f"  API    {address}/api/docs")
+        self.say(f"  Admin  {address}/admin/")
+        self.say(f"  Logs   {data_folder.logs_dir(self.data_dir)}")
 
     def _on_signal(self, _number: int, _frame: object) -> None:
         if not self._stopping:
@@ -118,7 +133,7 @@ class Stack:
                 *("--concurrency", str(self.workers), "--loglevel", self.log_level),
                 *("--without-gossip", "--without-mingle"),
             ],
-            log=paths.logs_dir(self.data_dir) / "worker.log",
+            log=data_folder.logs_dir(self.data_dir) / "worker.log",
             env={**env, "KNOWLEX_READY_FD": str(writer)},
             cwd=PROJECT_DIR,
             pass_fds=[writer],
@@ -132,7 +147,7 @@ class Stack:
         web = Part(
             name="The web server",
             command=[sys.executable, "-m", "knowlex.serve", "--fd", str(listener.fileno())],
-            log=paths.logs_dir(self.data_dir) / "web.log",
+            log=data_folder.logs_dir(self.data_dir) / "web.log",
             env=env,
             cwd=PROJECT_DIR,
             pass_fds=[listener.fileno()],

@@ -1,8 +1,9 @@
-"""Log lines as JSON objects, one a line, each with the id of the request that it belongs to."""
+"""Logging: JSON objects, one a line and with the id of their request, or plain lines on a terminal."""
 
 import json
 import logging
 import re
+import sys
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
@@ -54,15 +55,32 @@ class JsonFormatter(logging.Formatter):
         return _ENCODER.encode(line)
 
 
+class PlainFormatter(logging.Formatter):
+    """Writes for a person at a terminal: time, level, message, then `extra` as name=value."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        extra = "".join(f" {name}={value}" for name, value in vars(record).items() if name not in _STANDARD)
+        clock = f"{datetime.fromtimestamp(record.created):%H:%M:%S}"
+        line = f"{clock} {record.levelname} {record.getMessage()}{extra}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
 def logging_settings(level: str) -> dict[str, Any]:
-    """settings.LOGGING: all to stderr at `level`; libraries that log URLs or bodies only from WARNING."""
+    """Return settings.LOGGING: all goes to stderr at `level`, libraries that log URLs or bodies from WARNING.
+
+    A terminal gets plain lines; a file, a pipe or a container's log gets JSON.
+    """
     quiet = {"level": "WARNING"} if level in ("DEBUG", "INFO") else {}
     chatty = ("httpx", "httpx2", "httpcore", "openai", "aiohttp", "asyncio", "pypdf", "psycopg", "django.db")
+    formatter = "plain" if sys.stderr.isatty() else "json"
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"json": {"()": "knowlex.runtime.logging.JsonFormatter"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "formatters": {
+            "json": {"()": "knowlex.runtime.logging.JsonFormatter"},
+            "plain": {"()": "knowlex.runtime.logging.PlainFormatter"},
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": formatter}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django": {"handlers": [], "propagate": True},

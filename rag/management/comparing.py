@@ -1,7 +1,6 @@
 """`manage.py embedding_model compare A B`: what each model finds for the questions of a set."""
 
 import asyncio
-from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import OutputWrapper
@@ -12,19 +11,6 @@ from embeddings.model_lifecycle import catalog
 from embeddings.models import EmbeddingModel
 from rag.evaluation.model_comparison import Figures, figures, read_cases
 from rag.management.closing import then_close
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("first", metavar="A")
-    parser.add_argument("second", metavar="B")
-    parser.add_argument(
-        "--questions",
-        required=True,
-        metavar="FILE.jsonl|SET",
-        help="a file, a question a line, or a stored set",
-    )
-    parser.add_argument("--collection", action="append", default=[], help="its name or id; else `default`")
-    parser.add_argument("--mode", choices=["hybrid", "dense"], default="hybrid")
 
 
 def compare(

@@ -12,7 +12,7 @@ import psutil
 import pytest
 import redis
 
-from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.embedded.services import EmbeddedValkey
 from knowlex.runtime import cache as shared_cache
 from knowlex.runtime.cache import REST_S, TIMEOUT_S, SharedCache
 from rag.answering import cache as answers

@@ -11,7 +11,7 @@ from embeddings.search import question_vectors
 from embeddings.search.question_vectors import question_vector
 from embeddings.types import ModelSpec, Vector
 from knowlex.base.errors import RetrievalFailed
-from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.embedded.services import EmbeddedValkey
 from knowlex.runtime import cache as shared_cache
 from knowlex.runtime.cache import SharedCache
 

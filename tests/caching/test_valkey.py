@@ -9,7 +9,7 @@ import pytest
 import redis
 from redis.exceptions import ResponseError
 
-from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.embedded.services import EmbeddedValkey
 from knowlex.runtime.valkey import MAX_CONNECTIONS, Valkey
 
 

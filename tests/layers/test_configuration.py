@@ -42,8 +42,8 @@ def default_of(name: str) -> str:
 
 
 def documented() -> dict[str, list[str]]:
-    """The README's table of variables: of each, the defaults that its row tells."""
-    text = (PROJECT / "README.md").read_text().partition("## Configuration")[2].partition("\n## ")[0]
+    """Return the defaults that docs/configuration.md tells for each variable."""
+    text = (PROJECT / "docs/configuration.md").read_text()
     rows = [row.split("|") for row in text.splitlines() if row.startswith("| `")]
     cells = [(names, [one.strip(" `") for one in told.split(",")]) for _, names, told, *_ in rows]
     return {name: [*told, ""] for names, told in cells for name in re.findall(r"`([A-Z_]+)`", names)}
@@ -70,11 +70,11 @@ def test_the_example_file_shows_the_defaults():
     assert {name: value for name, value in shown.items() if value != default_of(name)} == {}
 
 
-def test_the_readme_has_every_variable_in_its_table_and_no_other():
+def test_the_docs_have_every_variable_and_no_other():
     assert set(documented()) == {*NAMES, *PROXIES}
 
 
-def test_the_readme_tells_the_defaults():
+def test_the_docs_tell_the_defaults():
     told = {name: cell for name, cell in documented().items() if name not in PROXIES}
     assert {name: cell for name, cell in told.items() if default_of(name) not in cell} == {}
 

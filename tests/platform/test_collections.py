@@ -11,8 +11,8 @@ from tests.support.stack import Stack
 
 SETTINGS = {
     "embedding_model": "all-MiniLM-L6-v2",
-    "chunking_strategy": "semantic",
-    "chunk_size": 512,
+    "chunking_strategy": "sentence",
+    "chunk_size": 300,
     "chunk_overlap": 50,
     "similarity_threshold": 0.85,
     "min_chunk_size": 100,

@@ -72,7 +72,7 @@ def test_the_active_model_is_asked_though_the_settings_have_another(tmp_path: Pa
         asked.append(embedder.model_name)
         return {"source": source}
 
-    monkeypatch.setattr("rag.management.commands.calibrate.calibrate", known)
+    monkeypatch.setattr("rag.relevance.calibrator.calibrate", known)
     run(path)
 
     assert asked == [active.name]

@@ -3,9 +3,9 @@
 import subprocess
 from pathlib import Path
 
-from knowlex.embedded import paths
-from knowlex.embedded.accounts import private_folder, service_account
-from knowlex.embedded.postgres import bin_dir
+from knowlex.embedded import data_folder
+from knowlex.embedded.processes import private_folder, service_account
+from knowlex.embedded.services import bin_dir
 from tests.support.postgres import Postgres
 
 PRIMARY = {"wal_level": "replica", "max_wal_senders": "4", "wal_receiver_status_interval": "1s"}
@@ -14,13 +14,13 @@ PRIMARY = {"wal_level": "replica", "max_wal_senders": "4", "wal_receiver_status_
 def replica_of(primary: Postgres, data_dir: Path) -> Postgres:
     """Follows the primary as it was told by pg_basebackup; read-only."""
     data_dir.mkdir(parents=True)
-    folder = paths.postgres_dir(data_dir)
+    folder = data_folder.postgres_dir(data_dir)
     account = service_account(folder)
     private_folder(folder, account)
     copied = subprocess.run(
         [
             str(bin_dir() / "pg_basebackup"),
-            *("-h", str(paths.socket_dir(primary.data_dir, "postgres")), "-U", "postgres"),
+            *("-h", str(data_folder.socket_dir(primary.data_dir, "postgres")), "-U", "postgres"),
             *("-D", str(folder), "--write-recovery-conf", "--checkpoint=fast", "--no-sync"),
         ],
         capture_output=True,

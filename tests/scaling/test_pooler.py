@@ -9,8 +9,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from knowlex.embedded import paths
-from knowlex.embedded.accounts import service_account
+from knowlex.embedded import data_folder
+from knowlex.embedded.processes import service_account
 from tests.platform import talk
 from tests.scaling.conftest import other_host
 from tests.support import api, environment
@@ -37,7 +37,7 @@ logfile = {folder}/pgbouncer.log
 def pooled(server: Stack, tmp_path: Path) -> Iterator[httpx.Client]:
     """A second web server, on three connections of PostgreSQL's."""
     folder = environment.FOLDER / "pgbouncer"
-    sockets = paths.socket_dir(server.postgres.data_dir, "postgres")
+    sockets = data_folder.socket_dir(server.postgres.data_dir, "postgres")
     account = service_account(sockets)
     folder.mkdir()
     server.postgres.data_dir.chmod(0o711)  # so that its account can walk to the sockets

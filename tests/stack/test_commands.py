@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from knowlex.embedded import paths
-from knowlex.embedded.commands import needs_database
+from knowlex.cli import needs_database
+from knowlex.embedded import data_folder
 from tests.stack.up import environment, manage
 from tests.support.environment import PROJECT
 
@@ -32,7 +32,7 @@ def test_commands_at_the_same_time_share_one_database_and_the_last_stops_it(tmp_
     ]
 
     assert [process.communicate(timeout=60)[0].strip() for process in both] == ["1", "1"]
-    assert not (paths.postgres_dir(data_dir) / "postmaster.pid").exists()
+    assert not (data_folder.postgres_dir(data_dir) / "postmaster.pid").exists()
 
 
 def test_a_folder_whose_path_is_too_long_for_a_socket_works_too(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_folder_whose_path_is_too_long_for_a_socket_works_too(tmp_path: Path) 
 
     told = manage("migrate", "--check", "-v", "0", KNOWLEX_DATA_DIR=str(data_dir))
 
-    sockets = paths.socket_dir(data_dir.resolve(), "postgres")
+    sockets = data_folder.socket_dir(data_dir.resolve(), "postgres")
     assert told.returncode == 1, told.stderr  # it has looked: nothing is migrated yet
     assert "Traceback" not in told.stderr
     assert sockets.parent == Path("/tmp")

@@ -11,7 +11,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.broker import broker_options, broker_url, redis_client_url
-from knowlex.embedded import paths
+from knowlex.embedded import data_folder
 from knowlex.environment import Environment, read_environment
 from tests.stack.up import environment
 from tests.support.environment import PROJECT
@@ -165,9 +165,9 @@ def test_an_encrypted_broker_must_show_its_certificate() -> None:
 
 
 def test_sockets_stay_in_the_data_folder_while_its_path_can_hold_them() -> None:
-    assert paths.socket_dir(Path("/srv/knowlex"), "valkey") == Path("/srv/knowlex/valkey")
-    assert paths.socket_dir(Path("/srv/know,lex"), "valkey").parent == Path("/tmp")
-    assert paths.socket_dir(Path("/srv") / ("x" * 100), "valkey").parent == Path("/tmp")
+    assert data_folder.socket_dir(Path("/srv/knowlex"), "valkey") == Path("/srv/knowlex/valkey")
+    assert data_folder.socket_dir(Path("/srv/know,lex"), "valkey").parent == Path("/tmp")
+    assert data_folder.socket_dir(Path("/srv") / ("x" * 100), "valkey").parent == Path("/tmp")
 
 
 def test_a_server_bound_to_all_addresses_answers_to_each_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from knowlex.embedded import bootstrap
-from knowlex.embedded.errors import StackError
+from knowlex.embedded.data_folder import StackError
 from tests.platform.talk import stored, text
 from tests.support import environment
 from tests.support.api import ask

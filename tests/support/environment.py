@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
-from knowlex.embedded import paths
+from knowlex.embedded import data_folder
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 OURS = ("KNOWLEX_", "OPENAI_", "OLLAMA_", "VECTOR_STORE_")
@@ -31,7 +31,7 @@ DATA_DIR = FOLDER / "data"
 
 
 def database_url(name: str, data_dir: Path = DATA_DIR) -> str:
-    folder = quote(str(paths.socket_dir(data_dir, "postgres")), safe="")
+    folder = quote(str(data_folder.socket_dir(data_dir, "postgres")), safe="")
     return f"postgresql://postgres@{folder}/{name}"
 
 
@@ -44,7 +44,7 @@ def set_environment() -> None:
         "DJANGO_SETTINGS_MODULE": "knowlex.settings",
         "KNOWLEX_DATA_DIR": str(DATA_DIR),
         "DATABASE_URL": database_url("knowlex"),
-        "REDIS_URL": paths.redis_url(DATA_DIR),
+        "REDIS_URL": data_folder.redis_url(DATA_DIR),
         "KNOWLEX_CACHE": "off",  # in the tests' own process: no test is to find what another one has kept
         "KNOWLEX_STRUCTURED_CLAIMS": "off",  # replies are to arrive as a test words them
         "NO_PROXY": "127.0.0.1,localhost",

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from knowlex.embedded.postgres import EmbeddedPostgres
+from knowlex.embedded.services import EmbeddedPostgres
 from tests.support.environment import database_url
 
 # Tests lose nothing in a power cut, and several stacks share one cluster.

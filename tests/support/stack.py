@@ -15,8 +15,8 @@ import httpx
 import psutil
 import psycopg
 
-from knowlex.embedded import paths
-from knowlex.embedded.valkey import EmbeddedValkey
+from knowlex.embedded import data_folder
+from knowlex.embedded.services import EmbeddedValkey
 from knowlex.serve import bound_socket
 from tests.support import processes
 from tests.support.environment import PROJECT
@@ -56,7 +56,7 @@ class Stack:
         self.env = {
             **os.environ,
             "DATABASE_URL": postgres.url(self.database),
-            "REDIS_URL": paths.redis_url(folder),
+            "REDIS_URL": data_folder.redis_url(folder),
             "KNOWLEX_DATA_DIR": str(folder),
             "TMPDIR": str(folder),  # what a killed worker leaves goes with the stack
             "KNOWLEX_PORT": str(self.port),

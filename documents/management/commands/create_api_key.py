@@ -1,18 +1,19 @@
-"""`manage.py create_api_key NAME` prints the new key, once, and nothing else, on standard output."""
+"""`manage.py create_api_key NAME`: the new key on standard output, once, and nothing else there."""
+
+from __future__ import annotations
 
 import re
 from argparse import ArgumentParser
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
-from documents import api_keys
 from documents.access import FULL, SCOPES
-from documents.library.collections import find_collection
-from documents.models import Collection
 from knowlex.base.errors import KnowlexError, NotFound
+
+if TYPE_CHECKING:
+    from documents.models import Collection
 
 EXPIRES = "must be a number of days such as 90d, or a date such as 2030-12-31"
 MAX_DAYS = 36_500
@@ -28,22 +29,25 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--collection",
-            action="append",
+            action="extend",
+            nargs="+",
             metavar="NAME",
-            help="the key may use only this one (name or id); may be given several times; all without it",
+            help="the key may use only these (names or ids); without it, all of them",
         )
         parser.add_argument(
             "--expires", metavar="90d|DATE", help="days from now, or the last day (UTC); never"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from documents import api_keys
+
         named = options["collection"]
         try:
             key, text = api_keys.create_key(
                 name=options["name"],
                 scope=options["scope"],
-                collections=None if named is None else _find_collections(named),
-                expires_at=_parse_expiry(options["expires"]),
+                collections=None if named is None else _collections(named),
+                expires_at=_end(options["expires"]),
             )
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc
@@ -51,8 +55,10 @@ class Command(BaseCommand):
         self.stderr.write(f"Key {key.prefix} for {key.name}, scope {key.scope}. It is shown this once.")
 
 
-def _find_collections(names: list[str]) -> list[Collection]:
-    """Find the collections, each once. Raises CommandError naming one that does not exist."""
+def _collections(names: list[str]) -> list[Collection]:
+    """Each once. Raises CommandError naming the one that does not exist."""
+    from documents.library.collections import find_collection
+
     found = {}
     for name in names:
         try:
@@ -63,8 +69,10 @@ def _find_collections(names: list[str]) -> list[Collection]:
     return list(found.values())
 
 
-def _parse_expiry(text: str | None) -> datetime | None:
-    """Parse when the key expires: after so many days, or at the end of a day. Raises CommandError."""
+def _end(text: str | None) -> datetime | None:
+    """When the key ends: so many days from now, or with the end of a day. Raises CommandError."""
+    from django.utils import timezone
+
     if text is None:
         return None
     days = re.fullmatch(r"([0-9]{1,5})d", text.strip(), re.ASCII)

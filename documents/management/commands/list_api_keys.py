@@ -1,12 +1,15 @@
 """`manage.py list_api_keys` lists every key by its prefix; the keys themselves are not stored."""
 
+from __future__ import annotations
+
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand
 
-from documents.models import ApiKey
-from knowlex.db.threads import with_retries
+if TYPE_CHECKING:
+    from documents.models import ApiKey
+
 
 COLUMNS = "{:12} {:6} {:9} {:17} {:17} {:24} {}"
 
@@ -15,6 +18,9 @@ class Command(BaseCommand):
     help = "List the API keys: prefix, scope, state, last use, expiry, name, collections. Newest first."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from documents.models import ApiKey
+        from knowlex.db.threads import with_retries
+
         self.stdout.write(
             COLUMNS.format("PREFIX", "SCOPE", "STATE", "LAST USED", "EXPIRES", "NAME", "COLLECTIONS")
         )

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from documents import api_keys
 from knowlex.base.errors import KnowlexError
 
 
@@ -16,6 +15,8 @@ class Command(BaseCommand):
         parser.add_argument("prefix", help="as list_api_keys shows it (kx_…), or the key's id")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from documents import api_keys
+
         try:
             key = api_keys.find_key(options["prefix"])
             api_keys.revoke_key(key.id)

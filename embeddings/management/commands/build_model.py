@@ -2,10 +2,7 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand
-
-from embeddings.embedders.build import ensure_model
 
 
 class Command(BaseCommand):
@@ -13,4 +10,8 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from django.conf import settings
+
+        from embeddings.embedders.build import ensure_model
+
         self.stdout.write(f"Local embedding model: {ensure_model(settings.MODELS_DIR).name}")

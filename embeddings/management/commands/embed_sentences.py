@@ -4,7 +4,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.vectors import sentences
 from knowlex.base.errors import KnowlexError
 
 TELL_EVERY = 500
@@ -17,6 +16,8 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from embeddings.vectors import sentences
+
         try:
             done, reported, wanted = 0, 0, sentences.count_without_sentences()
             for count in sentences.embed_missing_sentences():

@@ -12,8 +12,6 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from documents.access import FULL
-from documents.library.collections import find_collection
-from embeddings.transfer import export_collection
 from knowlex.base.errors import KnowlexError
 
 
@@ -31,6 +29,9 @@ class Command(BaseCommand):
         parser.add_argument("--force", action="store_true", help="replace the file if there is one")
 
     def handle(self, *args: Any, name: str, file: str, force: bool, **options: Any) -> None:
+        from documents.library.collections import find_collection
+        from embeddings.transfer import export_collection
+
         try:
             collection = find_collection(name, access=FULL)
             with _target(file, force=force) as target:
@@ -39,8 +40,8 @@ class Command(BaseCommand):
             raise CommandError(exc.message) from exc
         except OSError as exc:
             raise CommandError(f"{file} cannot be written: {exc.strerror or exc}.") from exc
-        counts = f"{done.documents} documents, {done.chunks} chunks and {done.vectors} vectors"
-        self.stderr.write(f"Exported {counts} of {collection.name}.", self.style.SUCCESS)
+        told = f"{done.documents} documents, {done.chunks} chunks and {done.vectors} vectors"
+        self.stderr.write(f"Exported {told} of {collection.name}.", self.style.SUCCESS)
 
 
 @contextmanager

@@ -1,15 +1,18 @@
 """`manage.py import_collection FILE`: what export_collection wrote, here."""
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.tasks import request_and_enqueue
-from embeddings.transfer import Imported, import_collection
 from knowlex.base.errors import KnowlexError
+
+if TYPE_CHECKING:
+    from embeddings.transfer import Imported
 
 
 class Command(BaseCommand):
@@ -25,6 +28,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, file: str, collection: str | None, **options: Any) -> None:
+        from embeddings.tasks import request_and_enqueue
+        from embeddings.transfer import import_collection
+
         try:
             if file == "-":
                 done = import_collection(sys.stdin.buffer, name=collection)

@@ -1,5 +1,7 @@
 """`manage.py ingest PATH…`: files and folders into a collection, with a progress bar."""
 
+from __future__ import annotations
+
 import json
 import logging
 import sys
@@ -7,19 +9,17 @@ from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from documents.access import FULL
-from documents.ingest.folders import list_files
-from documents.library.collections import chunking_settings, create_collection, find_collection
-from documents.models import Collection
 from documents.types import STRATEGIES
-from embeddings.ingest.bulk import BulkIngest, FileResult
-from embeddings.management.display import Display
-from embeddings.tasks import enqueue_ingest, tolerate_lost_hint
 from knowlex.base.errors import KnowlexError, NotFound
+
+if TYPE_CHECKING:
+    from documents.models import Collection
+    from embeddings.ingest.bulk import BulkIngest, FileResult
 
 LISTED = 20  # files that were taken, and duplicates, are named only if there are so few
 
@@ -62,6 +62,11 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _ingest(self, **options: Any) -> tuple[list[FileResult], list[str]]:
+        from documents.ingest.folders import list_files
+        from documents.library.collections import chunking_settings
+        from embeddings.ingest.bulk import BulkIngest
+        from embeddings.management.displays import Display
+
         collection = self._collection(options["collection"], create=options["create"])
         names = ("chunking_strategy", "chunk_size", "chunk_overlap")
         chosen = {name: options[name] for name in names if options[name] is not None}
@@ -91,6 +96,8 @@ class Command(BaseCommand):
         return results, jobs
 
     def _collection(self, name: str, *, create: bool) -> Collection:
+        from documents.library.collections import create_collection, find_collection
+
         try:
             return find_collection(name, access=FULL)
         except NotFound:
@@ -121,6 +128,8 @@ class Command(BaseCommand):
 
 
 def _steps(bulk: BulkIngest, files: Any, jobs: list[str], *, wait: bool) -> Iterator[list[FileResult]]:
+    from embeddings.ingest.bulk import FileResult
+
     for found in bulk.submit(files):
         if isinstance(found, FileResult):
             yield [found]
@@ -134,6 +143,8 @@ def _steps(bulk: BulkIngest, files: Any, jobs: list[str], *, wait: bool) -> Iter
 
 
 def _enqueue(documents: int) -> None:
+    from embeddings.tasks import enqueue_ingest, tolerate_lost_hint
+
     with tolerate_lost_hint():
         enqueue_ingest(documents)
 

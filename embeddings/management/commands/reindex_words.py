@@ -6,8 +6,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from documents.access import FULL
-from documents.library.collections import find_collection
-from embeddings.lexical.index import reindex
 from knowlex.base.errors import KnowlexError
 
 
@@ -27,6 +25,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, collection: str | None, everything: bool, **options: Any) -> None:
+        from documents.library.collections import find_collection
+        from embeddings.lexical.index import reindex
+
         documents, chunks = Counter[str](), 0
         try:
             id_ = find_collection(collection, access=FULL).id if collection else None

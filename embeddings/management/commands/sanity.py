@@ -1,15 +1,19 @@
 """`manage.py sanity`: are the stored data as they must be? Exits with 1 if not."""
 
+from __future__ import annotations
+
 import json
 import sys
 from argparse import ArgumentParser
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.sanity import SanityFinding, check_sanity
 from knowlex.base.errors import KnowlexError
+
+if TYPE_CHECKING:
+    from embeddings.sanity import SanityFinding
 
 
 class Command(BaseCommand):
@@ -25,6 +29,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, as_json: bool, deep: bool, **options: Any) -> None:
+        from embeddings.sanity import check_sanity
+
         findings = []
         try:
             for finding in check_sanity(deep=deep):

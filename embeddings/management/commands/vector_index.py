@@ -1,12 +1,13 @@
 """`manage.py vector_index status|build|measure`: the vector indexes now, not when the workers see to them."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from embeddings import indexing
-from embeddings.external.configuration import is_external
-from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
+if TYPE_CHECKING:
+    from embeddings.models import EmbeddingModel
 
 _BUSY = "Another process is building or measuring an index just now."
 
@@ -21,6 +22,8 @@ class Command(BaseCommand):
         parser.add_argument("--min-rows", type=int, help="build from so many rows on")
 
     def handle(self, *args: Any, action: str, model: str | None, **options: Any) -> None:
+        from embeddings.models import EmbeddingModel
+
         found = EmbeddingModel.objects.filter(**({"name": model} if model else {"active": True})).first()
         if found is None:
             raise CommandError(f"There is no model {model!r}." if model else "Nothing was embedded yet.")
@@ -31,6 +34,8 @@ class Command(BaseCommand):
         self._status(found)
 
     def _build(self, model: EmbeddingModel, *, force: bool, min_rows: int | None, **_: Any) -> None:
+        from embeddings import indexing
+
         if refused := indexing.explain_refusal(model):
             self.stderr.write(f"No index for {model.name}: {refused}")
         if force:
@@ -40,12 +45,19 @@ class Command(BaseCommand):
         self.stdout.write(f"Built {name}." if name else "Nothing to build.")
 
     def _measure(self, model: EmbeddingModel) -> None:
+        from embeddings import indexing
+        from embeddings.models import VectorIndex
+
         if not VectorIndex.objects.filter(model=model).exists():
             raise CommandError(f"{model.name} has no vector index.")
         if indexing.measure_now(model, reason="asked for") is None:
             raise CommandError(_BUSY + " Or an exact search takes too long here to compare with.")
 
     def _status(self, model: EmbeddingModel) -> None:
+        from embeddings import indexing
+        from embeddings.external.configuration import is_external
+        from embeddings.models import IndexMeasurement, VectorIndex
+
         state = VectorIndex.objects.filter(model=model).first()
         if state is None:
             how = "" if is_external() else " searches are exact."

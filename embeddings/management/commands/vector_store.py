@@ -1,20 +1,20 @@
 """`manage.py vector_store check|repair`: the vector store outside PostgreSQL against PostgreSQL itself."""
 
+from __future__ import annotations
+
 import json
 import sys
 from argparse import ArgumentParser
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError
 
-from embeddings.external import configuration
-from embeddings.external.comparison import SpaceComparison, StoreComparison, drain_outbox
-from embeddings.management.display import StepsDisplay
-from embeddings.models import OutsideStore
 from knowlex.base.errors import KnowlexError
-from knowlex.db.threads import with_retries
+
+if TYPE_CHECKING:
+    from embeddings.external import configuration
+    from embeddings.external.comparison import SpaceComparison
 
 NONE = "No vector store outside PostgreSQL is configured (KNOWLEX_VECTOR_STORE): there is nothing to compare."
 OTHERS = (
@@ -43,6 +43,10 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
 
     def handle(self, *args: Any, action: str, as_json: bool, **options: Any) -> None:
+        from django.db import OperationalError
+
+        from embeddings.external import configuration
+
         try:
             used = configuration.configured_store()
             if used is None:
@@ -62,6 +66,9 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _require_registered(self, used: configuration.StoreIdentity) -> None:
+        from embeddings.models import OutsideStore
+        from knowlex.db.threads import with_retries
+
         row = with_retries(OutsideStore.objects.first)
         if row is None or row.fingerprint != used.fingerprint:
             raise CommandError(
@@ -70,6 +77,9 @@ class Command(BaseCommand):
             )
 
     def _require_none(self) -> None:
+        from embeddings.models import OutsideStore
+        from knowlex.db.threads import with_retries
+
         if row := with_retries(OutsideStore.objects.first):
             raise CommandError(
                 f"{row} is in use, but this command's environment names no such store: set "
@@ -78,10 +88,16 @@ class Command(BaseCommand):
             )
 
     def _compared(self, *, quiet: bool) -> list[SpaceComparison]:
+        from embeddings.external.comparison import StoreComparison
+        from embeddings.management.displays import StepsDisplay
+
         with StepsDisplay(self.stderr, quiet=quiet) as display, StoreComparison(display.show) as comparison:
             return list(comparison.all())
 
     def _repair(self, *, quiet: bool) -> None:
+        from embeddings.external.comparison import StoreComparison, drain_outbox
+        from embeddings.management.displays import StepsDisplay
+
         with StepsDisplay(self.stderr, quiet=quiet) as display:
             count = 0
             with StoreComparison(display.show) as comparison:

@@ -3,12 +3,7 @@
 import asyncio
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-
-from knowlex.embedded import bootstrap, chat_model
-from knowlex.embedded.errors import StackError
-from knowlex.embedded.supervisor import Stack
 
 MODEL_WITHIN_S = 2.0
 
@@ -22,9 +17,14 @@ class Command(BaseCommand):
         parser.add_argument("--host", help="address to serve at (127.0.0.1)")
         parser.add_argument("--port", help="port to serve at (8080); 0 takes a free one")
         parser.add_argument("--data-dir", help="data folder (KNOWLEX_DATA_DIR, else .knowlex)")
-        parser.add_argument("--workers", help="worker processes (4)")
+        parser.add_argument("--workers", help="worker processes (one for each core)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from django.conf import settings
+
+        from knowlex.embedded.data_folder import StackError
+        from knowlex.embedded.supervisor import Stack
+
         stack = Stack(
             data_dir=settings.DATA_DIR,
             host=settings.HOST,
@@ -43,10 +43,14 @@ class Command(BaseCommand):
             raise CommandError(str(exc)) from exc
 
     def _prepare(self) -> None:
+        from knowlex.embedded import bootstrap
+
         bootstrap.check_broker()
         bootstrap.prepare(self._say)
 
     async def _tell_answerer(self) -> None:
+        from knowlex.embedded import chat_model
+
         self._say(await chat_model.answerer(within_s=MODEL_WITHIN_S))
 
     def _say(self, line: str) -> None:

@@ -7,25 +7,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from embeddings.registry import embedder_for
-from embeddings.services import active_model
 from knowlex.base.errors import KnowlexError
-from knowlex.runtime.components import component
-from rag.answering import parts
-from rag.evaluation.judged_pairs import judged_pairs
-from rag.management.closing import then_close
-from rag.management.scope import scope
-from rag.protocols import Reranker
-from rag.relevance.calibrator import FEWEST, calibrate, calibration_of
-from rag.relevance.fitting import read_labelled
-from rag.rerankers.by_model import ModelReranker
 
 
 class Command(BaseCommand):
     help = (
         "Fits relevance to labelled pairs for the active embedding model and stores the weights with it. A "
         'line each: {"question": ..., "passage": ..., "relevant": true}, and "title" if the passage has one; '
-        f"at least {FEWEST} relevant and {FEWEST} irrelevant ones. Or to a question set: what the search "
+        "at least 50 relevant and 50 irrelevant ones. Or to a question set: what the search "
         "finds for its questions is judged as in an evaluation. A configured reranker's scores count, too."
     )
 
@@ -51,6 +40,8 @@ class Command(BaseCommand):
             raise CommandError(exc.message) from exc
 
     def _handle(self, options: dict[str, Any]) -> None:
+        from embeddings.services import active_model
+
         model = active_model()
         if options["model"] not in (None, model.name):
             raise CommandError(f"The active model is {model.name}; only its chunks are searched.")
@@ -67,6 +58,18 @@ class Command(BaseCommand):
 
 def _fitted(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
     """before: the calibration so far, whose scale of cosines the search was made with."""
+    from embeddings.registry import embedder_for
+    from embeddings.services import active_model
+    from knowlex.runtime.components import component
+    from rag.answering import parts
+    from rag.evaluation.judged_pairs import judged_pairs
+    from rag.management.closing import then_close
+    from rag.management.evaluation import scope
+    from rag.protocols import Reranker
+    from rag.relevance.calibrator import calibrate, calibration_of
+    from rag.relevance.fitting import read_labelled
+    from rag.rerankers.by_model import ModelReranker
+
     if options["questions"]:
         collections, cases = scope(options["questions"], options["collection"])
         pairs, rerank_model = asyncio.run(

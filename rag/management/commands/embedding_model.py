@@ -1,25 +1,20 @@
 """`manage.py embedding_model`: further embedding models, and the switch to another while people search."""
 
+from __future__ import annotations
+
 import logging
 import sys
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from rich.console import Console
-from rich.table import Table
 
-from embeddings import active_model, registry, tasks
-from embeddings.indexing.building import ensure_index
-from embeddings.management.display import BuildDisplay
-from embeddings.model_lifecycle import building as model_building
-from embeddings.model_lifecycle import catalog, removal, switch
-from embeddings.models import EmbeddingModel
-from embeddings.types import ModelSpec
 from knowlex.base.errors import KnowlexError
-from rag.management.comparing import add_arguments as add_comparing
-from rag.management.comparing import compare
+
+if TYPE_CHECKING:
+    from embeddings.model_lifecycle import catalog, switch
+    from embeddings.models import EmbeddingModel
+    from embeddings.types import ModelSpec
 
 TEXTS = "Every chunk is embedded by each model that is kept up; searches use the active one."
 
@@ -34,7 +29,7 @@ class Command(BaseCommand):
         building = verbs.add_parser("build", help="embed all chunks with it, and every new one from now on")
         building.add_argument("name")
         building.add_argument("--detach", action="store_true", help="leave the work to the workers at once")
-        add_comparing(verbs.add_parser("compare", help="two models on a question set, side by side"))
+        _add_comparing(verbs.add_parser("compare", help="two models on a question set, side by side"))
         activating = verbs.add_parser("activate", help="search with it from now on")
         activating.add_argument("name")
         activating.add_argument("--wait", action="store_true", help="until no chunk lacks its vector")
@@ -57,6 +52,12 @@ class Command(BaseCommand):
             logging.disable(logging.NOTSET)
 
     def _list(self, **_: Any) -> None:
+        from rich.console import Console
+        from rich.table import Table
+
+        from embeddings.model_lifecycle import catalog
+        from embeddings.models import EmbeddingModel
+
         counts, before = catalog.fetch_counts(), EmbeddingModel.objects.before().first()
         table = Table(
             "name", "provider", "dimensions", "state", "vectors", "waiting", "failed", "MB", "index"
@@ -76,11 +77,18 @@ class Command(BaseCommand):
         Console(file=self.stdout, width=width, soft_wrap=False).print(table)  # type: ignore[arg-type]
 
     def _add(self, **options: Any) -> None:
+        from embeddings import active_model
+        from embeddings.model_lifecycle import catalog
+
         model, is_new = catalog.add_model(_spec(options))
         word = "Added" if is_new else "There already:"
         self.stdout.write(f"{word} {model.spec}. Next: {active_model.COMMAND} build {model.name}")
 
     def _build(self, name: str, detach: bool, **_: Any) -> None:
+        from embeddings import active_model, tasks
+        from embeddings.model_lifecycle import building as model_building
+        from embeddings.model_lifecycle import catalog
+
         model = catalog.find_model(name)
         batches = model_building.begin_build(model)
         with tasks.tolerate_lost_hint():
@@ -99,6 +107,9 @@ class Command(BaseCommand):
             self.stdout.write(f"Next: {active_model.COMMAND} activate {model.name}")
 
     def _built(self, model: EmbeddingModel) -> catalog.ModelCounts:
+        from embeddings.management.displays import BuildDisplay
+        from embeddings.model_lifecycle import building as model_building
+
         with BuildDisplay(self.stderr, model.name) as display:
             held: catalog.ModelCounts | None = None
             for held in model_building.follow_build(model, on_alone=display.alone):
@@ -107,9 +118,14 @@ class Command(BaseCommand):
         return held
 
     def _compare(self, **options: Any) -> None:
+        from rag.management.comparing import compare
+
         compare(self.stdout, **options)
 
     def _activate(self, name: str, wait: bool, force: bool, **_: Any) -> None:
+        from embeddings.indexing.building import ensure_index
+        from embeddings.model_lifecycle import catalog, switch
+
         model = catalog.find_model(name)
         if not model.active:
             if ensure_index(model):
@@ -121,6 +137,10 @@ class Command(BaseCommand):
         self._tell_environment(model)
 
     def _when_ready(self, model: EmbeddingModel) -> switch.ModelSwitch:
+        from embeddings.management.displays import BuildDisplay
+        from embeddings.model_lifecycle import building as model_building
+        from embeddings.model_lifecycle import switch
+
         hands = model_building.LocalWorker(lambda: self.stderr.write(BuildDisplay.ALONE))
         with BuildDisplay(self.stderr, model.name) as display:
             for found in switch.activate_when_complete(model):
@@ -131,11 +151,16 @@ class Command(BaseCommand):
         raise AssertionError("unreachable")
 
     def _rollback(self, **_: Any) -> None:
+        from embeddings.model_lifecycle import switch
+
         switched = switch.roll_back()
         self._tell_switch(switched)
         self._tell_environment(switched.model)
 
     def _tell_switch(self, switched: switch.ModelSwitch) -> None:
+        from embeddings import active_model
+        from embeddings.models import EmbeddingModel
+
         was = f" instead of {switched.before.name}" if switched.before else ""
         self.stdout.write(f"Searches use {switched.model.name} now{was}.")
         if switched.lacking:
@@ -156,12 +181,18 @@ class Command(BaseCommand):
             )
 
     def _tell_environment(self, model: EmbeddingModel) -> None:
+        from django.conf import settings
+
+        from embeddings import active_model, registry
+
         self.stdout.write(f"For the next start: {active_model.settings_to_follow(model.spec)}")
         named = registry.configured_model()
         if settings.EMBEDDER_CHOSEN and not registry.is_same_model(model.spec, named):
             self.stdout.write(f"This environment names {named}: Knowlex would refuse to start with it.")
 
     def _remove(self, name: str, **_: Any) -> None:
+        from embeddings.model_lifecycle import catalog, removal
+
         model = catalog.find_model(name)
         vectors = removal.remove_model(model)
         self.stdout.write(f"Removed {name} with {vectors} vectors.")
@@ -179,7 +210,23 @@ def _add_adding(parser: ArgumentParser) -> None:
     parser.add_argument("--passage-prefix", help="before chunks; else as the folder says, none for Ollama")
 
 
+def _add_comparing(parser: ArgumentParser) -> None:
+    parser.add_argument("first", metavar="A")
+    parser.add_argument("second", metavar="B")
+    parser.add_argument(
+        "--questions",
+        required=True,
+        metavar="FILE.jsonl|SET",
+        help="a file, a question a line, or a stored set",
+    )
+    parser.add_argument("--collection", action="append", default=[], help="its name or id; else `default`")
+    parser.add_argument("--mode", choices=["hybrid", "dense"], default="hybrid")
+
+
 def _spec(given: dict[str, Any]) -> ModelSpec:
+    from embeddings import registry
+    from embeddings.model_lifecycle import catalog
+
     return catalog.parse_spec(
         given["name"],
         provider=given["provider"],

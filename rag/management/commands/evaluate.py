@@ -1,27 +1,25 @@
 """`manage.py evaluate SET|FILE.jsonl`: one or two configurations measured side by side."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from knowlex.base.errors import KnowlexError
-from rag.evaluation.configurations import Configuration
-from rag.evaluation.outcomes import Outcome
-from rag.evaluation.plot import figures_svg
-from rag.evaluation.runner import Asker
-from rag.evaluation.types import Case
-from rag.evaluation.worker import summary_of
-from rag.management.bar import Bar
-from rag.management.closing import then_close
-from rag.management.given import read_given
-from rag.management.limits import Limit, read_limits
-from rag.management.scope import scope
-from rag.management.tables import table
+
+if TYPE_CHECKING:
+    from rag.evaluation.configurations import Configuration
+    from rag.evaluation.outcomes import Outcome
+    from rag.evaluation.runner import Asker
+    from rag.evaluation.types import Case
+    from rag.management.evaluation import Bar, Limit
+
 
 BAD_USAGE, BELOW = 2, 1
 
@@ -48,6 +46,9 @@ class Command(BaseCommand):
         parser.add_argument("--json", type=Path, metavar="OUT.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from rag.evaluation.worker import summary_of
+        from rag.management.evaluation import read_given, read_limits, scope, table
+
         try:
             _check_places(options["plot"], options["json"])
             configurations = read_given(options["config"], options["given"])
@@ -68,6 +69,10 @@ class Command(BaseCommand):
         self, cases: Sequence[Case], collections: Sequence[Any], configurations: Sequence[Configuration],
         *, answers: bool,
     ) -> list[list[Outcome]]:  # fmt: skip
+        from rag.evaluation.runner import Asker
+        from rag.management.closing import then_close
+        from rag.management.evaluation import Bar
+
         asker = Asker(configurations, [one.id for one in collections], answers=answers)
         with Bar(self.stderr, len(cases)) as bar:
             each = asyncio.run(then_close(_outcomes(asker, cases, bar)))
@@ -77,6 +82,8 @@ class Command(BaseCommand):
         self, options: dict[str, Any], configurations: Sequence[Configuration], summary: dict[str, Any],
         cases: Sequence[Case], outcomes: Sequence[Sequence[Outcome]],
     ) -> None:  # fmt: skip
+        from rag.evaluation.plot import figures_svg
+
         names = [one.name for one in configurations]
         if options["plot"]:
             title = Path(options["questions"]).stem

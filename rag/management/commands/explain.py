@@ -1,25 +1,27 @@
 """`manage.py explain "question" CHUNK_ID`: at which stage the chunk is lost, and with which score."""
 
+from __future__ import annotations
+
 import asyncio
 from argparse import ArgumentParser
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from django.core.management.base import BaseCommand, CommandError
 
 from documents.access import FULL
 from knowlex.base.errors import KnowlexError
 from knowlex.base.ids import parse_id
-from knowlex.web.fields import check_question
-from rag.answering import services
-from rag.management.closing import then_close
-from rag.types.question import Mode
-from rag.types.retrieval import Explanation, Stage
+
+if TYPE_CHECKING:
+    from rag.types.retrieval import Explanation, Stage
 
 
 class Command(BaseCommand):
     help = "Says for a question and a chunk at which stage the chunk is lost to it, and with which score."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        from rag.types.question import Mode
+
         parser.add_argument("question")
         parser.add_argument("chunk_id")
         parser.add_argument("--collection", action="append", default=[], help="name or id; all unless given")
@@ -27,6 +29,8 @@ class Command(BaseCommand):
         parser.add_argument("--top-k", type=int, default=10, choices=range(1, 51), metavar="1..50")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from rag.management.closing import then_close
+
         try:
             explanation = asyncio.run(then_close(_explanation(options)))
         except KnowlexError as exc:
@@ -36,6 +40,9 @@ class Command(BaseCommand):
 
 
 async def _explanation(options: dict[str, Any]) -> Explanation:
+    from knowlex.web.fields import check_question
+    from rag.answering import services
+
     question = await services.make_platform_question(
         check_question(options["question"], "question"),
         access=FULL,

