@@ -13,7 +13,7 @@ from rag.answering.ask import AskResult
 from rag.api.common import answer_response, asked_by, asker_of, question_as_asked
 from rag.api.metadata import answer_metadata
 from rag.api.sse import Telling, event_response
-from rag.citations.numbering import Numbering, PlaceOf, numbered
+from rag.citations.numbering import Numbering, PlaceOf, number_citations
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 
@@ -42,7 +42,7 @@ async def ask(request: HttpRequest) -> HttpResponseBase:
 def _body(asked: AskResult) -> dict[str, Any]:
     answer = asked.answer
     chunks = _by_distance(answer.context)
-    text, numbering = numbered(answer, _places(chunks))
+    text, numbering = number_citations(answer, _places(chunks))
     return {
         "query": question_as_asked(asked),
         "answer": text if answer.answered else NOT_ENOUGH,

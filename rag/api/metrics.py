@@ -7,7 +7,7 @@ from documents.access.scopes import access_of
 from knowlex.base.errors import Forbidden
 from knowlex.runtime.metrics import REGISTRY
 from knowlex.web.responses import allow
-from rag.metrics import state
+from rag.metrics import collect_state
 
 
 @allow("GET")
@@ -18,7 +18,7 @@ async def metrics(request: HttpRequest) -> HttpResponse:
     """
     if access_of(request).collection_ids is not None:
         raise Forbidden("Metrics are of all collections; this API key is bound to some.")
-    text = generate_latest(REGISTRY) + generate_latest(await state())
+    text = generate_latest(REGISTRY) + generate_latest(await collect_state())
     response = HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
     response["Cache-Control"] = "no-store"
     return response

@@ -18,7 +18,15 @@ from rag.api.common import answer_response, asked_by, asker_of
 from rag.api.metadata import answer_metadata
 from rag.api.sse import Telling, event_response
 from rag.citations import claim
-from rag.citations.numbering import FirstCited, Numbering, PlaceOf, PlainWriter, clean, numbered, snippet
+from rag.citations.numbering import (
+    FirstCited,
+    Numbering,
+    PlaceOf,
+    PlainWriter,
+    clean,
+    number_citations,
+    snippet,
+)
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 
@@ -64,7 +72,7 @@ def _question_name(body: dict[str, Any]) -> str:
 
 def _query_body(asked: AskResult) -> dict[str, Any]:
     answer = asked.answer
-    text, numbering = numbered(answer, _by_document(answer.context))
+    text, numbering = number_citations(answer, _by_document(answer.context))
     return {
         "answer": text if answer.answered else NOT_ENOUGH,
         "citedDocuments": _documents(asked, numbering.place_of),

@@ -13,7 +13,7 @@ from rag.citations.numbering import (
     PlaceOf,
     UnreadPart,
     misstatements,
-    numbered,
+    number_citations,
     snippet,
     snippet_from,
     unread_parts,
@@ -31,7 +31,7 @@ def by_passage() -> PlaceOf:
 
 def answer_body(asked: AskResult, reply: ReplySettings) -> dict[str, Any]:
     answer = asked.answer
-    text, numbering = numbered(answer, by_passage())
+    text, numbering = number_citations(answer, by_passage())
     cited = cited_claims(asked, numbering)
     body = {
         "query_id": asked.query_id,

@@ -6,7 +6,7 @@ from typing import Any
 from knowlex.web.responses import utc_timestamp
 from rag.api.v1.answers import NOT_ENOUGH
 from rag.api.v1.feedback import feedback_body
-from rag.deadlines import in_order
+from rag.deadlines import sort_stages
 from rag.history.listing import Explained
 
 GONE = "A document that this answer cites was deleted; what the answer said is gone with it."
@@ -46,7 +46,7 @@ def summary_body(query: Any) -> dict[str, Any]:
 def explained_body(explained: Explained) -> dict[str, Any]:
     """The list's fields, what /v1/query tells of an answer, and the objects of the design's query schema."""
     query, response = explained.query, explained.response
-    stage_times_ms = in_order(query.stage_ms)
+    stage_times_ms = sort_stages(query.stage_ms)
     judged_at = response.faithfulness_judged_at if response else None
     citations = [_citation(one) for one in explained.citations]
     return {

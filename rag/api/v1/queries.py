@@ -15,7 +15,7 @@ from knowlex.web.fields import check_storable
 from knowlex.web.pagination import next_cursor, page_asked
 from knowlex.web.rate_limit import peer_address
 from knowlex.web.responses import json_response
-from rag.answering.replay import Replayed, replay
+from rag.answering.replay import ReplayResult, replay
 from rag.api.common import answer_response, asked_by
 from rag.api.v1.answers import answer_body
 from rag.api.v1.explanations import explained_body, summary_body
@@ -58,7 +58,7 @@ async def ask_again(request: HttpRequest, query_id: str) -> HttpResponse:
     return answer_response(replayed.asked, {**body, "replay_of": id_, "changes": _changes(replayed)})
 
 
-def _changes(replayed: Replayed) -> dict[str, Any]:
+def _changes(replayed: ReplayResult) -> dict[str, Any]:
     return {
         "same_answer": replayed.same_answer,
         "same_verification": replayed.same_verification,
