@@ -47,7 +47,7 @@ async def _searches(questions: Sequence[str]) -> tuple[str, dict[str, dict[str, 
         assert model is not None
         assert not model.setup
         vector = await embed_question(text, model)
-        statement = statements.by_meaning(model, "hybrid", "", False)
+        statement = statements.search_by_meaning(model, "hybrid", "", False)
         found[text] = _plain(question) | words_of(scope) | retriever._depths(question) | retriever._weights()
         found[text]["vector"] = vector_text(vector)
     await close_pool()

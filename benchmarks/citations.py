@@ -27,7 +27,7 @@ from documents.extractors.sandbox.extractor import SandboxedExtractor
 from documents.text.languages import detect_language
 from documents.text.tokens import WordPieceCounter
 from documents.types import ChunkingSettings
-from rag.citations.checker import Checked, Checker
+from rag.citations.checker import CheckedReply, Checker
 from rag.context import context_of
 from rag.ranking.sentences import analysis_of, words_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
@@ -89,7 +89,7 @@ async def measured(chunks: Sequence[Chunk], asked: Sequence[str], options: argpa
     report("extractive", honest, time.process_time() - started, options.show)
 
 
-def as_true(found: Checked, context: Context) -> Reply:
+def as_true(found: CheckedReply, context: Context) -> Reply:
     """What is word for word in a passage is true of it."""
     claims = []
     for citation in found.citations:

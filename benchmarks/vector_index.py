@@ -48,7 +48,7 @@ from embeddings.vectors.rows import vector_text
 from knowlex.db import pool
 from knowlex.db.threads import execute
 from rag.retrievers import statements
-from rag.retrievers.filtering import NARROW, Condition, condition_of
+from rag.retrievers.filtering import NARROW, Condition, build_condition
 from rag.types.question import Filters
 from tests.support.postgres import Postgres
 
@@ -58,8 +58,8 @@ RARE, WIDE = 100, 5  # one document in so many has the tag
 FILTERS: dict[str, Condition | None] = {
     "": None,
     "1 %, a collection": None,
-    "1 %, a tag": condition_of(Filters(tags=("rare",))),
-    "20 %, a tag": condition_of(Filters(tags=("wide",))),
+    "1 %, a tag": build_condition(Filters(tags=("rare",))),
+    "20 %, a tag": build_condition(Filters(tags=("wide",))),
 }
 KINDS = [
     ("none", "vector"),
@@ -307,11 +307,11 @@ async def found(question: Any, filtered: str) -> tuple[list[float], str]:
 async def found_passing(condition: Condition, parameters: dict[str, Any]) -> tuple[list[float], str]:
     """By the retriever's statements, which bring the passages too."""
     parameters = {**parameters, "candidates": K, "lexemes": [""], "model": None, **condition.parameters}
-    scope = await pool.fetch_one(statements.scope(condition.conditions), parameters)
+    scope = await pool.fetch_one(statements.select_scope(condition.conditions), parameters)
     assert scope is not None
     narrow = scope["passing"] < NARROW
     model = dense.search_model_of(scope).filtered(narrow=narrow)
-    statement = statements.by_meaning(model, "dense", condition.conditions, narrow)
+    statement = statements.search_by_meaning(model, "dense", condition.conditions, narrow)
     rows = await pool.fetch_all(statement, parameters, setup=model.setup)
     return [row["distance"] for row in rows], way_of(model)
 

@@ -66,7 +66,7 @@ async def _warm_up() -> None:
 
 def _build() -> None:
     """What the first question would import: that takes half a second, which the loop has not to spare."""
-    parts.pipeline()
+    parts.build_pipeline()
     _ = get_resolver().url_patterns
 
 

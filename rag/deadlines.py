@@ -18,7 +18,7 @@ STAGES = (
 _PLACES = {stage: place for place, stage in enumerate(STAGES)}
 
 
-class Stages:
+class StageTimes:
     """milliseconds: by stage; one that comes several times, all of it together."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Stages:
         self.milliseconds[stage] = round(self.milliseconds.get(stage, 0.0) + took, 3)
 
 
-def in_order(milliseconds: Mapping[str, float]) -> dict[str, float]:
+def sort_stages(milliseconds: Mapping[str, float]) -> dict[str, float]:
     """As they come in a question; PostgreSQL has shuffled them."""
     return dict(sorted(milliseconds.items(), key=lambda took: _PLACES.get(took[0], len(STAGES))))
 
@@ -43,16 +43,16 @@ def in_order(milliseconds: Mapping[str, float]) -> dict[str, float]:
 Late = Callable[[], KnowlexError]
 
 
-def searching_too_long() -> RetrievalFailed:
+def search_timeout() -> RetrievalFailed:
     return RetrievalFailed("The search did not end in time.")
 
 
-def writing_too_long() -> SynthesisTimeout:
+def writing_timeout() -> SynthesisTimeout:
     return SynthesisTimeout("The answer was not written in time.")
 
 
 @asynccontextmanager
-async def before(deadline: float | None, late: Late) -> AsyncIterator[None]:
+async def within_deadline(deadline: float | None, late: Late) -> AsyncIterator[None]:
     """Cancel the block at the deadline (by `time.monotonic()`; None: never) and raise `late()` instead."""
     if deadline is None:
         yield

@@ -52,7 +52,7 @@ _HELP = {
 }
 
 
-async def state() -> CollectorRegistry:
+async def collect_state() -> CollectorRegistry:
     """A registry of its own for each scrape, so that nothing of an earlier one is told again."""
     registry = CollectorRegistry()
     counts, indexes, broker = await asyncio.gather(
@@ -169,7 +169,7 @@ def _count_stages(stage_ms: Mapping[str, float]) -> None:
         _stages_of(stage).observe(milliseconds / 1000)
 
 
-class _Elsewhere(Collector):
+class _PartCounters(Collector):
     """What is counted where it happens, by parts that know nothing of Prometheus."""
 
     def collect(self) -> Iterator[CounterMetricFamily]:
@@ -193,4 +193,4 @@ class _Elsewhere(Collector):
         yield failed
 
 
-REGISTRY.register(_Elsewhere())
+REGISTRY.register(_PartCounters())

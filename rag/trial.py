@@ -13,7 +13,7 @@ from knowlex.runtime.components import component
 from rag.citations import settle
 from rag.citations.checker import Checker
 from rag.context import context_of
-from rag.deadlines import before, writing_too_long
+from rag.deadlines import within_deadline, writing_timeout
 from rag.protocols import ClaimJudge, Synthesizer
 from rag.types.answer import Reason, Sources, Synthesis
 from rag.types.context import Context
@@ -52,7 +52,7 @@ class Step(NamedTuple):
     took_s: float
 
 
-class Reading(NamedTuple):
+class CheckSummary(NamedTuple):
     """What the check made of a reply. markers: the numbers of blocks that it names, whatever came of them.
     claims: the state of each, and its words. reason: why it would not be shown.
     """
@@ -69,7 +69,7 @@ async def trial(*, within_s: float) -> list[Step]:
     context = context_of([_passage()])
     started = time.perf_counter()
     try:
-        async with before(question.deadline, writing_too_long):
+        async with within_deadline(question.deadline, writing_timeout):
             synthesis = await synthesizer.synthesize(question, context)
             replied = time.perf_counter()
             reading = await _read(question, context, synthesis)
@@ -88,7 +88,7 @@ async def trial(*, within_s: float) -> list[Step]:
     ]
 
 
-async def _read(question: Question, context: Context, synthesis: Synthesis) -> Reading:
+async def _read(question: Question, context: Context, synthesis: Synthesis) -> CheckSummary:
     """The only place that knows the checker."""
     checked = await Checker(context, component("CLAIM_JUDGE", ClaimJudge), question=question.text).whole(
         synthesis
@@ -103,17 +103,17 @@ async def _read(question: Question, context: Context, synthesis: Synthesis) -> R
     claims += [
         ("contradicted", checked.text[one.answer_start : one.answer_end]) for one in checked.contradicted
     ]
-    return Reading(markers or tuple(dict.fromkeys(named)), tuple(claims), checked.reason)
+    return CheckSummary(markers or tuple(dict.fromkeys(named)), tuple(claims), checked.reason)
 
 
-def _found(reading: Reading, took_s: float) -> Iterator[Step]:
+def _found(reading: CheckSummary, took_s: float) -> Iterator[Step]:
     markers = ", ".join(f"[{number}]" for number in reading.markers)
     yield Step("markers", bool(markers) or None, markers or "none was read", took_s)
     for state, claim in reading.claims:
         yield Step("claim", state in ("exact", "supported") or None, f"{state}: {_excerpt(claim)}", took_s)
 
 
-def _verdict(reading: Reading) -> str:
+def _verdict(reading: CheckSummary) -> str:
     states = {state for state, _ in reading.claims}
     if reading.reason == "model_declined":
         return SAID_NOTHING

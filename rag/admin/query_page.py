@@ -6,7 +6,7 @@ from typing import Any
 from rag.admin import cells
 from rag.admin.feedback import caller
 from rag.admin.query_filters import told
-from rag.deadlines import in_order
+from rag.deadlines import sort_stages
 from rag.history.citations import uncited_in
 from rag.history.listing import Explained
 from rag.models import Feedback
@@ -84,7 +84,7 @@ def _stages(took: Mapping[str, float], latency_ms: int) -> list[dict[str, Any]]:
     longest = max([float(latency_ms), *took.values(), 1.0])
     return [
         {"name": told(name), "ms": cells.milliseconds(ms), "width": round(100 * ms / longest, 1)}
-        for name, ms in [*in_order(took).items(), ("in all", float(latency_ms))]
+        for name, ms in [*sort_stages(took).items(), ("in all", float(latency_ms))]
     ]
 
 

@@ -21,9 +21,9 @@ from knowlex.base.errors import KnowlexError
 from knowlex.base.ids import new_id
 from knowlex.db.pool import fetch_all
 from rag.answering import cache
-from rag.answering.parts import pipeline
+from rag.answering.parts import build_pipeline
 from rag.conversation import follow_ups
-from rag.deadlines import Stages, before, searching_too_long
+from rag.deadlines import StageTimes, search_timeout, within_deadline
 from rag.history.query_counts import query_counts
 from rag.history.recorder import record
 from rag.history.records import CLIENT_LEFT, Record
@@ -106,11 +106,11 @@ async def ask_stream(question: Question, caller: Caller) -> AsyncGenerator[Strea
 
 
 async def _answer_whole(question: Question) -> AsyncGenerator[Event]:
-    yield await pipeline().answer(question)
+    yield await build_pipeline().answer(question)
 
 
 def _answer_in_pieces(question: Question) -> AsyncGenerator[Event]:
-    return pipeline().stream(question)
+    return build_pipeline().stream(question)
 
 
 async def _answer_events(
@@ -118,7 +118,7 @@ async def _answer_events(
 ) -> AsyncGenerator[StreamEvent]:
     """Yield the events of `answer`, or of a stored answer, and in place of its `Answer` the result."""
     query_counts.get().add(question.collection_ids)
-    stages = Stages()
+    stages = StageTimes()
     question = await _resolve_follow_up(question, caller, stages)
     with _recording_failures(question, caller):
         stored = None if caller.fresh else await cache.recall(question)
@@ -137,7 +137,7 @@ async def _answer_events(
     yield result  # recorded: whoever leaves now has had an answer
 
 
-async def _resolve_follow_up(question: Question, caller: Caller, stages: Stages) -> Question:
+async def _resolve_follow_up(question: Question, caller: Caller, stages: StageTimes) -> Question:
     """Make a question of a conversation stand alone. One that is asked again was when it was asked first."""
     if not caller.conversation_id or caller.replay_of is not None:
         return question
@@ -145,11 +145,11 @@ async def _resolve_follow_up(question: Question, caller: Caller, stages: Stages)
         question, access=caller.access, conversation=caller.conversation_id, itself=caller.query_id
     )
     with _recording_failures(question, caller):
-        async with before(question.deadline, searching_too_long):
+        async with within_deadline(question.deadline, search_timeout):
             return await stages.of("conversation", alone)
 
 
-async def _finish(answer: Answer, caller: Caller, stages: Stages, *, cached: bool = False) -> AskResult:
+async def _finish(answer: Answer, caller: Caller, stages: StageTimes, *, cached: bool = False) -> AskResult:
     """Look up the pages of the quotes, count and record. stages: what came before the pipeline."""
     pages = await find_quote_pages(answer)
     if stages.milliseconds:

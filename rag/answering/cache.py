@@ -63,7 +63,7 @@ _STORED: TypeAdapter[Any] = TypeAdapter(
 )
 
 
-def encoded(answer: Answer) -> bytes | None:
+def encode_answer(answer: Answer) -> bytes | None:
     """None if it is too large, or holds what JSON cannot.
 
     Without the sentences of passages; of candidates that did not come into the answer, ids and scores.
@@ -88,7 +88,7 @@ def encoded(answer: Answer) -> bytes | None:
     return _PLAIN + data if len(data) < _COMPRESSED_FROM else _DEFLATED + zlib.compress(data, 1)
 
 
-def decoded(value: bytes) -> Answer | None:
+def decode_answer(value: bytes) -> Answer | None:
     """None for what is no answer, or is one that contradicts itself."""
     try:
         bare, shown, others, context, found, candidates = _STORED.validate_json(_json(value))
@@ -167,7 +167,7 @@ async def recall(question: Question) -> Answer | None:
         return None
     started = time.perf_counter()
     value = await cache.shared.get(KIND, _key(question))
-    answer = None if value is None else decoded(value)
+    answer = None if value is None else decode_answer(value)
     if answer is not None and not _answers(answer, question):
         answer = None
     if value is not None and answer is None:
@@ -186,7 +186,7 @@ def remember(question: Question, answer: Answer) -> None:
     answer newer than the state says, which nobody asks for any more.
     """
     if _is_cacheable(question) and answer.answered and not _is_makeshift(answer):
-        cache.shared.put(KIND, _key(question), partial(encoded, answer), settings.ANSWER_CACHE_S)
+        cache.shared.put(KIND, _key(question), partial(encode_answer, answer), settings.ANSWER_CACHE_S)
 
 
 def _is_cacheable(question: Question) -> bool:

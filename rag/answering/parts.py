@@ -16,24 +16,24 @@ from rag.protocols import ClaimJudge, Completing, Reranker, Retriever, Sampling,
 from rag.relevance import assess
 
 
-def pipeline(**retriever: Any) -> Pipeline:
+def build_pipeline(**retriever: Any) -> Pipeline:
     """retriever: options of its plain search instead of the configured ones, for example `rrf_k`."""
-    finding = retriever_with(**retriever) if retriever else component("RETRIEVER", Retriever)
+    finding = build_retriever(**retriever) if retriever else component("RETRIEVER", Retriever)
     return Pipeline(
         finding,
         component("RERANKER", Reranker),
         assess,
         component("SYNTHESIZER", Synthesizer),
         component("CLAIM_JUDGE", ClaimJudge),
-        contexts=contexts(finding),
+        contexts=build_context_maker(finding),
         verified_only=settings.STRICT_VERIFICATION,
     )
 
 
-def contexts(retriever: Retriever) -> ContextMaker:
+def build_context_maker(retriever: Retriever) -> ContextMaker:
     """As configured; other chunks of a hit's document are fetched by this retriever."""
     return ContextMaker(
-        ruler=Ruler(tokens),
+        ruler=Ruler(count_tokens),
         budget=settings.CONTEXT_TOKENS,
         window=settings.CHAT_CONTEXT_TOKENS,
         floor=settings.CONTEXT_FLOOR,
@@ -43,17 +43,17 @@ def contexts(retriever: Retriever) -> ContextMaker:
 
 
 @lru_cache(maxsize=1024)
-def tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     """Of the embedding model."""
     return len(component("TOKENIZER", TokenCounter).spans(text))
 
 
-def retriever_with(**options: Any) -> Retriever:
+def build_retriever(**options: Any) -> Retriever:
     """The configured one with other options of its plain search; the one that faces use stays as it is."""
-    built: Retriever = _built("RETRIEVER", {"plain": _built("PLAIN_RETRIEVER", options)})
+    built: Retriever = _build("RETRIEVER", {"plain": _build("PLAIN_RETRIEVER", options)})
     return built
 
 
-def _built(role: str, options: Mapping[str, Any]) -> Any:
+def _build(role: str, options: Mapping[str, Any]) -> Any:
     spec = settings.KNOWLEX[role]
     return import_string(spec["class"])(**{**spec.get("options", {}), **options})

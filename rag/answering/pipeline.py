@@ -11,11 +11,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from knowlex.base.errors import SynthesisFailed
-from rag.citations.checker import Checked, Checker
+from rag.citations.checker import CheckedReply, Checker
 from rag.context import distinct
 from rag.context.assembly import ContextMaker
-from rag.context.selection import both, together
-from rag.deadlines import Stages, before, searching_too_long, writing_too_long
+from rag.context.selection import merge_halves, together
+from rag.deadlines import StageTimes, search_timeout, within_deadline, writing_timeout
 from rag.protocols import (
     Accounting,
     CitingAgain,
@@ -74,8 +74,8 @@ class Pipeline:
 
     async def traced_search(self, question: Question) -> tuple[SearchResult, Trail]:
         """The same with what was there at its stages."""
-        took = Stages()
-        async with before(question.deadline, searching_too_long):
+        took = StageTimes()
+        async with within_deadline(question.deadline, search_timeout):
             judged, trail, _ = await self._found(question, took, halves=self._looks_further(question))
         result = SearchResult(
             question, trail.passages, judged.model_name, took.milliseconds, judged.reranker, judged.rewriting
@@ -84,14 +84,14 @@ class Pipeline:
 
     async def judged(self, question: Question) -> Retrieval:
         """All that reranking handed on, in its order, and what is known of the search. Raises as `search`."""
-        return (await self._found(question, Stages(), halves=False)).judged
+        return (await self._found(question, StageTimes(), halves=False)).judged
 
     async def answer(self, question: Question) -> Answer:
         """Raises RetrievalFailed, SynthesisFailed, DatabaseUnavailable; "not enough" is an answer."""
         prepared = await self._prepared(question)
         if not prepared.context:
             return await self._unanswered(prepared)
-        async with before(question.deadline, writing_too_long):
+        async with within_deadline(question.deadline, writing_timeout):
             writing = self._synthesizer.synthesize(question, prepared.context)
             synthesis = await prepared.took.of("synthesize", writing)
             checked = await self._checked(prepared, synthesis)
@@ -117,13 +117,13 @@ class Pipeline:
                     usage = piece
                     continue
                 said += [piece] if isinstance(piece, str) else []
-                async with before(question.deadline, writing_too_long):
+                async with within_deadline(question.deadline, writing_timeout):
                     feeding = checker.feed(piece) if isinstance(piece, str) else checker.close(piece)
                     if shown := await took.of("check", feeding):
                         yield shown
         if usage is None:
             raise SynthesisFailed("The chat model broke off its reply.")
-        async with before(question.deadline, writing_too_long):
+        async with within_deadline(question.deadline, writing_timeout):
             first = checked = await took.of("check", checker.finish())
         if checked.unmarked:
             checked, more = await self._marked(prepared, checked, "".join(said))
@@ -137,10 +137,12 @@ class Pipeline:
             prepared.context, self._judge, question=prepared.question.text, strict=self._verified_only
         )
 
-    async def _checked(self, prepared: "_Prepared", synthesis: Synthesis) -> Checked:
+    async def _checked(self, prepared: "_Prepared", synthesis: Synthesis) -> CheckedReply:
         return await prepared.took.of("check", self._checker(prepared).whole(synthesis))
 
-    async def _marked(self, prepared: "_Prepared", checked: Checked, reply: str) -> tuple[Checked, Usage]:
+    async def _marked(
+        self, prepared: "_Prepared", checked: CheckedReply, reply: str
+    ) -> tuple[CheckedReply, Usage]:
         """What becomes of a reply without any marker, once the model was asked for them; and what that took.
 
         checked: of the reply; it stays where there is no time, or where the second reply fails.
@@ -149,7 +151,7 @@ class Pipeline:
         if not can(self._synthesizer, CitingAgain) or question.within(math.inf) < LEAST_S:
             return checked, Usage()
         try:
-            async with before(question.deadline, writing_too_long):
+            async with within_deadline(question.deadline, writing_timeout):
                 asking = self._synthesizer.cite_again(question, context, reply)
                 synthesis = await prepared.took.of("synthesize", asking)
                 return await self._checked(prepared, synthesis), synthesis.usage
@@ -159,8 +161,8 @@ class Pipeline:
 
     async def _prepared(self, question: Question) -> "_Prepared":
         """All that comes before the model."""
-        took = Stages()
-        async with before(question.deadline, searching_too_long):
+        took = StageTimes()
+        async with within_deadline(question.deadline, search_timeout):
             found = await self._found(question, took, halves=self._looks_further(question))
             room, version = self._prompting(question)
             making = self._contexts.context(
@@ -180,16 +182,16 @@ class Pipeline:
 
     async def _unanswered(self, prepared: "_Prepared") -> Answer:
         usage = Usage(model=self._synthesizer.model_name)
-        return prepared.answer(Checked("", "", reason=await self._why(prepared)), usage)
+        return prepared.answer(CheckedReply("", "", reason=await self._why(prepared)), usage)
 
     async def _why(self, prepared: "_Prepared") -> Reason:
         """Why there is no context. Found out only now: it takes one more statement."""
         if prepared.trail.passages or not can(self._retriever, Accounting):
             return "below_threshold" if prepared.trail.passages else "no_documents"
-        async with before(prepared.question.deadline, searching_too_long):
+        async with within_deadline(prepared.question.deadline, search_timeout):
             return await self._retriever.why_nothing(prepared.question)
 
-    async def _found(self, question: Question, took: Stages, *, halves: bool) -> "_Found":
+    async def _found(self, question: Question, took: StageTimes, *, halves: bool) -> "_Found":
         """All that is known of the passages.
 
         halves: where two things are compared, those of each as well, if enough is found of both.
@@ -199,16 +201,17 @@ class Pipeline:
             found, judged = await self._judged(question, took)
             return _Found.of(question, found, judged)
         searches = [
-            self._judged(replace(question, text=half, rewrite=False), Stages()) for half in comparison.halves
+            self._judged(replace(question, text=half, rewrite=False), StageTimes())
+            for half in comparison.halves
         ]
         (found, judged), *others = await asyncio.gather(self._judged(question, took), *searches)
         least, parts = question.min_relevance, [half for _, half in others]
         if not all(half.passages and together(half.passages) >= least for half in parts):
             return _Found.of(question, found, judged)
-        judged = both(judged, parts, least)
+        judged = merge_halves(judged, parts, least)
         return _Found.of(question, judged, judged)._replace(enough=True)
 
-    async def _judged(self, question: Question, took: Stages) -> tuple[Retrieval, Retrieval]:
+    async def _judged(self, question: Question, took: StageTimes) -> tuple[Retrieval, Retrieval]:
         """What was found, and the same in its order with its relevance."""
         found = await took.of("retrieve", self._retriever.retrieve(question))
         took.milliseconds |= found.stage_ms
@@ -227,10 +230,10 @@ class Pipeline:
 
 
 async def _next(
-    pieces: AsyncGenerator[str | Sources | Usage], question: Question, took: Stages
+    pieces: AsyncGenerator[str | Sources | Usage], question: Question, took: StageTimes
 ) -> str | Sources | Usage | None:
     """None at the end. The limit is set for each wait: one around them all could strike between them."""
-    async with before(question.deadline, writing_too_long):
+    async with within_deadline(question.deadline, writing_timeout):
         return await took.of("synthesize", anext(pieces, None))
 
 
@@ -265,10 +268,10 @@ class _Prepared:
     judged: Retrieval
     trail: Trail
     context: Context
-    took: Stages
+    took: StageTimes
     prompt_version: str = ""
 
-    def answer(self, checked: Checked, usage: Usage) -> Answer:
+    def answer(self, checked: CheckedReply, usage: Usage) -> Answer:
         passages = self.trail.passages
         return Answer(
             question=self.question,

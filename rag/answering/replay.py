@@ -13,7 +13,7 @@ from documents.access import Access
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db.pool import Row, fetch_one
 from rag.answering.ask import AskResult, Caller, ask
-from rag.citations.numbering import FirstCited, numbered
+from rag.citations.numbering import FirstCited, number_citations
 from rag.history import recent
 from rag.history.listing import UNWRITTEN, unknown_query
 from rag.history.recorder import flush_here, waits
@@ -46,7 +46,7 @@ _PAST = """
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RankChange:
     """A passage among the results; None where it was not, or is not, one of them."""
 
     chunk_id: UUID
@@ -59,7 +59,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayResult:
     """same_answer: word for word; None where there is none to compare with: it failed, or its words are gone.
 
     verification_before: how many claims were exact, supported and so on; same_verification: as many are now;
@@ -71,12 +71,12 @@ class Replayed:
     same_answer: bool | None
     same_verification: bool | None
     verification_before: dict[str, int] | None
-    added: tuple[Place, ...]
-    gone: tuple[Place, ...]
-    moved: tuple[Place, ...]
+    added: tuple[RankChange, ...]
+    gone: tuple[RankChange, ...]
+    moved: tuple[RankChange, ...]
 
 
-async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> Replayed:
+async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> ReplayResult:
     """Ask it again, with the same settings and threshold; it is recorded as a query of its own.
 
     ask: what asks. Raises NotFound, also for one that the caller may not see, and as rag.answering.ask.ask.
@@ -107,12 +107,12 @@ async def _past(query_id: UUID, access: Access) -> Row:
     raise unknown_query(query_id)
 
 
-def _compared(past: Row, asked: AskResult) -> Replayed:
+def _compared(past: Row, asked: AskResult) -> ReplayResult:
     before = {UUID(one["chunk_id"]): one for one in past["results"]}
     now = {passage.chunk_id: (n, passage) for n, passage in enumerate(asked.answer.passages, start=1)}
     places = [_place(before.get(id_), now.get(id_)) for id_ in dict.fromkeys((*now, *before))]
     verification = past["verification"] or None
-    return Replayed(
+    return ReplayResult(
         asked,
         _is_same(past, asked),
         None if verification is None else verification == asdict(asked.answer.verification),
@@ -126,14 +126,14 @@ def _compared(past: Row, asked: AskResult) -> Replayed:
 def _is_same(past: Row, asked: AskResult) -> bool | None:
     if past["error"] or past["quotes_gone"]:
         return None
-    text, _ = numbered(asked.answer, FirstCited(lambda number: number))
+    text, _ = number_citations(asked.answer, FirstCited(lambda number: number))
     return bool(past["answered"] == asked.answer.answered and past["answer"] == text)
 
 
-def _place(before: Mapping[str, Any] | None, now: tuple[int, Passage] | None) -> Place:
+def _place(before: Mapping[str, Any] | None, now: tuple[int, Passage] | None) -> RankChange:
     place, passage = now or (None, None)
     known = before or {}
-    return Place(
+    return RankChange(
         chunk_id=passage.chunk_id if passage else UUID(known["chunk_id"]),
         document_id=passage.document_id if passage else UUID(known["document_id"]),
         title=passage.title if passage else known["title"],
@@ -144,7 +144,7 @@ def _place(before: Mapping[str, Any] | None, now: tuple[int, Passage] | None) ->
     )
 
 
-def _has_moved(one: Place) -> bool:
+def _has_moved(one: RankChange) -> bool:
     if one.relevance_before is None or one.relevance_now is None:
         return False
     moved = abs(one.relevance_before - one.relevance_now) > SAME_WITHIN

@@ -13,13 +13,13 @@ from knowlex.base.errors import NotFound
 from knowlex.db.pool import fetch_all, fetch_one, fetch_shared
 from knowlex.runtime.components import component
 from rag.answering.explanation import explain_loss
-from rag.answering.parts import pipeline
-from rag.deadlines import before, searching_too_long
+from rag.answering.parts import build_pipeline
+from rag.deadlines import search_timeout, within_deadline
 from rag.history.query_counts import query_counts
 from rag.protocols import (
     Examiner,
 )
-from rag.read_state import STATES, state_of
+from rag.read_state import STATES, digest_states
 from rag.types.question import NO_FILTERS, Filters, Mode, Question
 from rag.types.retrieval import Explanation, SearchResult
 
@@ -62,13 +62,13 @@ async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str 
     read = {row["id"]: row for row in chosen.values() if row is not None}
     for collection_id in read:
         access.require_collection(collection_id, field=field)
-    return ReadScope(tuple(read), state_of(read.values()))
+    return ReadScope(tuple(read), digest_states(read.values()))
 
 
 async def read_all(access: Access) -> ReadScope:
     """All that the caller may read."""
     rows = await fetch_shared(_READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids))
-    return ReadScope(tuple(row["id"] for row in rows), state_of(rows))
+    return ReadScope(tuple(row["id"] for row in rows), digest_states(rows))
 
 
 _SEEN_CHUNK = """
@@ -84,7 +84,7 @@ _SEEN_DOCUMENTS = """
 async def search(question: Question) -> SearchResult:
     """The passages that `ask` would choose from. Raises RetrievalFailed, DatabaseUnavailable."""
     query_counts.get().add(question.collection_ids)
-    return await pipeline().search(question)
+    return await build_pipeline().search(question)
 
 
 async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tuple[SearchResult, Explanation]:
@@ -92,7 +92,7 @@ async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tupl
     if await fetch_one(_SEEN_CHUNK, {"id": chunk_id, "allowed": access.allowed}) is None:
         raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
     query_counts.get().add(question.collection_ids)
-    result, trail = await pipeline().traced_search(question)
+    result, trail = await build_pipeline().traced_search(question)
     facts = await component("RETRIEVER", Examiner).examine(question, chunk_id)
     return result, explain_loss(question, chunk_id, facts, trail)
 
@@ -112,7 +112,7 @@ async def make_question(
     RetrievalFailed (it took too long), DatabaseUnavailable.
     """
     deadline = _deadline()
-    async with before(deadline, searching_too_long):
+    async with within_deadline(deadline, search_timeout):
         read = await read_named(collections or (DEFAULT_COLLECTION,), access=access)
     return Question(
         text=text,
@@ -143,7 +143,7 @@ async def make_platform_question(
     Raises as `make_question`, and NotFound for a document of the filters that the caller cannot see.
     """
     deadline = _deadline()
-    async with before(deadline, searching_too_long):
+    async with within_deadline(deadline, search_timeout):
         if collections:
             read = await read_named(collections, access=access, field="collections")
         else:

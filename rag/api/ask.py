@@ -26,7 +26,7 @@ from rag.api.answers import (
     question_as_asked,
 )
 from rag.api.events import AnswerFormat, event_response
-from rag.citations.numbering import Numbering, PlaceOf, numbered
+from rag.citations.numbering import Numbering, PlaceOf, number_citations
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 
@@ -93,7 +93,7 @@ async def ask(request: HttpRequest) -> HttpResponseBase:
 def ask_body(asked: AskResult) -> AskResponse:
     answer = asked.answer
     chunks = _by_distance(answer.context)
-    text, numbering = numbered(answer, _places(chunks))
+    text, numbering = number_citations(answer, _places(chunks))
     return AskResponse(
         query=question_as_asked(asked),
         answer=text if answer.answered else NOT_ENOUGH,

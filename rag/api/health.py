@@ -14,7 +14,7 @@ from knowlex.web.openapi import answer, operation
 from knowlex.web.responses import allow, json_response
 from knowlex.web.shapes import Number, OutputShape, Time
 from rag.health import health_check
-from rag.metrics import state
+from rag.metrics import collect_state
 
 Connection = Literal["connected", "unreachable"]
 
@@ -81,7 +81,7 @@ async def metrics(request: HttpRequest) -> HttpResponse:
     """
     if access_of(request).collection_ids is not None:
         raise Forbidden("Metrics are of all collections; this API key is bound to some.")
-    text = generate_latest(REGISTRY) + generate_latest(await state())
+    text = generate_latest(REGISTRY) + generate_latest(await collect_state())
     response = HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
     response["Cache-Control"] = "no-store"
     return response

@@ -33,7 +33,15 @@ from rag.api.answers import (
 )
 from rag.api.events import AnswerFormat, event_response
 from rag.citations import claim
-from rag.citations.numbering import FirstCited, Numbering, PlaceOf, PlainWriter, clean, numbered, snippet
+from rag.citations.numbering import (
+    FirstCited,
+    Numbering,
+    PlaceOf,
+    PlainWriter,
+    clean,
+    number_citations,
+    snippet,
+)
 from rag.types.answer import Started
 from rag.types.retrieval import Passage
 
@@ -135,7 +143,7 @@ def _question_name(body: dict[str, Any]) -> str:
 
 def query_body(asked: AskResult) -> QueryResponse:
     answer = asked.answer
-    text, numbering = numbered(answer, _by_document(answer.context))
+    text, numbering = number_citations(answer, _by_document(answer.context))
     return QueryResponse(
         answer=text if answer.answered else NOT_ENOUGH,
         cited_documents=_documents(asked, numbering.place_of),

@@ -14,8 +14,8 @@ from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
 from knowlex.base.retry import Retry
 from rag.chat.cleaning import Cleaner
 from rag.chat.protocol import Message
-from rag.chat.reading import Reading, Tongue
-from rag.chat.replies import EMPTY, Again, SchemaRefused, too_slow, within
+from rag.chat.reading import ReplyFormat, ReplyReader
+from rag.chat.replies import EMPTY, RetryableFailure, SchemaRefused, too_slow, within
 from rag.chat.wire import Wire, drain, excerpt, read_block
 from rag.types.answer import Synthesis, Usage
 
@@ -37,7 +37,7 @@ class Request:
 class Dialect(Protocol):
     """How one API words requests and replies."""
 
-    tongue: Tongue
+    tongue: ReplyFormat
 
     def body(self, request: Request) -> bytes: ...
 
@@ -98,7 +98,7 @@ class HttpChat:
             except TimeoutError as exc:
                 self._timed_out()
                 raise too_slow() from exc
-            except Again as exc:
+            except RetryableFailure as exc:
                 if shown:
                     raise SynthesisFailed(exc.message) from exc
                 wait = self._wait(exc, tried, began, limit)
@@ -114,10 +114,10 @@ class HttpChat:
     def _limit(self, timeout_s: float | None) -> float:
         return min(self._timeout_s, math.inf if timeout_s is None else timeout_s)
 
-    def _wait(self, exc: Again, tried: int, began: float, limit: float) -> float:
+    def _wait(self, exc: RetryableFailure, tried: int, began: float, limit: float) -> float:
         try:
             return replace(self._retry, deadline_s=limit).wait_or_raise(exc, tried, began)
-        except Again as last:
+        except RetryableFailure as last:
             raise SynthesisFailed(last.message) from exc
 
     async def _completed(self, request: Request, ends: float) -> Synthesis:
@@ -129,7 +129,7 @@ class HttpChat:
         text = cleaner.feed(raw) + cleaner.finish()
         self._unannounced = cleaner.unannounced
         if not text:
-            raise Again(EMPTY)
+            raise RetryableFailure(EMPTY)
         return Synthesis(text, self._used(reading))
 
     async def _pieces(self, request: Request, ends: float) -> AsyncGenerator[str | Usage]:
@@ -147,7 +147,7 @@ class HttpChat:
             rest = cleaner.finish()
             self._unannounced = cleaner.unannounced
             if not (shown or rest):
-                raise Again(EMPTY)
+                raise RetryableFailure(EMPTY)
             if rest:
                 yield rest
             yield self._used(reading)
@@ -160,10 +160,10 @@ class HttpChat:
         finally:
             self._unannounced = self._unannounced or cleaner.unannounced
 
-    def _reading(self, request: Request) -> Reading:
-        return Reading(self._dialect.tongue, streamed=request.streamed)
+    def _reading(self, request: Request) -> ReplyReader:
+        return ReplyReader(self._dialect.tongue, streamed=request.streamed)
 
-    def _used(self, reading: Reading) -> Usage:
+    def _used(self, reading: ReplyReader) -> Usage:
         return replace(reading.usage or Usage(), model=self.model_name)
 
     @asynccontextmanager
@@ -190,14 +190,14 @@ class HttpChat:
 
 
 async def _texts(
-    response: aiohttp.ClientResponse, reading: Reading, ends: float, max_bytes: int
+    response: aiohttp.ClientResponse, reading: ReplyReader, ends: float, max_bytes: int
 ) -> AsyncGenerator[str]:
     """The reply as it is written. Raises Again, TimeoutError."""
     while not reading.last:
         until = min(ends, time.monotonic() + USAGE_S) if reading.ended else ends
         try:
             block = await read_block(response, until)
-        except (Again, TimeoutError):
+        except (RetryableFailure, TimeoutError):
             if reading.ended:
                 break  # the text is whole
             raise
@@ -205,7 +205,7 @@ async def _texts(
             break
         max_bytes -= len(block)
         if max_bytes < 0:
-            raise Again("The chat model's reply is too large.")
+            raise RetryableFailure("The chat model's reply is too large.")
         if text := reading.feed(block):
             yield text
         if reading.failure:

@@ -13,11 +13,11 @@ from knowlex.net.json_client import JsonWire, Reply, Unreachable
 from knowlex.net.ollama import base_url, is_not_pulled, keep_alive, names_model, not_pulled
 from rag.chat.client import HttpChat, Request
 from rag.chat.protocol import Message
-from rag.chat.reading import Lines, Told, Tongue
+from rag.chat.reading import LineSplitter, ReplyFormat, ReplyMessage
 from rag.chat.replies import (
     NO_ANSWER,
     TWO_MORE,
-    Again,
+    RetryableFailure,
     content_text,
     error_failure,
     json_reply,
@@ -52,7 +52,7 @@ class OllamaDialect(ABC):
 
     def __init__(self, sent: Sent) -> None:
         self._silent: dict[str, bool] = {"think": False}
-        self.tongue = Tongue(Lines, self._message, self._whole, streams_objects=True)
+        self.tongue = ReplyFormat(LineSplitter, self._message, self._whole, streams_objects=True)
         self._sent = sent
         self.model_name = sent.model_name
 
@@ -108,21 +108,21 @@ class OllamaDialect(ABC):
         ours = {"temperature": self._sent.temperature, "num_ctx": self._sent.window or window}
         return {**ours, **own, "num_predict": predicted}
 
-    def _message(self, line: bytes) -> Told:
+    def _message(self, line: bytes) -> ReplyMessage:
         """One line of a stream."""
-        return self._told(json_reply(line)) if line.strip() else Told()
+        return self._told(json_reply(line)) if line.strip() else ReplyMessage()
 
-    def _whole(self, reply: dict[str, Any]) -> Told:
+    def _whole(self, reply: dict[str, Any]) -> ReplyMessage:
         return self._told(reply)._replace(last=True)
 
-    def _told(self, reply: dict[str, Any]) -> Told:
+    def _told(self, reply: dict[str, Any]) -> ReplyMessage:
         if error := reply.get("error"):
             raise self._failed(error)
         text, done = self._text(reply), reply.get("done") is True
         if text is None and not done:
-            raise Again(NO_ANSWER)
+            raise RetryableFailure(NO_ANSWER)
         used = Usage(token_count(reply.get("prompt_eval_count")), token_count(reply.get("eval_count")))
-        return Told(text or "", used if done else None, ended=done, last=done)
+        return ReplyMessage(text or "", used if done else None, ended=done, last=done)
 
     def _failed(self, error: object) -> SynthesisFailed:
         """An error that comes as a message, with status 200 or in the middle of a stream."""
@@ -179,7 +179,7 @@ class Loading:
                 "POST", "/api/generate", self._dialect.loading(), timeout_s=timeout_s
             )
         except (Unreachable, TimeoutError) as exc:
-            raise Again(UNREACHABLE) from exc
+            raise RetryableFailure(UNREACHABLE) from exc
         self._dialect.check_loaded(reply)
 
     def begin_if_gone(self) -> None:

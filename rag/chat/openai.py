@@ -7,11 +7,11 @@ import openai
 from knowlex.base.errors import SynthesisFailed
 from knowlex.base.retry import Retry
 from rag.chat.client import HttpChat, Request
-from rag.chat.reading import Event, Events, Told, Tongue
+from rag.chat.reading import EventSplitter, ReplyFormat, ReplyMessage, ServerEvent
 from rag.chat.replies import (
     NO_ANSWER,
     TWO_MORE,
-    Again,
+    RetryableFailure,
     content_text,
     error_failure,
     json_reply,
@@ -55,7 +55,7 @@ class OpenAIDialect:
     """What a server refuses of a request is not sent again: servers differ, and newer models know less."""
 
     def __init__(self, model_name: str, temperature: float, most_tokens: int | None = None) -> None:
-        self.tongue = Tongue(Events, _message, _whole, streams_objects=False)
+        self.tongue = ReplyFormat(EventSplitter, _message, _whole, streams_objects=False)
         self._asked: dict[str, Any] = {"model": model_name, "temperature": temperature}
         self._limit_name, self._counted, self._most_tokens = "max_tokens", True, most_tokens
 
@@ -93,34 +93,34 @@ def _headers(api_key: str, base_url: str) -> dict[str, str]:
     return {name: value for name, value in sent.items() if isinstance(value, str)}
 
 
-def _message(event: Event) -> Told:
+def _message(event: ServerEvent) -> ReplyMessage:
     """One event of a stream."""
     if event.data.strip() == b"[DONE]":
-        return Told(last=True)
+        return ReplyMessage(last=True)
     said = json_reply(event.data)
     if event.name == "error" or said.get("error"):
         raise error_failure(said.get("error") or said)
     usage = _usage(said)
     choice = _choice(said)
     if choice is None:
-        return Told(usage=usage)
+        return ReplyMessage(usage=usage)
     delta = choice.get("delta") or choice.get("message") or {}
     if not isinstance(delta, dict):
-        raise Again(NO_ANSWER)
-    return Told(_text(choice, delta) or "", usage, ended=bool(choice.get("finish_reason")))
+        raise RetryableFailure(NO_ANSWER)
+    return ReplyMessage(_text(choice, delta) or "", usage, ended=bool(choice.get("finish_reason")))
 
 
-def _whole(reply: dict[str, Any]) -> Told:
+def _whole(reply: dict[str, Any]) -> ReplyMessage:
     if reply.get("error"):
         raise error_failure(reply["error"])
     choice = _choice(reply)
     message = choice.get("message") if choice else None
     if choice is None or not isinstance(message, dict):
-        raise Again(NO_ANSWER)
+        raise RetryableFailure(NO_ANSWER)
     text = _text(choice, message)
     if text is None and not ("content" in message and message["content"] is None):  # null: it says nothing
-        raise Again(NO_ANSWER)
-    return Told(text or "", _usage(reply), last=True)
+        raise RetryableFailure(NO_ANSWER)
+    return ReplyMessage(text or "", _usage(reply), last=True)
 
 
 def _choice(reply: dict[str, Any]) -> dict[str, Any] | None:
@@ -129,7 +129,7 @@ def _choice(reply: dict[str, Any]) -> dict[str, Any] | None:
     if not choices:
         return None
     if not isinstance(choices, list) or not isinstance(choices[0], dict):
-        raise Again(NO_ANSWER)
+        raise RetryableFailure(NO_ANSWER)
     return choices[0]
 
 

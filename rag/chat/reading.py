@@ -4,21 +4,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from knowlex.base.errors import SynthesisFailed
-from rag.chat.replies import Again, json_reply
+from rag.chat.replies import RetryableFailure, json_reply
 from rag.types.answer import Usage
 
 MAX_LINE_BYTES = 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 
 
-class Event(NamedTuple):
+class ServerEvent(NamedTuple):
     """name: "" for an ordinary one. data: its `data` fields, a line each."""
 
     name: str
     data: bytes
 
 
-class Lines:
+class LineSplitter:
     """Bytes -> lines without their end, be it LF, CR LF or CR. Raises Again on one that is too long."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Lines:
 
     def _check(self) -> None:
         if len(self._rest) > MAX_LINE_BYTES:
-            raise Again("The chat model's reply has a line that is too long.")
+            raise RetryableFailure("The chat model's reply has a line that is too long.")
 
     def _without_bom(self, lines: list[bytes]) -> list[bytes]:
         if lines and not self._begun:
@@ -56,22 +56,22 @@ class Lines:
         return lines
 
 
-class Events:
+class EventSplitter:
     """Server-sent events; comments and fields that say nothing of the reply are passed over."""
 
     def __init__(self) -> None:
-        self._lines = Lines()
+        self._lines = LineSplitter()
         self._name, self._data, self._size = "", list[bytes](), 0
 
-    def feed(self, block: bytes) -> list[Event]:
+    def feed(self, block: bytes) -> list[ServerEvent]:
         return [event for line in self._lines.feed(block) if (event := self._take(line))]
 
-    def finish(self) -> list[Event]:
+    def finish(self) -> list[ServerEvent]:
         """An event that no empty line ended: some servers leave the last one out."""
         found = [self._take(line) for line in (*self._lines.finish(), b"")]
         return [event for event in found if event]
 
-    def _take(self, line: bytes) -> Event | None:
+    def _take(self, line: bytes) -> ServerEvent | None:
         if not line:
             return self._ended()
         name, _, value = line.partition(b":")
@@ -79,19 +79,19 @@ class Events:
         if name == b"data":
             self._size += len(value)
             if self._size > MAX_LINE_BYTES:
-                raise Again("The chat model's reply has an event that is too large.")
+                raise RetryableFailure("The chat model's reply has an event that is too large.")
             self._data.append(value)
         elif name == b"event":
             self._name = value.decode("utf-8", "replace")
         return None
 
-    def _ended(self) -> Event | None:
-        event = Event(self._name, b"\n".join(self._data)) if self._data else None
+    def _ended(self) -> ServerEvent | None:
+        event = ServerEvent(self._name, b"\n".join(self._data)) if self._data else None
         self._name, self._data, self._size = "", [], 0
         return event
 
 
-class Told(NamedTuple):
+class ReplyMessage(NamedTuple):
     """What one message of a reply says. ended: the text is whole. last: nothing follows."""
 
     text: str = ""
@@ -100,38 +100,38 @@ class Told(NamedTuple):
     last: bool = False
 
 
-class Parts(Protocol):
+class MessageSplitter(Protocol):
     """Bytes -> messages."""
 
-    def feed(self, block: bytes) -> Sequence[Event | bytes]: ...
-    def finish(self) -> Sequence[Event | bytes]: ...
+    def feed(self, block: bytes) -> Sequence[ServerEvent | bytes]: ...
+    def finish(self) -> Sequence[ServerEvent | bytes]: ...
 
 
-class Tongue(NamedTuple):
+class ReplyFormat(NamedTuple):
     """How a server speaks. parts: makes what splits a stream into messages; message: reads one of them.
 
     whole: reads a reply in one JSON object. streams_objects: a stream begins as such a reply does.
     """
 
-    parts: type[Events] | type[Lines]
-    message: Callable[[Any], Told]
-    whole: Callable[[dict[str, Any]], Told]
+    parts: type[EventSplitter] | type[LineSplitter]
+    message: Callable[[Any], ReplyMessage]
+    whole: Callable[[dict[str, Any]], ReplyMessage]
     streams_objects: bool
 
 
-class Reading:
+class ReplyReader:
     """Of one reply: `feed` its bytes, then `finish`; both give text, raise Again or SynthesisFailed.
 
     streamed: what was asked for. ended, last: as in Told; usage: None as long as it was not told. failure: of
     the reply, after the text that was given last, so that it matters not what comes in one block.
     """
 
-    def __init__(self, tongue: Tongue, *, streamed: bool) -> None:
+    def __init__(self, tongue: ReplyFormat, *, streamed: bool) -> None:
         self.ended = self.last = False
         self.usage: Usage | None = None
         self.failure: SynthesisFailed | None = None
         self._tongue, self._streamed = tongue, streamed
-        self._parts: Parts = tongue.parts()
+        self._parts: MessageSplitter = tongue.parts()
         self._begun = False
         self._body: bytearray | None = None if streamed else bytearray()
 
@@ -152,13 +152,13 @@ class Reading:
             return self._read_body(bytes(self._body))
         text = self._read(self._parts.finish())
         if not self.ended:
-            raise Again("The chat model's reply was cut off.")
+            raise RetryableFailure("The chat model's reply was cut off.")
         return text
 
     def _read_body(self, body: bytes) -> str:
         try:
             return self._note(self._tongue.whole(json_reply(body)))
-        except Again:
+        except RetryableFailure:
             if not self._is_stream(body):
                 raise
         self._body = None
@@ -170,7 +170,7 @@ class Reading:
             self._tongue.streams_objects and body.strip().count(b"\n") > 0
         )
 
-    def _read(self, messages: Sequence[Event | bytes]) -> str:
+    def _read(self, messages: Sequence[ServerEvent | bytes]) -> str:
         text = ""
         try:
             for message in messages:
@@ -181,7 +181,7 @@ class Reading:
             self.failure = exc
         return text
 
-    def _note(self, told: Told) -> str:
+    def _note(self, told: ReplyMessage) -> str:
         self.usage = told.usage or self.usage
         self.ended = self.ended or told.ended or told.last
         self.last = self.last or told.last

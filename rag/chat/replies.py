@@ -26,7 +26,7 @@ _WORDS = {
 }
 
 
-class Again(SynthesisUnavailable):
+class RetryableFailure(SynthesisUnavailable):
     """This try failed, another may not. retry_after_s: what the server asked for, None if nothing."""
 
     def __init__(self, message: str, retry_after_s: float | None = None) -> None:
@@ -54,10 +54,10 @@ async def within(timeout_s: float, retry: Retry, attempt: Callable[[], Awaitable
         raise too_slow()
     try:
         async with asyncio.timeout(timeout_s):
-            return await replace(retry, deadline_s=timeout_s).acall(attempt, retry_on=(Again,))
+            return await replace(retry, deadline_s=timeout_s).acall(attempt, retry_on=(RetryableFailure,))
     except TimeoutError as exc:
         raise too_slow() from exc
-    except Again as exc:
+    except RetryableFailure as exc:
         raise SynthesisFailed(exc.message) from exc
 
 
@@ -67,21 +67,25 @@ def too_slow() -> SynthesisTimeout:
 
 def status_failure(status: int, retry_after: str = "", said: str = "") -> SynthesisFailed:
     """What an HTTP status other than 200 means. The server's own words are left out: they may hold keys."""
-    if status in (400, 413, 422, 500) and tells_too_long(said):
+    if status in (400, 413, 422, 500) and says_prompt_too_long(said):
         return PromptTooLong()
     message = f"The chat model {_WORDS.get(status, 'answers with an error')} (HTTP {status})."
     if status in TRANSIENT_STATUS or status >= 500:
-        return Again(message, retry_after_seconds(retry_after))
+        return RetryableFailure(message, retry_after_seconds(retry_after))
     return SynthesisFailed(message)
 
 
 def error_failure(error: object) -> SynthesisFailed:
     """What an error inside a reply means, in whatever form the server puts it."""
     said = error if isinstance(error, str) else json.dumps(error)
-    return PromptTooLong() if tells_too_long(said) else Again("The chat model failed while it answered.")
+    return (
+        PromptTooLong()
+        if says_prompt_too_long(said)
+        else RetryableFailure("The chat model failed while it answered.")
+    )
 
 
-def tells_too_long(said: str) -> bool:
+def says_prompt_too_long(said: str) -> bool:
     said = said.lower()
     return any(words in said for words in _TOO_LONG)
 
@@ -91,9 +95,9 @@ def json_reply(raw: bytes) -> dict[str, Any]:
     try:
         reply = json.loads(raw.decode("utf-8-sig"))  # half the work of letting it guess
     except (ValueError, RecursionError) as exc:
-        raise Again("The chat model's reply is not JSON.") from exc
+        raise RetryableFailure("The chat model's reply is not JSON.") from exc
     if not isinstance(reply, dict):
-        raise Again("The chat model's reply is not an object.")
+        raise RetryableFailure("The chat model's reply is not an object.")
     return reply
 
 

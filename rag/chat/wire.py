@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from knowlex.base.event_loops import PerLoop
 from knowlex.net.json_client import open_session
 from knowlex.net.proxies import proxy_of
-from rag.chat.replies import Again
+from rag.chat.replies import RetryableFailure
 
 CONNECTIONS = 1000
 CONNECT_S = 5.0
@@ -42,7 +42,7 @@ class Wire:
             response = await self._send(body, ends)
         try:
             if response.headers.get("Content-Encoding", "identity") != "identity":
-                raise Again("The chat model's reply is compressed.")
+                raise RetryableFailure("The chat model's reply is compressed.")
             yield response
         finally:
             if not response.content.at_eof():
@@ -90,7 +90,7 @@ async def read_block(response: aiohttp.ClientResponse, ends: float) -> bytes:
 async def excerpt(response: aiohttp.ClientResponse, ends: float) -> str:
     """The beginning of an error's body; "" if it cannot be read."""
     found = b""
-    with suppress(Again):
+    with suppress(RetryableFailure):
         while len(found) < EXCERPT_BYTES and (block := await read_block(response, ends)):
             found += block
     return found[:EXCERPT_BYTES].decode("utf-8", "replace")
@@ -118,8 +118,8 @@ def _no_reply() -> Iterator[None]:
     try:
         yield
     except aiohttp.ClientError as exc:
-        raise Again(UNREACHABLE) from exc
+        raise RetryableFailure(UNREACHABLE) from exc
     except TimeoutError:
         raise
     except (OSError, ValueError) as exc:
-        raise Again(UNREACHABLE) from exc
+        raise RetryableFailure(UNREACHABLE) from exc

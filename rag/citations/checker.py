@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from rag.citations.claims import Listing, Reading, Span, is_label, read
+from rag.citations.claims import ParsedSentence, ReferenceList, Span, is_label, parse_sentence
 from rag.citations.judge import WordJudge
 from rag.citations.markers import settled
 from rag.citations.refusals import could_refuse, declines, goes_on, refuses
-from rag.citations.sentences import Segmenter, Sentence
+from rag.citations.sentences import ReplySentence, Segmenter
 from rag.prompts import NOT_FOUND
 from rag.protocols import ClaimJudge
 from rag.types.answer import Citation, Contradiction, Reason, Source, Sources, Synthesis, Verification
@@ -29,7 +29,7 @@ CLAIM_WORDS = 3  # a sentence with fewer, or without letters, claims nothing
 _WORD = re.compile(r"\w+")
 
 
-class Checked(NamedTuple):
+class CheckedReply(NamedTuple):
     """What a reply comes to.
 
     rest: what `feed` has not let through yet. text: all of it, "" where there is a reason. cited: distinct
@@ -68,7 +68,7 @@ class Checker:
         self._context, self._judge, self._strict = context, judge or WordJudge(), strict
         names = {name: None for p in context.passages for name in (p.document_name, p.title)}
         self._given = "\n".join((question, *names))
-        self._segments, self._listing = Segmenter(), Listing(len(context.blocks))
+        self._segments, self._listing = Segmenter(), ReferenceList(len(context.blocks))
         self._parts: list[str] = []
         self._beginning = ""  # of the answer, as far as it tells a refusal
         self._length = self._shown = self._claim_start = 0
@@ -103,29 +103,29 @@ class Checker:
         self._claim_start = self._length
         return self._showable("")
 
-    async def finish(self) -> Checked:
+    async def finish(self) -> CheckedReply:
         for sentence in self._segments.finish():
             await self._add(sentence)
         if self._sentences and self._listing.numbers and not (self._citations or self._contradicted):
             await self._cite_last(tuple(self._listing.numbers))
         return self._checked()
 
-    async def whole(self, synthesis: Synthesis) -> Checked:
+    async def whole(self, synthesis: Synthesis) -> CheckedReply:
         """What `feed`, `close` and `finish` come to."""
         for piece in synthesis.pieces or (synthesis.text,):
             await (self.close(piece) if isinstance(piece, Sources) else self.feed(piece))
         return await self.finish()
 
-    def _checked(self) -> Checked:
+    def _checked(self) -> CheckedReply:
         text = self._since(0).rstrip()
         refused = self._refused or (self._refuses and not self._sentences)  # and nothing else
         if self._declined or (refused and not self._citations and not self._contradicted):
-            return Checked("", "", reason="model_declined")
+            return CheckedReply("", "", reason="model_declined")
         if not self._citations:
             unmarked = not self._named and _WORD.search(text) is not None
-            return Checked("", "", reason="not_supported", unmarked=unmarked)
+            return CheckedReply("", "", reason="not_supported", unmarked=unmarked)
         cited = dict.fromkeys(citation.passage for citation in self._citations)
-        return Checked(
+        return CheckedReply(
             text[self._shown :],
             text,
             tuple(cited),
@@ -148,7 +148,7 @@ class Checker:
             uncited=sum(one.claims and not one.marked for one in self._sentences),
         )
 
-    async def _add(self, sentence: Sentence) -> None:
+    async def _add(self, sentence: ReplySentence) -> None:
         """Append the next whole sentence to the answer."""
         if time.perf_counter() - self._turn > AT_ONCE_S:
             await asyncio.sleep(0)
@@ -156,7 +156,7 @@ class Checker:
         if self._declined or self._listing.takes(sentence.text):
             return
         text = sentence.text if self._length else sentence.text.lstrip()
-        reading = read(text, len(self._context.blocks), self._writes, leads=not sentence.continued)
+        reading = parse_sentence(text, len(self._context.blocks), self._writes, leads=not sentence.continued)
         if is_label(reading.text) and reading.markers:
             await self._alone(reading)
         elif reading.says:
@@ -164,7 +164,7 @@ class Checker:
         else:
             self._append(reading.text)
 
-    async def _say(self, reading: Reading) -> None:
+    async def _say(self, reading: ParsedSentence) -> None:
         if refuses(reading.text) and not (reading.markers and goes_on(reading.text)):
             self._declined = not self._sentences and reading.text.strip().startswith(NOT_FOUND)
             self._refused = self._refused or (not self._sentences and declines(reading.text))
@@ -195,7 +195,7 @@ class Checker:
             self._answers = True
         self._append(text)
 
-    async def _alone(self, reading: Reading) -> None:
+    async def _alone(self, reading: ParsedSentence) -> None:
         """Markers behind the full stop, or on a line of their own, stand behind the sentence before them."""
         numbers = tuple(dict.fromkeys(n for marker in reading.markers for n in marker.numbers))
         if not self._sentences:

@@ -37,7 +37,7 @@ class Span(NamedTuple):
     end: int
 
 
-class Reading(NamedTuple):
+class ParsedSentence(NamedTuple):
     """text: of a sentence without its markers, with the white space before it. begin: of its first word."""
 
     text: str
@@ -57,7 +57,7 @@ class Reading(NamedTuple):
         """With its markers as they were."""
         return self.with_markers([marker.raw for marker in self.markers])[0]
 
-    def led_by(self, numbers: tuple[int, ...]) -> "Reading":
+    def led_by(self, numbers: tuple[int, ...]) -> "ParsedSentence":
         """With one more marker, which stood before it: it goes to the sentence's end."""
         return self._replace(markers=_with_lead(self.markers, numbers, self.text))
 
@@ -68,7 +68,7 @@ class Reading(NamedTuple):
         None where nothing is said.
         """
         marker = self.markers[place]
-        part = trimmed(self.text, self._part_start(place), marker.at)
+        part = trim_span(self.text, self._part_start(place), marker.at)
         goes_on = place + 1 == len(self.markers) and _words(self.text, marker.at, len(self.text)) >= FEW
         if part is None or goes_on or _words(self.text, *part) < FEW:
             return self.whole
@@ -76,7 +76,7 @@ class Reading(NamedTuple):
 
     @property
     def whole(self) -> Span | None:
-        return trimmed(self.text, self.begin, len(self.text))
+        return trim_span(self.text, self.begin, len(self.text))
 
     def with_markers(self, written: list[str]) -> tuple[str, list[tuple[int, int]]]:
         """The text with these in the places of its markers, and (place in the reading, length) of each.
@@ -101,7 +101,9 @@ class Reading(NamedTuple):
         return self.begin
 
 
-def read(sentence: str, blocks: int, written: Callable[[str], bool], *, leads: bool) -> Reading:
+def parse_sentence(
+    sentence: str, blocks: int, written: Callable[[str], bool], *, leads: bool
+) -> ParsedSentence:
     """Return the sentence without its markers, which name blocks from 1 to `blocks`.
 
     written: whether a passage has these words literally, so that "(2)" is part of what it says. leads:
@@ -117,10 +119,10 @@ def read(sentence: str, blocks: int, written: Callable[[str], bool], *, leads: b
         text, markers = text[space:], [one._replace(at=max(0, one.at - space)) for one in markers]
     held = _with_lead(markers, lead.numbers, text) if lead and lead.numbers else tuple(markers)
     bullet = _BULLET.match(text)
-    return Reading(text, bullet.end() if bullet else 0, held)
+    return ParsedSentence(text, bullet.end() if bullet else 0, held)
 
 
-def trimmed(text: str, start: int, end: int) -> Span | None:
+def trim_span(text: str, start: int, end: int) -> Span | None:
     """The span without what binds it to its neighbours, or ends it; None where no word is left."""
     while start < end and text[start] in _TRIMMED:
         start += 1
@@ -172,7 +174,7 @@ _LABEL = re.compile(
 )
 
 
-class Listing:
+class ReferenceList:
     """Of one reply. inside: the last sentence was in one. numbers: of the blocks that its entries name."""
 
     def __init__(self, blocks: int) -> None:

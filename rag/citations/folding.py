@@ -42,7 +42,7 @@ class Normal(NamedTuple):
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
-def normalised(text: str) -> Normal:
+def normalise(text: str) -> Normal:
     """NFKC, lower case, one kind of quotes, dashes and spaces; without markers, emphasis and soft hyphens.
 
     A hyphen within a word goes too, since the one at a line's end may be the word's own or the typesetter's.
@@ -68,10 +68,10 @@ def normalised(text: str) -> Normal:
 
 def bare(claim: str) -> str:
     """A claim as `occurrences` looks for it: normalised, without a list's sign and marks at its end."""
-    text = normalised(claim).text.strip(" ")
+    text = normalise(claim).text.strip(" ")
     sign = _LIST_SIGN.match(claim.lstrip())
     if sign:
-        text = normalised(claim.lstrip()[sign.end() :]).text.strip(" ")
+        text = normalise(claim.lstrip()[sign.end() :]).text.strip(" ")
     return text.rstrip(_ENDS)
 
 
@@ -79,7 +79,7 @@ def occurrences(sought: str, content: str) -> Iterator[tuple[int, int]]:
     """(start, end) in the content of what `bare` made; none within a word or a number."""
     if not sought:
         return
-    normal = normalised(content)
+    normal = normalise(content)
     place = normal.text.find(sought)
     while place >= 0:
         end = place + len(sought)
@@ -90,7 +90,7 @@ def occurrences(sought: str, content: str) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def _squeezed(text: str) -> Normal:
-    normal = normalised(text)
+    normal = normalise(text)
     kept = [place for place, letter in enumerate(normal.text) if letter.isalnum() or letter == "%"]
     starts, ends = (array("I", (offsets[place] for place in kept)) for offsets in normal[1:])
     return Normal("".join(normal.text[place] for place in kept), starts, ends)

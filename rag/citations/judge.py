@@ -72,7 +72,7 @@ def judged(claim: Claim, blocks: Sequence[Block]) -> Judgement:
     Where no cited block verifies the claim and another one does, that one is found instead. A claim that
     cites nothing is looked for in all blocks, and the best one is found.
     """
-    reading = _Reading(claim, blocks)
+    reading = _BlockReader(claim, blocks)
     numbers = range(1, len(blocks) + 1)
     cited = [n for n in claim.cited if n in numbers]
     others = [n for n in numbers if n not in cited]
@@ -96,7 +96,7 @@ def _first(
     return found or list(islice((finding for n in others if (finding := look(n))), 1))
 
 
-class _Reading:
+class _BlockReader:
     """The blocks, read for one claim; each only as far as it is needed."""
 
     def __init__(self, claim: Claim, blocks: Sequence[Block]) -> None:

@@ -209,7 +209,7 @@ class Numbering:
         return _RUN.sub(numbered, text)
 
 
-def numbered(answer: Answer, place_of: PlaceOf) -> tuple[str, Numbering]:
+def number_citations(answer: Answer, place_of: PlaceOf) -> tuple[str, Numbering]:
     """The whole text, and the numbering that knows what lies where in it."""
     numbering = Numbering(place_of)
     return numbering.feed(answer.text) + numbering.finish(), numbering

@@ -151,7 +151,7 @@ _WORD = re.compile(r"[a-z]{1,12}")
 _BLANK = re.compile(r"\s*")
 
 
-class Sentence(NamedTuple):
+class ReplySentence(NamedTuple):
     """text: with the white space before it. continued: the one before was cut for its length."""
 
     text: str
@@ -166,30 +166,30 @@ class Segmenter:
         self.decided = 0
         self._first, self._leads, self._continued, self._cut = True, False, False, False
 
-    def feed(self, piece: str) -> Iterator[Sentence]:
+    def feed(self, piece: str) -> Iterator[ReplySentence]:
         """The sentences that are whole now; markers that stand alone behind one are one of their own."""
         for start in range(0, len(piece), _READ):
             self.rest += piece[start : start + _READ]
             yield from self._sentences(final=False)
 
-    def finish(self) -> Iterator[Sentence]:
+    def finish(self) -> Iterator[ReplySentence]:
         """The others."""
         yield from self._sentences(final=True)
         if self.rest:
             yield self._taken(len(self.rest))
 
-    def flush(self) -> list[Sentence]:
+    def flush(self) -> list[ReplySentence]:
         """All that is there, as if the reply ended; it goes on with a new sentence."""
         found = list(self.finish())
         self.rest, self._first, self._continued, self._cut = "", False, False, False
         return found
 
-    def _sentences(self, *, final: bool) -> Iterator[Sentence]:
+    def _sentences(self, *, final: bool) -> Iterator[ReplySentence]:
         while end := self._end(final):
             yield self._taken(end)
 
-    def _taken(self, end: int) -> Sentence:
-        sentence = Sentence(self.rest[:end], self._continued)
+    def _taken(self, end: int) -> ReplySentence:
+        sentence = ReplySentence(self.rest[:end], self._continued)
         begin = _begin(sentence.text)
         if self._first or "\n" in sentence.text[:begin]:
             run = run_end(sentence.text, begin, final=True)

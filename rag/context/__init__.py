@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rag.context.fitting import context_from, fitted
+from rag.context.fitting import context_from, fit_passages
 from rag.context.selection import distinct, uncontained
 from rag.context.tokens import CONTEXT_TOKENS, Ruler
 from rag.types.context import Block, Context, Part
@@ -21,7 +21,7 @@ def assemble(
     What repeats another is left out, chunks that overlap or follow each other become one block, and one that
     fits in part is cut at a sentence's end.
     """
-    return context_from(fitted(uncontained(passages), budget_tokens, ruler))
+    return context_from(fit_passages(uncontained(passages), budget_tokens, ruler))
 
 
 def context_of(passages: Sequence[Passage]) -> Context:

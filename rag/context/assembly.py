@@ -44,7 +44,7 @@ def wanted(hits: Sequence[Passage]) -> dict[Place, Passage]:
     return found
 
 
-def completing(neighbours: Sequence[Passage], asked: Mapping[Place, Passage]) -> Iterator[Passage]:
+def find_completing(neighbours: Sequence[Passage], asked: Mapping[Place, Passage]) -> Iterator[Passage]:
     """Those that do, in the order that they were asked for, as relevant as the hits that they complete.
 
     They are shown for their hits' sake, so that is what can be said of them.
@@ -198,7 +198,7 @@ class ContextMaker:
         missing = [place for place in asked if place not in known]
         if missing and self._beside is not None:
             there += await self._beside.neighbours(question, found, missing)
-        return list(completing(there, asked))[:spare]
+        return list(find_completing(there, asked))[:spare]
 
 
 def _can_be_given(overview: Overview, question: Question, shown: Sequence[Passage]) -> bool:

@@ -53,7 +53,7 @@ class Stretch(NamedTuple):
 LEAST_CUT = 100  # tokens that must be left for a part of a chunk to be worth reading
 
 
-def fitted(passages: Iterable[Passage], limit: int, ruler: Ruler) -> list[Stretch]:
+def fit_passages(passages: Iterable[Passage], limit: int, ruler: Ruler) -> list[Stretch]:
     """In their order; of one that does not fit, its best sentences if there is room for some, or nothing.
 
     What a chunk repeats of one before it is counted once.

@@ -21,7 +21,7 @@ def together(passages: Sequence[Passage]) -> float:
     return 1.0 - math.prod(1.0 - relevance for relevance in best)
 
 
-def both(whole: Retrieval, halves: Sequence[Retrieval], least: float) -> Retrieval:
+def merge_halves(whole: Retrieval, halves: Sequence[Retrieval], least: float) -> Retrieval:
     """What was found for a comparison and for each of the things compared, in turn.
 
     least: the relevance from which on a passage is found for the comparison itself; of such come two for each

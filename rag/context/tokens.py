@@ -20,7 +20,7 @@ FRAME_TOKENS = 24  # "Context: <context> </context> Question:", and what a chat'
 LEAST_SHARE = 0.25  # of the budget, for the blocks, whatever question and reply would take
 
 
-def estimated(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """At least the tokens of most models, from the text's length alone."""
     ascii_only = sum(map(str.isascii, text)) if not text.isascii() else len(text)
     other = len(text.encode(errors="replace")) - ascii_only
@@ -30,18 +30,18 @@ def estimated(text: str) -> int:
 class Ruler(NamedTuple):
     """count: the embedding model's tokens of a text; `estimated` is never less than what is taken."""
 
-    count: Count = estimated
+    count: Count = estimate_tokens
 
     def tokens(self, text: str) -> int:
-        return max(self.count(text), estimated(text))
+        return max(self.count(text), estimate_tokens(text))
 
     def of_passage(self, passage: Passage) -> int:
         """Without counting again what was counted when it was stored."""
-        return max(passage.token_count, estimated(passage.content))
+        return max(passage.token_count, estimate_tokens(passage.content))
 
     def of_frame(self, passage: Passage) -> int:
         """Of what a block of this passage has around its text."""
-        return BLOCK_TOKENS + estimated(place_of((passage,)))
+        return BLOCK_TOKENS + estimate_tokens(place_of((passage,)))
 
 
 def room_for_blocks(room: Room | None, ruler: Ruler, budget: int, window: int | None) -> int:

@@ -17,7 +17,7 @@ from knowlex.runtime.components import component
 from rag.citations import without_markers
 from rag.conversation import rewriting
 from rag.conversation.carry_over import Turn, carry_over
-from rag.conversation.rewriting import Completes, by_model
+from rag.conversation.rewriting import CompletingModel, rewrite_by_model
 from rag.history import recent
 from rag.history.recorder import flush_here
 from rag.types.question import Question
@@ -94,8 +94,10 @@ async def _was_just_begun(conversation: str) -> bool:
 
 async def _by_model(question: Question, turns: Sequence[Turn]) -> str:
     """ "" if none is configured, or it says nothing of use in time."""
-    shown = rewriting.within_budget(turns, settings.HISTORY_TOKENS)
+    shown = rewriting.limit_turns(turns, settings.HISTORY_TOKENS)
     limit_s = question.spare(settings.REWRITING_TIMEOUT_S)
     if "CHAT_MODEL" not in settings.KNOWLEX or not shown or limit_s <= 0:
         return ""
-    return await by_model(component("CHAT_MODEL", Completes), question.text, shown, timeout_s=limit_s)
+    return await rewrite_by_model(
+        component("CHAT_MODEL", CompletingModel), question.text, shown, timeout_s=limit_s
+    )

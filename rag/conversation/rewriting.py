@@ -8,7 +8,7 @@ from typing import Protocol
 
 from knowlex.base.errors import SynthesisFailed
 from rag.chat.protocol import Message, system, user
-from rag.context.tokens import estimated
+from rag.context.tokens import estimate_tokens
 from rag.conversation.carry_over import Turn
 from rag.conversation.parsing import is_unspaced, parse_question
 from rag.prompts import as_data, says_not_found
@@ -44,30 +44,30 @@ _AROUND = " \t\"'`*_“”„«»‘’"
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 
 
-def messages(question: str, turns: Sequence[Turn]) -> list[Message]:
+def build_messages(question: str, turns: Sequence[Turn]) -> list[Message]:
     """turns: newest first; shown oldest first."""
-    shown = "\n".join(as_shown(turn) for turn in reversed(turns))
+    shown = "\n".join(format_turn(turn) for turn in reversed(turns))
     return [system(_SYSTEM), user(_USER.format(turns=shown, question=_one_line(question)))]
 
 
-def as_shown(turn: Turn) -> str:
+def format_turn(turn: Turn) -> str:
     """One line for the question, one for the answer."""
     answer = _one_line(turn.answer)[:MAX_ANSWER_CHARS] or "(no answer)"
     return f"User: {_one_line(turn.question)}\nAssistant: {answer}"
 
 
-def within_budget(turns: Sequence[Turn], tokens: int) -> list[Turn]:
+def limit_turns(turns: Sequence[Turn], tokens: int) -> list[Turn]:
     """As many as fit, newest first."""
     chosen: list[Turn] = []
     for turn in turns:
-        tokens -= estimated(as_shown(turn))
+        tokens -= estimate_tokens(format_turn(turn))
         if tokens < 0:
             break
         chosen.append(turn)
     return chosen
 
 
-def rewritten(reply: str, question: str, turns: Sequence[Turn]) -> str:
+def parse_rewritten(reply: str, question: str, turns: Sequence[Turn]) -> str:
     """The question that the reply holds; "" if it is none: an answer, a refusal, or something else."""
     lines = [line for line in reply.splitlines() if line.strip()]
     text = _LABEL.sub("", " ".join(_CONTROL.sub(" ", lines[0]).split()).strip(_AROUND)) if lines else ""
@@ -111,7 +111,7 @@ def _one_line(text: str) -> str:
 log = logging.getLogger(__name__)
 
 
-class Completes(Protocol):
+class CompletingModel(Protocol):
     """Of role CHAT_MODEL, as much as is needed here."""
 
     async def complete(
@@ -121,18 +121,22 @@ class Completes(Protocol):
         ...
 
 
-async def by_model(model: Completes, question: str, turns: Sequence[Turn], *, timeout_s: float) -> str:
+async def rewrite_by_model(
+    model: CompletingModel, question: str, turns: Sequence[Turn], *, timeout_s: float
+) -> str:
     """What the model made of the question; "" if it fails, or says nothing of use in time.
 
     turns: those that it is shown, newest first.
     """
     started = time.perf_counter()
     try:
-        reply = await model.complete(messages(question, turns), max_tokens=MAX_TOKENS, timeout_s=timeout_s)
+        reply = await model.complete(
+            build_messages(question, turns), max_tokens=MAX_TOKENS, timeout_s=timeout_s
+        )
     except SynthesisFailed as exc:
         log.warning("follow-up not rewritten by the model", extra={"error": type(exc).__name__})
         return ""
-    text = rewritten(reply.text, question, turns)
+    text = parse_rewritten(reply.text, question, turns)
     took = round((time.perf_counter() - started) * 1000)
     log.debug("follow-up rewritten by the model", extra={"taken": bool(text), "ms": took})
     return text

@@ -71,7 +71,7 @@ async def figures(
     Raises InvalidInput where no search finds anything, NotFound (a collection).
     """
     base = await services.make_question("?", access=FULL, collections=collections, top_k=DEPTH)
-    retrievers = [parts.retriever_with(model_id=model.pk) for model in models]
+    retrievers = [parts.build_retriever(model_id=model.pk) for model in models]
     rankings: list[list[metrics.Ranked]] = [[] for _ in models]
     took: list[list[float]] = [[] for _ in models]
     anything = False

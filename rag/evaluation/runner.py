@@ -34,7 +34,7 @@ class Asker:
     def __init__(
         self, configurations: Sequence[Configuration], collection_ids: Sequence[UUID], *, answers: bool
     ) -> None:
-        self._pipelines = [(one, parts.pipeline(**_options(one))) for one in configurations]
+        self._pipelines = [(one, parts.build_pipeline(**_options(one))) for one in configurations]
         self._collection_ids, self._answers = collection_ids, answers
         self._warm = False
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rag.extracting.sentence_form import (
     asked_words,
     defines,
-    expected,
+    expected_kinds,
     has_fact,
     has_kind,
     has_turn,
@@ -174,7 +174,7 @@ class Traits(NamedTuple):
 _WITHOUT_FORMS = Traits._fields.index("fact")
 
 
-class Candidate(NamedTuple):
+class AnswerCandidate(NamedTuple):
     """A unit, in block `number` (from 1) its `place`-th (from 0).
 
     text: on one line. asked: the question's words that it holds. naming: a heading or a question, which has
@@ -194,20 +194,20 @@ class Candidate(NamedTuple):
     traits: Traits
 
 
-def candidates_of(question: str, context: Context) -> list[Candidate]:
+def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
     """All units of the context."""
     usual, spread = _cosines(context.passages)
     relevance = [_logit(passage.relevance) for passage in context.passages]
     best = max(relevance, default=0.0)
-    found: list[Candidate] = []
+    found: list[AnswerCandidate] = []
     for number, block in enumerate(context.blocks, start=1):
-        reading = _Reading(block, context.passages, asked_words(question, block.language), usual, spread)
+        reading = _BlockWalk(block, context.passages, asked_words(question, block.language), usual, spread)
         units = units_of(number, block, context.passages)
         found += _ended([reading.next(unit, relevance[unit.passage] - best) for unit in units])
     return found
 
 
-def _ended(candidates: list[Candidate]) -> list[Candidate]:
+def _ended(candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:
     """Of one block: what ends with a colon is complete with what it promises."""
     for n, one in enumerate(candidates):
         if one.text.endswith(COLONS) and completing(one, candidates):
@@ -215,7 +215,7 @@ def _ended(candidates: list[Candidate]) -> list[Candidate]:
     return candidates
 
 
-def completing(one: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """What a sentence that ends with a colon promises: the items of a list, the next sentence, or one line of
     code. A program says nothing on one line.
     """
@@ -230,9 +230,9 @@ def completing(one: Candidate, candidates: Sequence[Candidate]) -> list[Candidat
     return told[:1] if lines == 1 or (not lines and told[0].unit.complete) else []
 
 
-def with_forms(question: str, candidate: Candidate, context: Context) -> Traits:
+def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> Traits:
     """Its traits, all of them."""
-    forms = expected(question)
+    forms = expected_kinds(question)
     block = context.blocks[candidate.number - 1]
     text = block.content[candidate.unit.start : candidate.unit.end]
     asked, language = asked_words(question, block.language), block.language
@@ -246,7 +246,7 @@ def with_forms(question: str, candidate: Candidate, context: Context) -> Traits:
     return Traits._make((*candidate.traits[:_WITHOUT_FORMS], *shown))
 
 
-class _Reading:
+class _BlockWalk:
     """Goes down one block, and remembers what stands above."""
 
     def __init__(
@@ -266,7 +266,7 @@ class _Reading:
         self._place = -1
         self._share = 1 / max(1, len(asked))
 
-    def next(self, unit: Unit, relevance: float) -> Candidate:
+    def next(self, unit: Unit, relevance: float) -> AnswerCandidate:
         self._place += 1
         written = self._block.content[unit.start : unit.end]
         code = self._code(written)
@@ -283,7 +283,9 @@ class _Reading:
         self._since |= asked
         if naming:
             self._above = asked
-        return Candidate(unit, unit.number, self._place, text, asked, naming, worded, code, length, traits)
+        return AnswerCandidate(
+            unit, unit.number, self._place, text, asked, naming, worded, code, length, traits
+        )
 
     def _code(self, written: str) -> int:
         """Its lines between two fences."""

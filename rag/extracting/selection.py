@@ -8,7 +8,7 @@ from heapq import nlargest
 from operator import mul
 from typing import NamedTuple
 
-from rag.extracting.candidates import COLONS, Candidate, Traits, candidates_of, completing, with_forms
+from rag.extracting.candidates import COLONS, AnswerCandidate, Traits, candidates_of, completing, with_forms
 from rag.types.context import Context
 
 # Fitted by benchmarks/evaluation/fit_sentences.py; how good they are is in docs/evaluation.md.
@@ -43,11 +43,11 @@ REPEATED = 0.8  # of the shorter one's words: two sentences that share more tell
 class Option(NamedTuple):
     """chance: [0, 1], that it answers the question; of all options together 1."""
 
-    candidate: Candidate
+    candidate: AnswerCandidate
     chance: float
 
 
-def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[Candidate]:
+def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[AnswerCandidate]:
     """At most `MOST`, the likeliest first; none for an empty context only."""
     candidates = candidates_of(question, context)
     options = _options(question, context, candidates, weights)
@@ -62,7 +62,7 @@ def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[C
     return said
 
 
-def _with_promised(one: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _with_promised(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """The sentence, and what its colon promises as far as that fits."""
     said = [one]
     for other in completing(one, candidates)[: MOST - 1]:
@@ -76,7 +76,9 @@ def options_of(question: str, context: Context, weights: Traits = WEIGHTS) -> li
     return _options(question, context, candidates_of(question, context), weights)
 
 
-def _options(question: str, context: Context, candidates: list[Candidate], weights: Traits) -> list[Option]:
+def _options(
+    question: str, context: Context, candidates: list[AnswerCandidate], weights: Traits
+) -> list[Option]:
     short = nlargest(SHORTLIST, stating(candidates), key=lambda one: _dot(weights, one.traits))
     scores = [_dot(weights, with_forms(question, one, context)) for one in short]
     highest = max(scores, default=0.0)
@@ -86,7 +88,7 @@ def _options(question: str, context: Context, candidates: list[Candidate], weigh
     return sorted(options, key=lambda option: -option.chance)
 
 
-def stating(candidates: list[Candidate]) -> list[Candidate]:
+def stating(candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:
     """Without code, and what only names something else, unless there is nothing else."""
     worded = [one for one in candidates if one.worded and not one.naming]
     return [one for one in worded if not one.code] or worded or candidates
@@ -96,7 +98,7 @@ def _dot(weights: Traits, traits: Traits) -> float:
     return float(sum(map(mul, weights, traits)))
 
 
-def _can_join(candidate: Candidate, said: Sequence[Candidate]) -> bool:
+def _can_join(candidate: AnswerCandidate, said: Sequence[AnswerCandidate]) -> bool:
     """It fits, says something else, and tells of the same thing.
 
     Where the first holds all of the question, another block that holds less of it tells of something else: of
@@ -113,17 +115,17 @@ def _can_join(candidate: Candidate, said: Sequence[Candidate]) -> bool:
     return not _is_repeated(candidate, said)
 
 
-def _least(candidate: Candidate, said: Sequence[Candidate]) -> float:
+def _least(candidate: AnswerCandidate, said: Sequence[AnswerCandidate]) -> float:
     return max(LEAST * len(said), WORTH * (candidate.length + BESIDES))
 
 
-def _chance(option: Option, said: Sequence[Candidate]) -> float:
+def _chance(option: Option, said: Sequence[AnswerCandidate]) -> float:
     one = option.candidate
     steps = [one.place - other.place for other in said if one.number == other.number]
     return option.chance * (FOLLOWING if 1 in steps else LEADING if -1 in steps else 1.0)
 
 
-def _is_repeated(one: Candidate, said: Sequence[Candidate]) -> bool:
+def _is_repeated(one: AnswerCandidate, said: Sequence[AnswerCandidate]) -> bool:
     """Word for word, or with nearly all its words."""
     if any(one.text in other.text or other.text in one.text for other in said):
         return True

@@ -58,7 +58,7 @@ _ASKS_MEANING = re.compile(
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
-def expected(question: str) -> frozenset[Form]:
+def expected_kinds(question: str) -> frozenset[Form]:
     """The forms that its answer may have; none for a question that does not say."""
     read = question[:QUESTION_CHARS]
     return frozenset(form for form, pattern in _PATTERNS.items() if pattern.search(read))
@@ -94,7 +94,7 @@ def asks_meaning(question: str) -> bool:
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def asks_for_term(question: str) -> bool:
     """ "Which stage ...?", "What is it called?": whether a term may be the answer."""
-    return "term" in expected(question) or _KIND.search(question[:QUESTION_CHARS]) is not None
+    return "term" in expected_kinds(question) or _KIND.search(question[:QUESTION_CHARS]) is not None
 
 
 MUCH = 0.4  # of a question's words, that are a term of a definition list

@@ -6,10 +6,10 @@ from documents.protocols import SentenceEmbedder
 from embeddings.active_model import active_model
 from knowlex.runtime.components import component
 from rag.ranking.order import scale_of
-from rag.relevance.answers import Said, answer_relevance
+from rag.relevance.answers import AnswerText, answer_relevance
 
 
-def answer_relevances(answers: Sequence[tuple[str, Sequence[Said]]]) -> list[float | None]:
+def answer_relevances(answers: Sequence[tuple[str, Sequence[AnswerText]]]) -> list[float | None]:
     """For each question and what is claimed in answer to it, [0, 1]; None where nothing is claimed.
 
     The vectors of all are made at once. Not for an event loop. Raises EmbedderError, DatabaseUnavailable.
@@ -21,7 +21,7 @@ def answer_relevances(answers: Sequence[tuple[str, Sequence[Said]]]) -> list[flo
     factor, shift = scale_of(model.name, (), model.calibration).line
     vectors = dict(zip(texts, component("SENTENCE_EMBEDDER", SentenceEmbedder).embed(texts), strict=True))
 
-    def nearest(question: str, claim: Said) -> float:
+    def nearest(question: str, claim: AnswerText) -> float:
         asked = vectors[question]
         return factor * max(float(asked @ vectors[text]) for text in (claim.text, claim.quote)) + shift
 
@@ -31,5 +31,5 @@ def answer_relevances(answers: Sequence[tuple[str, Sequence[Said]]]) -> list[flo
     ]
 
 
-def _texts(question: str, claims: Sequence[Said]) -> list[str]:
+def _texts(question: str, claims: Sequence[AnswerText]) -> list[str]:
     return [question, *(text for claim in claims for text in (claim.text, claim.quote))]

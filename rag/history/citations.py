@@ -8,7 +8,7 @@ from documents.text.sentences import sentence_spans
 from knowlex.db.threads import execute
 from rag.citations.markers import without_markers
 from rag.ranking.sentences import sentences_around
-from rag.relevance.answers import Said
+from rag.relevance.answers import AnswerText
 from rag.types.answer import Answer, Support
 from rag.types.claims import Unproved
 
@@ -58,11 +58,11 @@ class Claimed(NamedTuple):
     def is_unverified(self) -> bool:
         return all(one.support == "unverified" for one in self.cited)
 
-    def said(self) -> Said:
+    def said(self) -> AnswerText:
         """As `answer_relevance` reads it."""
         quotes = "\n".join(dict.fromkeys(one.quote for one in self.cited))
         around = "\n".join(dict.fromkeys(one.around(BESIDE_RELEVANT) for one in self.cited))
-        return Said(self.text, quotes, around, self.cited[0].language)
+        return AnswerText(self.text, quotes, around, self.cited[0].language)
 
     def unproved(self) -> list[Unproved]:
         """One for each citation, as an AnswerReader reads it."""

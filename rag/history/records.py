@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic_core import to_json
 
 from knowlex.web.fields import storable
-from rag.citations.numbering import FirstCited, Numbering, misstatements, numbered
+from rag.citations.numbering import FirstCited, Numbering, misstatements, number_citations
 from rag.question_settings import stored_filters, stored_settings
 from rag.types.answer import Answer, Citation
 from rag.types.question import Question
@@ -60,7 +60,7 @@ def row_of(record: Record) -> Row:
     answer = record.answer
     if answer is None:
         return Row(record.query_id, query)
-    text, numbering = numbered(answer, FirstCited(lambda number: number))  # as /v1/query numbers them
+    text, numbering = number_citations(answer, FirstCited(lambda number: number))  # as /v1/query numbers them
     return Row(
         record.query_id,
         query,

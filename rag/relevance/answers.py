@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from rag.extracting.sentence_form import Form, asked_words, expected, has_fact
+from rag.extracting.sentence_form import Form, asked_words, expected_kinds, has_fact
 from rag.ranking.sentences import words_of
 
 HOW = (
@@ -36,7 +36,7 @@ WORDS, COSINE, FORM, SHIFT = 5.0, 4.0, 1.0, -5.8
 _TOLD_BY_FORM: frozenset[Form] = frozenset({"time", "number", "name"})
 
 
-class Said(NamedTuple):
+class AnswerText(NamedTuple):
     """A claim of an answer. around: the sentences of the passage about its quote. language: of the passage.
 
     cosine: of the question and the claim, or its quote if that is nearer, as all-MiniLM-L6-v2 might give it.
@@ -49,7 +49,7 @@ class Said(NamedTuple):
     cosine: float = 0.0
 
 
-def answer_relevance(question: str, claims: Sequence[Said]) -> float | None:
+def answer_relevance(question: str, claims: Sequence[AnswerText]) -> float | None:
     """How well the claims answer the question, [0, 1]; None without claims."""
     if not claims:
         return None
@@ -60,11 +60,11 @@ def answer_relevance(question: str, claims: Sequence[Said]) -> float | None:
     return 1 / (1 + math.exp(-(mean + SHIFT)))
 
 
-def _share(question: str, claim: Said) -> float:
+def _share(question: str, claim: AnswerText) -> float:
     asked = asked_words(question, claim.language)
     return len(asked & words_of(f"{claim.text}\n{claim.around}", claim.language)) / max(1, len(asked))
 
 
-def _has_form(question: str, claim: Said) -> bool:
-    forms = expected(question) & _TOLD_BY_FORM
+def _has_form(question: str, claim: AnswerText) -> bool:
+    forms = expected_kinds(question) & _TOLD_BY_FORM
     return not forms or has_fact(forms, claim.text, question, claim.language)

@@ -69,7 +69,7 @@ class Described(NamedTuple):
 T = TypeVar("T")
 
 
-class _Once(dict[frozenset[str], T]):
+class _Memo(dict[frozenset[str], T]):
     """What is told by some of a question's words: twenty candidates hold or lack a few combinations."""
 
     def __init__(self, told: Callable[[frozenset[str]], T]) -> None:
@@ -91,8 +91,8 @@ class _Words:
     def __init__(self, terms: Terms) -> None:
         self.asked = terms.words
         self.subjects = frozenset[str]().union(*terms.subjects)
-        self.told = _Once(partial(_coverage_evidence_names, terms))
-        self.subject = _Once(partial(_subject_without, terms))
+        self.told = _Memo(partial(_coverage_evidence_names, terms))
+        self.subject = _Memo(partial(_subject_without, terms))
 
 
 def _coverage_evidence_names(terms: Terms, held: frozenset[str]) -> tuple[float, float, float]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from psycopg.sql import SQL, Literal
 
 from knowlex.db.pool import fetch_one
-from rag.retrievers.filtering import NARROW, condition_of, passing
+from rag.retrievers.filtering import NARROW, build_condition, select_passing_chunks
 from rag.types.answer import Reason
 from rag.types.question import Question
 
@@ -64,7 +64,7 @@ SELECT
 async def why_nothing(question: Question) -> Reason:
     if not question.collection_ids:
         return "no_documents"
-    condition = condition_of(question.filters)
+    condition = build_condition(question.filters)
     parameters = {
         "collections": list(question.collection_ids),
         "by_words": question.mode in ("sparse", "exact"),
@@ -76,4 +76,4 @@ async def why_nothing(question: Question) -> Reason:
 
 @lru_cache(maxsize=256)
 def _statement(conditions: str) -> bytes:
-    return _HOLDINGS.format(passing=passing(conditions), enough=Literal(NARROW)).as_bytes(None)
+    return _HOLDINGS.format(passing=select_passing_chunks(conditions), enough=Literal(NARROW)).as_bytes(None)

@@ -14,7 +14,7 @@ from embeddings.types import Vector
 from embeddings.vectors.binary import vector_parameter
 from knowlex.db.pool import Row, fetch_one
 from rag.retrievers import words as literal
-from rag.retrievers.filtering import Condition, is_passing
+from rag.retrievers.filtering import Condition, passing_condition
 from rag.retrievers.scope import Scope
 from rag.retrievers.statements import HELD_ENOUGH, HELD_NOTHING, MISSING_RANK
 from rag.types.question import Question
@@ -86,7 +86,7 @@ async def examine(
         "asked": list(words.idf) if words else [],
         "words": (words.all_known() if scope and scope.narrow else words.finding()) if words else "",
         "weights": words.weights() if words else sparse_text({}),
-        "literal": literal.needle(question.text).text,
+        "literal": literal.make_needle(question.text).text,
         **({} if vector is None else {"vector": vector_parameter(vector)}),
         **condition.parameters,
     }
@@ -104,10 +104,10 @@ def _statement(model_id: int | None, each: Sequence[str], conditions: str, with_
     dense, join = _NO_VECTOR.format(embedded=embedded), SQL("").format()
     if with_vector:
         dense = _VECTOR.format(embedded=embedded)
-        join = _JOIN_VECTOR.format(model=model, passing=is_passing(conditions, "o.chunk_id"))
+        join = _JOIN_VECTOR.format(model=model, passing=passing_condition(conditions, "o.chunk_id"))
     statement = _EXAMINE.format(
         each=SQL(", ").join(SQL("coalesce({one}, false)").format(one=SQL(one)) for one in each),
-        passing_words=is_passing(conditions, "o.chunk_id"),
+        passing_words=passing_condition(conditions, "o.chunk_id"),
         dense=dense,
         join_dense=join,
     )

@@ -15,7 +15,7 @@ STEP = 4  # times as many are asked for, while too few of them pass the filters
 MOST = 5000  # chunks that a store is asked for
 
 
-async def near(
+async def find_nearest(
     model: SearchModel, scope: Scope, vector: Vector, parameters: Mapping[str, Any]
 ) -> list[UUID] | None:
     """The ids for a search by `model`; None where all that pass the filters are to be compared instead: too
@@ -45,6 +45,6 @@ async def near(
 async def _passing(
     model: SearchModel, scope: Scope, found: Sequence[UUID], parameters: Mapping[str, Any]
 ) -> list[UUID]:
-    statement = statements.passing_among(model.id, scope.condition.conditions)
+    statement = statements.select_passing(model.id, scope.condition.conditions)
     row = await fetch_one(statement, {**parameters, "near": found})
     return row["ids"] if row else []

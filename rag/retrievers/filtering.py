@@ -40,17 +40,17 @@ class Condition:
         return bool(self.conditions)
 
 
-def passing(conditions: str) -> Composed:
+def select_passing_chunks(conditions: str) -> Composed:
     """SELECT of the ids of all chunks that pass."""
     return _PASSING.format(conditions=SQL(conditions))
 
 
-def is_passing(conditions: str, chunk: str) -> Composed | SQL:
+def passing_condition(conditions: str, chunk: str) -> Composed | SQL:
     """The condition on a column that holds a chunk's id, with its AND."""
     return _IS_PASSING.format(chunk=SQL(chunk), conditions=SQL(conditions)) if conditions else SQL("")
 
 
-def condition_of(filters: Filters) -> Condition:
+def build_condition(filters: Filters) -> Condition:
     given = [*_of_document(filters), *_of_metadata(filters), *_of_chunk(filters)]
     parameters: dict[str, Any] = {}
     for _, _, values in given:

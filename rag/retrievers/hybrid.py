@@ -18,7 +18,7 @@ from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import KnowlexError, NotFound, RetrievalFailed
 from knowlex.db.pool import Row, StatementTooLong
 from knowlex.db.replica import fetch_all
-from rag.deadlines import Stages
+from rag.deadlines import StageTimes
 from rag.ranking.sentences import with_sentences
 from rag.read_state import expected_state
 from rag.retrievers import external, statements
@@ -37,7 +37,7 @@ WIDER = (4, 16)  # times the usual depth of a search
 Search = Callable[[int], Awaitable[Sequence[Row]]]
 
 
-async def spread(search: Search, *, candidates: int, wanted: int) -> Sequence[Row]:
+async def search_wider(search: Search, *, candidates: int, wanted: int) -> Sequence[Row]:
     """What `search` finds, best first. Where it is cut off before `wanted` different texts, it is made again,
     so many times as deep, and only the first of each text is kept.
 
@@ -119,12 +119,12 @@ class HybridRetriever:
     async def neighbours(
         self, question: Question, found: Retrieval, places: Sequence[Place]
     ) -> tuple[Passage, ...]:
-        return await _others(question, found, beside.neighbours(question, found, places))
+        return await _others(question, found, beside.fetch_neighbours(question, found, places))
 
     async def sample(
         self, question: Question, found: Retrieval, document_id: UUID, count: int
     ) -> tuple[Passage, ...]:
-        return await _others(question, found, beside.sample(question, found, document_id, count))
+        return await _others(question, found, beside.fetch_sample(question, found, document_id, count))
 
     async def why_nothing(self, question: Question) -> Reason:
         with _failures():
@@ -136,55 +136,67 @@ class HybridRetriever:
             return Retrieval(())
         if question.mode in ("hybrid", "dense"):
             return await self._embedded(question, scope)
-        took = Stages()
+        took = StageTimes()
         rows = await self._spread(
             question, lambda times: took.of("search", self._rows(question, scope, times))
         )
-        return replace(retrieval(rows, scope), stage_ms=took.milliseconds)
+        return replace(make_retrieval(rows, scope), stage_ms=took.milliseconds)
 
     async def _embedded(self, question: Question, scope: Scope) -> Retrieval:
         model = model_of(scope)
         if model is None:
-            return retrieval((), scope)  # without embedding the question: that would be a call for nothing
-        took = Stages()
+            return make_retrieval(
+                (), scope
+            )  # without embedding the question: that would be a call for nothing
+        took = StageTimes()
         vector = await took.of("embed", embed_question(question.text, model, state=question.state))
         rows = await self._by_meaning(question, scope, model, vector, took)
-        return replace(retrieval(rows, scope, vector), stage_ms=took.milliseconds)
+        return replace(make_retrieval(rows, scope, vector), stage_ms=took.milliseconds)
 
     async def _spread(self, question: Question, search: Search) -> Sequence[Row]:
-        return await spread(search, candidates=self._depths(question)["candidates"], wanted=question.top_k)
+        return await search_wider(
+            search, candidates=self._depths(question)["candidates"], wanted=question.top_k
+        )
 
     async def _rows(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
         if question.mode == "exact":
             return await self._by_literal(question, scope, times)
-        statement = statements.by_words(scope.condition.conditions, scope.narrow)
+        statement = statements.search_by_words(scope.condition.conditions, scope.narrow)
         parameters = self._parameters(question, scope, times) | words_of(scope)
         return await fetch_all(statement, parameters, told=expected_state(question))
 
     async def _by_meaning(
-        self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages
+        self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: StageTimes
     ) -> Sequence[Row]:
         return await self._spread(
             question, lambda times: self._nearest(question, scope, model, vector, took, times)
         )
 
     async def _nearest(
-        self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: Stages, times: int
+        self,
+        question: Question,
+        scope: Scope,
+        model: SearchModel,
+        vector: Vector,
+        took: StageTimes,
+        times: int,
     ) -> Sequence[Row]:
         parameters = {**self._parameters(question, scope, times), "vector": vector_parameter(vector)}
         if model.outside:
-            near = await took.of("vector_store", external.near(model, scope, vector, parameters))
+            near = await took.of("vector_store", external.find_nearest(model, scope, vector, parameters))
             model, parameters["near"] = (model, near) if near is not None else (model.exactly(), None)
         if question.mode == "hybrid":
             parameters |= words_of(scope) | self._weights()
-        statement = statements.by_meaning(model, question.mode, scope.condition.conditions, scope.narrow)
+        statement = statements.search_by_meaning(
+            model, question.mode, scope.condition.conditions, scope.narrow
+        )
         return await took.of(
             "search", fetch_all(statement, parameters, setup=model.setup, told=expected_state(question))
         )
 
     async def _by_literal(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
-        needle = literal.needle(question.text, scope.row["languages"])
-        statement = statements.by_literal(
+        needle = literal.make_needle(question.text, scope.row["languages"])
+        statement = statements.search_by_literal(
             scope.condition.conditions, scope.narrow, bool(needle.words), needle.one_word
         )
         parameters = {**self._parameters(question, scope, times), **needle.parameters}
@@ -244,7 +256,7 @@ def model_of(scope: Scope) -> SearchModel | None:
     return model.filtered(narrow=scope.narrow) if scope.condition else model
 
 
-def retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = None) -> Retrieval:
+def make_retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = None) -> Retrieval:
     return Retrieval(
         tuple(map(passage_of, rows)),
         scope.words.idf,

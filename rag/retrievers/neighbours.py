@@ -9,24 +9,24 @@ from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
 from rag.read_state import expected_state
 from rag.retrievers import statements
-from rag.retrievers.filtering import condition_of
+from rag.retrievers.filtering import build_condition
 from rag.types.context import Place
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
 
-async def neighbours(question: Question, found: Retrieval, places: Sequence[Place]) -> Sequence[Row]:
+async def fetch_neighbours(question: Question, found: Retrieval, places: Sequence[Place]) -> Sequence[Row]:
     """Of passages in these places. Only what the question may read: its collections, its filters."""
     parameters = {
         "documents": [place.document_id for place in places],
         "indexes": [place.chunk_index for place in places],
     }
-    return await _rows(statements.neighbours, question, found, parameters)
+    return await _rows(statements.select_neighbours, question, found, parameters)
 
 
-async def sample(question: Question, found: Retrieval, document_id: UUID, count: int) -> Sequence[Row]:
+async def fetch_sample(question: Question, found: Retrieval, document_id: UUID, count: int) -> Sequence[Row]:
     """Of passages at even distances, the first that the question may read among them."""
-    rows = await _rows(statements.sample, question, found, {"document": document_id, "count": count})
+    rows = await _rows(statements.select_sample, question, found, {"document": document_id, "count": count})
     return sorted(rows, key=lambda row: row["chunk_index"])
 
 
@@ -36,7 +36,7 @@ async def _rows(
     found: Retrieval,
     which: Mapping[str, Any],
 ) -> Sequence[Row]:
-    condition = condition_of(question.filters)
+    condition = build_condition(question.filters)
     parameters = {
         **which,
         "collections": list(question.collection_ids),

@@ -10,8 +10,8 @@ from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
 from rag.read_state import expected_state
 from rag.retrievers import statements
-from rag.retrievers.filtering import NARROW, Condition, condition_of
-from rag.retrievers.words import ALL_CHUNKS, Words, distinct, weighed
+from rag.retrievers.filtering import NARROW, Condition, build_condition
+from rag.retrievers.words import ALL_CHUNKS, QueryWords, distinct_words, weigh_words
 from rag.types.question import Question
 
 STATES = 16  # the least recently asked is forgotten first
@@ -81,7 +81,7 @@ class Scope:
     """
 
     row: Row
-    words: Words
+    words: QueryWords
     condition: Condition
     narrow: bool
 
@@ -105,11 +105,11 @@ class Scopes:
 
     async def even_if_empty(self, question: Question) -> Scope | None:
         """None only where nothing was ever embedded; with filters, nothing may pass."""
-        condition = condition_of(question.filters)
+        condition = build_condition(question.filters)
         languages = self._languages.get(question.collection_ids, (UNKNOWN,))
         for _ in range(TRIES):
             asked = question_lexemes(question.text, languages)
-            row = await self._read(question, condition, distinct(asked))
+            row = await self._read(question, condition, distinct_words(asked))
             if row is None:
                 return None
             found = _scope(row, asked, condition)
@@ -137,7 +137,7 @@ class Scopes:
             "model": self._model_id,
             **condition.parameters,
         }
-        statement = statements.scope(condition.conditions)
+        statement = statements.select_scope(condition.conditions)
         rows = await fetch_all(statement, parameters, told=expected_state(question))
         return rows[0] if rows else None
 
@@ -158,4 +158,4 @@ async def _counted(question: Question, words: Sequence[str]) -> dict[str, int]:
 def _scope(row: Row, asked: Asked, condition: Condition) -> Scope:
     present = {language: words for language, words in asked.items() if language in row["languages"]}
     narrow = row["passing"] is not None and row["passing"] < NARROW
-    return Scope(row, weighed(present, row["chunks_with"]), condition, narrow)
+    return Scope(row, weigh_words(present, row["chunks_with"]), condition, narrow)

@@ -12,7 +12,7 @@ from psycopg.sql import SQL, Composable, Literal
 from documents.library.collection_statistics import LANGUAGES
 from documents.types import UNREAD_WARNINGS
 from embeddings.search.dense import MODEL, SearchModel, dense_statement
-from rag.retrievers.filtering import NARROW, is_passing, passing
+from rag.retrievers.filtering import NARROW, passing_condition, select_passing_chunks
 from rag.types.question import Mode
 
 # A ranking that lacks a chunk counts as if it held it at this rank.
@@ -50,17 +50,17 @@ _HOLDING_ANY = SQL("""
 
 
 @lru_cache(maxsize=256)
-def scope(conditions: str) -> bytes:
+def select_scope(conditions: str) -> bytes:
     """Parameters: collections, lexemes, and those of the conditions (see `filtering.Condition`)."""
     counted: Composable = SQL("NULL::bigint")
     if conditions:
-        counted = _COUNT_PASSING.format(passing=passing(conditions), enough=Literal(NARROW))
+        counted = _COUNT_PASSING.format(passing=select_passing_chunks(conditions), enough=Literal(NARROW))
     statement = _template("scope").format(model=MODEL, passing=counted, languages=SQL(LANGUAGES))
     return statement.as_bytes(None)
 
 
 @lru_cache(maxsize=256)
-def by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) -> bytes:
+def search_by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) -> bytes:
     """Passages by both rankings (`hybrid`) or by their vectors alone (`dense`), best first.
 
     Parameters: vector, collections, limit (of each ranking), candidates (of the result), those of the
@@ -78,13 +78,13 @@ def by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) ->
 
 
 @lru_cache(maxsize=256)
-def by_words(conditions: str, narrow: bool) -> bytes:
+def search_by_words(conditions: str, narrow: bool) -> bytes:
     """Passages by BM25 alone. Parameters: words, weights, collections, limit, candidates, the conditions'."""
     return _search("sparse", {}, conditions, narrow)
 
 
 @lru_cache(maxsize=256)
-def by_literal(conditions: str, narrow: bool, with_words: bool, one_word: bool) -> bytes:
+def search_by_literal(conditions: str, narrow: bool, with_words: bool, one_word: bool) -> bytes:
     """Passages that hold a string. Parameters: longest, pattern, collections, candidates, the conditions'.
 
     one_word: the string is one. with_words: `words` finds those that may hold it; without, all are looked at.
@@ -92,19 +92,19 @@ def by_literal(conditions: str, narrow: bool, with_words: bool, one_word: bool) 
     if with_words:
         possible = _HOLDING_WORDS.format(passing=_where(conditions, narrow, "l.chunk_id"))
     else:
-        possible = _HOLDING_ANY.format(passing=passing(conditions))
+        possible = _HOLDING_ANY.format(passing=select_passing_chunks(conditions))
     times = _TIMES_ONE_WORD if one_word else _TIMES
     return _search("exact", {"possible": possible, "times": times}, conditions, narrow)
 
 
 @lru_cache(maxsize=256)
-def judged(model: SearchModel) -> bytes:
+def rate_chunks(model: SearchModel) -> bytes:
     """These chunks as passages. Parameters: ids, scores, vector, words and weights of the question."""
     return _search("judged", {"model": Literal(model.id)}, model_id=model.id)
 
 
 @lru_cache(maxsize=256)
-def neighbours(model_id: int | None, conditions: str) -> bytes:
+def select_neighbours(model_id: int | None, conditions: str) -> bytes:
     """Passages by their places. Parameters: documents, indexes, collections, those of the conditions, and
     vector where there is a model; then only what has a vector of it is found, as in any search.
     """
@@ -112,15 +112,15 @@ def neighbours(model_id: int | None, conditions: str) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def sample(model_id: int | None, conditions: str) -> bytes:
+def select_sample(model_id: int | None, conditions: str) -> bytes:
     """Passages spread over a document. Parameters: document, count, and else those of `neighbours`."""
     return _search("sample", _distances(model_id, conditions), model_id=model_id)
 
 
 @lru_cache(maxsize=256)
-def passing_among(model_id: int, conditions: str) -> bytes:
+def select_passing(model_id: int, conditions: str) -> bytes:
     """One row: ids. Parameters: near, collections, those of the conditions."""
-    passing = is_passing(conditions, "e.chunk_id")
+    passing = passing_condition(conditions, "e.chunk_id")
     return _PASSING_AMONG.format(model=Literal(model_id), passing=passing).as_bytes(None)
 
 
@@ -138,7 +138,7 @@ def _distances(model_id: int | None, conditions: str) -> dict[str, Composable]:
 def _where(conditions: str, narrow: bool, chunk: str) -> Composable:
     if conditions and narrow:
         return SQL(" AND {chunk} IN (SELECT id FROM passing)").format(chunk=SQL(chunk))
-    return is_passing(conditions, chunk)
+    return passing_condition(conditions, chunk)
 
 
 def _search(
@@ -151,7 +151,9 @@ def _search(
     """Fill a template in. model_id: of the question's vector, where there is one."""
     passing_list: Composable = SQL("")
     if conditions and narrow:
-        passing_list = SQL("passing AS MATERIALIZED ({query}), ").format(query=passing(conditions))
+        passing_list = SQL("passing AS MATERIALIZED ({query}), ").format(
+            query=select_passing_chunks(conditions)
+        )
     statement = _template(name).format(
         passing_list=passing_list,
         passing_words=_where(conditions, narrow, "l.chunk_id"),

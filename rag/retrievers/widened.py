@@ -14,9 +14,9 @@ from embeddings.types import Vector
 from embeddings.vectors.binary import vector_parameter
 from knowlex.base.errors import KnowlexError, RetrievalFailed
 from knowlex.db.pool import fetch_all
-from rag.deadlines import Stages
+from rag.deadlines import StageTimes
 from rag.retrievers import statements
-from rag.retrievers.hybrid import HybridRetriever, model_of, passage_of, retrieval, words_of
+from rag.retrievers.hybrid import HybridRetriever, make_retrieval, model_of, passage_of, words_of
 from rag.retrievers.scope import Scope
 from rag.types.question import Question, Variant
 from rag.types.retrieval import Passage, Retrieval
@@ -35,7 +35,7 @@ class Ranking(NamedTuple):
     ids: Sequence[UUID]
 
 
-def fused(rankings: Sequence[Ranking], *, rrf_k: int) -> dict[UUID, float]:
+def fuse_rankings(rankings: Sequence[Ranking], *, rrf_k: int) -> dict[UUID, float]:
     """Reciprocal rank fusion: weight / (k + rank), summed over the rankings that hold the id, rank from 1.
 
     Best first; ties keep the order of first appearance, the plain ranking's first.
@@ -94,10 +94,10 @@ class WidenedRetriever(HybridRetriever):
         model = model_of(scope) if scope else None
         if scope is None or model is None:
             return None
-        took = Stages()
+        took = StageTimes()
         vector = await took.of("embed", embed_question(question.text, model, state=question.state))
         rows = await self._by_meaning(question, scope, model, vector, took)
-        found = replace(retrieval(rows, scope, vector), stage_ms=took.milliseconds)
+        found = replace(make_retrieval(rows, scope, vector), stage_ms=took.milliseconds)
         return _Plain(question, scope, model, vector, found)
 
     async def _widened(self, plain: _Plain, variants: Sequence[Variant]) -> Retrieval:
@@ -106,7 +106,7 @@ class WidenedRetriever(HybridRetriever):
         if not found:
             return replace(plain.found, rewriting="failed")
         first = Ranking(PLAIN_WEIGHT, [passage.chunk_id for passage in plain.found.passages])
-        scores = fused([first, *found], rrf_k=self._rrf_k)
+        scores = fuse_rankings([first, *found], rrf_k=self._rrf_k)
         new = [chunk_id for chunk_id in scores if chunk_id not in set(first.ids)][:MORE]
         others = await self._judged(plain, {chunk_id: scores[chunk_id] for chunk_id in new})
         passages = [
@@ -130,7 +130,7 @@ class WidenedRetriever(HybridRetriever):
     async def _of_hypothetical(self, plain: _Plain, text: str) -> Ranking:
         vector = await embed_passage(text, plain.model)
         question = replace(plain.question, mode="dense")
-        rows = await self._by_meaning(question, plain.scope, plain.model, vector, Stages())
+        rows = await self._by_meaning(question, plain.scope, plain.model, vector, StageTimes())
         return Ranking(HYPOTHETICAL_WEIGHT, [row["chunk_id"] for row in rows[:DEPTH]])
 
     async def _judged(self, plain: _Plain, scores: dict[UUID, float]) -> list[Passage]:
@@ -142,5 +142,5 @@ class WidenedRetriever(HybridRetriever):
             "scores": list(scores.values()),
             "vector": vector_parameter(plain.vector),
         }
-        rows = await fetch_all(statements.judged(plain.model), given | words_of(plain.scope))
+        rows = await fetch_all(statements.rate_chunks(plain.model), given | words_of(plain.scope))
         return [passage_of(row) for row in rows]

@@ -20,7 +20,7 @@ TOGETHER = 3  # times as often as by chance
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class QueryWords:
     """The distinct words of a question in the analyses of all languages that the documents are in.
 
     idf: of all. known: (word, in how many chunks it stands), the rarest first. mass: what all words of the
@@ -42,13 +42,13 @@ class Words:
         known = self.known[:rarest]
         sums = list(accumulate(chunks for _, chunks in known))
         alone = max(1, sum(matches <= most_matches for matches in sums))
-        found = [quoted(word) for word, _ in known[:alone]]
+        found = [quote_lexeme(word) for word, _ in known[:alone]]
         matches: float = sum(chunks for _, chunks in known[:alone])
         for expected, one, other in sorted(self._both(known[alone:])):
             matches += expected
             if matches > most:
                 break
-            found.append(f"({quoted(one)} & {quoted(other)})")
+            found.append(f"({quote_lexeme(one)} & {quote_lexeme(other)})")
         return " | ".join(found)
 
     def _both(self, known: Sequence[tuple[str, int]]) -> Iterable[tuple[float, str, str]]:
@@ -59,7 +59,7 @@ class Words:
 
     def all_known(self) -> str:
         """Every known word, as a tsquery: for few chunks, of which none may be missed."""
-        return either(word for word, _ in self.known)
+        return match_any(word for word, _ in self.known)
 
     def weights(self) -> str:
         """The known words' idf at their hashed places, as a sparsevec."""
@@ -70,26 +70,26 @@ class Words:
         return sparse_text(places)
 
 
-def weighed(asked: Mapping[str, Sequence[str]], chunks_with: Mapping[str, int]) -> Words:
+def weigh_words(asked: Mapping[str, Sequence[str]], chunks_with: Mapping[str, int]) -> QueryWords:
     """asked: the words by language. chunks_with: in how many chunks each stands; ALL_CHUNKS: of how many."""
-    words = distinct(asked)
+    words = distinct_words(asked)
     worth = {word: idf(chunks_with.get(word, 0), chunks_with.get(ALL_CHUNKS, 0)) for word in words}
     known = [(word, chunks_with[word]) for word in words if chunks_with.get(word, 0) > 0]
     masses = [sum(worth[word] for word in of_language) for of_language in asked.values()]
     rarest_first = tuple(sorted(known, key=lambda held: (held[1], held[0])))
     mass = min(filter(None, masses), default=1.0)
-    return Words(worth, rarest_first, mass, chunks_with.get(ALL_CHUNKS, 0))
+    return QueryWords(worth, rarest_first, mass, chunks_with.get(ALL_CHUNKS, 0))
 
 
-def distinct(asked: Mapping[str, Sequence[str]]) -> list[str]:
+def distinct_words(asked: Mapping[str, Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(word for words in asked.values() for word in words))
 
 
-def either(words: Iterable[str]) -> str:
-    return " | ".join(map(quoted, words))
+def match_any(words: Iterable[str]) -> str:
+    return " | ".join(map(quote_lexeme, words))
 
 
-def quoted(word: str) -> str:
+def quote_lexeme(word: str) -> str:
     """As a tsquery writes a lexeme."""
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
 
@@ -125,7 +125,7 @@ class Needle:
         return {**found, "words": self.words} if self.words else found
 
 
-def needle(text: str, languages: Iterable[str] = ()) -> Needle:
+def make_needle(text: str, languages: Iterable[str] = ()) -> Needle:
     """languages: of the documents that are read; by each of them the words are analysed."""
     pieces = unicodedata.normalize("NFC", text).split()
     evened = " ".join(pieces)
@@ -141,7 +141,7 @@ def _query(text: str, languages: tuple[str, ...]) -> str:
         words = {lexeme for word in whole for lexeme in lexemes(word, language)}
         if not words:
             return ""
-        queries.append(f"({' & '.join(map(quoted, sorted(words)))})")
+        queries.append(f"({' & '.join(map(quote_lexeme, sorted(words)))})")
     return " | ".join(queries)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncGenerator, Iterator
 
 from rag.citations import without_markers
-from rag.extracting.candidates import Candidate
+from rag.extracting.candidates import AnswerCandidate
 from rag.extracting.selection import choose
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
 from rag.types.context import Context
@@ -43,7 +43,7 @@ def _pieces(question: Question, context: Context) -> Iterator[str]:
         between = " " if _END.search(text) else "\n\n"  # what has no end ends with its paragraph
 
 
-def _marked(candidate: Candidate) -> str:
+def _marked(candidate: AnswerCandidate) -> str:
     """`... the capital [1].`: the marker before the full stop, as in the specification's example."""
     text = _said(candidate.text)
     end = _END.search(text)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.citations.numbering import FirstCited, Numbering, PlainWriter, clean, numbered
+from rag.citations.numbering import FirstCited, Numbering, PlainWriter, clean, number_citations
 from rag.types.answer import Answer
 from tests.rag.factory import passage, question
 
@@ -35,13 +35,13 @@ cuts = st.lists(st.integers(0, 40), max_size=12)
 
 
 def test_equal_neighbours_become_one_and_others_are_numbered_by_first_citation():
-    text, _ = numbered(answer("A [2][4]. B [3]. C [1][2]."), by_document())
+    text, _ = number_citations(answer("A [2][4]. B [3]. C [1][2]."), by_document())
     assert text == "A [1]. B [2]. C [2][1]."
 
 
 @given(pieces_of, cuts)
 def test_numbers_are_the_same_however_the_text_is_cut(pieces: list[str], places: list[int]):
-    whole, _ = numbered(answer("".join(pieces)), by_document())
+    whole, _ = number_citations(answer("".join(pieces)), by_document())
     numbering = Numbering(by_document())
     sent = [numbering.feed(piece) for piece in cut(pieces, places)]
     assert "".join(sent) + numbering.finish() == whole
@@ -51,7 +51,7 @@ def test_numbers_are_the_same_however_the_text_is_cut(pieces: list[str], places:
 def test_offsets_of_claims_are_those_in_what_is_sent(markers: list[str]):
     claims = [f"Claim {n} holds" for n in range(len(markers))]
     text = " ".join(f"{claim} {marker}." for claim, marker in zip(claims, markers, strict=True))
-    sent, numbering = numbered(answer(text), by_document())
+    sent, numbering = number_citations(answer(text), by_document())
     for claim in claims:
         start = text.index(claim)
         assert sent[numbering.sent(start) : numbering.sent(start + len(claim))] == claim

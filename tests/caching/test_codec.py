@@ -59,9 +59,9 @@ LONG = answer(text="It is £1 [1]. And more [2]." + 4000 * " More.")
 
 def test_an_answer_comes_back_as_it_was():
     given = answer()
-    value = cache.encoded(given)
+    value = cache.encode_answer(given)
     assert value is not None
-    back = cache.decoded(value)
+    back = cache.decode_answer(value)
     assert back is not None
     assert replace(back, candidates=()) == replace(given, candidates=())
     assert back.candidates[:2] == given.candidates[:2]
@@ -71,19 +71,19 @@ def test_an_answer_comes_back_as_it_was():
 
 def test_sentences_are_left_behind():
     scored = passage(1)._replace(sentences=(SentenceScore(0, 3, 0.5, 0.5),), bounds=((0, 3),))
-    value = cache.encoded(answer(context=(scored, passage(2)), citations=()))
+    value = cache.encode_answer(answer(context=(scored, passage(2)), citations=()))
     assert value is not None
-    back = cache.decoded(value)
+    back = cache.decode_answer(value)
     assert back is not None
     assert back.context[0] == passage(1)
 
 
 def test_a_large_answer_is_not_kept():
-    assert cache.encoded(answer(text="long " * 300_000)) is None
+    assert cache.encode_answer(answer(text="long " * 300_000)) is None
 
 
 def test_what_json_cannot_hold_is_not_kept():
-    assert cache.encoded(answer(text="half a character: \ud800")) is None
+    assert cache.encode_answer(answer(text="half a character: \ud800")) is None
 
 
 @pytest.mark.parametrize(
@@ -103,33 +103,33 @@ def test_what_json_cannot_hold_is_not_kept():
     ],
 )
 def test_an_answer_that_contradicts_itself_is_none(fields: dict[str, Any]):
-    value = cache.encoded(answer(**fields))
+    value = cache.encode_answer(answer(**fields))
     assert value is not None
-    assert cache.decoded(value) is None
+    assert cache.decode_answer(value) is None
 
 
 def test_garbled_and_foreign_values_are_no_answers():
-    plain, packed = cache.encoded(answer()), cache.encoded(LONG)
+    plain, packed = cache.encode_answer(answer()), cache.encode_answer(LONG)
     assert plain is not None
     assert packed is not None
     assert (plain[:1], packed[:1]) == (b"j", b"z")
     for given in (plain, packed):
-        assert cache.decoded(given) is not None
+        assert cache.decode_answer(given) is not None
         for cut in range(0, len(given) - 1, 97):
-            assert cache.decoded(given[:cut]) is None
+            assert cache.decode_answer(given[:cut]) is None
     for strange in (b"", b"j", b"z", b"jnull", b"j[]", b"j{}", b"x" + plain, b"\x80\x04K\x01.", b"z" + plain):
-        assert cache.decoded(strange) is None
+        assert cache.decode_answer(strange) is None
 
 
 def test_a_changed_byte_never_raises():
-    value, rng = cache.encoded(answer()), Random(5)
+    value, rng = cache.encode_answer(answer()), Random(5)
     assert value is not None
     plain = bytearray(value)
     for _ in range(300):
         changed = plain.copy()
         changed[rng.randrange(len(changed))] = rng.randrange(256)
-        cache.decoded(bytes(changed))
+        cache.decode_answer(bytes(changed))
 
 
 def test_what_unpacks_to_too_much_is_not_unpacked():
-    assert cache.decoded(b"z" + zlib.compress(b" " * 50_000_000)) is None
+    assert cache.decode_answer(b"z" + zlib.compress(b" " * 50_000_000)) is None

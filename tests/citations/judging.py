@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rag.citations.checker import Checked
+from rag.citations.checker import CheckedReply
 from rag.types.claims import BEST_FIRST
 from rag.types.retrieval import Passage
 from tests.citations.hostile import Claim, Reply, plain
@@ -42,7 +42,7 @@ class Tally(NamedTuple):
 NOTHING = Tally(Counter(), (), 0, 0)
 
 
-def tally(reply: Reply, checked: Checked, passages: Sequence[Passage]) -> Tally:
+def tally(reply: Reply, checked: CheckedReply, passages: Sequence[Passage]) -> Tally:
     untrue, inexact = [], 0
     for one in checked.citations:
         content = passages[one.passage - 1].content
@@ -56,7 +56,7 @@ def tally(reply: Reply, checked: Checked, passages: Sequence[Passage]) -> Tally:
     return Tally(states, tuple(untrue), nameless, inexact)
 
 
-def _judged(checked: Checked) -> Iterator[tuple[str, str]]:
+def _judged(checked: CheckedReply) -> Iterator[tuple[str, str]]:
     """Each claim that was judged, and its state."""
     for one in checked.citations:
         yield _said(checked, one.answer_start, one.answer_end), one.support
@@ -64,7 +64,7 @@ def _judged(checked: Checked) -> Iterator[tuple[str, str]]:
         yield _said(checked, lost.answer_start, lost.answer_end), "contradicted"
 
 
-def _state(claim: Claim, reply: Reply, checked: Checked, judged: Sequence[tuple[str, str]]) -> str:
+def _state(claim: Claim, reply: Reply, checked: CheckedReply, judged: Sequence[tuple[str, str]]) -> str:
     """The best that was found of these very words, or, where nothing was, of some or more of them."""
     if not checked.text:
         return "withheld"
@@ -78,6 +78,6 @@ def _state(claim: Claim, reply: Reply, checked: Checked, judged: Sequence[tuple[
     return min(states, key=_ORDER.index, default="uncited")
 
 
-def _said(checked: Checked, start: int, end: int) -> str:
+def _said(checked: CheckedReply, start: int, end: int) -> str:
     """A claim without markers and what half a marker leaves."""
     return _LOOSE_END.sub("", plain(_MARKER.sub("", checked.text[start:end])))

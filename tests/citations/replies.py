@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rag.citations.checker import Checked, Checker
+from rag.citations.checker import CheckedReply, Checker
 from rag.citations.judge import judged
 from rag.context import context_of
 from rag.types.answer import Source, Sources, Synthesis
@@ -23,13 +23,13 @@ def context(*contents: str) -> Context:
     return context_of([passage(n, content) for n, content in enumerate(contents or TOWERS, start=1)])
 
 
-async def checked(reply: str, given: Context | None = None, **options: Any) -> Checked:
+async def checked(reply: str, given: Context | None = None, **options: Any) -> CheckedReply:
     return (await streamed(reply, (), given, **options))[1]
 
 
 async def streamed(
     reply: str, cuts: Iterable[int], given: Context | None = None, **options: Any
-) -> tuple[Sequence[str], Checked]:
+) -> tuple[Sequence[str], CheckedReply]:
     """What was let through after each piece, and the end of it. cuts: where the reply is cut, ascending."""
     checker = Checker(given or context(), **options)
     shown, done = [], 0
@@ -41,7 +41,7 @@ async def streamed(
 
 async def structured(
     *claims: tuple[str, Sequence[Source]], given: Context | None = None, **options: Any
-) -> Checked:
+) -> CheckedReply:
     """Of a reply in claims, each with its sources; its full stop stands behind them."""
     pieces: list[str | Sources] = []
     for text, sources in claims:

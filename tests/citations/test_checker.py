@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.citations.checker import Checked
+from rag.citations.checker import CheckedReply
 from rag.types.answer import Contradiction, Verification
 from rag.types.context import Block, Context, Part
 from tests.citations.replies import BRIDGE, NORTH, TOWERS, checked, context, streamed
@@ -13,14 +13,14 @@ STEPS = "The north tower has 120 steps"
 GAS = "The south tower has 90 steps"
 
 
-def states(found: Checked) -> list[tuple[str, int, str]]:
+def states(found: CheckedReply) -> list[tuple[str, int, str]]:
     """The claims of an answer, each with the passage that it cites and its state."""
     return [
         (found.text[one.answer_start : one.answer_end], one.passage, one.support) for one in found.citations
     ]
 
 
-def contradicted(found: Checked) -> list[tuple[str, tuple[str, ...]]]:
+def contradicted(found: CheckedReply) -> list[tuple[str, tuple[str, ...]]]:
     return [(found.text[one.answer_start : one.answer_end], one.missing) for one in found.contradicted]
 
 

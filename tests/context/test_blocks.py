@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from rag.context import assemble
-from rag.context.tokens import BLOCK_TOKENS, Ruler, estimated, room_for_blocks
+from rag.context.tokens import BLOCK_TOKENS, Ruler, estimate_tokens, room_for_blocks
 from rag.ranking.sentences import question_terms, score_sentences
 from rag.types.context import Part, Room
 from tests.context.text import chunk
@@ -125,4 +125,4 @@ def test_the_prompt_has_room_for_question_and_reply() -> None:
     ],
 )
 def test_scripts_that_the_embedding_model_cannot_read_count_in_full(text: str, least: int) -> None:
-    assert estimated(text) >= least
+    assert estimate_tokens(text) >= least

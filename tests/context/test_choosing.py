@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from rag.context.assembly import ContextMaker
-from rag.context.selection import both, by_halves, together
+from rag.context.selection import by_halves, merge_halves, together
 from rag.types.context import Place, Room
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
@@ -140,7 +140,7 @@ def test_what_was_found_for_two_things_takes_turns():
         Retrieval((passage(5, relevance=0.9), passage(1, relevance=0.8))),
         Retrieval((passage(6, relevance=0.85), passage(3, relevance=0.2), passage(7, relevance=0.1))),
     ]
-    made = both(whole, halves, 0.8).passages
+    made = merge_halves(whole, halves, 0.8).passages
     assert [(one.chunk_id.int, one.relevance) for one in made] == [
         (3, 0.95), (5, 0.9), (6, 0.85), (1, 0.8), (7, 0.1), (2, 0.1), (4, 0.0),
     ]  # fmt: skip
@@ -150,7 +150,7 @@ def test_what_was_found_for_two_things_takes_turns():
 
 def test_what_speaks_of_both_things_has_half_of_the_places():
     halves = [Retrieval((passage(8),)), Retrieval((passage(9),))]
-    made = both(Retrieval(tuple(found(0.9, 0.9, 0.9))), halves, 0.8).passages
+    made = merge_halves(Retrieval(tuple(found(0.9, 0.9, 0.9))), halves, 0.8).passages
     assert [one.chunk_id.int for one in made] == [1, 2, 8, 9, 3]
 
 

@@ -3,7 +3,7 @@
 import re
 from random import Random
 
-from rag.answering.parts import tokens
+from rag.answering.parts import count_tokens
 from rag.prompts import SYSTEM
 from rag.synthesizers import claims
 from tests.context.text import sentences
@@ -45,8 +45,8 @@ def test_no_text_twice_and_room_for_the_reply(provider_server: Stack, provider: 
     long = told(provider_server, provider, query, topK=50)
     short = told(provider_server, provider, query, topK=50, maxTokens=100)
 
-    assert tokens(long.text) <= 3000
-    assert 3000 < tokens(short.text) <= 3900  # there is text enough to fill it
+    assert count_tokens(long.text) <= 3000
+    assert 3000 < count_tokens(short.text) <= 3900  # there is text enough to fill it
     for prompt in (long, short):
         assert prompt.numbers == list(range(1, len(prompt.blocks) + 1))
         assert len(said(prompt)) == len(set(said(prompt))) >= 100
@@ -83,5 +83,5 @@ def test_each_block_names_document_page_and_section(provider_server: Stack, prov
 
 
 def test_the_prompts_are_short() -> None:
-    assert tokens(SYSTEM) < 500
-    assert tokens(claims.SYSTEM) < 500
+    assert count_tokens(SYSTEM) < 500
+    assert count_tokens(claims.SYSTEM) < 500

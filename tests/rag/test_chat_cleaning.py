@@ -12,8 +12,8 @@ from knowlex.base.errors import SynthesisFailed
 from rag.chat.cleaning import MAX_ANSWER_CHARS, Cleaner, ReasoningShown
 from rag.chat.ollama import ChatDialect, Sent
 from rag.chat.openai import OpenAIDialect
-from rag.chat.reading import MAX_LINE_BYTES, Event, Events, Lines, Reading
-from rag.chat.replies import Again
+from rag.chat.reading import MAX_LINE_BYTES, EventSplitter, LineSplitter, ReplyReader, ServerEvent
+from rag.chat.replies import RetryableFailure
 from rag.types.answer import Usage
 
 PARTS = [
@@ -143,25 +143,25 @@ def test_beginnings_are_held_until_a_reply_has_no_lone_tag(reply: str, known: bo
 def test_lines_end_in_any_way_and_come_in_any_blocks(lines: list[bytes], sizes: list[int]):
     for end in (b"\n", b"\r\n", b"\r"):
         whole = b"\xef\xbb\xbfbegin" + end + b"".join(line + end for line in lines) + b"rest"
-        reader = Lines()
+        reader = LineSplitter()
         read = [line for block in cut(whole, sizes) for line in reader.feed(block)]
         assert [*read, *reader.finish()] == [b"begin", *lines, b"rest"]
 
 
 def test_a_line_without_end_is_not_held_for_ever():
-    reader = Lines()
+    reader = LineSplitter()
     assert reader.feed(b"x" * MAX_LINE_BYTES) == []
-    with pytest.raises(Again):
+    with pytest.raises(RetryableFailure):
         reader.feed(b"x")
 
 
 def test_events_have_comments_names_and_data_of_several_lines():
     sent = b": hello\r\ndata: one\r\ndata:two\r\nid: 7\r\n\r\n: ping\n\nevent: error\ndata: {}\n\n"
     sent += b"retry: 5\n\ndata: x"
-    events = Events()
+    events = EventSplitter()
     read = [event for place in range(len(sent)) for event in events.feed(sent[place : place + 1])]
-    assert read == [Event("", b"one\ntwo"), Event("error", b"{}")]
-    assert events.finish() == [Event("", b"x")]
+    assert read == [ServerEvent("", b"one\ntwo"), ServerEvent("error", b"{}")]
+    assert events.finish() == [ServerEvent("", b"x")]
 
 
 def openai_stream(*chunks: Any) -> bytes:
@@ -176,7 +176,7 @@ def delta(**fields: Any) -> dict[str, Any]:
 def read_openai(
     body: bytes, sizes: list[int] | None = None, *, streamed: bool = True
 ) -> tuple[str, Usage | None]:
-    reading = Reading(OpenAIDialect("m", 0).tongue, streamed=streamed)
+    reading = ReplyReader(OpenAIDialect("m", 0).tongue, streamed=streamed)
     text = "".join(map(reading.feed, cut(body, sizes or [])))
     if not (reading.last or reading.failure):
         text += reading.finish()
@@ -218,7 +218,7 @@ def test_a_stream_may_be_cut_anywhere(sizes: list[int], streamed: bool):
     ],
 )
 def test_a_stream_that_is_cut_or_broken_is_no_answer(body: bytes):
-    with pytest.raises(Again):
+    with pytest.raises(RetryableFailure):
         read_openai(body)
 
 
@@ -233,7 +233,7 @@ def test_a_refusal_is_a_failure_that_is_not_tried_again(refused: dict[str, Any])
     ):
         with pytest.raises(SynthesisFailed, match="refuses") as failed:
             read_openai(body, streamed=streamed)
-        assert not isinstance(failed.value, Again)
+        assert not isinstance(failed.value, RetryableFailure)
 
 
 def test_an_event_at_the_end_needs_no_empty_line():
@@ -254,7 +254,7 @@ def test_ollama_s_lines_are_read_with_its_thoughts_left_out():
     ]
     body = "\r\n\n".join(map(json.dumps, lines)).encode()
     for streamed in (True, False):
-        reading = Reading(ChatDialect(Sent("m", 0, 4000, None, "30m", {})).tongue, streamed=streamed)
+        reading = ReplyReader(ChatDialect(Sent("m", 0, 4000, None, "30m", {})).tongue, streamed=streamed)
         text = "".join(map(reading.feed, cut(body, [10] * 5))) + reading.finish()
         assert (text, reading.usage) == ("Zwölf [1].", Usage(7, 3))
 

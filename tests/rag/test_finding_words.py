@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.retrievers.words import ALL_CHUNKS, weighed
+from rag.retrievers.words import ALL_CHUNKS, weigh_words
 
 COUNTS = {ALL_CHUNKS: 100_000, "quokka": 3, "burrow": 900, "island": 3_000, "animal": 9_000, "live": 30_000}
 
@@ -24,8 +24,8 @@ COUNTS = {ALL_CHUNKS: 100_000, "quokka": 3, "burrow": 900, "island": 3_000, "ani
     ],
 )
 def test_rare_words_find_alone_and_common_ones_together(asked: tuple[str, ...], found: str) -> None:
-    assert weighed({"en": asked}, COUNTS).finding() == found
+    assert weigh_words({"en": asked}, COUNTS).finding() == found
 
 
 def test_a_word_is_quoted_whatever_it_holds() -> None:
-    assert weighed({"": ("o'clock",)}, {ALL_CHUNKS: 9, "o'clock": 1}).finding() == "'o''clock'"
+    assert weigh_words({"": ("o'clock",)}, {ALL_CHUNKS: 9, "o'clock": 1}).finding() == "'o''clock'"

@@ -13,7 +13,7 @@ from knowlex.base.retry import Retry
 from rag.chat.client import HttpChat, Request
 from rag.chat.ollama import ChatDialect, GenerateDialect, OllamaChat, OllamaDialect, OllamaGenerate, Sent
 from rag.chat.protocol import Message, system, user
-from rag.chat.reading import Reading
+from rag.chat.reading import ReplyReader
 from tests.provider import Provider
 
 QUICK = Retry(retries=2, base_s=0.01)
@@ -105,7 +105,7 @@ DIALECTS: list[tuple[type[OllamaDialect], str]] = [
 def test_what_a_model_thinks_is_no_part_of_its_reply(dialect: type[OllamaDialect], line: str):
     name = "content" if dialect is ChatDialect else "response"
     said = ['"thinking": "Hm."', f'"thinking": "So.", "{name}": ""', f'"{name}": "Gloves [1]."']
-    reading = Reading(dialect(SENT).tongue, streamed=True)
+    reading = ReplyReader(dialect(SENT).tongue, streamed=True)
     whole = "".join(reading.feed((line % one + "\n").encode()) for one in said)
     assert whole == "Gloves [1]."
 

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from rag.citations import without_markers
-from rag.citations.checker import Checked, Checker
+from rag.citations.checker import CheckedReply, Checker
 from rag.context import assemble, context_of
 from rag.extracting.candidates import with_forms
 from rag.extracting.selection import MOST, WHOLE, choose, options_of
-from rag.extracting.sentence_form import asks_meaning, expected, kind_asked
+from rag.extracting.sentence_form import asks_meaning, expected_kinds, kind_asked
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.answer import Usage
 from rag.types.context import Context
@@ -73,7 +73,7 @@ def test_a_sentence_of_the_form_that_is_asked_for_goes_first(question: str, told
     ],
 )
 def test_a_question_tells_what_form_its_answer_has(question: str, forms: set[str]) -> None:
-    assert expected(question) == forms
+    assert expected_kinds(question) == forms
 
 
 def test_a_number_of_the_question_itself_answers_nothing() -> None:
@@ -232,7 +232,7 @@ def test_every_sentence_is_found_word_for_word_in_the_passage_that_it_cites(
     shown = context(question, *texts)
     text = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
 
-    async def checked() -> Checked:
+    async def checked() -> CheckedReply:
         checker = Checker(shown)
         await checker.feed(text)
         return await checker.finish()

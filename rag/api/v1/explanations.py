@@ -23,7 +23,7 @@ from rag.api.answers import (
     VerificationShape,
 )
 from rag.api.v1.feedback import OwnFeedback
-from rag.deadlines import in_order
+from rag.deadlines import sort_stages
 from rag.history.listing import Explained
 from rag.relevance import answers
 from rag.types import claims
@@ -203,7 +203,7 @@ class ExplainedQuery(QuerySummary, IdShape):
 
 def explained_body(explained: Explained) -> ExplainedQuery:
     query, response = explained.query, explained.response
-    stage_times_ms = in_order(query.stage_ms)
+    stage_times_ms = sort_stages(query.stage_ms)
     citations = [_citation(citation) for citation in explained.citations]
     tokens: dict[str, Any] = {
         name: getattr(response, name, None) for name in ("input_tokens", "output_tokens", "model")

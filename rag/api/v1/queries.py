@@ -25,7 +25,7 @@ from knowlex.web.shapes import (
     read_parameters,
     storable_text,
 )
-from rag.answering.replay import Replayed, replay
+from rag.answering.replay import ReplayResult, replay
 from rag.api.answers import (
     answer_question,
     answer_response,
@@ -177,7 +177,7 @@ async def ask_again(request: HttpRequest, query_id: str) -> HttpResponse:
     return answer_response(replayed.asked, body)
 
 
-def _changes(replayed: Replayed) -> ReplayChanges:
+def _changes(replayed: ReplayResult) -> ReplayChanges:
     return ReplayChanges.model_validate(replayed)
 
 

@@ -38,7 +38,7 @@ from rag.citations.numbering import (
     Numbering,
     PlaceOf,
     misstatements,
-    numbered,
+    number_citations,
     snippet,
     snippet_from,
 )
@@ -154,7 +154,7 @@ def answer_body(asked: AskResult, settings: QuestionSettings) -> QueryAnswer:
 def answer_fields(asked: AskResult, settings: QuestionSettings) -> dict[str, Any]:
     """Return the fields of `QueryAnswer`, which a replay's body has, too."""
     answer = asked.answer
-    text, numbering = numbered(answer, number_by_passage())
+    text, numbering = number_citations(answer, number_by_passage())
     cited = cited_claims(asked, numbering, QueryCitation)
     usage = {**asdict(answer.usage), "stage_times_ms": answer.stage_ms}
     return {

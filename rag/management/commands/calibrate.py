@@ -73,7 +73,7 @@ def _fitted(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str,
     if options["questions"]:
         collections, cases = scope(options["questions"], options["collection"])
         pairs, rerank_model = asyncio.run(
-            then_close(judged_pairs(cases, parts.pipeline(), [one.id for one in collections]))
+            then_close(judged_pairs(cases, parts.build_pipeline(), [one.id for one in collections]))
         )
         source = options["source"] or Path(options["questions"]).name
         known = {name: before[name] for name in ("base", "spread") if before and name in before}

@@ -11,7 +11,7 @@ from embeddings.protocols import Embedder
 from embeddings.types import Vector
 from knowlex.base.errors import EmbedderError, RetrievalFailed, VectorStoreFailed
 from rag.context.selection import wording
-from rag.deadlines import Stages
+from rag.deadlines import StageTimes
 from rag.retrievers.foreign.filters import wheres_of
 from rag.retrievers.foreign.places import placed
 from rag.retrievers.foreign.protocols import CollectionReader, Record
@@ -67,7 +67,7 @@ class ForeignRetriever:
         """Raises RetrievalFailed (from EmbedderError: the question could not be embedded), VectorStoreFailed,
         InvalidInput (filters).
         """
-        took, wheres = Stages(), wheres_of(question)
+        took, wheres = StageTimes(), wheres_of(question)
         vector = await took.of("embed", self._embedded(question.text))
         candidates, records = await took.of("search", self._found(vector, wheres, question.top_k))
         started = time.perf_counter()
