@@ -8,7 +8,7 @@ from rag.types.retrieval import Passage
 NAMELESS = "document"
 LONGEST = 200  # characters of a name or a title
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+|\s+")
-_BRACKETS = str.maketrans("[]【】［］〔〕{}<>;", "()()()()()(),")
+_TO_ROUND = str.maketrans("[]【】［］〔〕{}<>;", "()()()()()(),")
 
 
 class Place(NamedTuple):
@@ -41,4 +41,4 @@ class Place(NamedTuple):
 
 def tidy(text: str) -> str:
     """One line without brackets: nothing in a name can end a marker, or look like another one."""
-    return _UNFIT.sub(" ", text).translate(_BRACKETS).strip()[:LONGEST].strip()
+    return _UNFIT.sub(" ", text).translate(_TO_ROUND).strip()[:LONGEST].strip()
