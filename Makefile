@@ -6,7 +6,7 @@ READY_DEV := .venv/.ready-dev
 # Each process of a test run has services, databases and folders of its own.
 TESTS_AT_ONCE ?= 2
 PYTEST = $(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --max-worker-restart 1
-SOURCES := knowlex documents embeddings rag rag_service.py tests benchmarks samples manage.py
+SOURCES := knowlex documents embeddings rag rag_service tests benchmarks samples manage.py
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 

@@ -22,11 +22,11 @@ from rag.protocols import Reranker
 from rag.relevance import assess
 from rag.relevance.fitting import area_under_curve
 from rag.rerankers.sentence import SentenceReranker
-from rag.retrievers.foreign.chroma import ChromaReader
-from rag.retrievers.foreign.headed import HeadedReranker, assess_headed
-from rag.retrievers.foreign.retriever import ForeignRetriever
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
+from rag_service.ranking import HeadingReranker, assess_with_headings
+from rag_service.readers import ChromaReader
+from rag_service.retriever import CollectionRetriever
 
 TOP_K = 5
 THRESHOLDS = (0.5, 0.8)
@@ -113,15 +113,15 @@ async def compare(
         return await asyncio.to_thread(corpus.retrieve, question.text, None, DEPTH)
 
     client, name = ChromaClient(url), f"evaluation_{title.replace(' ', '_')}_{space}"
-    plain, headed = SentenceReranker(), HeadedReranker(SentenceReranker())
+    plain, headed = SentenceReranker(), HeadingReranker(SentenceReranker())
     try:
         reader = await filled(client, name, space, corpus)
-        foreign = ForeignRetriever(reader, Known(corpus))
-        nearest = ForeignRetriever(reader, Known(corpus), limit=TOP_K)
+        foreign = CollectionRetriever(reader, Known(corpus))
+        nearest = CollectionRetriever(reader, Known(corpus), limit=TOP_K)
         await report("Knowlex's own", rows, own, plain, assess, relevant)
-        await report("Chroma", rows, foreign.retrieve, headed, assess_headed, relevant)
+        await report("Chroma", rows, foreign.retrieve, headed, assess_with_headings, relevant)
         await report("without headings", rows, foreign.retrieve, plain, assess, relevant)
-        await report("the five nearest alone", rows, nearest.retrieve, headed, assess_headed, relevant)
+        await report("the five nearest alone", rows, nearest.retrieve, headed, assess_with_headings, relevant)
     finally:
         await client.delete_collection(name)
         await client.aclose()

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.local import LocalEmbedder
-from rag.retrievers.foreign.protocols import CollectionReader
+from rag_service.readers import CollectionReader
 from tests.foreign.filling import KINDS, Fill, Given, in_chroma, in_memory
 from tests.support.chroma import ChromaServer
 

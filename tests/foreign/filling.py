@@ -8,9 +8,7 @@ import numpy as np
 
 from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.local import LocalEmbedder
-from rag.retrievers.foreign.chroma import ChromaReader
-from rag.retrievers.foreign.memory import MemoryReader
-from rag.retrievers.foreign.protocols import CollectionReader, Record
+from rag_service.readers import ChromaReader, CollectionReader, MemoryReader, StoredRecord
 
 KINDS = ("memory", "cosine", "l2", "ip")  # the last three are spaces of Chroma's
 _names = (f"documents_{number}" for number in itertools.count())
@@ -27,7 +25,7 @@ Fill = Callable[[Sequence[Given]], Awaitable[CollectionReader]]
 
 
 def in_memory(given: Sequence[Given]) -> MemoryReader:
-    records = [Record(one.id, one.text or "", one.metadata or {}) for one in given]
+    records = [StoredRecord(one.id, one.text or "", one.metadata or {}) for one in given]
     return MemoryReader(records, [np.array(one.vector, dtype=np.float32) for one in given])
 
 

@@ -9,19 +9,16 @@ import pytest
 
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.types import Vector
-from knowlex.base.errors import EmbedderUnavailable, InvalidInput, RetrievalFailed, VectorStoreFailed
+from knowlex.base.errors import EmbedderUnavailable, RetrievalFailed, VectorStoreFailed
 from rag.answering.pipeline import Pipeline
 from rag.rerankers.sentence import SentenceReranker
-from rag.retrievers.foreign.filters import filters_of
-from rag.retrievers.foreign.headed import HeadedReranker, assess_headed
-from rag.retrievers.foreign.memory import MemoryReader
-from rag.retrievers.foreign.protocols import CollectionReader, Record
-from rag.retrievers.foreign.retriever import ForeignRetriever
-from rag.retrievers.foreign.where import Where
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.answer import Answer
-from rag.types.question import NO_FILTERS, Filters, Question
+from rag.types.question import Question
 from rag.types.retrieval import Passage
+from rag_service.ranking import HeadingReranker, assess_with_headings
+from rag_service.readers import CollectionReader, MemoryReader, StoredRecord, Where
+from rag_service.retriever import CollectionFilters, CollectionRetriever
 from tests.foreign.filling import Fill, Given, embedded, in_memory
 
 SAFETY = {
@@ -50,19 +47,19 @@ DOCUMENTS = [
 
 
 def asking(text: str, **filters: Any) -> Question:
-    return Question(text, (), 5, min_relevance=0.5, filters=filters_of(filters))
+    return Question(text, (), 5, min_relevance=0.5, filters=CollectionFilters(equal=filters))
 
 
 async def answered(reader: CollectionReader, embedder: LocalEmbedder, question: Question) -> Answer:
-    reranker = HeadedReranker(SentenceReranker())
-    parts = ForeignRetriever(reader, embedder), reranker, assess_headed, ExtractiveSynthesizer()
+    reranker = HeadingReranker(SentenceReranker())
+    parts = CollectionRetriever(reader, embedder), reranker, assess_with_headings, ExtractiveSynthesizer()
     return await Pipeline(*parts).answer(question)
 
 
 async def passages(
     embedder: LocalEmbedder, given: Sequence[Given], text: str = "Who handles chemicals?", **filters: Any
 ) -> tuple[Passage, ...]:
-    retriever = ForeignRetriever(in_memory(embedded(embedder, given)), embedder)
+    retriever = CollectionRetriever(in_memory(embedded(embedder, given)), embedder)
     return (await retriever.retrieve(asking(text, **filters))).passages
 
 
@@ -146,15 +143,13 @@ async def test_a_filter_that_nothing_passes_is_told_apart(fill: Fill, embedder: 
         ({"source": ["hr_policy.pdf", "other.pdf"]}, {3}),
         ({"source": "safety_manual.pdf", "page_number": 7}, {2}),
         ({"page_number": [5, 12]}, {1, 3}),
-        ({"page_number": {"$gte": 7}}, {2, 3}),
-        ({"where": {"$or": [{"page_number": 5}, {"source_doc": "hr_policy.pdf"}]}}, {1, 3}),
-        ({"where": {"page_number": 5}, "source_type": "pdf"}, {1}),
+        ({"page_number": 5, "source_type": "pdf"}, {1}),
         ({"source_type": "docx"}, set()),
-        ({"source": None, "page_number": None, "max_results": 3}, {1, 2, 3}),
+        ({}, {1, 2, 3}),
     ],
 )
 async def test_filters(fill: Fill, embedder: LocalEmbedder, filters: dict, expected: set[int]):
-    retriever = ForeignRetriever(await fill(embedded(embedder, DOCUMENTS)), embedder)
+    retriever = CollectionRetriever(await fill(embedded(embedder, DOCUMENTS)), embedder)
 
     found = await retriever.retrieve(asking("chemicals", **filters))
 
@@ -164,47 +159,11 @@ async def test_filters(fill: Fill, embedder: LocalEmbedder, filters: dict, expec
 @pytest.mark.parametrize("key", ["source", "file_name", "filename", "document"])
 async def test_the_source_is_found_under_other_keys(fill: Fill, embedder: LocalEmbedder, key: str):
     given = [Given("a", GLOVES, {key: "manual.pdf"}), Given("b", "Wash your hands.", {key: "b.pdf"})]
-    retriever = ForeignRetriever(await fill(embedded(embedder, given)), embedder)
+    retriever = CollectionRetriever(await fill(embedded(embedder, given)), embedder)
 
     found = await retriever.retrieve(asking("chemicals", source="manual.pdf"))
 
     assert [one.document_name for one in found.passages] == ["manual.pdf"]
-
-
-@pytest.mark.parametrize(
-    "filters",
-    [
-        {"source": ""},
-        {"source": 5},
-        {"source": []},
-        {"page_number": {}},
-        {"page_number": []},
-        {"page_number": {"$near": 5}},
-        {"page_number": {"$gt": "5"}},
-        {"page_number": float("nan")},
-        {"page_number": 2**63},
-        {"source_doc": "\ud800"},
-        {"source_doc": {"nested": {"deep": 1}}},
-        {"$where": "1"},
-        {"": "x"},
-        {"where": {"$and": []}},
-        {"where": {"$and": [{}]}},
-        {"where": {"$or": "x"}},
-    ],
-)
-def test_unusable_filters_are_refused(filters: dict):
-    with pytest.raises(InvalidInput) as caught:
-        filters_of(filters)
-
-    assert caught.value.field
-    assert caught.value.field.startswith("filters")
-
-
-async def test_filters_of_knowlexs_own_are_refused(embedder: LocalEmbedder):
-    question = Question("chemicals", (), 5, filters=Filters(tags=("a",)))
-
-    with pytest.raises(InvalidInput):
-        await ForeignRetriever(in_memory([]), embedder).retrieve(question)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +221,9 @@ async def test_a_very_long_text_is_cut_between_words(embedder: LocalEmbedder):
 
 async def test_equal_texts_come_once(fill: Fill, embedder: LocalEmbedder):
     given = [Given(f"copy {n}", GLOVES.replace(" ", " " * (1 + n % 2))) for n in range(9)]
-    retriever = ForeignRetriever(await fill(embedded(embedder, [*given, Given("other", "Wash.")])), embedder)
+    retriever = CollectionRetriever(
+        await fill(embedded(embedder, [*given, Given("other", "Wash.")])), embedder
+    )
 
     found = await retriever.retrieve(asking("chemicals"))
 
@@ -274,23 +235,23 @@ async def test_behind_many_copies_others_are_found(embedder: LocalEmbedder):
     copies = [one._replace(id=f"copy {n}") for n in range(700)]
     others = embedded(embedder, [Given("other", "Gloves lie in the cupboard.")])
 
-    found = await ForeignRetriever(in_memory([*copies, *others]), embedder).retrieve(asking(GLOVES))
+    found = await CollectionRetriever(in_memory([*copies, *others]), embedder).retrieve(asking(GLOVES))
 
     assert {passage.content for passage in found.passages} == {GLOVES, "Gloves lie in the cupboard."}
 
 
 async def test_a_store_that_gives_only_so_many_still_answers(embedder: LocalEmbedder):
     class Sparing(MemoryReader):
-        async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[Record]:
+        async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[StoredRecord]:
             if limit > 300:
                 raise VectorStoreFailed("The vector store refuses a request.")
             return await super().nearest(vector, limit, where)
 
     (one,) = embedded(embedder, [Given("copy", GLOVES)])
-    copies = [Record(f"copy {n}", GLOVES) for n in range(400)]
+    copies = [StoredRecord(f"copy {n}", GLOVES) for n in range(400)]
     reader = Sparing(copies, [np.array(one.vector, dtype=np.float32)] * 400)
 
-    found = await ForeignRetriever(reader, embedder).retrieve(asking(GLOVES))
+    found = await CollectionRetriever(reader, embedder).retrieve(asking(GLOVES))
 
     assert [passage.content for passage in found.passages] == [GLOVES]
 
@@ -328,11 +289,7 @@ async def test_a_question_that_cannot_be_embedded(embedder: LocalEmbedder):
         async def aembed_query(self, text: str) -> Any:
             raise EmbedderUnavailable("The model is away.")
 
-    retriever = ForeignRetriever(in_memory(DOCUMENTS), Broken(models_dir="."))
+    retriever = CollectionRetriever(in_memory(DOCUMENTS), Broken(models_dir="."))
 
     with pytest.raises(RetrievalFailed, match="The model is away"):
         await retriever.retrieve(asking("chemicals"))
-
-
-def test_no_filters_are_no_condition():
-    assert filters_of(None) == filters_of({}) != NO_FILTERS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.service.texts import records_of
+from rag_service.records import records_from_texts
 
 HANDBOOK = """# Leave
 
@@ -17,7 +17,7 @@ Tell your manager before nine.
 
 
 def test_short_texts_stay_as_they_are():
-    first, second = records_of(["Wear gloves.", "Wash your hands."])
+    first, second = records_from_texts(["Wear gloves.", "Wash your hands."])
 
     assert (first.id, first.text, first.metadata["source_doc"]) == ("text 1#0", "Wear gloves.", "text 1")
     assert (second.text, second.metadata["source_doc"]) == ("Wash your hands.", "text 2")
@@ -34,7 +34,7 @@ def test_short_texts_stay_as_they_are():
     ],
 )
 def test_names_are_given_in_many_ways(texts):
-    (record,) = records_of(texts)
+    (record,) = records_from_texts(texts)
 
     assert (record.text, record.metadata["source_doc"]) == ("Wear gloves.", "manual.pdf")
 
@@ -42,20 +42,22 @@ def test_names_are_given_in_many_ways(texts):
 def test_metadata_is_kept():
     given = {"text": "Wear gloves.", "source_doc": "m.pdf", "page_number": 5, "id": "own", "weight": 0.5}
 
-    (record,) = records_of([given])
+    (record,) = records_from_texts([given])
 
     assert record.id == "own"
     assert record.metadata == {key: given[key] for key in given if key != "text"} | {"chunk_index": 0}
 
 
 def test_a_page_is_a_page_number():
-    (record,) = records_of([{"text": "Wear gloves.", "page": 7}])
+    (record,) = records_from_texts([{"text": "Wear gloves.", "page": 7}])
 
     assert record.metadata["page_number"] == 7
 
 
 def test_pages_of_one_document_are_numbered_through():
-    records = records_of([{"text": f"Page {n}.", "source_doc": "m.pdf", "page": n} for n in (1, 2, 3)])
+    records = records_from_texts(
+        [{"text": f"Page {n}.", "source_doc": "m.pdf", "page": n} for n in (1, 2, 3)]
+    )
 
     assert [(one.id, one.metadata["chunk_index"]) for one in records] == [
         ("m.pdf#0", 0),
@@ -65,7 +67,7 @@ def test_pages_of_one_document_are_numbered_through():
 
 
 def test_markdown_is_split_at_its_headings():
-    annual, sick = records_of([("handbook.md", HANDBOOK)])
+    annual, sick = records_from_texts([("handbook.md", HANDBOOK)])
 
     assert annual.metadata["section_title"] == "Annual leave"
     assert sick.metadata["section_title"] == "Sick leave"
@@ -76,7 +78,7 @@ def test_markdown_is_split_at_its_headings():
 def test_long_texts_are_split_between_sentences():
     sentences = [f"Rule {n} says that gloves are worn in room {n}." for n in range(200)]
 
-    records = records_of([("rules.txt", " ".join(sentences))])
+    records = records_from_texts([("rules.txt", " ".join(sentences))])
 
     assert len(records) > 5
     assert all(record.text.endswith(".") and len(record.text) <= 2000 for record in records)
@@ -85,7 +87,7 @@ def test_long_texts_are_split_between_sentences():
 
 
 def test_blank_and_hostile_texts():
-    records = records_of(["", " \n\u200b", "Wear\x00 gloves\ud800."])
+    records = records_from_texts(["", " \n\u200b", "Wear\x00 gloves\ud800."])
 
     assert [record.text for record in records] == ["Wear gloves."]
 
@@ -103,4 +105,4 @@ def test_blank_and_hostile_texts():
 )
 def test_what_is_no_text_is_refused(texts, told):
     with pytest.raises(ValueError, match=told):
-        records_of(texts)
+        records_from_texts(texts)

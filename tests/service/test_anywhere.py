@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rag.service.service import new_request_id
 from rag_service import RAGService
+from rag_service.service import new_request_id
 from tests.provider import Provider
 from tests.service import company
 from tests.support.chroma import ChromaServer

@@ -1,14 +1,24 @@
-"""What `RAGService` raises, in the form that its document gives to errors. Plain Python."""
+"""The errors of `RAGService`, in the form that its document gives them; nothing in them holds credentials."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
-from knowlex.base.errors import KnowlexError
+from knowlex.base.errors import (
+    EmbedderError,
+    InvalidInput,
+    KnowlexError,
+    RetrievalFailed,
+    SynthesisFailed,
+    SynthesisTimeout,
+    VectorStoreTimeout,
+)
+from rag_service.environment import ServiceEnvironment
 
 TRY_AGAIN = "Service temporarily unavailable. Please try again."
 
 
 class RAGServiceError(KnowlexError):
-    """Base of the four. `str()` is what happened, without credentials; `message` is fit for whoever asked.
+    """The base of the four. `str()` is what happened, without credentials; `message` is for whoever asked.
 
     request_id: "req_YYYYMMDD_xxxxxx", as in the log; processing_time_ms: until it was given up.
     """
@@ -28,7 +38,7 @@ class RAGServiceError(KnowlexError):
         self.request_id, self.processing_time_ms = request_id, processing_time_ms
 
     def to_dict(self) -> dict[str, Any]:
-        """The body of an error response."""
+        """Return the body of an error response."""
         return {
             "answer": None,
             "citations": [],
@@ -74,3 +84,36 @@ class GenerationTimeout(RAGServiceError):
 
     http_status = status = 504
     code = "GENERATION_TIMEOUT"
+
+
+class _NotEmbedded(OllamaUnavailable, VectorStoreUnavailable):
+    """Ollama could not embed the question, so that the store could not be asked: to be caught as either."""
+
+    error_type = OllamaUnavailable.__name__
+
+
+def translate_error(exc: KnowlexError, settings: ServiceEnvironment) -> RAGServiceError | None:
+    """Return what `RAGService` raises, or None where neither a dependency nor the caller is at fault."""
+    if isinstance(exc, InvalidInput):
+        return InvalidQuery(exc.message, field=exc.field or "")
+    if isinstance(exc, SynthesisTimeout):
+        return GenerationTimeout(
+            f"Ollama did not answer within {settings.ollama_timeout_seconds:g}s; the request was cancelled."
+        )
+    if isinstance(exc, SynthesisFailed):
+        return OllamaUnavailable(f"Ollama at {strip_credentials(settings.ollama_host)}: {exc.message}")
+    if isinstance(exc, EmbedderError) or isinstance(exc.__cause__, EmbedderError):
+        return (_NotEmbedded if settings.embeds_by_ollama else VectorStoreUnavailable)(exc.message)
+    if isinstance(exc, VectorStoreTimeout):
+        return VectorStoreUnavailable(exc.message)
+    if isinstance(exc, RetrievalFailed):
+        return VectorStoreUnavailable(
+            f"Vector store at {strip_credentials(settings.vector_store_url)}: {exc.message}"
+        )
+    return None
+
+
+def strip_credentials(url: str) -> str:
+    """Return scheme, host and port."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

@@ -1,8 +1,11 @@
-"""What `RAGService.query` returns: frozen pydantic models whose JSON is that of its document."""
+"""The results of `RAGService`: frozen pydantic models, whose JSON is that of its document; its health."""
 
+import time
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from knowlex.base.times import utc_timestamp
 
 NOT_FOUND = "Information not found in the knowledge base."
 FOUND = "Answer generated successfully."
@@ -12,11 +15,11 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     def dict(self, **options: Any) -> dict[str, Any]:
-        """The same as `model_dump`, by the name that it had before pydantic 2."""
+        """Call `model_dump` by the name that it had before pydantic 2."""
         return self.model_dump(**options)
 
     def json(self, **options: Any) -> str:
-        """The same as `model_dump_json`, likewise."""
+        """Call `model_dump_json` by the name that it had before pydantic 2."""
         return self.model_dump_json(**options)
 
 
@@ -50,3 +53,19 @@ class Answer(_Frozen):
     processing_time_ms: int = Field(ge=0)
     error_type: str | None = None
     error_details: str | None = None
+
+
+def health_report(status: str, *, ollama: str, vector_store: bool, embedding_model: bool) -> dict[str, str]:
+    """Return what `health_check` answers with."""
+    return {
+        "status": status,
+        "ollama": ollama,
+        "vector_store": "connected" if vector_store else "unreachable",
+        "embedding_model": "loaded" if embedding_model else "not_loaded",
+        "timestamp": utc_timestamp(),
+    }
+
+
+def milliseconds_since(started: float) -> int:
+    """started: by `time.perf_counter()`."""
+    return round((time.perf_counter() - started) * 1000)

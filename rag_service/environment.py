@@ -1,4 +1,4 @@
-"""The variables of `RAGService`, by its document's table; anything unusable is refused by name."""
+"""The environment variables of `RAGService`; a value that cannot be used is refused by name."""
 
 from typing import Annotated, Any, Literal
 
@@ -42,8 +42,8 @@ class ServiceEnvironment(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _blank_is_unset(cls, found: Any) -> Any:
-        return {name: value for name, value in found.items() if not isinstance(value, str) or value.strip()}
+    def _ignore_blank(cls, given: Any) -> Any:
+        return {name: value for name, value in given.items() if not isinstance(value, str) or value.strip()}
 
     @property
     def embeds_by_ollama(self) -> bool:
@@ -51,7 +51,7 @@ class ServiceEnvironment(BaseSettings):
 
     @property
     def local_model(self) -> str | None:
-        """The model that needs no server, if it is the one; any other name is one of Ollama's."""
+        """The model that needs no server, or None where Ollama is to embed."""
         name = self.embedding_model.removeprefix("sentence-transformers/")
         return LOCAL_MODEL if name.lower() == LOCAL_MODEL.lower() else None
 
@@ -65,11 +65,11 @@ def read_environment(**arguments: str | None) -> ServiceEnvironment:
     try:
         return ServiceEnvironment(**given)  # type: ignore[arg-type]
     except ValidationError as exc:
-        told = "; ".join(_told(error) for error in exc.errors(include_url=False))
-        raise ValueError(f"RAGService cannot use {told}.") from None
+        problems = "; ".join(_describe_problem(error) for error in exc.errors(include_url=False))
+        raise ValueError(f"RAGService cannot use {problems}.") from None
 
 
-def _told(error: Any) -> str:
+def _describe_problem(error: Any) -> str:
     message = error["msg"].removeprefix("Value error, ")
     name = str(error["loc"][0])
     shown = name.upper() + (f" (or the argument {name})" if name in ARGUMENTS else "")

@@ -1,1 +1,0 @@
-"""Retrieval over records that somebody else keeps: a Chroma collection, texts in memory. No Django."""

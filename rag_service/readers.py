@@ -1,0 +1,249 @@
+"""Collections that somebody else filled: records in Chroma, or texts in memory, nearest to a vector."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from embeddings.clients.chroma import ChromaClient, ChromaCollection, ChromaHit, NoSuchCollection
+from embeddings.clients.requests import StoreRefused
+from embeddings.types import Vector
+from knowlex.base.errors import RetrievalFailed
+
+# A condition on metadata in Chroma's notation, one key in one mapping: {"page_number": 5},
+# {"source_type": {"$in": ["pdf", "docx"]}}, {"$and": [..., ...]}, {"$or": [..., ...]}.
+Where: TypeAlias = Mapping[str, Any]
+
+COSINE, EUCLIDEAN, PRODUCT = "cosine", "l2", "ip"
+UNRELATED = 1.0  # cosine distance of what has no direction
+SAMPLE = 100  # records by whose vectors all are judged: fetching every vector takes four times as long
+SAMPLED_S = 60.0
+NEARLY_ONE = 1e-3
+FARTHEST = {EUCLIDEAN: 4.0 + NEARLY_ONE, PRODUCT: 2.0 + NEARLY_ONE}  # of vectors of length 1
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A record as its keeper has it; nothing of it is to be trusted.
+
+    id: the keeper's own. text: "" where there is none. distance: cosine distance to the vector searched with,
+    0 to 2, whatever the keeper measures in.
+    """
+
+    id: str
+    text: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    distance: float = 0.0
+
+
+class CollectionReader(Protocol):
+    """Read access to one collection, from any event loop. Methods raise VectorStoreFailed when tries are
+    used up.
+    """
+
+    name: str
+
+    async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[StoredRecord]:
+        """Return at most `limit` records that pass, closest first; [] while there is no such collection.
+
+        Raises RetrievalFailed if the records' vectors have another number of dimensions than this one.
+        """
+        ...
+
+    async def count(self) -> int:
+        """Count all records; 0 while there is no such collection."""
+        ...
+
+    async def ping(self) -> None:
+        """Try once whether it can be reached. A collection that is not there is no fault."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections; the next call opens new ones."""
+        ...
+
+
+class ChromaReader:
+    """A CollectionReader of the collection `name`, whatever space it measures in.
+
+    Squared Euclidean distances and inner products give the cosine where vectors have length 1; where a sample
+    says that they do not, the vectors of what is found are fetched, too.
+    """
+
+    def __init__(self, client: ChromaClient, name: str) -> None:
+        self._client, self.name = client, name
+        self._normalized, self._sampled_until = False, 0.0
+
+    async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[StoredRecord]:
+        try:
+            space = (await self._collection(vector)).space
+            hits = await self._search(space, vector, limit, where)
+        except NoSuchCollection:
+            return []
+        records = [_to_record(hit, _cosine_distance(hit, space, vector)) for hit in hits]
+        return sorted(records, key=lambda record: record.distance)
+
+    async def count(self) -> int:
+        try:
+            return await self._client.count(self.name)
+        except NoSuchCollection:
+            return 0
+
+    async def ping(self) -> None:
+        await self._client.heartbeat()
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+    async def _collection(self, vector: Vector) -> ChromaCollection:
+        """Look a collection up again that may have got another size since."""
+        collection = await self._client.collection(self.name)
+        if collection.dimensions != len(vector):
+            collection = await self._client.collection(self.name, anew=True)
+            self._check_size(collection, vector)
+        return collection
+
+    def _check_size(self, collection: ChromaCollection, vector: Vector) -> None:
+        if collection.dimensions is not None and collection.dimensions != len(vector):
+            raise _wrong_size(f"The collection {self.name}", collection.dimensions, len(vector))
+
+    async def _search(self, space: str, vector: Vector, limit: int, where: Where | None) -> list[ChromaHit]:
+        normalized = space == COSINE or await self._is_normalized()
+        hits = await self._query(vector, limit, where, with_vectors=not normalized)
+        if normalized and any(hit.distance > FARTHEST.get(space, math.inf) for hit in hits):
+            self._normalized, self._sampled_until = False, time.monotonic() + SAMPLED_S
+            hits = await self._query(vector, limit, where, with_vectors=True)
+        return hits
+
+    async def _query(
+        self, vector: Vector, limit: int, where: Where | None, *, with_vectors: bool
+    ) -> list[ChromaHit]:
+        include = ["documents", "metadatas", "distances"]
+        if with_vectors:
+            include.append("embeddings")
+        try:
+            return await self._client.query(self.name, vector, n_results=limit, where=where, include=include)
+        except StoreRefused:  # it may have been replaced by one of another size
+            self._check_size(await self._client.collection(self.name, anew=True), vector)
+            raise
+
+    async def _is_normalized(self) -> bool:
+        if time.monotonic() >= self._sampled_until:
+            sample = await self._client.get(self.name, limit=SAMPLE, include=["embeddings"])
+            self._normalized = all(_has_length_one(record.embedding) for record in sample)
+            self._sampled_until = time.monotonic() + SAMPLED_S
+        return self._normalized
+
+
+class MemoryReader:
+    """A CollectionReader of some thousands of records at hand; exact, and nothing is ever added.
+
+    vectors: one for each record, all of one length.
+    """
+
+    def __init__(
+        self, records: Sequence[StoredRecord], vectors: Sequence[Vector], *, name: str = "texts"
+    ) -> None:
+        self.name, self._records = name, tuple(records)
+        if len(vectors) != len(self._records):
+            raise ValueError(f"{len(self._records)} records have {len(vectors)} vectors.")
+        matrix = np.array([*vectors], dtype=np.float32).reshape(len(vectors), -1 if len(vectors) else 0)
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        self._vectors = matrix / np.where(lengths > 0, lengths, 1)
+
+    async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[StoredRecord]:
+        if not self._records:
+            return []
+        if len(vector) != self._vectors.shape[1]:
+            raise _wrong_size("The collection of texts", self._vectors.shape[1], len(vector))
+        distances = np.clip(1 - self._vectors @ (vector / np.linalg.norm(vector)), 0.0, 2.0)
+        records: list[StoredRecord] = []
+        for index in np.argsort(distances, kind="stable").tolist():
+            if len(records) == limit:
+                break
+            if passes(self._records[index].metadata, where):
+                records.append(replace(self._records[index], distance=float(distances[index])))
+        return records
+
+    async def count(self) -> int:
+        return len(self._records)
+
+    async def ping(self) -> None:
+        """Memory is always there."""
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def require_equal(key: str, value: Any) -> Where:
+    """Return the condition that a key has this value, or one of a list of values.
+
+    Stores take lists of one type only: those of several are split.
+    """
+    if not isinstance(value, list | tuple):
+        return {key: value}
+    of_type: dict[type, list[Any]] = {}
+    for scalar in value:
+        of_type.setdefault(type(scalar), []).append(scalar)
+    return join_conditions([{key: {"$in": values}} for values in of_type.values()], "$or")
+
+
+def join_conditions(conditions: Sequence[Where], operator: str = "$and") -> Where:
+    """Stores refuse to join fewer than two. conditions: one at least."""
+    return {operator: [*conditions]} if len(conditions) > 1 else conditions[0]
+
+
+def passes(metadata: Mapping[str, Any], where: Where | None) -> bool:
+    """Decide as Chroma does: numbers equal numbers (5 is 5.0), never strings or booleans."""
+    for key, condition in (where or {}).items():
+        if key == "$and":
+            passed = all(passes(metadata, part) for part in condition)
+        elif key == "$or":
+            passed = any(passes(metadata, part) for part in condition)
+        else:
+            values = condition["$in"] if isinstance(condition, Mapping) else [condition]
+            passed = any(_is_equal(metadata.get(key), value) for value in values)
+        if not passed:
+            return False
+    return True
+
+
+def _is_equal(stored: Any, value: Any) -> bool:
+    if _is_number(stored) and _is_number(value):
+        return bool(stored == value)
+    return type(stored) is type(value) and bool(stored == value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _to_record(hit: ChromaHit, distance: float) -> StoredRecord:
+    metadata = hit.metadata if isinstance(hit.metadata, Mapping) else {}
+    return StoredRecord(hit.id, hit.document if isinstance(hit.document, str) else "", metadata, distance)
+
+
+def _cosine_distance(hit: ChromaHit, space: str, vector: Vector) -> float:
+    if hit.embedding is not None:
+        own = np.asarray(hit.embedding, dtype=np.float64)
+        lengths = float(np.linalg.norm(own) * np.linalg.norm(vector))
+        distance = 1 - float(own @ vector) / lengths if lengths else math.nan
+    else:
+        distance = hit.distance / 2 if space == EUCLIDEAN else hit.distance
+    return min(max(distance, 0.0), 2.0) if math.isfinite(distance) else UNRELATED
+
+
+def _has_length_one(embedding: Sequence[Any] | None) -> bool:
+    if embedding is None:
+        return False
+    return abs(float(np.linalg.norm(np.asarray(embedding, dtype=np.float64))) - 1) < NEARLY_ONE
+
+
+def _wrong_size(name: str, stored: int, searched: int) -> RetrievalFailed:
+    return RetrievalFailed(
+        f"{name} holds vectors of {stored} dimensions, but the embedding model makes vectors of {searched}:"
+        " it must be the model that it was filled with."
+    )
