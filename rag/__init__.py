@@ -29,5 +29,4 @@ After the answer
 
     `trial`                 one question asked of the synthesizer, to see whether it cites
     `health`                whether all of it can work
-    `service`               `RAGService`, for programs without Django
 """

