@@ -4,10 +4,10 @@ A new document goes to the collection `default`, or to the one that `collection`
 or a query parameter) names; the list shows `default`, or the one named. Ids are looked up in all collections.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from django.http import HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from pydantic import AliasPath, BeforeValidator, Field
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -122,7 +122,22 @@ class PageOutput(CamelShape):
     warnings: list[PageWarning]
 
 
-class DocumentListView(APIView):
+class JsonView(APIView):
+    """A view that lets go of its request when it has answered.
+
+    DRF's view and request name each other. Until the garbage was collected that held 3 MB for each list of
+    2,000 documents: 1.2 GB after 260 of them.
+    """
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        finally:
+            self.request.parser_context = {}
+            vars(self).clear()
+
+
+class DocumentListView(JsonView):
     @operation(
         "uploadDocument",
         "Upload and ingest a document",
@@ -192,7 +207,7 @@ class DocumentListView(APIView):
         return body_response([DocumentOutput.model_validate(document) for document in documents])
 
 
-class DocumentView(APIView):
+class DocumentView(JsonView):
     @operation(
         "getDocument",
         "One document's metadata",
@@ -215,7 +230,7 @@ class DocumentView(APIView):
         return no_content()
 
 
-class DocumentChunksView(APIView):
+class DocumentChunksView(JsonView):
     @operation(
         "listChunks",
         "A document's chunks in reading order",
@@ -228,7 +243,7 @@ class DocumentChunksView(APIView):
         return body_response([ChunkOutput.model_validate(chunk) for chunk in chunks])
 
 
-class DocumentPagesView(APIView):
+class DocumentPagesView(JsonView):
     @operation(
         "listPages",
         "How each page was read: by which reader, how many characters, what is doubtful",

@@ -128,25 +128,11 @@ class SyncHandler(BaseHandler):
         except BaseException:
             signals.request_finished.send(sender=self.__class__)
             raise
-        _let_go(response)
         if response.streaming:
             close_old_connections()  # its content is read later, in another thread
         else:
             response.close()
         return response
-
-
-def _let_go(response: HttpResponseBase) -> None:
-    """Cuts the circle in which DRF keeps view, request, response and its data.
-
-    Until the garbage is collected it held 3 MB for each list of 2,000 documents: 1.2 GB after 260 of them.
-    """
-    vars(response).pop("data", None)
-    context = vars(response).pop("renderer_context", None) or {}
-    view = context.get("view")
-    if view is not None:
-        view.request.parser_context = {}
-        vars(view).clear()
 
 
 class Routes:
