@@ -63,6 +63,7 @@ class Listener:
         self._recorder, self._log = Recorder(client), log
         self._recorder.ids |= ids
         self._met: dict[str, str] = {}
+        self._size, self._grew_at = -1, 0.0
         self._warm_up(client)
 
     def _warm_up(self, client: httpx.Client) -> None:
@@ -72,9 +73,11 @@ class Listener:
         wait_until(self._is_silent, what="the server's first statements")
 
     def _is_silent(self) -> bool:
-        before = self._log.stat().st_size
-        time.sleep(0.5)
-        return self._log.stat().st_size == before
+        """Whether the log has not grown for half a second."""
+        size, now = self._log.stat().st_size, time.monotonic()
+        if size != self._size:
+            self._size, self._grew_at = size, now
+        return now - self._grew_at > 0.5
 
     def sent_by(self, name: str, ask: Ask) -> str:
         """One whose text an earlier request has sent is named, and not written again."""
