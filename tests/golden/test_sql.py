@@ -73,11 +73,11 @@ class Listener:
         wait_until(self._is_silent, what="the server's first statements")
 
     def _is_silent(self) -> bool:
-        """Whether the log has not grown for half a second."""
+        """Whether the log has not grown for longer than the server's own chores wait."""
         size, now = self._log.stat().st_size, time.monotonic()
         if size != self._size:
             self._size, self._grew_at = size, now
-        return now - self._grew_at > 0.5
+        return now - self._grew_at > 1.5
 
     def sent_by(self, name: str, ask: Ask) -> str:
         """One whose text an earlier request has sent is named, and not written again."""
