@@ -94,7 +94,7 @@ def test_an_installed_copy_is_whole(tmp_path: Path):
         str(source),
     ]
     subprocess.run(pip, check=True, timeout=200)
-    data = [target / "documents/stopwords/en.txt", target / "rag/templates/rag/evaluation.svg"]
+    data = [target / "documents/text/stopwords/en.txt", target / "rag/templates/rag/evaluation.svg"]
     data += [target / file.relative_to(PROJECT) for file in PROJECT.glob("*/migrations/sql/*.sql")]
     assert all(file.is_file() for file in data)
     assert list(target.glob("documents/migrations/0001*"))
