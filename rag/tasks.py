@@ -5,14 +5,14 @@ from django.conf import settings
 
 from embeddings.tasks import send_hint, send_lost_hints, tolerate_lost_hint
 from knowlex.db.threads import with_retries
-from rag.evaluation import queue, worker
-from rag.history import judging, retention
+from rag.evaluation import queue, runner
+from rag.history import answer_quality, queries
 
 
 @shared_task(name="rag.evaluate_next", acks_late=True)
 def evaluate_next() -> None:
     """Some seconds of the run that has waited longest. Safe to deliver twice, late, or without need."""
-    if worker.run_turn():
+    if runner.run_turn():
         enqueue_evaluation()
 
 
@@ -25,17 +25,17 @@ def enqueue_evaluation() -> None:
 @shared_task(name="rag.judge_answers", acks_late=True)
 def judge_answers() -> None:
     """Some seconds of the answers whose faithfulness nobody knows. Safe to deliver twice, or without need."""
-    judging.judge_some()
+    answer_quality.judge_some()
 
 
 def sweep_answers() -> int:
     """Hints for new answers. Nobody else sends any: who answers a question does not wait for a broker."""
-    return send_lost_hints(judge_answers, with_retries(judging.turns_due), settings.JUDGING_QUEUE)
+    return send_lost_hints(judge_answers, with_retries(answer_quality.turns_due), settings.JUDGING_QUEUE)
 
 
 def sweep_queries() -> int:
     """Past questions whose time is over."""
-    return retention.forget_old_queries()
+    return queries.forget_old_queries()
 
 
 def sweep() -> int:

@@ -1,9 +1,10 @@
-"""Evaluations in the admin: how far each is, its figures as a table and as a picture, its questions."""
+"""Question sets and their questions, read-only: they come by the API or by `manage.py question_set`."""
 
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
@@ -12,11 +13,97 @@ from documents.access import FULL
 from documents.admin.words import state_badge
 from documents.models import Collection
 from knowlex.base.ids import parse_id
-from rag.admin.question_sets import Unchangeable
 from rag.evaluation import evaluations
 from rag.evaluation.plot import evaluation_svg
 from rag.evaluation.summary import ORDER
-from rag.models import Evaluation
+from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
+
+
+class Unchangeable(admin.ModelAdmin[Any]):
+    """Rows that may be looked at, and deleted where that makes sense."""
+
+    show_full_result_count = False
+    list_per_page = 50
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: Any) -> HttpResponse:
+        """Back to the list, where Django leads only those who may change rows."""
+        super().response_delete(request, obj_display, obj_id)  # tells that it is gone
+        return HttpResponseRedirect(reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"))
+
+
+class PartOfAWhole(Unchangeable):
+    """Reached from what the rows belong to, and not by themselves."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_model_perms(self, request: HttpRequest) -> dict[str, bool]:
+        return {}
+
+
+@admin.register(QuestionSet)
+class QuestionSetAdmin(Unchangeable):
+    list_display = ["name", "collection", "questions", "runs", "created_at"]
+    list_select_related = ["collection"]
+    search_fields = ["name", "description"]
+    fields = ["name", "description", "collection", "questions", "runs", "created_at"]
+
+    @admin.display(ordering="question_count")
+    def questions(self, row: QuestionSet) -> str:
+        url = reverse("admin:rag_setquestion_changelist")
+        return format_html('<a href="{}?question_set__id__exact={}">{}</a>', url, row.pk, row.question_count)
+
+    @admin.display(description="evaluations")
+    def runs(self, row: QuestionSet) -> str:
+        url = reverse("admin:rag_evaluation_changelist")
+        return format_html('<a href="{}?question_set__id__exact={}">Show</a>', url, row.pk)
+
+
+@admin.register(SetQuestion)
+class SetQuestionAdmin(PartOfAWhole):
+    list_display = ["key", "question", "expected", "document", "pages", "section", "answerable"]
+    list_filter = ["answerable", ("question_set", admin.RelatedOnlyFieldListFilter)]
+    search_fields = ["key", "question", "document"]
+    ordering = ["question_set", "position"]
+
+    @admin.display(description="answers")
+    def expected(self, row: SetQuestion) -> str:
+        return " · ".join(row.answers)
+
+
+@admin.register(EvaluationResult)
+class EvaluationResultAdmin(PartOfAWhole):
+    list_display = ["position", "question", "named", "best", "answered", "answer", "latency_ms", "error"]
+    list_filter = ["configuration", "answered", ("evaluation", admin.RelatedOnlyFieldListFilter)]
+    ordering = ["evaluation", "position", "configuration"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        asked = SetQuestion.objects.filter(
+            question_set=OuterRef("evaluation__question_set"), position=OuterRef("position")
+        )
+        rows = super().get_queryset(request).select_related("evaluation").defer("evaluation__summary")
+        annotated: QuerySet[Any] = rows.annotate(asked=Subquery(asked.values("question")[:1]))
+        return annotated
+
+    @admin.display
+    def question(self, row: Any) -> str:
+        return str(row.asked)
+
+    @admin.display(description="configuration", ordering="configuration")
+    def named(self, row: EvaluationResult) -> str:
+        return str(row.evaluation.configurations[row.configuration]["name"])
+
+    @admin.display(description="nDCG@10")
+    def best(self, row: EvaluationResult) -> str:
+        value = row.values.get("ndcg@10")
+        return "-" if value is None else f"{value:.3f}"
+
 
 LATENCIES = ("latency_p50_ms", "latency_p95_ms")
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from rag.admin import cells
-from rag.admin.question_sets import Unchangeable
+from rag.admin.evaluations import Unchangeable
 from rag.models import Feedback
 
 

@@ -14,8 +14,8 @@ from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db.pool import Row, fetch_one
 from rag.answering.ask import AskResult, Caller, ask
 from rag.citations.numbering import FirstCited, number_citations
-from rag.history import recent
-from rag.history.listing import UNWRITTEN, unknown_query
+from rag.history import recorder
+from rag.history.queries import UNWRITTEN, unknown_query
 from rag.history.recorder import flush_here, waits
 from rag.question_settings import restore_question
 from rag.types.question import Question
@@ -98,7 +98,7 @@ async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> ReplayRes
 async def _past(query_id: UUID, access: Access) -> Row:
     await flush_here()
     parameters = {"id": query_id, "allowed": access.allowed, "key": access.key_id}
-    for left_s in recent.looks(query_id):
+    for left_s in recorder.looks(query_id):
         if (row := await fetch_one(_PAST, parameters)) is not None:
             return row
         if waits(query_id):

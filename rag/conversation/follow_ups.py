@@ -18,7 +18,7 @@ from rag.citations import without_markers
 from rag.conversation import rewriting
 from rag.conversation.carry_over import Turn, carry_over
 from rag.conversation.rewriting import CompletingModel, rewrite_by_model
-from rag.history import recent
+from rag.history import recorder
 from rag.history.recorder import flush_here
 from rag.types.question import Question
 
@@ -85,7 +85,7 @@ async def _was_just_begun(conversation: str) -> bool:
         begun = UUID(conversation)
     except ValueError:
         return False
-    for left_s in recent.looks(begun):
+    for left_s in recorder.looks(begun):
         if await fetch_all(_WRITTEN, [begun]):
             return True
         await asyncio.sleep(left_s)

@@ -8,7 +8,7 @@ from django.utils.crypto import salted_hmac
 
 from documents.access import Access
 from knowlex.db.threads import with_retries
-from rag.history.listing import ensure_visible, unknown_query
+from rag.history.queries import ensure_visible, unknown_query
 from rag.models import Feedback
 
 

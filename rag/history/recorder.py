@@ -8,9 +8,10 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from uuid import UUID
 
 import psycopg
@@ -19,7 +20,24 @@ from django.conf import settings
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all
-from rag.history.records import Record, Row, row_of
+from rag.history.records import Record, Row, asked_at, row_of
+
+WRITTEN_WITHIN_S = 0.75  # of the answer, by a server that has much to write
+LOOK_AGAIN_S = 0.05
+
+
+def looks(query_id: UUID) -> Iterator[float]:
+    """A turn for each look at the query, with the seconds to wait after one in vain; one turn if it is old.
+
+    An id tells when the question came, not when it was answered: that may take the whole time of a question.
+    """
+    age_s = (datetime.now(UTC) - asked_at(query_id)).total_seconds()
+    may_be_new = -WRITTEN_WITHIN_S < age_s < settings.ANSWER_TIMEOUT_S + WRITTEN_WITHIN_S
+    until = time.monotonic() + (WRITTEN_WITHIN_S if may_be_new else 0.0)
+    while time.monotonic() < until:
+        yield LOOK_AGAIN_S
+    yield 0.0
+
 
 # `here` holds the documents that are cited until the commit. Whoever deletes one waits, and then finds the
 # citation (the trigger rag_quoted_documents_gone); or was first, and then nothing of it is written down.

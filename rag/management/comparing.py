@@ -10,7 +10,7 @@ from rich.table import Table
 from embeddings.model_lifecycle import catalog
 from embeddings.models import EmbeddingModel
 from rag.evaluation.model_comparison import Figures, figures, read_cases
-from rag.management.closing import then_close
+from rag.management.event_loop import then_close
 
 
 def compare(

@@ -141,7 +141,7 @@ class Response(models.Model):
     it cites is gone (quotes_gone), and `contradicted` with it. verification: the counts of
     rag.types.answer.Verification, {} where the answer is of an earlier release. contradicted: as
     rag.citations.numbering.Misstatement. faithfulness_score, answer_relevance: [0, 1], see
-    rag.history.judging.
+    rag.history.answer_quality.
     faithfulness_judged_at: when both were found out, or found to be none. judging_until: a worker has it in
     hand, or the model that is to read it is away. judging_attempts: how often a worker took it.
     """

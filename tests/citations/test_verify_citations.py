@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.memory.asking import FACT, Library, make_library
+from tests.history.asking import FACT, Library, make_library
 from tests.support.stack import Stack
 
 

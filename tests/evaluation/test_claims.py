@@ -4,7 +4,7 @@ from rag.evaluation.outcomes import Outcome, of_answer
 from rag.evaluation.summary import differences, summarise
 from rag.evaluation.types import Case
 from rag.types.answer import Usage, Verification
-from tests.memory.making import answer_of, unanswered
+from tests.history.making import answer_of, unanswered
 from tests.rag.factory import passage
 
 CASE = Case(key="1", question="What is true?", answers=("Fact",))

@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from rag.evaluation.outcomes import Outcome
+from rag.evaluation.runner import summary_of
 from rag.evaluation.summary import bootstrap, differences, summarise
-from rag.evaluation.worker import summary_of
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 from rag.relevance.reliability import bins, calibration_error
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from knowlex.db.leases import LeaseLost
-from rag.evaluation import queue, worker
+from rag.evaluation import queue, runner
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 from tests.evaluation.sets import ended, evaluate, lighthouses, line, read, uploaded
 from tests.provider import Provider
@@ -76,7 +76,7 @@ def test_what_ends_its_worker_five_times_is_given_up(run: Evaluation):
         assert queue.claim(uuid4()) is None  # somebody has it in hand
         expire()
 
-    assert not worker.run_turn()
+    assert not runner.run_turn()
     run.refresh_from_db()
     assert (run.status, run.error, run.lease) == ("failed", queue.GAVE_UP, None)
 

@@ -3,7 +3,7 @@
 from knowlex.runtime.metrics import REGISTRY
 from rag.metrics import count_answer
 from rag.types.answer import Verification
-from tests.memory.making import answer_of, unanswered
+from tests.history.making import answer_of, unanswered
 from tests.rag.factory import passage
 
 

@@ -29,7 +29,7 @@ from knowlex.web.shapes import (
     storable_text,
 )
 from rag.api.v1.parameters import CHUNKING, Cursor, NamesHolding
-from rag.history.collection_statistics import collection_statistics
+from rag.history.statistics import collection_statistics
 
 SORTS = ("name", "created_at")
 MAX_DESCRIPTION_CHARS = 10_000

@@ -24,7 +24,7 @@ from rag.api.answers import (
 )
 from rag.api.v1.feedback import OwnFeedback
 from rag.deadlines import sort_stages
-from rag.history.listing import Explained
+from rag.history.queries import Explained
 from rag.relevance import answers
 from rag.types import claims
 
@@ -249,7 +249,7 @@ def explained_body(explained: Explained) -> ExplainedQuery:
 
 
 def summary_fields(query: Any) -> dict[str, Any]:
-    """query: with its response and ratings, as rag.history.listing finds it."""
+    """query: with its response and ratings, as rag.history.queries finds it."""
     response = getattr(query, "response", None)
     return {
         "query_id": query.id,

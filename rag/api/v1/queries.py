@@ -35,9 +35,9 @@ from rag.api.v1.feedback import RATING
 from rag.api.v1.parameters import Cursor, InCollection
 from rag.api.v1.query import QueryAnswer, answer_fields
 from rag.api.v1.questions import QuestionSettings
-from rag.history import listing
+from rag.history import queries as listing
 from rag.history.feedback import caller_of
-from rag.history.listing import Wanted
+from rag.history.queries import Wanted
 
 ANSWERED = choice("true", "false", fold=True)
 WHEN = "A time in ISO 8601 or a whole UTC day."

@@ -69,7 +69,7 @@ async def _ask_here(request: dict[str, Any]) -> httpx2.Response:
     from django.conf import settings
     from django.utils.module_loading import import_string
 
-    from rag.management.closing import then_close
+    from rag.management.event_loop import then_close
 
     logging.disable(logging.WARNING)  # no broker runs here, and this process serves nobody else
     settings.REQUIRE_API_KEY = False

@@ -63,8 +63,8 @@ def _fitted(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str,
     from knowlex.runtime.components import component
     from rag.answering import parts
     from rag.evaluation.judged_pairs import judged_pairs
-    from rag.management.closing import then_close
     from rag.management.evaluation import scope
+    from rag.management.event_loop import then_close
     from rag.protocols import Reranker
     from rag.relevance.calibrator import calibrate, calibration_of
     from rag.relevance.fitting import read_labelled

@@ -46,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", type=Path, metavar="OUT.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from rag.evaluation.worker import summary_of
+        from rag.evaluation.runner import summary_of
         from rag.management.evaluation import read_given, read_limits, scope, table
 
         try:
@@ -70,8 +70,8 @@ class Command(BaseCommand):
         *, answers: bool,
     ) -> list[list[Outcome]]:  # fmt: skip
         from rag.evaluation.runner import Asker
-        from rag.management.closing import then_close
         from rag.management.evaluation import Bar
+        from rag.management.event_loop import then_close
 
         asker = Asker(configurations, [one.id for one in collections], answers=answers)
         with Bar(self.stderr, len(cases)) as bar:

@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--top-k", type=int, default=10, choices=range(1, 51), metavar="1..50")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from rag.management.closing import then_close
+        from rag.management.event_loop import then_close
 
         try:
             explanation = asyncio.run(then_close(_explanation(options)))

@@ -26,8 +26,7 @@ from knowlex.base.errors import EmbedderError, EmbedderUnavailable, SynthesisFai
 from knowlex.db.leases import LeaseQueue
 from knowlex.db.threads import execute, release_connection, with_retries
 from knowlex.runtime.components import component
-from rag.history.answer_relevance import answer_relevances
-from rag.history.citations import Claimed, cited_of, claims_in
+from rag.history.claims import Claimed, answer_relevances, cited_of, claims_in
 from rag.protocols import AnswerReader
 from rag.types.answer import EXTRACTIVE
 from rag.types.claims import Opinion, Verdict, faithfulness

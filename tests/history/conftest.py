@@ -6,7 +6,7 @@ from django.db import connections
 
 from knowlex.db.pool import close_pool
 from rag.history.recorder import Recorder, recorder
-from tests.memory.asking import Library, make_library
+from tests.history.asking import Library, make_library
 from tests.support.stack import Stack
 
 

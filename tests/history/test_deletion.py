@@ -15,13 +15,12 @@ from psycopg.rows import dict_row
 from documents.access import FULL
 from documents.models import Chunk, Document
 from rag.history import recorder
-from rag.history.listing import get_query
+from rag.history.queries import forget_old_queries, get_query
 from rag.history.recorder import Recorder, record
 from rag.history.records import Record
-from rag.history.retention import forget_old_queries
 from rag.models import Query
 from rag.types.answer import Contradiction
-from tests.memory.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
+from tests.history.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
 from tests.rag.factory import question
 from tests.support.waiting import wait_until
 

@@ -1,6 +1,6 @@
 """POST /v1/feedback."""
 
-from tests.memory.asking import Library
+from tests.history.asking import Library
 from tests.support.api import UNKNOWN_ID, assert_now, assert_problem, together
 
 WRONG = [

@@ -15,11 +15,32 @@ from documents.access import Access
 from documents.library.collections import find_collection
 from documents.models import Chunk, Collection, Document
 from knowlex.base.errors import DatabaseUnavailable, NotFound
-from knowlex.db.threads import with_retries
+from knowlex.db.threads import execute, with_retries
 from knowlex.web.pagination import After, Page, paged
-from rag.history import recent
+from rag.history import recorder
 from rag.history.recorder import flush_everywhere, waits
 from rag.models import Citation, Feedback, Query, Response, Retrieval
+
+AT_ONCE, BATCHES = 500, 4
+
+_FORGET = """
+    DELETE FROM rag_query WHERE id IN (
+        SELECT id FROM rag_query WHERE created_at < now() - make_interval(days => %s)
+        ORDER BY created_at LIMIT %s FOR UPDATE SKIP LOCKED
+    ) RETURNING 1
+"""
+
+
+def forget_old_queries() -> int:
+    """Some of those that are older than the settings say, a few thousand at most. Returns how many went."""
+    count = 0
+    for _ in range(BATCHES):
+        gone = len(with_retries(lambda: execute(_FORGET, [settings.QUERY_RETENTION_DAYS, AT_ONCE])))
+        count += gone
+        if gone < AT_ONCE:
+            break
+    return count
+
 
 T = TypeVar("T")
 UNWRITTEN = "The record of this question is not written yet."
@@ -100,7 +121,7 @@ def _found(query_id: UUID, find: Callable[[], T | None]) -> T:
     Raises NotFound; DatabaseUnavailable where it is known and cannot be written.
     """
     flush_everywhere()
-    for left_s in recent.looks(query_id):
+    for left_s in recorder.looks(query_id):
         if (found := with_retries(find)) is not None:
             return found
         if waits(query_id):

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tests.memory.asking import FACT, QUESTION, UNKNOWN, Library
+from tests.history.asking import FACT, QUESTION, UNKNOWN, Library
 from tests.platform import talk
 from tests.support.api import (
     NO_ANSWER,

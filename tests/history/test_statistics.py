@@ -9,7 +9,7 @@ from rag.history.recorder import Recorder, record
 from rag.history.records import CLIENT_LEFT
 from rag.history.statistics import by_day, outcomes_by_day
 from rag.models import Query, Response
-from tests.memory.making import answer_of, passages_of, record_of, stored_document, unanswered
+from tests.history.making import answer_of, passages_of, record_of, stored_document, unanswered
 
 
 async def test_days_tell_what_was_asked_how_fast_and_how_well(recording: Recorder):

@@ -8,14 +8,14 @@ from documents.access import FULL
 from rag.answering.ask import AskResult, Caller
 from rag.answering.replay import replay
 from rag.api.v1.explanations import explained_body
-from rag.history.listing import get_query
+from rag.history.queries import get_query
 from rag.history.recorder import Recorder, record
 from rag.history.records import Record
 from rag.models import Citation, Response
 from rag.types.answer import Citation as Claim
 from rag.types.answer import Contradiction, Verification
 from rag.types.question import Question
-from tests.memory.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
+from tests.history.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
 
 TEXT = "The secret word is Quellenwort [1]. It is 90 years old."
 COUNTS = {"exact": 0, "supported": 0, "unverified": 1, "contradicted": 1, "uncited": 0}

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.conftest import MakeStack, provider_env
-from tests.memory.asking import FACT, make_library
+from tests.history.asking import FACT, make_library
 from tests.provider import Provider
 from tests.support.waiting import wait_until
 

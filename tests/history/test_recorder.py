@@ -15,7 +15,7 @@ from rag.models import Citation, Query, Response, Retrieval
 from rag.types.answer import Citation as Claim
 from rag.types.answer import Contradiction, Verification
 from rag.types.question import Filters, MetadataFilter
-from tests.memory.making import (
+from tests.history.making import (
     FACT,
     answer_of,
     passages_of,
