@@ -21,7 +21,7 @@ from tests.support import environment
 
 environment.set_environment()
 
-from rag.evaluation.metrics import Ranked, ndcg
+from rag.evaluation.metrics import GradedRanking, ndcg
 from tests.support.postgres import Postgres
 from tests.support.stack import Stack
 
@@ -129,7 +129,7 @@ def _tell(name: str, rankings: Mapping[str, Sequence[str]], grades: Grades) -> N
     for query, documents in rankings.items():
         gains = tuple(float(grades[query].get(document, 0)) for document in dict.fromkeys(documents))
         ideal = tuple(sorted(map(float, grades[query].values()), reverse=True))
-        values.append(ndcg(Ranked(gains, ideal)))
+        values.append(ndcg(GradedRanking(gains, ideal)))
     print(f"{name:45} nDCG@10 {sum(values) / len(values):.3f}", flush=True)
 
 

@@ -25,17 +25,19 @@ def enqueue_evaluation() -> None:
 @shared_task(name="rag.judge_answers", acks_late=True)
 def judge_answers() -> None:
     """Some seconds of the answers whose faithfulness nobody knows. Safe to deliver twice, or without need."""
-    answer_quality.judge_some()
+    answer_quality.judge_answers()
 
 
 def sweep_answers() -> int:
     """Hints for new answers. Nobody else sends any: who answers a question does not wait for a broker."""
-    return send_lost_hints(judge_answers, with_retries(answer_quality.turns_due), settings.JUDGING_QUEUE)
+    return send_lost_hints(
+        judge_answers, with_retries(answer_quality.count_due_turns), settings.JUDGING_QUEUE
+    )
 
 
 def sweep_queries() -> int:
     """Past questions whose time is over."""
-    return queries.forget_old_queries()
+    return queries.delete_old_queries()
 
 
 def sweep() -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Graded, Sets, holds, in_section, vectors_of
-from rag.evaluation.metrics import Ranked, hit, mean, ndcg
+from rag.evaluation.metrics import GradedRanking, hit, mean, ndcg
 from rag.ranking.order import scale_of, strength
 from rag.ranking.sentences import Terms, score_passage, terms_by_language
 from rag.types.retrieval import Passage, Retrieval
@@ -57,7 +57,7 @@ def questions(
     print(f"\n{name}: {len(asked)} questions, {len(corpus.passages)} chunks; hit@1, @5, @10")
     for order, score in ORDERS.items():
         ranked = [
-            Ranked(tuple(float(relevant(p, row)) for p in ordered(row["question"], found, score)))
+            GradedRanking(tuple(float(relevant(p, row)) for p in ordered(row["question"], found, score)))
             for row, found in asked
         ]
         print(f"{order:40}", *(f"{mean(hit(one, k) for one in ranked):6.3f}" for k in (1, 5, 10)))
@@ -75,10 +75,10 @@ def graded(name: str, collection: Graded) -> None:
         print(f"{order:40} {mean(values):6.4f}")
 
 
-def _graded(passages: Iterable[Passage], grades: Mapping[str, int]) -> Ranked:
+def _graded(passages: Iterable[Passage], grades: Mapping[str, int]) -> GradedRanking:
     documents = dict.fromkeys(Path(passage.document_name).stem for passage in passages)
     gains = tuple(float(grades.get(document, 0)) for document in documents)
-    return Ranked(gains, tuple(sorted(map(float, grades.values()), reverse=True)))
+    return GradedRanking(gains, tuple(sorted(map(float, grades.values()), reverse=True)))
 
 
 def main() -> None:

@@ -22,8 +22,8 @@ from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.fit_relevance import THRESHOLD
 from benchmarks.evaluation.sets import ARTICLES, Sets, vectors_of
 from rag.context import assemble, distinct
-from rag.evaluation.question_files import read_objects
-from rag.evaluation.scoring import is_right
+from rag.evaluation.question_files import parse_objects
+from rag.evaluation.scoring import is_correct
 from rag.evaluation.types import Case
 from rag.extracting.candidates import Traits, candidates_of, with_forms
 from rag.extracting.selection import WEIGHTS, choose, options_of, stating
@@ -56,7 +56,7 @@ class Asked:
 
 def asked(group: str, corpus: Corpus, rows: Iterable[dict]) -> Iterator[Asked]:
     for row in rows:
-        (case,) = read_objects([row])
+        (case,) = parse_objects([row])
         case = replace(case, document=str(row.get("doc") or row.get("source_file")))
         question = Question(case.question, (UUID(int=1),), TOP_K)
         found = corpus.retrieve(case.question, candidates=CANDIDATES)
@@ -65,7 +65,7 @@ def asked(group: str, corpus: Corpus, rows: Iterable[dict]) -> Iterator[Asked]:
         context = assemble(p for p in judged if p.relevance >= THRESHOLD)
         candidates = stating(candidates_of(case.question, context))
         traits = [with_forms(case.question, one, context) for one in candidates]
-        right = [is_right(case, one.text) for one in candidates]
+        right = [is_correct(case, one.text) for one in candidates]
         yield Asked(group, case, context, np.array(traits, dtype=float), np.array(right, dtype=bool))
 
 
@@ -132,11 +132,11 @@ def report(known: Sequence[Asked], weights: Sequence[Traits]) -> None:
 
 def _figures(one: Asked, weights: Traits) -> list[float]:
     options = [option.candidate.text for option in options_of(one.case.question, one.context, weights)]
-    firsts = [any(is_right(one.case, text) for text in options[:k]) for k in (1, 2, 3)]
+    firsts = [any(is_correct(one.case, text) for text in options[:k]) for k in (1, 2, 3)]
     said = choose(one.case.question, one.context, weights)
     said.sort(key=lambda candidate: (candidate.number, candidate.place))
     answer = " ".join(candidate.text for candidate in said)
-    return [*map(float, firsts), float(is_right(one.case, answer)), len(answer.split()), len(said)]
+    return [*map(float, firsts), float(is_correct(one.case, answer)), len(answer.split()), len(said)]
 
 
 def loss(known: Sequence[Asked], weights: Sequence[Traits], without: str = "") -> dict[str, float]:

@@ -8,11 +8,11 @@ from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
 from django.utils.timezone import localtime
 
-from rag.admin.query_filters import told
+from rag.admin.query_filters import humanize
 from rag.history.records import CLIENT_LEFT
 from rag.models.querysets import DOUBTFUL
 
-NONE = "–"
+EMPTY = "–"
 # Of each state of a claim: a sign that needs no colour, and its colour's class.
 STATES = {
     "exact": ("=", "kx-completed"),
@@ -23,41 +23,41 @@ STATES = {
 }
 
 
-def outcome(query: Any) -> str:
+def format_outcome(query: Any) -> str:
     """query: a Query."""
     if query.error:
-        return _badge("" if query.error == CLIENT_LEFT else "kx-failed", told(query.error))
+        return _badge("" if query.error == CLIENT_LEFT else "kx-failed", humanize(query.error))
     if query.answered:
         return _badge("kx-completed", "answered")
-    return _badge("", told(query.reason or "not answered"))
+    return _badge("", humanize(query.reason or "not answered"))
 
 
-def faithfulness(response: Any) -> str:
+def format_faithfulness(response: Any) -> str:
     """response: a Response or None."""
-    return _figure(response.faithfulness_score if response else None, good=1.0, poor=0.5)
+    return _format_figure(response.faithfulness_score if response else None, good=1.0, poor=0.5)
 
 
-def relevance(response: Any) -> str:
+def format_relevance(response: Any) -> str:
     """Of the answer to the question. response: a Response or None."""
-    return _figure(response.answer_relevance if response else None, good=DOUBTFUL, poor=DOUBTFUL / 2)
+    return _format_figure(response.answer_relevance if response else None, good=DOUBTFUL, poor=DOUBTFUL / 2)
 
 
-def _figure(number: float | None, *, good: float, poor: float) -> str:
+def _format_figure(number: float | None, *, good: float, poor: float) -> str:
     if number is None:
-        return NONE
+        return EMPTY
     kind = "kx-completed" if number >= good else "kx-stalled" if number >= poor else "kx-failed"
     return _badge(kind, f"{number:.2f}")
 
 
-def state(word: str) -> str:
+def format_state(word: str) -> str:
     """word: of a claim, as in rag.types.answer.Verification, or ""."""
     if not word:
-        return NONE
+        return EMPTY
     sign, kind = STATES.get(word, ("", ""))
     return _badge(kind, f"{sign} {word}")
 
 
-def states(response: Any) -> str:
+def format_states(response: Any) -> str:
     """How many claims are what. response: a Response or None."""
     counts = response.verification if response else {}
     shown = [
@@ -65,41 +65,41 @@ def states(response: Any) -> str:
         for word, (sign, kind) in STATES.items()
         if counts.get(word)
     ]
-    return mark_safe(" ".join(shown)) if shown else NONE  # noqa: S308 - badges, escaped by themselves
+    return mark_safe(" ".join(shown)) if shown else EMPTY  # noqa: S308 - badges, escaped by themselves
 
 
-def rating(word: str) -> str:
+def format_rating(word: str) -> str:
     """word: a Feedback.Rating or ""."""
     if not word:
-        return NONE
-    return _badge("kx-completed" if word == "thumbs_up" else "kx-failed", told(word))
+        return EMPTY
+    return _badge("kx-completed" if word == "thumbs_up" else "kx-failed", humanize(word))
 
 
-def ratings(up: int, down: int) -> str:
+def format_ratings(up: int, down: int) -> str:
     """How many thumbs of each kind; words, since not every system has a picture of a thumb."""
     shown = [_badge("kx-completed", f"up {up}")] * bool(up) + [_badge("kx-failed", f"down {down}")] * bool(
         down
     )
-    return mark_safe(" ".join(shown)) if shown else NONE  # noqa: S308 - badges, escaped by themselves
+    return mark_safe(" ".join(shown)) if shown else EMPTY  # noqa: S308 - badges, escaped by themselves
 
 
 def _badge(kind: str, text: str) -> str:
     return format_html('<span class="kx-state {}">{}</span>', kind, text)
 
 
-def milliseconds(number: float | None) -> str:
+def format_milliseconds(number: float | None) -> str:
     """`0.2 ms`, `640 ms`, `1.3 s`."""
     if number is None:
-        return NONE
+        return EMPTY
     if number < 10:
         return f"{number:.3g} ms"
     return f"{number:,.0f} ms" if number < 1000 else f"{number / 1000:.1f} s"
 
 
-def when(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """To the minute, in as little room as a column of a wide table has."""
     return localtime(moment).strftime("%Y-%m-%d %H:%M")
 
 
-def short(text: str, most: int = 120) -> str:
+def shorten(text: str, most: int = 120) -> str:
     return Truncator(" ".join(text.split())).chars(most)

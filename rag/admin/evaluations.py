@@ -15,11 +15,11 @@ from documents.models import Collection
 from knowlex.base.ids import parse_id
 from rag.evaluation import evaluations
 from rag.evaluation.plot import evaluation_svg
-from rag.evaluation.summary import ORDER
+from rag.evaluation.summary import METRIC_ORDER
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 
 
-class Unchangeable(admin.ModelAdmin[Any]):
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
     """Rows that may be looked at, and deleted where that makes sense."""
 
     show_full_result_count = False
@@ -37,7 +37,7 @@ class Unchangeable(admin.ModelAdmin[Any]):
         return HttpResponseRedirect(reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"))
 
 
-class PartOfAWhole(Unchangeable):
+class ReadOnlyChildAdmin(ReadOnlyAdmin):
     """Reached from what the rows belong to, and not by themselves."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -48,7 +48,7 @@ class PartOfAWhole(Unchangeable):
 
 
 @admin.register(QuestionSet)
-class QuestionSetAdmin(Unchangeable):
+class QuestionSetAdmin(ReadOnlyAdmin):
     list_display = ["name", "collection", "questions", "runs", "created_at"]
     list_select_related = ["collection"]
     search_fields = ["name", "description"]
@@ -66,7 +66,7 @@ class QuestionSetAdmin(Unchangeable):
 
 
 @admin.register(SetQuestion)
-class SetQuestionAdmin(PartOfAWhole):
+class SetQuestionAdmin(ReadOnlyChildAdmin):
     list_display = ["key", "question", "expected", "document", "pages", "section", "answerable"]
     list_filter = ["answerable", ("question_set", admin.RelatedOnlyFieldListFilter)]
     search_fields = ["key", "question", "document"]
@@ -78,7 +78,7 @@ class SetQuestionAdmin(PartOfAWhole):
 
 
 @admin.register(EvaluationResult)
-class EvaluationResultAdmin(PartOfAWhole):
+class EvaluationResultAdmin(ReadOnlyChildAdmin):
     list_display = ["position", "question", "named", "best", "answered", "answer", "latency_ms", "error"]
     list_filter = ["configuration", "answered", ("evaluation", admin.RelatedOnlyFieldListFilter)]
     ordering = ["evaluation", "position", "configuration"]
@@ -109,7 +109,7 @@ LATENCIES = ("latency_p50_ms", "latency_p95_ms")
 
 
 @admin.register(Evaluation)
-class EvaluationAdmin(Unchangeable):
+class EvaluationAdmin(ReadOnlyAdmin):
     list_display = ["created_at", "question_set", "state", "bar", "named", "ndcg", "accuracy"]
     list_display_links = ["created_at"]
     list_select_related = ["question_set"]
@@ -152,7 +152,7 @@ class EvaluationAdmin(Unchangeable):
 
     @admin.display(description="configurations")
     def settings(self, run: Evaluation) -> str:
-        lines = ((one["name"], _told(one["settings"])) for one in run.configurations)
+        lines = ((one["name"], _format_settings(one["settings"])) for one in run.configurations)
         return format_html_join(mark_safe("<br>"), "{}: {}", lines)
 
     @admin.display(description="collections")
@@ -162,19 +162,21 @@ class EvaluationAdmin(Unchangeable):
 
     @admin.display(description="nDCG@10")
     def ndcg(self, run: Evaluation) -> str:
-        return _values(run, "ndcg@10")
+        return _format_values(run, "ndcg@10")
 
     @admin.display(description="answers right")
     def accuracy(self, run: Evaluation) -> str:
-        return _values(run, "answer_accuracy")
+        return _format_values(run, "answer_accuracy")
 
     @admin.display
     def figures(self, run: Evaluation) -> str:
         """A line for each metric, a column for each configuration."""
         measured = (run.summary or {}).get("configurations") or []
         names = format_html_join("", "<th>{}</th>", ((one["name"],) for one in run.configurations))
-        known = [name for name in (*ORDER, *LATENCIES) if any(name in one["metrics"] for one in measured)]
-        lines = ((name, format_html_join("", "<td>{}</td>", _cells(measured, name))) for name in known)
+        known = [
+            name for name in (*METRIC_ORDER, *LATENCIES) if any(name in one["metrics"] for one in measured)
+        ]
+        lines = ((name, format_html_join("", "<td>{}</td>", _format_row(measured, name))) for name in known)
         body = format_html_join("", "<tr><th>{}</th>{}</tr>", lines)
         return format_html("<table><tr><th></th>{}</tr>{}</table>", names, body) if known else "-"
 
@@ -191,23 +193,23 @@ class EvaluationAdmin(Unchangeable):
         return format_html('<a href="{}?evaluation__id__exact={}">What each question gave</a>', url, run.pk)
 
 
-def _told(settings: dict[str, Any]) -> str:
+def _format_settings(settings: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items()) or "the server's settings"
 
 
-def _values(run: Evaluation, metric: str) -> str:
+def _format_values(run: Evaluation, metric: str) -> str:
     measured = (run.summary or {}).get("configurations") or []
     return " · ".join(
         f"{one['metrics'][metric]['value']:.3f}" for one in measured if metric in one["metrics"]
     )
 
 
-def _cells(measured: list[dict[str, Any]], metric: str) -> list[tuple[str]]:
+def _format_row(measured: list[dict[str, Any]], metric: str) -> list[tuple[str]]:
     figures = [one["metrics"].get(metric) for one in measured]
-    return [(_cell(figure),) for figure in figures]
+    return [(_format_figure(figure),) for figure in figures]
 
 
-def _cell(figure: dict[str, Any] | None) -> str:
+def _format_figure(figure: dict[str, Any] | None) -> str:
     if figure is None:
         return "-"
     interval = "" if figure["low"] is None else f" ({figure['low']:.3f}-{figure['high']:.3f})"

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from rag.admin import cells
-from rag.admin.evaluations import Unchangeable
+from rag.admin.evaluations import ReadOnlyAdmin
 from rag.models import Feedback
 
 
@@ -27,7 +27,7 @@ class CommentFilter(admin.SimpleListFilter):
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(Unchangeable):
+class FeedbackAdmin(ReadOnlyAdmin):
     list_display = ["rated", "remark", "asked", "outcome", "faithful", "last_said"]
     list_filter = ["rating", CommentFilter, "updated_at"]
     list_select_related = ["query__response"]
@@ -45,39 +45,39 @@ class FeedbackAdmin(Unchangeable):
 
     @admin.display(description="rating", ordering="rating")
     def rated(self, row: Feedback) -> str:
-        return cells.rating(row.rating)
+        return cells.format_rating(row.rating)
 
     @admin.display(description="comment")
     def remark(self, row: Feedback) -> str:
-        return cells.short(row.comment, 200) or cells.NONE
+        return cells.shorten(row.comment, 200) or cells.EMPTY
 
     @admin.display(description="comment")
     def remark_in_full(self, row: Feedback) -> str:
-        return format_html('<div class="rq-text">{}</div>', row.comment) if row.comment else cells.NONE
+        return format_html('<div class="rq-text">{}</div>', row.comment) if row.comment else cells.EMPTY
 
     @admin.display(description="question")
     def asked(self, row: Feedback) -> str:
         url = reverse("admin:rag_query_change", args=[row.query_id])
-        return format_html('<a href="{}">{}</a>', url, cells.short(row.query.original_query))
+        return format_html('<a href="{}">{}</a>', url, cells.shorten(row.query.original_query))
 
     @admin.display
     def outcome(self, row: Feedback) -> str:
-        return cells.outcome(row.query)
+        return cells.format_outcome(row.query)
 
     @admin.display(description="faithfulness")
     def faithful(self, row: Feedback) -> str:
-        return cells.faithfulness(getattr(row.query, "response", None))
+        return cells.format_faithfulness(getattr(row.query, "response", None))
 
     @admin.display(description="when", ordering="updated_at")
     def last_said(self, row: Feedback) -> str:
-        return cells.when(row.updated_at)
+        return cells.format_time(row.updated_at)
 
     @admin.display
     def by(self, row: Feedback) -> str:
-        return caller(row)
+        return format_caller(row)
 
 
-def caller(row: Feedback) -> str:
+def format_caller(row: Feedback) -> str:
     """Addresses are kept as a hash only, of which a piece tells one from another."""
     kind, _, value = row.caller.partition(":")
     return f"API key {value}" if kind == "key" else f"Caller {value[:8]}"

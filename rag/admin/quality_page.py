@@ -5,46 +5,48 @@ from typing import Any, get_args
 
 from documents.models import Collection
 from rag.admin.charts import Chart, Series, lines, stacked
-from rag.admin.query_filters import MOST_COLLECTIONS, as_id, told
+from rag.admin.query_filters import MOST_COLLECTIONS, humanize, parse_id_or_none
 from rag.admin.worst import worst_answers
-from rag.history.statistics import Day, by_day, outcomes_by_day
+from rag.history.statistics import DayStatistics, fetch_days, fetch_outcomes
 from rag.relevance import answers
 from rag.types import claims
 from rag.types.answer import Reason
 
 PERIODS = (7, 30, 90, 365)
-USUAL = 30
+DEFAULT_PERIOD = 30
 OUTCOMES = ("answered", "cached", *get_args(Reason), "left", "failed")
 HOW = (("Faithfulness", claims.HOW), ("Answer relevance", answers.HOW))
-NAMES = {"cached": "answered from the cache", "left": "client left"}
+OUTCOME_NAMES = {"cached": "answered from the cache", "left": "client left"}
 
 
-def quality(asked: Mapping[str, str]) -> dict[str, Any]:
+def build_quality_page(asked: Mapping[str, str]) -> dict[str, Any]:
     """asked: `days`, one of the periods, and `collection`, an id; what is unknown counts for nothing."""
-    days = next((period for period in PERIODS if str(period) == asked.get("days")), USUAL)
+    days = next((period for period in PERIODS if str(period) == asked.get("days")), DEFAULT_PERIOD)
     collections = list(Collection.objects.order_by("name").values_list("id", "name")[:MOST_COLLECTIONS])
-    chosen = as_id(asked.get("collection"))
+    chosen = parse_id_or_none(asked.get("collection"))
     chosen = chosen if chosen in {id_ for id_, _ in collections} else None
-    told_days, outcomes = by_day(days, chosen), outcomes_by_day(days, chosen)
+    told_days, outcomes = fetch_days(days, chosen), fetch_outcomes(days, chosen)
     return {
         "days": days,
         "periods": PERIODS,
         "collections": collections,
         "chosen": chosen,
-        "charts": _charts(told_days, outcomes),
-        "sums": _sums(told_days),
+        "charts": _build_charts(told_days, outcomes),
+        "sums": _list_sums(told_days),
         "rows": list(reversed(told_days)),
-        "reasons": _reasons(outcomes),
+        "reasons": _count_reasons(outcomes),
         "worst": worst_answers(days, chosen),
         "how": HOW,
     }
 
 
-def _charts(days: Sequence[Day], outcomes: Mapping[Any, Mapping[str, int]]) -> list[Chart]:
+def _build_charts(days: Sequence[DayStatistics], outcomes: Mapping[Any, Mapping[str, int]]) -> list[Chart]:
     dates = [one.day for one in days]
     of_outcome = [
         Series(
-            NAMES.get(name, told(name)), f"rq-{name}", [outcomes.get(day, {}).get(name, 0) for day in dates]
+            OUTCOME_NAMES.get(name, humanize(name)),
+            f"rq-{name}",
+            [outcomes.get(day, {}).get(name, 0) for day in dates],
         )
         for name in OUTCOMES
     ]
@@ -71,11 +73,11 @@ def _seconds(ms: float | None) -> float | None:
     return None if ms is None else ms / 1000
 
 
-def _sums(days: Sequence[Day]) -> list[tuple[str, Any]]:
+def _list_sums(days: Sequence[DayStatistics]) -> list[tuple[str, Any]]:
     questions = sum(one.questions for one in days)
     answered = sum(one.answered for one in days)
-    faithful = _mean([(one.faithfulness, one.judged) for one in days])
-    relevant = _mean([(one.answer_relevance, one.relevance_judged) for one in days])
+    faithful = _format_mean([(one.faithfulness, one.judged) for one in days])
+    relevant = _format_mean([(one.answer_relevance, one.relevance_judged) for one in days])
     return [
         ("Questions", f"{questions:,}"),
         ("Answered", f"{answered / questions:.0%}" if questions else "–"),
@@ -90,13 +92,13 @@ def _sums(days: Sequence[Day]) -> list[tuple[str, Any]]:
     ]
 
 
-def _mean(of_days: Sequence[tuple[float | None, int]]) -> str:
+def _format_mean(of_days: Sequence[tuple[float | None, int]]) -> str:
     """of_days: the mean of each day, and of how many answers it is."""
     judged = sum(count for _, count in of_days)
     return f"{sum((mean or 0) * count for mean, count in of_days) / judged:.2f}" if judged else "–"
 
 
-def _reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str, int]]:
+def _count_reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str, int]]:
     """Why there was no answer, the most frequent first."""
     counts: dict[str, int] = {}
     for of_day in outcomes.values():
@@ -104,6 +106,6 @@ def _reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str, int]]
             if name not in ("answered", "cached"):
                 counts[name] = counts.get(name, 0) + count
     return sorted(
-        ((NAMES.get(name) or told(name) or "not told", count) for name, count in counts.items()),
+        ((OUTCOME_NAMES.get(name) or humanize(name) or "not told", count) for name, count in counts.items()),
         key=lambda one: -one[1],
     )

@@ -14,9 +14,9 @@ from django.utils.html import format_html
 
 from documents.access import FULL
 from rag.admin import cells
-from rag.admin.evaluations import Unchangeable
-from rag.admin.feedback import caller
-from rag.admin.quality_page import quality
+from rag.admin.evaluations import ReadOnlyAdmin
+from rag.admin.feedback import format_caller
+from rag.admin.quality_page import build_quality_page
 from rag.admin.query_filters import (
     ClaimsFilter,
     FaceFilter,
@@ -27,13 +27,13 @@ from rag.admin.query_filters import (
     RatingFilter,
     RelevanceFilter,
     WorstFilter,
-    as_id,
-    told,
+    humanize,
+    parse_id_or_none,
 )
 from rag.admin.worst import WORST, with_rated_down
 from rag.deadlines import sort_stages
-from rag.history.claims import uncited_in
-from rag.history.queries import Explained, get_query
+from rag.history.claims import find_uncited_sentences
+from rag.history.queries import QueryDetails, get_query
 from rag.models import Feedback, Query
 from rag.relevance import answers
 from rag.types import claims
@@ -42,37 +42,37 @@ MOST_FEEDBACK = 200
 HOW = {"faithfulness": claims.HOW, "relevance": answers.HOW}
 
 
-def page_of(explained: Explained) -> dict[str, Any]:
+def build_page(explained: QueryDetails) -> dict[str, Any]:
     """The template's context."""
     query, response = explained.query, explained.response
     said = Feedback.objects.filter(query=query).order_by("-updated_at")[:MOST_FEEDBACK]
     return {
-        "subtitle": cells.short(query.original_query, 80),
+        "subtitle": cells.shorten(query.original_query, 80),
         "asked": query,
         "response": response,
-        "outcome": cells.outcome(query),
-        "facts": [(name, value) for name, value in _facts(explained) if value not in ("", None)],
+        "outcome": cells.format_outcome(query),
+        "facts": [(name, value) for name, value in _list_facts(explained) if value not in ("", None)],
         "settings": query.settings.items(),
         "filters": query.filters.items(),
-        "claims": _claims(explained),
+        "claims": _list_claims(explained),
         "contradicted": response.contradicted if response else [],
-        "states": cells.states(response),
+        "states": cells.format_states(response),
         "candidates": explained.retrievals,
-        "stages": _stages(query.stage_ms, query.latency_ms),
-        "said": [(cells.rating(one.rating), one, caller(one)) for one in said],
-        "score": cells.faithfulness(response),
-        "relevance": cells.relevance(response),
-        "uncited": _uncited(explained),
+        "stages": _list_stages(query.stage_ms, query.latency_ms),
+        "said": [(cells.format_rating(one.rating), one, format_caller(one)) for one in said],
+        "score": cells.format_faithfulness(response),
+        "relevance": cells.format_relevance(response),
+        "uncited": _list_uncited(explained),
         "how": HOW,
     }
 
 
-def _facts(explained: Explained) -> Sequence[tuple[str, Any]]:
+def _list_facts(explained: QueryDetails) -> Sequence[tuple[str, Any]]:
     query, response = explained.query, explained.response
     names = ", ".join(one.name for one in explained.collections)
     return [
         ("Route", query.face),
-        ("Latency", cells.milliseconds(query.latency_ms)),
+        ("Latency", cells.format_milliseconds(query.latency_ms)),
         ("Relevance", f"{query.confidence:.2f}"),
         ("From the cache", "yes" if query.cached else "no"),
         ("Collections", names or "none that is still there"),
@@ -89,42 +89,42 @@ def _facts(explained: Explained) -> Sequence[tuple[str, Any]]:
     ]
 
 
-def _claims(explained: Explained) -> list[dict[str, Any]]:
+def _list_claims(explained: QueryDetails) -> list[dict[str, Any]]:
     """The words that each citation stands for, and what it quotes."""
     answer = explained.response.answer if explained.response else ""
     return [
         {
             "text": answer[one.answer_start : one.answer_end],
             "citation": one,
-            "state": cells.state(one.support),
-            "verdict": cells.state(one.verdict),
+            "state": cells.format_state(one.support),
+            "verdict": cells.format_state(one.verdict),
             "status": "gone" if one.gone else one.status,
         }
         for one in explained.citations
     ]
 
 
-def _stages(took: Mapping[str, float], latency_ms: int) -> list[dict[str, Any]]:
+def _list_stages(took: Mapping[str, float], latency_ms: int) -> list[dict[str, Any]]:
     """Bars in percent of the longest time; stages within stages are not told apart, so none is stacked."""
     longest = max([float(latency_ms), *took.values(), 1.0])
     return [
-        {"name": told(name), "ms": cells.milliseconds(ms), "width": round(100 * ms / longest, 1)}
+        {"name": humanize(name), "ms": cells.format_milliseconds(ms), "width": round(100 * ms / longest, 1)}
         for name, ms in [*sort_stages(took).items(), ("in all", float(latency_ms))]
     ]
 
 
-def _uncited(explained: Explained) -> list[str]:
+def _list_uncited(explained: QueryDetails) -> list[str]:
     """The sentences without a marker, if some of the answer claim something."""
     response = explained.response
     if response is None or not response.verification.get("uncited"):
         return []
     wrong = [(one["answer_start"], one["answer_end"]) for one in response.contradicted]
     cited = [(one.answer_start, one.answer_end) for one in explained.citations]
-    return uncited_in(response.answer, [*cited, *wrong])
+    return find_uncited_sentences(response.answer, [*cited, *wrong])
 
 
 @admin.register(Query)
-class QueryAdmin(Unchangeable):
+class QueryAdmin(ReadOnlyAdmin):
     list_display = [
         "question", "outcome", "claims", "faithful", "relevant", "said", "latency", "face", "by_model",
         "from_cache", "asked_at",
@@ -168,56 +168,60 @@ class QueryAdmin(Unchangeable):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         extra = dict(extra_context or {})
-        if (query_id := as_id(object_id)) and self.has_view_permission(request):
+        if (query_id := parse_id_or_none(object_id)) and self.has_view_permission(request):
             row = Query.objects.filter(pk=query_id).exists()
-            extra |= page_of(get_query(query_id, access=FULL)) if row else {}
+            extra |= build_page(get_query(query_id, access=FULL)) if row else {}
         return super().change_view(request, object_id, form_url, extra)
 
     def quality_view(self, request: HttpRequest) -> HttpResponse:
         """Charts over the last days."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        context = {**self.admin_site.each_context(request), **quality(request.GET), "opts": self.opts}
+        context = {
+            **self.admin_site.each_context(request),
+            **build_quality_page(request.GET),
+            "opts": self.opts,
+        }
         context |= {"title": "Quality over time", "media": self.media}
         return TemplateResponse(request, "admin/rag/query/quality.html", context)
 
     @admin.display(description="question")
     def question(self, row: Query) -> str:
-        return cells.short(row.original_query)
+        return cells.shorten(row.original_query)
 
     @admin.display(ordering="answered")
     def outcome(self, row: Query) -> str:
-        return cells.outcome(row)
+        return cells.format_outcome(row)
 
     @admin.display
     def claims(self, row: Query) -> str:
-        return cells.states(getattr(row, "response", None))
+        return cells.format_states(getattr(row, "response", None))
 
     @admin.display(description="faithfulness", ordering="response__faithfulness_score")
     def faithful(self, row: Query) -> str:
-        return cells.faithfulness(getattr(row, "response", None))
+        return cells.format_faithfulness(getattr(row, "response", None))
 
     @admin.display(description="answers the question", ordering="response__answer_relevance")
     def relevant(self, row: Query) -> str:
-        return cells.relevance(getattr(row, "response", None))
+        return cells.format_relevance(getattr(row, "response", None))
 
     @admin.display(description="feedback")
     def said(self, row: Any) -> str:
-        return cells.ratings(row.thumbs_up, row.thumbs_down)
+        return cells.format_ratings(row.thumbs_up, row.thumbs_down)
 
     @admin.display(ordering="latency_ms")
     def latency(self, row: Query) -> str:
-        return format_html('<span class="kx-number">{}</span>', cells.milliseconds(row.latency_ms))
+        return format_html('<span class="kx-number">{}</span>', cells.format_milliseconds(row.latency_ms))
 
     @admin.display(description="model", ordering="response__model")
     def by_model(self, row: Query) -> str:
         response = getattr(row, "response", None)
-        return (response.model if response else "") or cells.NONE
+        return (response.model if response else "") or cells.EMPTY
 
     @admin.display(description="cached", ordering="cached")
     def from_cache(self, row: Query) -> str:
-        return "yes" if row.cached else cells.NONE
+        return "yes" if row.cached else cells.EMPTY
 
     @admin.display(description="asked", ordering="created_at")
     def asked_at(self, row: Query) -> str:
-        return cells.when(row.created_at)
+        return cells.format_time(row.created_at)

@@ -21,12 +21,12 @@ MOST_COLLECTIONS = 100
 FACES = ("platform", "query", "ask", "book", "replay")
 
 
-def told(word: str) -> str:
+def humanize(word: str) -> str:
     """`below_threshold` as people read it."""
     return word.replace("_", " ").lower()
 
 
-class Narrowing(admin.SimpleListFilter):
+class ConditionFilter(admin.SimpleListFilter):
     """options: name -> (label, condition)."""
 
     options: dict[str, tuple[str, Q]]
@@ -53,13 +53,13 @@ class WorstFilter(admin.SimpleListFilter):
         return chosen
 
 
-class OutcomeFilter(Narrowing):
+class OutcomeFilter(ConditionFilter):
     title = "outcome"
     parameter_name = "outcome"
     options = {
         "answered": ("Answered", Q(answered=True)),
         "none": ("Not answered", Q(answered=False, error="")),
-        **{one: (f"– {told(one)}", Q(answered=False, error="", reason=one)) for one in get_args(Reason)},
+        **{one: (f"– {humanize(one)}", Q(answered=False, error="", reason=one)) for one in get_args(Reason)},
         "failed": ("Failed", ~Q(error__in=("", CLIENT_LEFT))),
         "left": ("Client left", Q(error=CLIENT_LEFT)),
     }
@@ -69,33 +69,33 @@ def _count(state: str) -> Any:
     return Cast(KeyTextTransform(state, "response__verification"), IntegerField())
 
 
-def _some(state: str) -> Q:
+def _has_claims(state: str) -> Q:
     return Q(**{f"response__verification__{state}__gt": 0})
 
 
-class ClaimsFilter(Narrowing):
+class ClaimsFilter(ConditionFilter):
     """Answers of an earlier release, whose claims were not counted, are in none."""
 
     title = "claims"
     parameter_name = "claims"
     options = {
-        "contradicted": ("Some contradicted", _some("contradicted")),
-        "unverified": ("Some unverified", _some("unverified")),
+        "contradicted": ("Some contradicted", _has_claims("contradicted")),
+        "unverified": ("Some unverified", _has_claims("unverified")),
         "half": (
             "Half or more unverified",
-            _some("unverified")
+            _has_claims("unverified")
             & Q(GreaterThanOrEqual(_count("unverified"), _count("exact") + _count("supported"))),
         ),
-        "uncited": ("Some without a marker", _some("uncited")),
+        "uncited": ("Some without a marker", _has_claims("uncited")),
         "verified": (
             "All verified",
-            (_some("exact") | _some("supported"))
-            & ~(_some("contradicted") | _some("unverified") | _some("uncited")),
+            (_has_claims("exact") | _has_claims("supported"))
+            & ~(_has_claims("contradicted") | _has_claims("unverified") | _has_claims("uncited")),
         ),
     }
 
 
-class FaithfulnessFilter(Narrowing):
+class FaithfulnessFilter(ConditionFilter):
     title = "faithfulness"
     parameter_name = "faithfulness"
     options = {
@@ -109,7 +109,7 @@ class FaithfulnessFilter(Narrowing):
     }
 
 
-class RelevanceFilter(Narrowing):
+class RelevanceFilter(ConditionFilter):
     title = "answers the question"
     parameter_name = "answers"
     options = {
@@ -118,22 +118,22 @@ class RelevanceFilter(Narrowing):
     }
 
 
-def _said(**conditions: Any) -> Q:
+def _has_feedback(**conditions: Any) -> Q:
     return Q(Exists(Feedback.objects.filter(query=OuterRef("pk"), **conditions)))
 
 
-class RatingFilter(Narrowing):
+class RatingFilter(ConditionFilter):
     title = "feedback"
     parameter_name = "feedback"
     options = {
-        "down": ("Thumbs down", _said(rating="thumbs_down")),
-        "up": ("Thumbs up", _said(rating="thumbs_up")),
-        "comment": ("With a comment", _said(comment__gt="")),
-        "none": ("None", ~_said()),
+        "down": ("Thumbs down", _has_feedback(rating="thumbs_down")),
+        "up": ("Thumbs up", _has_feedback(rating="thumbs_up")),
+        "comment": ("With a comment", _has_feedback(comment__gt="")),
+        "none": ("None", ~_has_feedback()),
     }
 
 
-class LatencyFilter(Narrowing):
+class LatencyFilter(ConditionFilter):
     title = "latency"
     parameter_name = "latency"
     options = {
@@ -143,7 +143,7 @@ class LatencyFilter(Narrowing):
     }
 
 
-class FaceFilter(Narrowing):
+class FaceFilter(ConditionFilter):
     title = "route"
     parameter_name = "face"
     options = {name: (name, Q(face=name)) for name in FACES}
@@ -158,11 +158,11 @@ class QueryCollectionFilter(admin.SimpleListFilter):
         return [(str(id_), name) for id_, name in named]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        chosen = as_id(self.value())
+        chosen = parse_id_or_none(self.value())
         return queryset.filter(collection_ids__contains=[chosen]) if chosen else queryset
 
 
-def as_id(text: Any) -> UUID | None:
+def parse_id_or_none(text: Any) -> UUID | None:
     try:
         return UUID(str(text))
     except ValueError:

@@ -25,8 +25,8 @@ from rag.answering.parts import build_pipeline
 from rag.conversation import follow_ups
 from rag.deadlines import StageTimes, search_timeout, within_deadline
 from rag.history.query_counts import query_counts
-from rag.history.recorder import record
-from rag.history.records import CLIENT_LEFT, Record
+from rag.history.recorder import record_query
+from rag.history.records import CLIENT_LEFT, QueryRecord
 from rag.metrics import count_answer, count_failure
 from rag.types.answer import Answer, Citation, Event, Started
 from rag.types.question import Question
@@ -158,8 +158,8 @@ async def _finish(answer: Answer, caller: Caller, stages: StageTimes, *, cached:
         answer, caller.query_id, caller.conversation, cached=cached, latency_ms=caller.latency_ms, pages=pages
     )
     count_answer(answer, face=caller.face, cached=cached, latency_ms=result.latency_ms)
-    record(
-        Record(
+    record_query(
+        QueryRecord(
             caller.query_id, answer.question, answer, caller.face, result.latency_ms, caller.access.key_id,
             caller.conversation, cached, caller.replay_of, pages=pages,
         )
@@ -182,8 +182,8 @@ def _recording_failures(question: Question, caller: Caller) -> Iterator[None]:
 
 def _record_failure(code: str, question: Question, caller: Caller) -> None:
     count_failure(code, face=caller.face, latency_ms=caller.latency_ms)
-    record(
-        Record(
+    record_query(
+        QueryRecord(
             caller.query_id, question, None, caller.face, caller.latency_ms, caller.access.key_id,
             caller.conversation, replay_of=caller.replay_of, error=code,
         )

@@ -15,8 +15,8 @@ from knowlex.db.pool import Row, fetch_one
 from rag.answering.ask import AskResult, Caller, ask
 from rag.citations.numbering import FirstCited, number_citations
 from rag.history import recorder
-from rag.history.queries import UNWRITTEN, unknown_query
-from rag.history.recorder import flush_here, waits
+from rag.history.queries import NOT_WRITTEN_YET, query_not_found
+from rag.history.recorder import flush_current_loop, is_pending
 from rag.question_settings import restore_question
 from rag.types.question import Question
 from rag.types.retrieval import Passage
@@ -96,15 +96,15 @@ async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> ReplayRes
 
 
 async def _past(query_id: UUID, access: Access) -> Row:
-    await flush_here()
+    await flush_current_loop()
     parameters = {"id": query_id, "allowed": access.allowed, "key": access.key_id}
-    for left_s in recorder.looks(query_id):
+    for left_s in recorder.lookup_delays(query_id):
         if (row := await fetch_one(_PAST, parameters)) is not None:
             return row
-        if waits(query_id):
-            raise DatabaseUnavailable(UNWRITTEN, retry_after_s=2)
+        if is_pending(query_id):
+            raise DatabaseUnavailable(NOT_WRITTEN_YET, retry_after_s=2)
         await asyncio.sleep(left_s)
-    raise unknown_query(query_id)
+    raise query_not_found(query_id)
 
 
 def _compared(past: Row, asked: AskResult) -> ReplayResult:

@@ -19,7 +19,7 @@ from rag.conversation import rewriting
 from rag.conversation.carry_over import Turn, carry_over
 from rag.conversation.rewriting import CompletingModel, rewrite_by_model
 from rag.history import recorder
-from rag.history.recorder import flush_here
+from rag.history.recorder import flush_current_loop
 from rag.types.question import Question
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ async def stand_alone(question: Question, *, access: Access, conversation: str, 
 
 async def _history(access: Access, conversation: str, itself: UUID) -> list[Turn]:
     """Newest first."""
-    await flush_here()
+    await flush_current_loop()
     parameters: dict[str, Any] = {"conversation": conversation, "key": access.key_id, "itself": itself}
     turns = _TURNS.format(whose="q.key_id IS NULL" if access.key_id is None else "q.key_id = %(key)s::uuid")
     parameters |= {"allowed": access.allowed, "most": MOST_TURNS}
@@ -85,7 +85,7 @@ async def _was_just_begun(conversation: str) -> bool:
         begun = UUID(conversation)
     except ValueError:
         return False
-    for left_s in recorder.looks(begun):
+    for left_s in recorder.lookup_delays(begun):
         if await fetch_all(_WRITTEN, [begun]):
             return True
         await asyncio.sleep(left_s)

@@ -15,7 +15,7 @@ from knowlex.base.errors import Forbidden, InvalidInput, NotFound
 from knowlex.db.threads import with_retries
 from knowlex.web.pagination import After, Page, paged
 from rag.evaluation.configurations import Configuration
-from rag.evaluation.question_sets import by_position, get_set
+from rag.evaluation.question_sets import get_set, page_by_position
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 
 MAX_COLLECTIONS = 100
@@ -23,7 +23,7 @@ STATUSES = tuple(Evaluation.Status.values)
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class EvaluationDetails:
     """An evaluation with the names of what it reads."""
 
     run: Evaluation
@@ -37,7 +37,7 @@ def create_run(
     collections: Sequence[str],
     configurations: Sequence[Configuration],
     answers: bool,
-) -> Report:
+) -> EvaluationDetails:
     """A new run, to be taken by a worker.
 
     question_set: name or id. collections: names or ids; none means the set's own, or else `default`.
@@ -47,9 +47,9 @@ def create_run(
     for one in configurations:
         if model := one.settings.get("embedding_model"):
             catalog.find_model(model)
-    named = _named(collections, access)
+    named = _find_collections(collections, access)
     asked = get_set(question_set, access=access)
-    read = named or [_own_collection(asked, access)]
+    read = named or [_collection_of_set(asked, access)]
     run = Evaluation(
         question_set=asked,
         collection_ids=[one.id for one in read],
@@ -63,27 +63,27 @@ def create_run(
     except IntegrityError as exc:
         if not Evaluation.objects.filter(id=run.id).exists():  # else only the answer to our COMMIT was lost
             raise NotFound("Question set not found.", details={"field": "question_set"}) from exc
-    return Report(run, tuple(read))
+    return EvaluationDetails(run, tuple(read))
 
 
-def get_run(run_id: UUID, *, access: Access) -> Report:
+def get_run(run_id: UUID, *, access: Access) -> EvaluationDetails:
     """Raises NotFound, also for one that the caller may not see."""
     rows = Evaluation.objects.allowed_to(access).select_related("question_set")
     run = with_retries(rows.filter(id=run_id).first)
     if run is None:
         raise NotFound(f"Evaluation not found: {run_id}")
-    return _reports([run])[0]
+    return _with_collections([run])[0]
 
 
 def list_runs(
     *, access: Access, page: Page, set_id: UUID | None = None, status: str = ""
-) -> tuple[list[Report], After | None]:
+) -> tuple[list[EvaluationDetails], After | None]:
     """One page of those that the caller may see, without their results; two statements."""
     rows = Evaluation.objects.allowed_to(access).select_related("question_set")
     rows = rows if set_id is None else rows.filter(question_set=set_id)
     rows = rows.filter(status=status) if status else rows
     found, after = with_retries(lambda: paged(rows, page))
-    return _reports(found), after
+    return _with_collections(found), after
 
 
 def delete_run(run_id: UUID, *, access: Access) -> None:
@@ -108,7 +108,7 @@ def list_results(
     if failing:
         below = results.filter(**{f"values__{failing}__lt": 1}).values("position")
         positions = positions.filter(position__in=below)
-    asked, after = by_position(positions, page)
+    asked, after = page_by_position(positions, page)
     rows = results.filter(position__in=[one.position for one in asked])
     if configuration is not None:
         rows = rows.filter(configuration=configuration)
@@ -128,7 +128,7 @@ def _store(run: Evaluation) -> None:
     run.save(force_insert=True)
 
 
-def _named(names: Sequence[str], access: Access) -> list[Collection]:
+def _find_collections(names: Sequence[str], access: Access) -> list[Collection]:
     if len(names) > MAX_COLLECTIONS:
         raise InvalidInput(f"collections must be at most {MAX_COLLECTIONS}.", field="collections")
     try:
@@ -138,13 +138,15 @@ def _named(names: Sequence[str], access: Access) -> list[Collection]:
         raise
 
 
-def _own_collection(asked: QuestionSet, access: Access) -> Collection:
+def _collection_of_set(asked: QuestionSet, access: Access) -> Collection:
     if asked.collection_id is None:
         return find_collection(None, access=access)
     return get_collection(asked.collection_id, access=access)
 
 
-def _reports(runs: Sequence[Evaluation]) -> list[Report]:
+def _with_collections(runs: Sequence[Evaluation]) -> list[EvaluationDetails]:
     wanted = {id_ for run in runs for id_ in run.collection_ids}
     held = with_retries(lambda: Collection.objects.in_bulk(list(wanted))) if wanted else {}
-    return [Report(run, tuple(held[id_] for id_ in run.collection_ids if id_ in held)) for run in runs]
+    return [
+        EvaluationDetails(run, tuple(held[id_] for id_ in run.collection_ids if id_ in held)) for run in runs
+    ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class GradedRanking:
     """gains: the grade of each result in order, 0 for an irrelevant one; each target has its grade once.
 
     ideal: the grades of all targets, best first: what a perfect ranking would begin with. Where only the
@@ -26,12 +26,12 @@ class Ranked:
         return next((rank for rank, gain in enumerate(self.gains, start=1) if gain > 0), 0)
 
 
-def hit(ranked: Ranked, k: int) -> float:
+def hit(ranked: GradedRanking, k: int) -> float:
     """hit@k (success@k): 1 if one of the first k results is relevant, else 0."""
     return float(0 < ranked.rank <= k)
 
 
-def recall(ranked: Ranked, k: int) -> float:
+def recall(ranked: GradedRanking, k: int) -> float:
     """recall@k: share of the relevant targets that stand among the first k results.
 
     |relevant ∩ first k| / |relevant|; equals hit@k where there is one target. 0 without any target.
@@ -41,7 +41,7 @@ def recall(ranked: Ranked, k: int) -> float:
     return found / len(ranked.ideal) if ranked.ideal else 0.0
 
 
-def reciprocal_rank(ranked: Ranked, k: int = 10) -> float:
+def reciprocal_rank(ranked: GradedRanking, k: int = 10) -> float:
     """RR@k: 1 / rank of the first relevant result, 0 if it comes after k; its mean is MRR@k.
 
     Source: Voorhees, The TREC-8 Question Answering Track Report, 1999.
@@ -49,7 +49,7 @@ def reciprocal_rank(ranked: Ranked, k: int = 10) -> float:
     return 1 / ranked.rank if hit(ranked, k) else 0.0
 
 
-def ndcg(ranked: Ranked, k: int = 10) -> float:
+def ndcg(ranked: GradedRanking, k: int = 10) -> float:
     """nDCG@k: DCG of the ranking over DCG of the ideal one; DCG@k = sum of grade / log2(1 + rank).
 
     With grades themselves as gains, as trec_eval and BEIR take them, not 2^grade - 1.

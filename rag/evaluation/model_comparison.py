@@ -12,9 +12,9 @@ from knowlex.base.errors import InvalidInput
 from knowlex.runtime.components import component
 from rag.answering import parts, services
 from rag.evaluation import metrics
-from rag.evaluation.question_files import read_lines
-from rag.evaluation.question_sets import all_cases, get_set
-from rag.evaluation.scoring import ranked
+from rag.evaluation.question_files import parse_lines
+from rag.evaluation.question_sets import get_set, iterate_cases
+from rag.evaluation.scoring import grade_passages
 from rag.evaluation.types import Case
 from rag.protocols import Reranker, Retriever
 from rag.types.question import Mode, Question
@@ -54,9 +54,9 @@ def read_cases(name: str) -> list[Case]:
     path = Path(name)
     if path.is_file():
         with path.open("rb") as lines:
-            cases = list(read_lines(lines))
+            cases = list(parse_lines(lines))
     else:
-        cases = list(all_cases(get_set(name, access=FULL)))
+        cases = list(iterate_cases(get_set(name, access=FULL)))
     asked = [case for case in cases if case.answerable]
     if not asked:
         raise InvalidInput(f"{name} holds no answerable question.")
@@ -72,7 +72,7 @@ async def figures(
     """
     base = await services.make_question("?", access=FULL, collections=collections, top_k=DEPTH)
     retrievers = [parts.build_retriever(model_id=model.pk) for model in models]
-    rankings: list[list[metrics.Ranked]] = [[] for _ in models]
+    rankings: list[list[metrics.GradedRanking]] = [[] for _ in models]
     took: list[list[float]] = [[] for _ in models]
     anything = False
     for case in cases:
@@ -81,7 +81,7 @@ async def figures(
             started = time.perf_counter()
             found = await _passages(retriever, question)
             took[place].append((time.perf_counter() - started) * 1000)
-            rankings[place].append(ranked(case, found))
+            rankings[place].append(grade_passages(case, found))
             anything = anything or bool(found)
     if not anything:
         raise InvalidInput(f"Nothing was found in {', '.join(collections) or 'default'}: is it empty?")
@@ -95,7 +95,7 @@ async def _passages(retriever: Retriever, question: Question) -> Sequence[Passag
     return found.passages[:DEPTH]
 
 
-def _figures(rankings: Sequence[metrics.Ranked], took: Sequence[float]) -> Figures:
+def _figures(rankings: Sequence[metrics.GradedRanking], took: Sequence[float]) -> Figures:
     def mean(values: Any) -> float:
         return metrics.mean(values) or 0.0
 

@@ -11,24 +11,24 @@ from uuid import UUID
 
 from rag.evaluation.metrics import hit, ndcg, recall, reciprocal_rank
 from rag.evaluation.scoring import (
-    cited_documents,
-    document_rank,
+    find_document_rank,
+    first_passages,
+    grade_passages,
+    has_right_page,
+    is_correct,
     is_expected,
     is_relevant,
-    is_right,
-    page_is_right,
-    ranked,
 )
-from rag.evaluation.text_matching import without_citations
+from rag.evaluation.text_matching import strip_citations
 from rag.evaluation.types import Case
 from rag.types.answer import EXTRACTIVE, Answer
 from rag.types.claims import faithfulness
 from rag.types.retrieval import Passage
 
-SHOWN = 10
+MAX_SHOWN = 10
 MAX_ANSWER_CHARS = 5000
 HITS, RECALLS = (1, 3, 5, 10), (5, 10)
-RETRIEVAL = (
+RETRIEVAL_METRICS = (
     *(f"hit@{k}" for k in HITS),
     *(f"recall@{k}" for k in RECALLS),
     "mrr@10",
@@ -36,7 +36,7 @@ RETRIEVAL = (
     "doc_hit@1",
     "doc_hit@5",
 )
-ANSWERS = (
+ANSWER_METRICS = (
     "answer_accuracy",
     "answer_accuracy_when_answered",
     "abstention_on_unanswerable",
@@ -74,18 +74,18 @@ class Outcome:
     error: str = ""
 
 
-def of_passages(case: Case, passages: Sequence[Passage], latency_ms: float) -> Outcome:
+def measure_search(case: Case, passages: Sequence[Passage], latency_ms: float) -> Outcome:
     """Of a search. The latency is that of the whole call."""
     truths = [case.answerable and is_relevant(case, passage) for passage in passages]
     return Outcome(
-        values=_retrieval(case, passages) if case.answerable else {},
-        judged=_judged(passages, truths),
-        found=[_shown(p, truth) for p, truth in zip(passages[:SHOWN], truths, strict=False)],
+        values=_measure_retrieval(case, passages) if case.answerable else {},
+        judged=_best_judged(passages, truths),
+        found=[_describe_passage(p, truth) for p, truth in zip(passages[:MAX_SHOWN], truths, strict=False)],
         latency_ms=round(latency_ms, 3),
     )
 
 
-def of_answer(
+def measure_answer(
     case: Case,
     answer: Answer,
     passages: Sequence[Passage],
@@ -93,13 +93,13 @@ def of_answer(
     relevance: float | None = None,
 ) -> Outcome:
     """Of a search and what was answered from it. relevance: of the answer, see rag.relevance.answers."""
-    searched = of_passages(case, passages, latency_ms)
+    searched = measure_search(case, passages, latency_ms)
     cited = [answer.context[n - 1] for n in answer.cited]
     return Outcome(
         values={
             **searched.values,
-            **_answering(case, answer, cited),
-            **_claims(answer),
+            **_measure_answering(case, answer, cited),
+            **_measure_claims(answer),
             **({} if relevance is None else {"answer_relevance": relevance}),
         },
         judged=searched.judged,
@@ -111,32 +111,32 @@ def of_answer(
     )
 
 
-def _retrieval(case: Case, passages: Sequence[Passage]) -> dict[str, float]:
-    ranking = ranked(case, passages)
+def _measure_retrieval(case: Case, passages: Sequence[Passage]) -> dict[str, float]:
+    ranking = grade_passages(case, passages)
     values = {f"hit@{k}": hit(ranking, k) for k in HITS}
     values |= {f"recall@{k}": recall(ranking, k) for k in RECALLS}
     values |= {"mrr@10": reciprocal_rank(ranking, 10), "ndcg@10": ndcg(ranking, 10)}
     if case.document or case.relevant:
-        place = document_rank(case, passages)
+        place = find_document_rank(case, passages)
         values |= {f"doc_hit@{k}": float(0 < place <= k) for k in (1, 5)}
     return values
 
 
-def _answering(case: Case, answer: Answer, cited: Sequence[Passage]) -> dict[str, float]:
+def _measure_answering(case: Case, answer: Answer, cited: Sequence[Passage]) -> dict[str, float]:
     if not case.answerable:
         return {"abstention_on_unanswerable": float(not answer.answered)}
     values = {"false_abstention": float(not answer.answered)}
     if case.answers:
-        values["answer_accuracy"] = float(answer.answered and is_right(case, answer.text))
+        values["answer_accuracy"] = float(answer.answered and is_correct(case, answer.text))
     if answer.answered:
-        values["answer_words"] = float(len(without_citations(answer.text).split()))
+        values["answer_words"] = float(len(strip_citations(answer.text).split()))
         if case.answers:
             values["answer_accuracy_when_answered"] = values["answer_accuracy"]
-        values |= _citing(case, cited)
+        values |= _measure_citations(case, cited)
     return values
 
 
-def _claims(answer: Answer) -> dict[str, float]:
+def _measure_claims(answer: Answer) -> dict[str, float]:
     """Shares of what the answer claims; verified: exact or supported. Of an answer in a model's words only:
     one that quotes its passages is verified by construction.
     """
@@ -154,9 +154,9 @@ def _claims(answer: Answer) -> dict[str, float]:
     }
 
 
-def _citing(case: Case, cited: Sequence[Passage]) -> dict[str, float]:
+def _measure_citations(case: Case, cited: Sequence[Passage]) -> dict[str, float]:
     """Of documents, each counting once: precision is the right one's share of those that are cited."""
-    documents = cited_documents(cited)
+    documents = first_passages(cited)
     if not documents or not (case.document or case.relevant):
         return {}
     right = [is_expected(case, passage) for passage in documents]
@@ -165,16 +165,16 @@ def _citing(case: Case, cited: Sequence[Passage]) -> dict[str, float]:
         "gold_doc_first": float(right[0]),
         "citation_precision": sum(right) / len(right),
     }
-    page = page_is_right(case, documents)
+    page = has_right_page(case, documents)
     return values if page is None else {**values, "page_right": float(page)}
 
 
-def _judged(passages: Sequence[Passage], truths: Sequence[bool]) -> list[tuple[float, bool]]:
+def _best_judged(passages: Sequence[Passage], truths: Sequence[bool]) -> list[tuple[float, bool]]:
     told = [(passage.relevance, truth) for passage, truth in zip(passages, truths, strict=True)]
     return [max(told, key=lambda pair: pair[0])] if told else []
 
 
-def _shown(passage: Passage, relevant: bool) -> dict[str, Any]:
+def _describe_passage(passage: Passage, relevant: bool) -> dict[str, Any]:
     return {
         "chunk_id": str(passage.chunk_id),
         "document_id": str(passage.document_id),

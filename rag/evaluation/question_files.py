@@ -13,7 +13,7 @@ MAX_ANSWERS, MAX_PAGES, MAX_TAGS, MAX_GRADES = 50, 200, 50, 2000
 MAX_PAGE, MAX_GRADE, MAX_NUMBER = 1_000_000, 1000, 1e100
 
 # Other names by which the same fields go: of BEIR, SQuAD and their kin.
-NAMES: Final = {
+FIELD_NAMES: Final = {
     "id": ("id", "_id", "key"),
     "question": ("question", "query", "text"),
     "answers": ("answers", "answer"),
@@ -35,7 +35,7 @@ _KINDS = {"answerable": True, "unanswerable": False}
 _TYPES = ("", "span", "number", "long")
 
 
-def read_case(given: Mapping[str, Any], default_key: str) -> Case:
+def parse_case(given: Mapping[str, Any], default_key: str) -> Case:
     """Raises InvalidInput, naming the field."""
     fields = _Fields(given)
     case = Case(
@@ -56,10 +56,10 @@ def read_case(given: Mapping[str, Any], default_key: str) -> Case:
         tags=fields.texts("tags", MAX_TAGS, MAX_KEY),
         metadata=fields.metadata(),
     )
-    return _sensible(case)
+    return _check_case(case)
 
 
-def _sensible(case: Case) -> Case:
+def _check_case(case: Case) -> Case:
     if not case.answerable and (case.answers or case.relevant):
         field = "answers" if case.answers else "relevant"
         raise InvalidInput(f"a question that cannot be answered has no {field}.", field=field)
@@ -78,7 +78,7 @@ class _Fields:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
-        self._found = {field: self._named(names) for field, names in NAMES.items()}
+        self._found = {field: self._named(names) for field, names in FIELD_NAMES.items()}
         self._used = {name for name, _ in self._found.values()}
 
     def _named(self, names: tuple[str, ...]) -> tuple[str, Any]:
@@ -190,20 +190,20 @@ MAX_QUESTIONS = 10_000
 MAX_LINE_BYTES = 256 * 1024
 
 
-def read_lines(lines: Iterable[bytes]) -> Iterator[Case]:
+def parse_lines(lines: Iterable[bytes]) -> Iterator[Case]:
     """The questions in order; blank lines count as lines only.
 
     Raises InvalidInput; its `details` name the `line` (from 1) and, where there is one, the `field`.
     """
-    return _checked((number, _parsed(line, number)) for number, line in _told(lines))
+    return _parse_cases((number, _parse_line(line, number)) for number, line in _number_lines(lines))
 
 
-def read_objects(objects: Iterable[Any]) -> Iterator[Case]:
+def parse_objects(objects: Iterable[Any]) -> Iterator[Case]:
     """The same of parsed JSON values; `line` is the place in the list, from 1."""
-    return _checked(enumerate(objects, start=1))
+    return _parse_cases(enumerate(objects, start=1))
 
 
-def write_line(case: Case) -> dict[str, Any]:
+def case_to_json(case: Case) -> dict[str, Any]:
     """The question as an object that `read_objects` reads back as the same; what is empty is left out."""
     fields: dict[str, Any] = {
         "id": case.key,
@@ -226,43 +226,43 @@ def write_line(case: Case) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in ("", [], {})}
 
 
-def _told(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+def _number_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     for number, line in enumerate(lines, start=1):
         if len(line) > MAX_LINE_BYTES:
-            raise _bad(number, None, f"is longer than {MAX_LINE_BYTES // 1024} KB.")
+            raise _line_error(number, None, f"is longer than {MAX_LINE_BYTES // 1024} KB.")
         line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         if line.strip():
             yield number, line
 
 
-def _parsed(line: bytes, number: int) -> Any:
+def _parse_line(line: bytes, number: int) -> Any:
     try:
         return parse_json(line)
     except InvalidInput as exc:
         reason = exc.message.replace("Request body ", "").replace(" (line 1, column", " (column")
-        raise _bad(number, exc.field, reason) from None
+        raise _line_error(number, exc.field, reason) from None
 
 
-def _checked(objects: Iterable[tuple[int, Any]]) -> Iterator[Case]:
+def _parse_cases(objects: Iterable[tuple[int, Any]]) -> Iterator[Case]:
     seen: dict[str, int] = {}
     for number, value in objects:
         if len(seen) == MAX_QUESTIONS:
-            raise _bad(number, None, f"is one too many: a set has at most {MAX_QUESTIONS} questions.")
+            raise _line_error(number, None, f"is one too many: a set has at most {MAX_QUESTIONS} questions.")
         if not isinstance(value, dict):
-            raise _bad(number, None, "is not a JSON object.")
+            raise _line_error(number, None, "is not a JSON object.")
         try:
-            case = read_case(value, str(number))
+            case = parse_case(value, str(number))
         except InvalidInput as exc:
-            raise _bad(number, exc.field, exc.message) from None
+            raise _line_error(number, exc.field, exc.message) from None
         if case.key in seen:
-            raise _bad(number, "id", f"has the id of line {seen[case.key]}, {case.key[:80]!r}.")
+            raise _line_error(number, "id", f"has the id of line {seen[case.key]}, {case.key[:80]!r}.")
         seen[case.key] = number
         yield case
     if not seen:
         raise InvalidInput("There is no question in it.", field="questions")
 
 
-def _bad(number: int, field: str | None, reason: str) -> InvalidInput:
+def _line_error(number: int, field: str | None, reason: str) -> InvalidInput:
     error = InvalidInput(f"Line {number}: {reason}" if field else f"Line {number} {reason}", field=field)
     error.details["line"] = number
     return error

@@ -41,7 +41,7 @@ def create_set(
     Raises Duplicate, InvalidInput, NotFound, Forbidden, DatabaseUnavailable.
     """
     access.require("write")
-    made = QuestionSet(name=checked_name(name), description=_checked_description(description))
+    made = QuestionSet(name=check_name(name), description=_check_description(description))
     made.collection = _collection(collection, access)
     held = list(cases)  # 10,000 at most; no transaction stays open while a body is read
     try:
@@ -82,23 +82,23 @@ def delete_set(set_id: UUID, *, access: Access) -> int:
 
 def list_questions(found: QuestionSet, *, page: Page) -> tuple[list[Case], After | None]:
     """One page of its questions, sorted by `position`."""
-    rows, after = by_position(SetQuestion.objects.filter(question_set=found), page)
-    return [_case(row) for row in rows], after
+    rows, after = page_by_position(SetQuestion.objects.filter(question_set=found), page)
+    return [_build_case(row) for row in rows], after
 
 
-def cases_of(set_id: UUID, *, start: int = 0, limit: int | None = None) -> list[Case]:
+def fetch_cases(set_id: UUID, *, start: int = 0, limit: int | None = None) -> list[Case]:
     """Questions in their order, from the position `start` on."""
     rows = SetQuestion.objects.filter(question_set=set_id, position__gte=start).order_by("position")
-    return [_case(row) for row in with_retries(lambda: list(rows if limit is None else rows[:limit]))]
+    return [_build_case(row) for row in with_retries(lambda: list(rows if limit is None else rows[:limit]))]
 
 
-def all_cases(question_set: QuestionSet) -> Iterator[Case]:
+def iterate_cases(question_set: QuestionSet) -> Iterator[Case]:
     """The same for all of them, some hundreds at a time."""
     for start in range(0, question_set.question_count, ROWS_PER_INSERT):
-        yield from cases_of(question_set.id, start=start, limit=ROWS_PER_INSERT)
+        yield from fetch_cases(question_set.id, start=start, limit=ROWS_PER_INSERT)
 
 
-def by_position(rows: QuerySet[M], page: Page) -> tuple[list[M], After | None]:
+def page_by_position(rows: QuerySet[M], page: Page) -> tuple[list[M], After | None]:
     """As `paged`, for rows that their `position` alone puts in order."""
     if page.after is not None:
         rows = rows.filter(**{f"position__{'lt' if page.descending else 'gt'}": page.after[0]})
@@ -108,7 +108,7 @@ def by_position(rows: QuerySet[M], page: Page) -> tuple[list[M], After | None]:
     return found[: page.limit], None if last is None else (last.position, UUID(int=0))
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """The name without white space around it. Raises InvalidInput."""
     name = check_storable(name, "name").strip()
     if not 0 < len(name) <= MAX_NAME or is_blank(name):
@@ -120,7 +120,7 @@ def checked_name(name: str) -> str:
     raise InvalidInput("name must not look like a UUID.", field="name")
 
 
-def _checked_description(text: str) -> str:
+def _check_description(text: str) -> str:
     if len(check_storable(text, "description")) > MAX_DESCRIPTION:
         raise InvalidInput(f"description must be at most {MAX_DESCRIPTION} characters.", field="description")
     return text
@@ -152,6 +152,6 @@ def _columns(case: Case) -> dict[str, object]:
     return columns | {name: list(columns[name]) for name in _TUPLES}
 
 
-def _case(row: SetQuestion) -> Case:
+def _build_case(row: SetQuestion) -> Case:
     values: dict[str, Any] = {name: getattr(row, name) for name in _FIELDS}
     return Case(**values | {name: tuple(values[name]) for name in _TUPLES})

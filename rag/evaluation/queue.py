@@ -15,7 +15,7 @@ from rag.evaluation.outcomes import Outcome
 from rag.models import Evaluation
 
 MAX_ATTEMPTS = 5
-MOST_DUE = 1000
+MAX_DUE = 1000
 GAVE_UP = f"The worker ended without a result {MAX_ATTEMPTS} times at the same question."
 
 RUNS = LeaseQueue(
@@ -64,7 +64,7 @@ def give_up_hopeless() -> None:
 
 def count_due() -> int:
     """Count the evaluations that nobody holds, up to MOST_DUE."""
-    return RUNS.count_unheld(limit=MOST_DUE)
+    return RUNS.count_unheld(limit=MAX_DUE)
 
 
 def renew(evaluation_id: UUID, lease: UUID) -> None:

@@ -21,11 +21,11 @@ from rag.answering import lifecycle, parts
 from rag.answering.pipeline import Pipeline
 from rag.evaluation import queue
 from rag.evaluation.configurations import Configuration
-from rag.evaluation.outcomes import Outcome, of_answer, of_passages
-from rag.evaluation.question_sets import cases_of
-from rag.evaluation.summary import Summary, differences, summarise
+from rag.evaluation.outcomes import Outcome, measure_answer, measure_search
+from rag.evaluation.question_sets import fetch_cases
+from rag.evaluation.summary import Summary, compare_outcomes, summarise
 from rag.evaluation.types import Case
-from rag.history.claims import answer_relevances, cited_by, claims_in
+from rag.history.claims import collect_citations, compute_answer_relevances, group_claims
 from rag.models import Evaluation, EvaluationResult
 from rag.types.answer import Answer
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
 
 
-class Asker:
+class CaseRunner:
     """answers: whether answers are written, too, which may cost calls of a chat model.
 
     Made outside an event loop. Raises NotFound (an embedding model), DatabaseUnavailable.
@@ -42,7 +42,7 @@ class Asker:
     def __init__(
         self, configurations: Sequence[Configuration], collection_ids: Sequence[UUID], *, answers: bool
     ) -> None:
-        self._pipelines = [(one, parts.build_pipeline(**_options(one))) for one in configurations]
+        self._pipelines = [(one, parts.build_pipeline(**_retriever_options(one))) for one in configurations]
         self._collection_ids, self._answers = collection_ids, answers
         self._warm = False
 
@@ -67,10 +67,10 @@ class Asker:
             if answers:
                 answer = await pipeline.answer(question)
                 took_ms = _ms_since(started)
-                relevance = await asyncio.to_thread(_relevance, case.question, answer)
-                return of_answer(case, answer, answer.passages, took_ms, relevance)
+                relevance = await asyncio.to_thread(_measure_relevance, case.question, answer)
+                return measure_answer(case, answer, answer.passages, took_ms, relevance)
             found = await pipeline.search(question)
-            return of_passages(case, found.passages, _ms_since(started))
+            return measure_search(case, found.passages, _ms_since(started))
         except DatabaseUnavailable:
             raise
         except KnowlexError as exc:
@@ -78,16 +78,16 @@ class Asker:
             return Outcome(error=exc.message[:MAX_ERROR_CHARS])
 
 
-def _relevance(question: str, answer: Answer) -> float | None:
+def _measure_relevance(question: str, answer: Answer) -> float | None:
     """Whether the answer answers the question, as for every stored one."""
-    said = [claim.said() for claim in claims_in(answer.text, cited_by(answer))]
+    said = [claim.said() for claim in group_claims(answer.text, collect_citations(answer))]
     try:
-        return answer_relevances([(question, said)])[0]
+        return compute_answer_relevances([(question, said)])[0]
     finally:
         release_connection()
 
 
-def _options(configuration: Configuration) -> dict[str, Any]:
+def _retriever_options(configuration: Configuration) -> dict[str, Any]:
     options = configuration.retriever
     if "embedding_model" in options:
         options["model_id"] = catalog.find_model(options.pop("embedding_model")).pk
@@ -135,7 +135,7 @@ class _Turn:
         run = self._evaluation
         try:
             configurations = [Configuration(**one) for one in run.configurations]
-            asker = Asker(configurations, run.collection_ids, answers=run.answers)
+            asker = CaseRunner(configurations, run.collection_ids, answers=run.answers)
             while run.done < run.total and time.monotonic() < self._ends:
                 self._ask_some(asker)
             if run.done < run.total:
@@ -156,15 +156,15 @@ class _Turn:
         with suppress(LeaseLost):
             with_retries(lambda: queue.end(self._evaluation.id, self._lease, error=error, summary=None))
 
-    def _ask_some(self, asker: Asker) -> None:
+    def _ask_some(self, asker: CaseRunner) -> None:
         """Some questions, stored in one transaction."""
-        cases = cases_of(self._evaluation.question_set_id, start=self._evaluation.done, limit=BATCH)
+        cases = fetch_cases(self._evaluation.question_set_id, start=self._evaluation.done, limit=BATCH)
         release_connection()
         found = asyncio.run(self._asked(asker, cases))
         with_retries(lambda: self._store(found))
         self._evaluation.done += len(found)
 
-    async def _asked(self, asker: Asker, cases: list[Case]) -> list[list[Outcome]]:
+    async def _asked(self, asker: CaseRunner, cases: list[Case]) -> list[list[Outcome]]:
         """At least one, and what else there is time for."""
         found: list[list[Outcome]] = []
         until = min(self._ends, time.monotonic() + STORED_EVERY_S)
@@ -197,22 +197,22 @@ class _Turn:
 
     def _end(self) -> None:
         run = self._evaluation
-        outcomes = with_retries(lambda: [_outcomes(run.id, n) for n in range(len(run.configurations))])
+        outcomes = with_retries(lambda: [_load_outcomes(run.id, n) for n in range(len(run.configurations))])
         errors = [one.error for each in outcomes for one in each]
         failed = f"No question could be asked. {errors[0]}" if errors and all(errors) else ""
-        summary = summary_of(outcomes)
+        summary = summarise_run(outcomes)
         with_retries(lambda: queue.end(run.id, self._lease, error=failed, summary=summary))
 
 
-def summary_of(outcomes: list[list[Outcome]]) -> Summary:
+def summarise_run(outcomes: list[list[Outcome]]) -> Summary:
     """{"configurations": [...], "differences": {...} or None}, of the outcomes of each configuration."""
     return {
         "configurations": [summarise(each) for each in outcomes],
-        "differences": differences(*outcomes) if len(outcomes) == 2 else None,
+        "differences": compare_outcomes(*outcomes) if len(outcomes) == 2 else None,
     }
 
 
-def _outcomes(evaluation_id: UUID, configuration: int) -> list[Outcome]:
+def _load_outcomes(evaluation_id: UUID, configuration: int) -> list[Outcome]:
     """In the order of the questions, without their texts."""
     rows = EvaluationResult.objects.filter(evaluation=evaluation_id, configuration=configuration)
     names = ("values", "judged", "latency_ms", "error")

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from rag.evaluation.metrics import mean, percentile
-from rag.evaluation.outcomes import ANSWERS, RETRIEVAL, Outcome
+from rag.evaluation.outcomes import ANSWER_METRICS, RETRIEVAL_METRICS, Outcome
 from rag.relevance.reliability import Interval, bins, calibration_error, wilson
 
 RESAMPLES = 2000
@@ -18,7 +18,7 @@ LOWER_IS_BETTER: Final = frozenset(
         *("latency_p50_ms", "latency_p95_ms"),
     }
 )
-ORDER = (*RETRIEVAL, *ANSWERS)
+METRIC_ORDER = (*RETRIEVAL_METRICS, *ANSWER_METRICS)
 Summary = dict[str, Any]
 
 
@@ -30,16 +30,16 @@ def summarise(outcomes: Sequence[Outcome]) -> Summary:
     """
     well = [outcome for outcome in outcomes if not outcome.error]
     metrics: dict[str, Summary] = {}
-    for name in ORDER:
+    for name in METRIC_ORDER:
         if values := [outcome.values[name] for outcome in well if name in outcome.values]:
-            metrics[name] = _figure(values)
+            metrics[name] = _summarise_values(values)
     _add_balanced(metrics)
     latencies = [outcome.latency_ms for outcome in well if outcome.latency_ms is not None]
     for name, share in (("latency_p50_ms", 0.5), ("latency_p95_ms", 0.95)):
         if latencies:
             value = round(percentile(latencies, share) or 0.0, 2)
             metrics[name] = {"value": value, "low": None, "high": None, "n": len(latencies)}
-    told, true = _judged(well)
+    told, true = _collect_judged(well)
     return {
         "questions": len(outcomes),
         "errors": len(outcomes) - len(well),
@@ -49,28 +49,28 @@ def summarise(outcomes: Sequence[Outcome]) -> Summary:
     }
 
 
-def differences(first: Sequence[Outcome], second: Sequence[Outcome]) -> Summary:
+def compare_outcomes(first: Sequence[Outcome], second: Sequence[Outcome]) -> Summary:
     """Second minus first by metric, over the questions about which both say something, in their order.
 
     {name: {"difference", "low", "high", "better", "worse", "equal", "n"}}: a 95 % interval of a paired
     bootstrap, and how many questions the second does better, worse and equally well.
     """
     compared = {}
-    for name in ORDER:
+    for name in METRIC_ORDER:
         pairs = [
             (one.values[name], other.values[name])
             for one, other in zip(first, second, strict=True)
             if name in one.values and name in other.values
         ]
         if pairs:
-            compared[name] = _difference(pairs, -1 if name in LOWER_IS_BETTER else 1)
+            compared[name] = _summarise_pairs(pairs, -1 if name in LOWER_IS_BETTER else 1)
     times = [
         other.latency_ms - one.latency_ms
         for one, other in zip(first, second, strict=True)
         if one.latency_ms is not None and other.latency_ms is not None
     ]
     if times:
-        compared["latency_ms"] = _difference([(0.0, time) for time in times], -1)
+        compared["latency_ms"] = _summarise_pairs([(0.0, time) for time in times], -1)
     return compared
 
 
@@ -91,17 +91,17 @@ def bootstrap(values: Sequence[float]) -> Interval | None:
     return float(low), float(high)
 
 
-def _figure(values: Sequence[float]) -> Summary:
+def _summarise_values(values: Sequence[float]) -> Summary:
     shares = all(value in (0.0, 1.0) for value in values)
     interval = wilson(sum(values), len(values)) if shares else bootstrap(values)
-    return {"value": round(mean(values) or 0.0, 4), **_bounds(interval), "n": len(values)}
+    return {"value": round(mean(values) or 0.0, 4), **_round_bounds(interval), "n": len(values)}
 
 
-def _difference(pairs: Sequence[tuple[float, float]], sign: int) -> Summary:
+def _summarise_pairs(pairs: Sequence[tuple[float, float]], sign: int) -> Summary:
     steps = [other - one for one, other in pairs]
     return {
         "difference": round(mean(steps) or 0.0, 4),
-        **_bounds(bootstrap(steps)),
+        **_round_bounds(bootstrap(steps)),
         "better": sum(sign * step > 0 for step in steps),
         "worse": sum(sign * step < 0 for step in steps),
         "equal": sum(step == 0 for step in steps),
@@ -109,7 +109,7 @@ def _difference(pairs: Sequence[tuple[float, float]], sign: int) -> Summary:
     }
 
 
-def _bounds(interval: Interval | None) -> dict[str, float | None]:
+def _round_bounds(interval: Interval | None) -> dict[str, float | None]:
     low, high = interval or (None, None)
     return {"low": None if low is None else round(low, 4), "high": None if high is None else round(high, 4)}
 
@@ -122,6 +122,6 @@ def _add_balanced(metrics: dict[str, Summary]) -> None:
         metrics["balanced"] = {"value": value, "low": None, "high": None, "n": sum(one["n"] for one in both)}
 
 
-def _judged(outcomes: Sequence[Outcome]) -> tuple[list[float], list[bool]]:
+def _collect_judged(outcomes: Sequence[Outcome]) -> tuple[list[float], list[bool]]:
     pairs = [pair for outcome in outcomes for pair in outcome.judged]
     return [told for told, _ in pairs], [bool(true) for _, true in pairs]

@@ -29,7 +29,7 @@ _MAX_DIGITS = 300  # more than any double has before the point
 def fold(text: str) -> str:
     """NFKC, lower case, no combining marks; punctuation and symbols are single blanks."""
     text = unicodedata.normalize("NFKC", text).lower().replace("\u0640", "")
-    return " ".join("".join(_folded(_ALEF.sub("\u0627", text))).split())
+    return " ".join("".join(_fold_characters(_ALEF.sub("\u0627", text))).split())
 
 
 def squash(text: str) -> str:
@@ -37,7 +37,7 @@ def squash(text: str) -> str:
     return fold(text).replace(" ", "")
 
 
-def tokens(text: str, lang: str = "en") -> list[str]:
+def tokenize(text: str, lang: str = "en") -> list[str]:
     """Words without the language's articles (of English, where it has no list of its own)."""
     articles = ARTICLES.get(lang, ARTICLES["en"])
     found: list[str] = []
@@ -49,40 +49,40 @@ def tokens(text: str, lang: str = "en") -> list[str]:
     return found
 
 
-def contains(text: str, expected: str, lang: str = "en") -> bool:
+def contains_words(text: str, expected: str, lang: str = "en") -> bool:
     """Whether the expected words stand in the text one after the other."""
-    wanted = " ".join(tokens(expected, lang)) or fold(expected)
+    wanted = " ".join(tokenize(expected, lang)) or fold(expected)
     if not wanted:  # symbols only, such as the mark of a comment
         plain = expected.strip("` ")
         return bool(plain) and plain in text
-    found = " ".join(tokens(text, lang))
+    found = " ".join(tokenize(text, lang))
     if _CJK.search(expected):
         return wanted.replace(" ", "") in found.replace(" ", "")
     return f" {wanted} " in f" {found} "
 
 
-def without_citations(text: str) -> str:
+def strip_citations(text: str) -> str:
     return _CITATION.sub(" ", text)
 
 
-def numbers(text: str) -> list[float]:
+def parse_numbers(text: str) -> list[float]:
     """All figures, without their sign, thousands grouped by commas or not; markers `[n]` are none."""
     digits = (found.replace(",", "") for found in _NUMBER.findall(re.sub(r"\[\d+\]", " ", text)))
     return [abs(float(found)) for found in digits if len(found) <= _MAX_DIGITS]
 
 
-def is_among(wanted: float, figures: Iterable[float]) -> bool:
+def contains_number(wanted: float, figures: Iterable[float]) -> bool:
     """Within half a percent."""
     return any(abs(figure - wanted) <= max(_SAME_SHARE * wanted, 1e-9) for figure in figures)
 
 
-def shingles(text: str, size: int = 4) -> set[str]:
+def split_shingles(text: str, size: int = 4) -> set[str]:
     """All runs of so many words."""
     words = fold(text).split()
     return {" ".join(words[at : at + size]) for at in range(max(0, len(words) - size + 1))}
 
 
-def _folded(text: str) -> Iterable[str]:
+def _fold_characters(text: str) -> Iterable[str]:
     for char in text:
         category = unicodedata.category(char)
         if category not in ("Mn", "Cf"):

@@ -26,7 +26,7 @@ from knowlex.base.errors import EmbedderError, EmbedderUnavailable, SynthesisFai
 from knowlex.db.leases import LeaseQueue
 from knowlex.db.threads import execute, release_connection, with_retries
 from knowlex.runtime.components import component
-from rag.history.claims import Claimed, answer_relevances, cited_of, claims_in
+from rag.history.claims import CitedClaim, compute_answer_relevances, fetch_citations, group_claims
 from rag.protocols import AnswerReader
 from rag.types.answer import EXTRACTIVE
 from rag.types.claims import Opinion, Verdict, faithfulness
@@ -34,7 +34,7 @@ from rag.types.claims import Opinion, Verdict, faithfulness
 BATCH, TURN_S = 32, 3.0
 READ_BATCH = 4  # answers, where a model reads them
 MAX_ATTEMPTS = 6
-MOST_TURNS = 2  # at once: answering comes first
+MAX_TURNS = 2  # at once: answering comes first
 log = logging.getLogger(__name__)
 
 _UNREAD = "w.faithfulness_judged_at IS NULL AND w.answer <> ''"
@@ -90,7 +90,7 @@ _GIVE_BACK = f"""
 """  # noqa: S608
 
 
-class Answer(NamedTuple):
+class PendingAnswer(NamedTuple):
     """One that waits. counts: of its claims, by state. attempts: how often it was taken, now included."""
 
     query_id: UUID
@@ -101,7 +101,7 @@ class Answer(NamedTuple):
     attempts: int
 
 
-class Figures(NamedTuple):
+class AnswerScores(NamedTuple):
     """verdicts: by the positions of citations. done: nobody need look at the answer again."""
 
     faithfulness: float | None
@@ -110,73 +110,73 @@ class Figures(NamedTuple):
     done: bool
 
 
-def turns_due() -> int:
+def count_due_turns() -> int:
     """How many turns the answers that wait are worth, no more than should be taken at once."""
-    waiting = ANSWERS.count_unheld(limit=BATCH * MOST_TURNS)
+    waiting = ANSWERS.count_unheld(limit=BATCH * MAX_TURNS)
     return -(-waiting // BATCH)
 
 
-def judge_some() -> int:
+def judge_answers() -> int:
     """For some seconds, or until none waits; returns how many. Raises DatabaseUnavailable.
 
     Safe to call at any time and in several workers at once.
     """
     until, count = time.monotonic() + TURN_S, 0
-    while time.monotonic() < until and (answers := with_retries(_claimed)):
-        count += _judge(answers, until)
+    while time.monotonic() < until and (answers := with_retries(_claim_answers)):
+        count += _judge_batch(answers, until)
     return count
 
 
-def _claimed() -> list[Answer]:
+def _claim_answers() -> list[PendingAnswer]:
     """Some that nobody took yet, the oldest first; else one that ended its worker or its model was away."""
-    limit = BATCH if _reader() is None else READ_BATCH
+    limit = BATCH if _get_reader() is None else READ_BATCH
     fresh = execute(_CLAIM, {"least": 0, "most": 0, "limit": limit})
     if not fresh:
         ANSWERS.give_up_hopeless()
         fresh = execute(_CLAIM, {"least": 1, "most": MAX_ATTEMPTS - 1, "limit": 1})
     return [
-        Answer(id_, question, text, model, json.loads(counts), attempts)
+        PendingAnswer(id_, question, text, model, json.loads(counts), attempts)
         for id_, question, text, model, counts, attempts in fresh
     ]
 
 
-def _judge(answers: Sequence[Answer], until: float) -> int:
+def _judge_batch(answers: Sequence[PendingAnswer], until: float) -> int:
     """What there is time for, one at least; the others are given back."""
-    cited = with_retries(lambda: cited_of([one.query_id for one in answers]))
-    claims = [claims_in(one.text, cited[one.query_id]) for one in answers]
-    relevances, is_away = _relevances(answers, claims)
+    cited = with_retries(lambda: fetch_citations([one.query_id for one in answers]))
+    claims = [group_claims(one.text, cited[one.query_id]) for one in answers]
+    relevances, is_away = _compute_relevances(answers, claims)
     release_connection()
-    opinions = asyncio.run(_opinions(answers, claims, until))
+    opinions = asyncio.run(_ask_reader(answers, claims, until))
     found = [
-        _figures(*each, is_away=is_away) for each in zip(answers, claims, relevances, opinions, strict=False)
+        _score(*each, is_away=is_away) for each in zip(answers, claims, relevances, opinions, strict=False)
     ]
-    with_retries(lambda: execute(_STORE, _stored(answers, found)))
+    with_retries(lambda: execute(_STORE, _store_parameters(answers, found)))
     if left := [one.query_id for one in answers[len(found) :]]:
         with_retries(lambda: execute(_GIVE_BACK, [left]))
     return len(found)
 
 
-def _relevances(
-    answers: Sequence[Answer], claims: Sequence[Sequence[Claimed]]
+def _compute_relevances(
+    answers: Sequence[PendingAnswer], claims: Sequence[Sequence[CitedClaim]]
 ) -> tuple[list[float | None], bool]:
     """Without a model, and whether that is because the embedding model is away."""
     try:
         said = [[one.said() for one in those] for those in claims]
         questions = [one.question for one in answers]
-        return answer_relevances(list(zip(questions, said, strict=True))), False
+        return compute_answer_relevances(list(zip(questions, said, strict=True))), False
     except EmbedderError as exc:
         log.warning("answers are judged without vectors", extra={"reason": exc.message})
         return [None] * len(answers), isinstance(exc, EmbedderUnavailable)
 
 
-async def _opinions(
-    answers: Sequence[Answer], claims: Sequence[Sequence[Claimed]], until: float
+async def _ask_reader(
+    answers: Sequence[PendingAnswer], claims: Sequence[Sequence[CitedClaim]], until: float
 ) -> list[Opinion | None]:
     """Of as many answers as there was time for. None: the model is away, and the others go without it."""
-    reader, found = _reader(), list[Opinion | None]()
+    reader, found = _get_reader(), list[Opinion | None]()
     try:
         for answer, those in zip(answers, claims, strict=True):
-            found.append(await _opinion(reader, answer, those) if None not in found else None)
+            found.append(await _ask_reader_about(reader, answer, those) if None not in found else None)
             if time.monotonic() > until:
                 break
     finally:
@@ -185,7 +185,9 @@ async def _opinions(
     return found
 
 
-async def _opinion(reader: AnswerReader | None, answer: Answer, claims: Sequence[Claimed]) -> Opinion | None:
+async def _ask_reader_about(
+    reader: AnswerReader | None, answer: PendingAnswer, claims: Sequence[CitedClaim]
+) -> Opinion | None:
     unproved = [each for one in claims if one.is_unverified for each in one.unproved()]
     if reader is None or not unproved:
         return Opinion()
@@ -196,14 +198,14 @@ async def _opinion(reader: AnswerReader | None, answer: Answer, claims: Sequence
         return None
 
 
-def _figures(
-    answer: Answer,
-    claims: Sequence[Claimed],
+def _score(
+    answer: PendingAnswer,
+    claims: Sequence[CitedClaim],
     relevance: float | None,
     opinion: Opinion | None,
     *,
     is_away: bool,
-) -> Figures:
+) -> AnswerScores:
     is_away = is_away or opinion is None
     said = iter(opinion.verdicts if opinion else ())
     verdicts: dict[int, Verdict] = {}
@@ -216,20 +218,20 @@ def _figures(
     if opinion is not None and opinion.relevance is not None:
         relevance = opinion.relevance if relevance is None else (relevance + opinion.relevance) / 2
     score = None if answer.model == EXTRACTIVE else faithfulness(answer.counts, of_claims)
-    return Figures(score, relevance, verdicts, done=not is_away or answer.attempts >= MAX_ATTEMPTS)
+    return AnswerScores(score, relevance, verdicts, done=not is_away or answer.attempts >= MAX_ATTEMPTS)
 
 
 _BEST_FIRST: tuple[Verdict, ...] = ("supported", "contradicted", "unverified")
 
 
-def _stored(answers: Sequence[Answer], found: Sequence[Figures]) -> dict[str, Any]:
+def _store_parameters(answers: Sequence[PendingAnswer], found: Sequence[AnswerScores]) -> dict[str, Any]:
     ids = [one.query_id for one in answers[: len(found)]]
     read = [
         (id_, position, verdict)
         for id_, one in zip(ids, found, strict=True)
         for position, verdict in one.verdicts.items()
     ]
-    reader = _reader()
+    reader = _get_reader()
     return {
         "ids": ids,
         "scores": [one.faithfulness for one in found],
@@ -242,6 +244,6 @@ def _stored(answers: Sequence[Answer], found: Sequence[Figures]) -> dict[str, An
     }
 
 
-def _reader() -> AnswerReader | None:
+def _get_reader() -> AnswerReader | None:
     """The configured one, if there is one."""
     return component("ANSWER_READER", AnswerReader) if "ANSWER_READER" in settings.KNOWLEX else None

@@ -17,12 +17,12 @@ from rag.types.answer import Answer, Support
 from rag.types.claims import Unproved
 
 
-def answer_relevances(answers: Sequence[tuple[str, Sequence[AnswerText]]]) -> list[float | None]:
+def compute_answer_relevances(answers: Sequence[tuple[str, Sequence[AnswerText]]]) -> list[float | None]:
     """For each question and what is claimed in answer to it, [0, 1]; None where nothing is claimed.
 
     The vectors of all are made at once. Not for an event loop. Raises EmbedderError, DatabaseUnavailable.
     """
-    texts = [text for question, claims in answers if claims for text in _texts(question, claims)]
+    texts = [text for question, claims in answers if claims for text in _list_texts(question, claims)]
     if not texts:
         return [None] * len(answers)
     model = active_model()
@@ -39,15 +39,15 @@ def answer_relevances(answers: Sequence[tuple[str, Sequence[AnswerText]]]) -> li
     ]
 
 
-def _texts(question: str, claims: Sequence[AnswerText]) -> list[str]:
+def _list_texts(question: str, claims: Sequence[AnswerText]) -> list[str]:
     return [question, *(text for claim in claims for text in (claim.text, claim.quote))]
 
 
 BESIDE_RELEVANT, BESIDE_READ = 1, 3  # sentences before and after a quote that are looked at, and read
-READ_CHARS = 1500  # of a passage
+MAX_READER_CHARS = 1500  # of a passage
 
 # A passage that is not there any more, or reads otherwise, is its quote alone.
-_CITED = """
+_FETCH_CITATIONS = """
     SELECT ci.response_id, ci.position, ci.support, ci.answer_start, ci.answer_end, ci.quoted_text,
         coalesce(c.content, ''), ci.start_char - coalesce(c.start_char, 0), coalesce(d.language, '')
     FROM rag_citation ci
@@ -57,7 +57,7 @@ _CITED = """
 """
 
 
-class Cited(NamedTuple):
+class CitedPassage(NamedTuple):
     """One citation. start, end: of its claim in the answer. content: its passage's; place: of the quote
     there. language: of the document.
     """
@@ -79,11 +79,11 @@ class Cited(NamedTuple):
         return sentences_around(self.content, self.place, end, beside)
 
 
-class Claimed(NamedTuple):
+class CitedClaim(NamedTuple):
     """One claim of an answer, with all its citations."""
 
     text: str
-    cited: tuple[Cited, ...]
+    cited: tuple[CitedPassage, ...]
 
     @property
     def is_unverified(self) -> bool:
@@ -99,23 +99,23 @@ class Claimed(NamedTuple):
         """One for each citation, as an AnswerReader reads it."""
         return [Unproved(self.text, self._passage(one), one.language) for one in self.cited]
 
-    def _passage(self, cited: Cited) -> str:
+    def _passage(self, cited: CitedPassage) -> str:
         wide = cited.around(BESIDE_READ)
-        return wide if len(wide) <= READ_CHARS else cited.around(0)
+        return wide if len(wide) <= MAX_READER_CHARS else cited.around(0)
 
 
-def cited_of(query_ids: Sequence[UUID]) -> dict[UUID, list[Cited]]:
+def fetch_citations(query_ids: Sequence[UUID]) -> dict[UUID, list[CitedPassage]]:
     """The citations of each answer, in its order; one statement."""
-    found: dict[UUID, list[Cited]] = {id_: [] for id_ in query_ids}
-    for query_id, *columns in execute(_CITED, [list(query_ids)]):
-        found[query_id].append(Cited(*columns))
+    found: dict[UUID, list[CitedPassage]] = {id_: [] for id_ in query_ids}
+    for query_id, *columns in execute(_FETCH_CITATIONS, [list(query_ids)]):
+        found[query_id].append(CitedPassage(*columns))
     return found
 
 
-def cited_by(answer: Answer) -> list[Cited]:
+def collect_citations(answer: Answer) -> list[CitedPassage]:
     """The citations of an answer that is not stored."""
     return [
-        Cited(
+        CitedPassage(
             position,
             one.support,
             one.answer_start,
@@ -130,18 +130,18 @@ def cited_by(answer: Answer) -> list[Cited]:
     ]
 
 
-def claims_in(answer: str, cited: Sequence[Cited]) -> list[Claimed]:
+def group_claims(answer: str, cited: Sequence[CitedPassage]) -> list[CitedClaim]:
     """The claims that these citations stand behind, in the order of the answer."""
-    by_span: dict[tuple[int, int], list[Cited]] = {}
+    by_span: dict[tuple[int, int], list[CitedPassage]] = {}
     for one in cited:
         by_span.setdefault((one.start, one.end), []).append(one)
     return [
-        Claimed(without_markers(answer[slice(*span)]).strip(), tuple(those))
+        CitedClaim(without_markers(answer[slice(*span)]).strip(), tuple(those))
         for span, those in by_span.items()
     ]
 
 
-def uncited_in(answer: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+def find_uncited_sentences(answer: str, spans: Sequence[tuple[int, int]]) -> list[str]:
     """The sentences of an answer that none of these claims touches."""
     return [
         text

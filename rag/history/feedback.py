@@ -8,41 +8,41 @@ from django.utils.crypto import salted_hmac
 
 from documents.access import Access
 from knowlex.db.threads import with_retries
-from rag.history.queries import ensure_visible, unknown_query
+from rag.history.queries import ensure_visible, query_not_found
 from rag.models import Feedback
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FeedbackInput:
     """What is None stays as it was. rating: thumbs_up or thumbs_down. comment: "" takes it back."""
 
     rating: str | None = None
     comment: str | None = None
 
 
-def caller_of(access: Access, address: str) -> str:
+def identify_caller(access: Access, address: str) -> str:
     """Under which name feedback is kept: the API key's id, or a salted hash of the address."""
     if access.key_id is not None:
         return f"key:{access.key_id}"
     return f"address:{salted_hmac('knowlex.feedback', address, algorithm='sha256').hexdigest()}"
 
 
-def give_feedback(query_id: UUID, said: Said, *, access: Access, caller: str) -> Feedback:
+def give_feedback(query_id: UUID, said: FeedbackInput, *, access: Access, caller: str) -> Feedback:
     """Keep it, or change what this caller said before. Raises NotFound, DatabaseUnavailable."""
     ensure_visible(query_id, access=access)
     try:
-        return with_retries(lambda: _kept(query_id, caller, said))
+        return with_retries(lambda: _upsert(query_id, caller, said))
     except IntegrityError as exc:
-        raise unknown_query(query_id) from exc  # deleted in this very moment
+        raise query_not_found(query_id) from exc  # deleted in this very moment
 
 
-def _kept(query_id: UUID, caller: str, said: Said) -> Feedback:
+def _upsert(query_id: UUID, caller: str, said: FeedbackInput) -> Feedback:
     """In one statement, so that two at once are no trouble."""
     given = [said.rating, said.comment]
-    return Feedback.objects.raw(_SAY, [query_id, caller, *given, *given])[0]
+    return Feedback.objects.raw(_UPSERT, [query_id, caller, *given, *given])[0]
 
 
-_SAY = """
+_UPSERT = """
     INSERT INTO rag_feedback AS f (query_id, caller, rating, comment, created_at, updated_at)
     VALUES (%s, %s, coalesce(%s, ''), coalesce(%s, ''), now(), now())
     ON CONFLICT (query_id, caller) DO UPDATE

@@ -18,12 +18,12 @@ from knowlex.base.errors import DatabaseUnavailable, NotFound
 from knowlex.db.threads import execute, with_retries
 from knowlex.web.pagination import After, Page, paged
 from rag.history import recorder
-from rag.history.recorder import flush_everywhere, waits
+from rag.history.recorder import flush_all_loops, is_pending
 from rag.models import Citation, Feedback, Query, Response, Retrieval
 
 AT_ONCE, BATCHES = 500, 4
 
-_FORGET = """
+_DELETE_OLD = """
     DELETE FROM rag_query WHERE id IN (
         SELECT id FROM rag_query WHERE created_at < now() - make_interval(days => %s)
         ORDER BY created_at LIMIT %s FOR UPDATE SKIP LOCKED
@@ -31,11 +31,11 @@ _FORGET = """
 """
 
 
-def forget_old_queries() -> int:
+def delete_old_queries() -> int:
     """Some of those that are older than the settings say, a few thousand at most. Returns how many went."""
     count = 0
     for _ in range(BATCHES):
-        gone = len(with_retries(lambda: execute(_FORGET, [settings.QUERY_RETENTION_DAYS, AT_ONCE])))
+        gone = len(with_retries(lambda: execute(_DELETE_OLD, [settings.QUERY_RETENTION_DAYS, AT_ONCE])))
         count += gone
         if gone < AT_ONCE:
             break
@@ -43,11 +43,11 @@ def forget_old_queries() -> int:
 
 
 T = TypeVar("T")
-UNWRITTEN = "The record of this question is not written yet."
+NOT_WRITTEN_YET = "The record of this question is not written yet."
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class QueryCriteria:
     """Which queries a list shows; what is None is not asked. since, until: of `created_at`, until excluded.
 
     collection: name or id of one that they read.
@@ -62,7 +62,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class QueryDetails:
     """All that is known of a query. response: None if it failed.
 
     citations and retrievals carry `status`: current; replaced (the document has a newer version); gone
@@ -78,28 +78,28 @@ class Explained:
     own_feedback: Feedback | None
 
 
-def list_queries(*, access: Access, page: Page, wanted: Wanted) -> tuple[list[Query], After | None]:
+def list_queries(*, access: Access, page: Page, wanted: QueryCriteria) -> tuple[list[Query], After | None]:
     """One page of those that the caller may see, each with its `response` and its ratings; one statement.
 
     Raises NotFound, Forbidden (the collection), DatabaseUnavailable.
     """
     rows = _with_ratings(Query.objects.allowed_to(access)).select_related("response")
-    rows = rows.filter(_chosen(wanted, access))
+    rows = rows.filter(_build_condition(wanted, access))
     rows = rows.rated(wanted.rating) if wanted.rating else rows
-    flush_everywhere()
+    flush_all_loops()
     return with_retries(lambda: paged(rows, page))
 
 
-def get_query(query_id: UUID, *, access: Access, caller: str = "") -> Explained:
+def get_query(query_id: UUID, *, access: Access, caller: str = "") -> QueryDetails:
     """With what the caller said of it. Raises NotFound, also for one that the caller may not see."""
     rows = _with_ratings(Query.objects.allowed_to(access)).select_related("response")
-    query = _found(query_id, rows.filter(id=query_id).first)
-    return with_retries(lambda: _explained(query, caller))
+    query = _find(query_id, rows.filter(id=query_id).first)
+    return with_retries(lambda: _load_details(query, caller))
 
 
 def ensure_visible(query_id: UUID, *, access: Access) -> None:
     """Raises NotFound."""
-    _found(query_id, lambda: Query.objects.allowed_to(access).filter(id=query_id).exists() or None)
+    _find(query_id, lambda: Query.objects.allowed_to(access).filter(id=query_id).exists() or None)
 
 
 def delete_query(query_id: UUID, *, access: Access) -> None:
@@ -109,28 +109,28 @@ def delete_query(query_id: UUID, *, access: Access) -> None:
     with_retries(lambda: Query.objects.filter(id=query_id).delete())
 
 
-def unknown_query(query_id: UUID) -> NotFound:
+def query_not_found(query_id: UUID) -> NotFound:
     """Says so where nothing is recorded at all: who has an id would look for it in vain."""
     why = "" if settings.QUERY_LOG else " (questions are not recorded here: KNOWLEX_QUERY_LOG is off)"
     return NotFound(f"Query not found: {query_id}{why}")
 
 
-def _found(query_id: UUID, find: Callable[[], T | None]) -> T:
+def _find(query_id: UUID, find: Callable[[], T | None]) -> T:
     """Whoever has an answer finds its query, though it is written after the answer.
 
     Raises NotFound; DatabaseUnavailable where it is known and cannot be written.
     """
-    flush_everywhere()
-    for left_s in recorder.looks(query_id):
+    flush_all_loops()
+    for left_s in recorder.lookup_delays(query_id):
         if (found := with_retries(find)) is not None:
             return found
-        if waits(query_id):
-            raise DatabaseUnavailable(UNWRITTEN, retry_after_s=2)
+        if is_pending(query_id):
+            raise DatabaseUnavailable(NOT_WRITTEN_YET, retry_after_s=2)
         time.sleep(left_s)
-    raise unknown_query(query_id)
+    raise query_not_found(query_id)
 
 
-def _chosen(wanted: Wanted, access: Access) -> Q:
+def _build_condition(wanted: QueryCriteria, access: Access) -> Q:
     """Raises NotFound, Forbidden."""
     conditions: dict[str, Any] = {
         "conversation_id": wanted.conversation_id,
@@ -154,15 +154,15 @@ def _with_ratings(rows: Any) -> Any:
     return rows.annotate(**counts)
 
 
-def _explained(query: Query, caller: str) -> Explained:
+def _load_details(query: Query, caller: str) -> QueryDetails:
     response = getattr(query, "response", None)
     cited = Citation.objects.filter(response=response) if response else Citation.objects.none()
     candidates = Retrieval.objects.filter(query=query)
-    return Explained(
+    return QueryDetails(
         query,
         response,
         list(_with_status(cited).order_by("position")),
-        list(_with_place(_with_status(candidates)).order_by(_LAST_WITHOUT_RANK, "rank", "context_number")),
+        list(_with_position(_with_status(candidates)).order_by(_LAST_WITHOUT_RANK, "rank", "context_number")),
         list(Collection.objects.filter(id__in=query.collection_ids)),
         Feedback.objects.filter(query=query, caller=caller).first(),
     )
@@ -190,7 +190,7 @@ def _with_status(rows: Any) -> Any:
 _SHOWN_TITLE = Coalesce(NullIf("title", Value("")), "original_filename")  # as answers name their sources
 
 
-def _with_place(rows: Any) -> Any:
+def _with_position(rows: Any) -> Any:
     """Where a candidate stands, as its document is now."""
     document = Document.objects.filter(id=OuterRef("document_id"))
     return rows.annotate(

@@ -17,8 +17,8 @@ from knowlex.db.threads import execute, with_retries
 
 log = logging.getLogger(__name__)
 
-EVERY_S = 1.0
-FLUSH_S = 5.0
+FLUSH_INTERVAL_S = 1.0
+FLUSH_TIMEOUT_S = 5.0
 MAX_WAITING = 10_000  # of (collection, day), while the database cannot be reached
 
 # A collection that was deleted meanwhile is left out; locked, so that it cannot go before the row is there.
@@ -29,7 +29,7 @@ _ADD = """
     JOIN documents_collection c ON c.id = n.collection_id ORDER BY c.id, n.day
     ON CONFLICT (collection_id, day) DO UPDATE SET questions = q.questions + excluded.questions
 """
-_OF_MONTH = """
+_COUNT_OF_MONTH = """
     SELECT coalesce(sum(questions), 0) FROM rag_querycount
     WHERE collection_id = %s AND day > (now() AT TIME ZONE 'UTC')::date - 30
 """
@@ -74,22 +74,22 @@ class QueryCounts:
 
     async def _flush_later(self) -> None:
         while self._waiting:
-            await asyncio.sleep(EVERY_S)
+            await asyncio.sleep(FLUSH_INTERVAL_S)
             await self.flush()
 
 
 query_counts: PerLoop[QueryCounts] = PerLoop(QueryCounts)
 
 
-def questions_of_month(collection_id: UUID) -> int:
+def count_questions_of_month(collection_id: UUID) -> int:
     """Questions that read the collection today and on the 29 days before (UTC); not for an event loop."""
-    _flush_all()
-    return int(with_retries(lambda: execute(_OF_MONTH, [collection_id]))[0][0])
+    _flush_all_loops()
+    return int(with_retries(lambda: execute(_COUNT_OF_MONTH, [collection_id]))[0][0])
 
 
-def _flush_all() -> None:
+def _flush_all_loops() -> None:
     """From a thread: who reads a count after an answer finds its question in it."""
     for loop, counts in query_counts.everywhere():
         if loop.is_running():
             with suppress(TimeoutError):
-                asyncio.run_coroutine_threadsafe(counts.flush(), loop).result(FLUSH_S)
+                asyncio.run_coroutine_threadsafe(counts.flush(), loop).result(FLUSH_TIMEOUT_S)

@@ -20,22 +20,22 @@ from django.conf import settings
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all
-from rag.history.records import Record, Row, asked_at, row_of
+from rag.history.records import QueryRecord, RecordRow, build_row, read_creation_time
 
-WRITTEN_WITHIN_S = 0.75  # of the answer, by a server that has much to write
-LOOK_AGAIN_S = 0.05
+MAX_WRITE_DELAY_S = 0.75  # of the answer, by a server that has much to write
+LOOKUP_INTERVAL_S = 0.05
 
 
-def looks(query_id: UUID) -> Iterator[float]:
+def lookup_delays(query_id: UUID) -> Iterator[float]:
     """A turn for each look at the query, with the seconds to wait after one in vain; one turn if it is old.
 
     An id tells when the question came, not when it was answered: that may take the whole time of a question.
     """
-    age_s = (datetime.now(UTC) - asked_at(query_id)).total_seconds()
-    may_be_new = -WRITTEN_WITHIN_S < age_s < settings.ANSWER_TIMEOUT_S + WRITTEN_WITHIN_S
-    until = time.monotonic() + (WRITTEN_WITHIN_S if may_be_new else 0.0)
+    age_s = (datetime.now(UTC) - read_creation_time(query_id)).total_seconds()
+    may_be_new = -MAX_WRITE_DELAY_S < age_s < settings.ANSWER_TIMEOUT_S + MAX_WRITE_DELAY_S
+    until = time.monotonic() + (MAX_WRITE_DELAY_S if may_be_new else 0.0)
     while time.monotonic() < until:
-        yield LOOK_AGAIN_S
+        yield LOOKUP_INTERVAL_S
     yield 0.0
 
 
@@ -95,55 +95,55 @@ _WRITE = """
 """
 
 
-async def write(rows: Sequence[Row]) -> None:
+async def write_rows(rows: Sequence[RecordRow]) -> None:
     """All or none; what is there already stays as it is. Raises DatabaseUnavailable, psycopg.Error."""
     documents = frozenset().union(*(row.document_ids for row in rows))
     await fetch_all(
         _WRITE,
         {
             "documents": "{" + ",".join(id_.hex for id_ in documents) + "}",
-            "queries": _json(row.query for row in rows),
-            "responses": _json(row.response for row in rows),
-            "citations": _json(row.citations for row in rows),
-            "candidates": _json(row.candidates for row in rows),
+            "queries": _join_json(row.query for row in rows),
+            "responses": _join_json(row.response for row in rows),
+            "citations": _join_json(row.citations for row in rows),
+            "candidates": _join_json(row.candidates for row in rows),
         },
     )
 
 
-def _json(parts: Iterable[bytes]) -> str:
+def _join_json(parts: Iterable[bytes]) -> str:
     return (b"[" + b",".join(filter(None, parts)) + b"]").decode()
 
 
 log = logging.getLogger(__name__)
 
-EVERY_S = 0.25
-AT_ONCE = 100
+FLUSH_INTERVAL_S = 0.25
+BATCH = 100
 MAX_WAITING = 4000  # about 8 kB each
-FLUSH_S = 3.0
+FLUSH_TIMEOUT_S = 3.0
 
 
 @dataclass(slots=True)
-class Totals:
+class RecordingTotals:
     """Of this process, since it began. lost: dropped for want of room, or that could not be stored."""
 
     written: int = 0
     lost: int = 0
 
 
-totals = Totals()
+totals = RecordingTotals()
 
 
 class Recorder:
     """Of one event loop. away: the last try to write failed, so nobody waits for the next."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Row] = deque()
+        self._waiting: deque[RecordRow] = deque()
         self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._awaited = asyncio.Event()
         self.away = False
 
-    def add(self, record: Record) -> None:
+    def add(self, record: QueryRecord) -> None:
         """Costs a reference; it is made small as soon as the loop has nothing more urgent in hand."""
         asyncio.get_running_loop().call_soon(self._take, record)
 
@@ -155,7 +155,7 @@ class Recorder:
         await asyncio.sleep(0)  # for what was handed over just now
         async with self._writing:
             while self._waiting:
-                batch = [self._waiting[n] for n in range(min(AT_ONCE, len(self._waiting)))]
+                batch = [self._waiting[n] for n in range(min(BATCH, len(self._waiting)))]
                 if not await self._written(batch):
                     return
                 self._forget(batch)
@@ -169,9 +169,9 @@ class Recorder:
         if self._waiting:
             self._lose(len(self._waiting), "the database is away")
 
-    def _take(self, record: Record) -> None:
+    def _take(self, record: QueryRecord) -> None:
         try:
-            self._waiting.append(row_of(record))
+            self._waiting.append(build_row(record))
         except Exception as exc:  # noqa: BLE001  # its answer is on its way, and the next record is another
             self._lose(1, type(exc).__name__)
             return
@@ -186,15 +186,15 @@ class Recorder:
     async def _flush_later(self) -> None:
         while self._waiting:
             with suppress(TimeoutError):
-                async with asyncio.timeout(EVERY_S):
+                async with asyncio.timeout(FLUSH_INTERVAL_S):
                     await self._awaited.wait()
             self._awaited.clear()
             await self.flush()
 
-    async def _written(self, batch: list[Row]) -> bool:
+    async def _written(self, batch: list[RecordRow]) -> bool:
         """False if the database cannot be reached."""
         try:
-            await write(batch)
+            await write_rows(batch)
         except DatabaseUnavailable:
             self.away = True
             log.warning("queries not recorded yet", extra={"waiting": len(self._waiting)})
@@ -205,14 +205,14 @@ class Recorder:
         totals.written += len(batch)
         return True
 
-    async def _written_one_by_one(self, batch: list[Row], exc: psycopg.Error) -> bool:
+    async def _written_one_by_one(self, batch: list[RecordRow], exc: psycopg.Error) -> bool:
         """One that the database refuses is no reason to lose the others."""
         if len(batch) == 1:
             self._lose(1, type(exc).__name__)
             return True
         return all([await self._written([row]) for row in batch])
 
-    def _forget(self, batch: list[Row]) -> None:
+    def _forget(self, batch: list[RecordRow]) -> None:
         """The oldest may have been dropped meanwhile."""
         written = {row.query_id for row in batch}
         while self._waiting and self._waiting[0].query_id in written:
@@ -226,15 +226,15 @@ class Recorder:
 recorder: PerLoop[Recorder] = PerLoop(Recorder)
 
 
-def record(asked: Record) -> None:
+def record_query(asked: QueryRecord) -> None:
     """Have it written down, unless the settings say that nothing is. From an event loop; never raises."""
     if settings.QUERY_LOG:
         recorder.get().add(asked)
 
 
-def flush_everywhere() -> None:
+def flush_all_loops() -> None:
     """From a thread: who reads after an answer finds its query. Waits no longer than FLUSH_S."""
-    until = time.monotonic() + FLUSH_S
+    until = time.monotonic() + FLUSH_TIMEOUT_S
     for loop, one in recorder.everywhere():
         if loop.is_running() and not one.away:
             with suppress(TimeoutError):
@@ -242,14 +242,14 @@ def flush_everywhere() -> None:
                 flushing.result(max(0.0, until - time.monotonic()))
 
 
-async def flush_here() -> None:
+async def flush_current_loop() -> None:
     """The same from an event loop, for the queries that were answered on it."""
     if not recorder.get().away:
         with suppress(TimeoutError):
-            async with asyncio.timeout(FLUSH_S):
+            async with asyncio.timeout(FLUSH_TIMEOUT_S):
                 await recorder.get().flush()
 
 
-def waits(query_id: UUID) -> bool:
+def is_pending(query_id: UUID) -> bool:
     """Whether it is known here and not written yet."""
     return any(one.holds(query_id) for _, one in recorder.everywhere())

@@ -16,11 +16,11 @@ from rag.types.question import Question
 from rag.types.retrieval import Passage
 
 CLIENT_LEFT = "CLIENT_LEFT"  # before its question was answered: nothing of ours failed
-LAST_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+MAX_TIMESTAMP_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Record:
+class QueryRecord:
     """A question that was answered, or failed: answer None, error the failure's code, or CLIENT_LEFT.
 
     query_id: UUID version 7, made when the question came. face: ask, query, book, platform or replay. pages:
@@ -41,7 +41,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Row:
+class RecordRow:
     """A record as JSON, as rag.history.recorder reads it; b"" for what there is not.
 
     citations: what stands in a list of them. document_ids: of what is cited.
@@ -55,33 +55,33 @@ class Row:
     document_ids: frozenset[UUID] = frozenset()
 
 
-def row_of(record: Record) -> Row:
-    query = to_json(_query(record))
+def build_row(record: QueryRecord) -> RecordRow:
+    query = to_json(_query_columns(record))
     answer = record.answer
     if answer is None:
-        return Row(record.query_id, query)
+        return RecordRow(record.query_id, query)
     text, numbering = number_citations(answer, FirstCited(lambda number: number))  # as /v1/query numbers them
-    return Row(
+    return RecordRow(
         record.query_id,
         query,
-        to_json(_response(record, answer, text, numbering)),
-        to_json(list(_citations(record, answer, numbering)))[1:-1],
-        to_json(_candidates(record.query_id, answer)),
+        to_json(_response_columns(record, answer, text, numbering)),
+        to_json(list(_citation_rows(record, answer, numbering)))[1:-1],
+        to_json(_candidate_columns(record.query_id, answer)),
         frozenset(answer.context[one.passage - 1].document_id for one in answer.citations),
     )
 
 
-def asked_at(query_id: UUID) -> datetime:
+def read_creation_time(query_id: UUID) -> datetime:
     """When the id was made: a UUID of version 7 begins with milliseconds since 1970.
 
     One that somebody made up may name a year that no date can tell; then it is the last that one can.
     """
-    return datetime.fromtimestamp(min((query_id.int >> 80) / 1000, LAST_S), UTC)
+    return datetime.fromtimestamp(min((query_id.int >> 80) / 1000, MAX_TIMESTAMP_S), UTC)
 
 
-def _query(record: Record) -> dict[str, Any]:
+def _query_columns(record: QueryRecord) -> dict[str, Any]:
     question, answer = record.question, record.answer
-    found = _found(answer) if answer is not None else {"answered": False, "error": record.error}
+    found = _outcome_columns(answer) if answer is not None else {"answered": False, "error": record.error}
     return found | {
         "id": record.query_id,
         "key_id": record.key_id,
@@ -95,11 +95,11 @@ def _query(record: Record) -> dict[str, Any]:
         "cached": record.cached,
         "replay_of": record.replay_of,
         "latency_ms": record.latency_ms,
-        "created_at": asked_at(record.query_id),
+        "created_at": read_creation_time(record.query_id),
     }
 
 
-def _found(answer: Answer) -> dict[str, Any]:
+def _outcome_columns(answer: Answer) -> dict[str, Any]:
     return {
         "answered": answer.answered,
         "reason": answer.reason or "",
@@ -112,7 +112,7 @@ def _found(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _response(record: Record, answer: Answer, text: str, numbering: Numbering) -> dict[str, Any]:
+def _response_columns(record: QueryRecord, answer: Answer, text: str, numbering: Numbering) -> dict[str, Any]:
     return {
         "query_id": record.query_id,
         "answer": storable(text) if answer.answered else "",
@@ -128,7 +128,7 @@ def _response(record: Record, answer: Answer, text: str, numbering: Numbering) -
     }
 
 
-def _citations(record: Record, answer: Answer, numbering: Numbering) -> Iterable[dict[str, Any]]:
+def _citation_rows(record: QueryRecord, answer: Answer, numbering: Numbering) -> Iterable[dict[str, Any]]:
     pages = record.pages or [answer.context[one.passage - 1].page_number for one in answer.citations]
     for position, (one, page) in enumerate(zip(answer.citations, pages, strict=True)):
         yield {
@@ -138,11 +138,11 @@ def _citations(record: Record, answer: Answer, numbering: Numbering) -> Iterable
             "answer_start": numbering.sent(one.answer_start),
             "answer_end": numbering.sent(one.answer_end),
             "page_number": page,
-            **_quote(one, answer.context[one.passage - 1]),
+            **_quote_columns(one, answer.context[one.passage - 1]),
         }
 
 
-def _quote(one: Citation, passage: Passage) -> dict[str, Any]:
+def _quote_columns(one: Citation, passage: Passage) -> dict[str, Any]:
     return {
         "chunk_id": passage.chunk_id,
         "document_id": passage.document_id,
@@ -154,7 +154,7 @@ def _quote(one: Citation, passage: Passage) -> dict[str, Any]:
     }
 
 
-def _candidates(query_id: UUID, answer: Answer) -> dict[str, Any]:
+def _candidate_columns(query_id: UUID, answer: Answer) -> dict[str, Any]:
     """All that were judged, in their order, then what the context was given besides."""
     judged = answer.candidates or answer.passages
     number_of = {passage.chunk_id.int: n for n, passage in enumerate(judged, start=1)}

@@ -9,8 +9,8 @@ from documents.access import Access
 from documents.library.collection_statistics import CollectionCounts, collection_stats
 from embeddings.vectors.rows import vector_bytes
 from knowlex.db.threads import execute, with_retries
-from rag.history.query_counts import questions_of_month
-from rag.history.recorder import flush_everywhere
+from rag.history.query_counts import count_questions_of_month
+from rag.history.recorder import flush_all_loops
 from rag.history.records import CLIENT_LEFT
 
 
@@ -23,10 +23,10 @@ class CollectionStatistics:
     questions: int
 
 
-def collection_statistics(collection_id: UUID, *, access: Access) -> CollectionStatistics:
+def fetch_collection_statistics(collection_id: UUID, *, access: Access) -> CollectionStatistics:
     """Four statements, whatever the size. Raises NotFound, Forbidden."""
     counts = collection_stats(collection_id, access=access)
-    return CollectionStatistics(counts, vector_bytes(collection_id), questions_of_month(collection_id))
+    return CollectionStatistics(counts, vector_bytes(collection_id), count_questions_of_month(collection_id))
 
 
 MAX_DAYS = 366
@@ -80,7 +80,7 @@ _ALL, _THOSE = "true", "%(collection)s = ANY(q.collection_ids)"
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayStatistics:
     """One day (UTC). answered, failed, cached: of the questions; the others had no answer, or their client
     left before it.
 
@@ -106,26 +106,26 @@ class Day:
     output_tokens: int
 
 
-def by_day(days: int = 30, collection: UUID | None = None) -> list[Day]:
+def fetch_days(days: int = 30, collection: UUID | None = None) -> list[DayStatistics]:
     """The last `days` (at most 366), oldest first, days without questions among them; one statement.
 
     collection: only of queries that read it.
     """
-    return [Day(*row) for row in _rows(_BY_DAY, days, collection)]
+    return [DayStatistics(*row) for row in _fetch(_BY_DAY, days, collection)]
 
 
-def outcomes_by_day(days: int = 30, collection: UUID | None = None) -> dict[date, dict[str, int]]:
+def fetch_outcomes(days: int = 30, collection: UUID | None = None) -> dict[date, dict[str, int]]:
     """Of each day with questions how many were `answered`, answered from the cache (`cached`), `failed`, how
     many of their clients had `left` before, and how many were not answered, by reason; one statement.
     """
     found: dict[date, dict[str, int]] = {}
-    for day, outcome, count in _rows(_OUTCOMES, days, collection):
+    for day, outcome, count in _fetch(_OUTCOMES, days, collection):
         found.setdefault(day, {})[outcome] = count
     return found
 
 
-def _rows(sql: str, days: int, collection: UUID | None) -> list[tuple[Any, ...]]:
-    flush_everywhere()
+def _fetch(sql: str, days: int, collection: UUID | None) -> list[tuple[Any, ...]]:
+    flush_all_loops()
     sql = sql.replace("{read}", _ALL if collection is None else _THOSE)
     asked = {"days": max(1, min(days, MAX_DAYS)), "collection": collection, "left": CLIENT_LEFT}
     return with_retries(lambda: execute(sql, asked))

@@ -10,7 +10,7 @@ from rich.table import Table
 from embeddings.model_lifecycle import catalog
 from embeddings.models import EmbeddingModel
 from rag.evaluation.model_comparison import Figures, figures, read_cases
-from rag.management.event_loop import then_close
+from rag.management.event_loop import close_after
 
 
 def compare(
@@ -21,7 +21,7 @@ def compare(
     cases = read_cases(questions)
     for model in models:
         _tell_gap(out, model)
-    found = asyncio.run(then_close(figures(models, cases, collection, mode)))
+    found = asyncio.run(close_after(figures(models, cases, collection, mode)))
     table = Table(f"{len(cases)} questions, {mode}", *(model.name for model in models), "difference")
     for name in Figures.NAMES:
         a, b = (getattr(one, name) for one in found)

@@ -16,29 +16,29 @@ from knowlex.base.errors import InvalidInput
 from knowlex.runtime.progress import TerminalBar
 from knowlex.web.json_body import parse_json
 from rag.evaluation import question_sets
-from rag.evaluation.configurations import Configuration, read_configurations
-from rag.evaluation.outcomes import ANSWERS, RETRIEVAL
-from rag.evaluation.question_files import read_lines
-from rag.evaluation.summary import ORDER
+from rag.evaluation.configurations import Configuration, parse_configurations
+from rag.evaluation.outcomes import ANSWER_METRICS, RETRIEVAL_METRICS
+from rag.evaluation.question_files import parse_lines
+from rag.evaluation.summary import METRIC_ORDER
 from rag.evaluation.types import Case
 from rag.management.commands.question_set import bounded_lines
 
 
-def scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
+def load_scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
     """The collections and the questions: of a file, if there is one, else of a stored set."""
     path = Path(questions)
     if path.is_file() or path.suffix == ".jsonl":
         with path.open("rb") as file:
-            cases, own = list(read_lines(bounded_lines(file))), None
+            cases, own = list(parse_lines(bounded_lines(file))), None
     else:
         stored = question_sets.get_set(questions, access=FULL)
-        cases, own = list(question_sets.all_cases(stored)), stored.collection
+        cases, own = list(question_sets.iterate_cases(stored)), stored.collection
     if own is not None and not named:
         return [own], cases
     return [find_collection(name, access=FULL) for name in named or (None,)], cases
 
 
-class Bar(TerminalBar):
+class QuestionBar(TerminalBar):
     def __init__(self, stream: OutputWrapper, total: int) -> None:
         columns = BarColumn(), MofNCompleteColumn(), TextColumn("questions"), TimeRemainingColumn()
         super().__init__(stream, *columns, transient=True)
@@ -57,37 +57,39 @@ class Bar(TerminalBar):
 LATENCIES = ("latency_p50_ms", "latency_p95_ms")
 
 
-def table(names: Sequence[str], summary: Mapping[str, Any]) -> str:
+def format_table(names: Sequence[str], summary: Mapping[str, Any]) -> str:
     """A line for each metric; with two configurations their difference, * where its interval leaves out 0."""
     measured, differences = summary["configurations"], summary["differences"] or {}
-    lines = [_header(names, with_difference=len(names) == 2)]
-    for metric in (*ORDER, "balanced", *LATENCIES, "calibration_error"):
-        figures = [_figure(one, metric) for one in measured]
+    lines = [_format_header(names, with_difference=len(names) == 2)]
+    for metric in (*METRIC_ORDER, "balanced", *LATENCIES, "calibration_error"):
+        figures = [_find_figure(one, metric) for one in measured]
         if any(figures):
-            lines.append(_line(metric, figures, differences.get(metric)))
+            lines.append(_format_line(metric, figures, differences.get(metric)))
     asked, failed = measured[0]["questions"], [one["errors"] for one in measured]
     lines.append(f"{asked} questions" + (f", {'/'.join(map(str, failed))} failed" if any(failed) else ""))
     return "\n".join(lines)
 
 
-def _header(names: Sequence[str], *, with_difference: bool) -> str:
+def _format_header(names: Sequence[str], *, with_difference: bool) -> str:
     columns = "".join(f"  {name[:24]:<24}" for name in names)
     return f"{'':30}{columns}" + ("  difference" if with_difference else "")
 
 
-def _figure(one: Mapping[str, Any], metric: str) -> dict[str, Any]:
+def _find_figure(one: Mapping[str, Any], metric: str) -> dict[str, Any]:
     if metric == "calibration_error":
         return {} if one[metric] is None else {"value": one[metric], "low": None, "high": None}
     found: dict[str, Any] = one["metrics"].get(metric, {})
     return found
 
 
-def _line(metric: str, figures: Sequence[Mapping[str, Any]], difference: Mapping[str, Any] | None) -> str:
-    columns = "".join(f"  {_cell(figure, metric):<24}" for figure in figures)
-    return f"{metric:<30}{columns}{_change(difference)}".rstrip()
+def _format_line(
+    metric: str, figures: Sequence[Mapping[str, Any]], difference: Mapping[str, Any] | None
+) -> str:
+    columns = "".join(f"  {_format_cell(figure, metric):<24}" for figure in figures)
+    return f"{metric:<30}{columns}{_format_difference(difference)}".rstrip()
 
 
-def _cell(figure: Mapping[str, Any], metric: str) -> str:
+def _format_cell(figure: Mapping[str, Any], metric: str) -> str:
     if not figure:
         return "-"
     digits = 1 if metric in (*LATENCIES, "answer_words") else 3
@@ -97,7 +99,7 @@ def _cell(figure: Mapping[str, Any], metric: str) -> str:
     )
 
 
-def _change(difference: Mapping[str, Any] | None) -> str:
+def _format_difference(difference: Mapping[str, Any] | None) -> str:
     if not difference:
         return ""
     low, high = difference["low"], difference["high"]
@@ -111,7 +113,7 @@ LATENCIES = ("latency_p50_ms", "latency_p95_ms")
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class MetricLimit:
     """value: at least, or with `is_ceiling` at most. configuration: "" for each that is measured."""
 
     metric: str
@@ -135,24 +137,26 @@ class Limit:
         return ""
 
 
-def read_limits(
+def parse_limits(
     floors: Sequence[str], ceilings: Sequence[str], configurations: Sequence[Configuration], answers: bool
-) -> list[Limit]:
+) -> list[MetricLimit]:
     """Of `[NAME:]METRIC=VALUE`. Raises InvalidInput."""
     names = [one.name for one in configurations]
-    known = (*RETRIEVAL, *LATENCIES, *((*ANSWERS, "balanced") if answers else ()))
-    return [_limit(text, names, known, is_ceiling=False) for text in floors] + [
-        _limit(text, names, known, is_ceiling=True) for text in ceilings
+    known = (*RETRIEVAL_METRICS, *LATENCIES, *((*ANSWER_METRICS, "balanced") if answers else ()))
+    return [_parse_limit(text, names, known, is_ceiling=False) for text in floors] + [
+        _parse_limit(text, names, known, is_ceiling=True) for text in ceilings
     ]
 
 
-def _limit(text: str, names: Sequence[str], known: Sequence[str], *, is_ceiling: bool) -> Limit:
+def _parse_limit(text: str, names: Sequence[str], known: Sequence[str], *, is_ceiling: bool) -> MetricLimit:
     left, equals, number = text.rpartition("=")
     name, _, metric = left.rpartition(":")
     if name and name not in names:
         raise InvalidInput(f"{text}: no configuration is named {name!r}; there is {', '.join(names)}.")
     if not equals or metric not in known:
-        hint = " with --answers" if metric in (*ANSWERS, "balanced") else f": one of {', '.join(known)}"
+        hint = (
+            " with --answers" if metric in (*ANSWER_METRICS, "balanced") else f": one of {', '.join(known)}"
+        )
         raise InvalidInput(f"{text} must be METRIC=VALUE{hint}.")
     try:
         value = float(number)
@@ -160,21 +164,21 @@ def _limit(text: str, names: Sequence[str], known: Sequence[str], *, is_ceiling:
         value = math.nan
     if not math.isfinite(value):  # nothing is below "nan", so nothing would ever break it
         raise InvalidInput(f"{text}: {number!r} is not a number.")
-    return Limit(metric, value, is_ceiling, name)
+    return MetricLimit(metric, value, is_ceiling, name)
 
 
 MAX_FILE_BYTES = 64 * 1024
 
 
-def read_given(files: Sequence[str], settings: Sequence[str]) -> list[Configuration]:
+def parse_configurations_given(files: Sequence[str], settings: Sequence[str]) -> list[Configuration]:
     """One or two; without any, the server's own settings. Raises InvalidInput, OSError."""
-    given = [_of_file(Path(file)) for file in files]
+    given = [_read_configuration_file(Path(file)) for file in files]
     for text in settings:
-        _add(given, text)
-    return read_configurations(given or None, "the configurations")
+        _add_setting(given, text)
+    return parse_configurations(given or None, "the configurations")
 
 
-def _of_file(path: Path) -> dict[str, Any]:
+def _read_configuration_file(path: Path) -> dict[str, Any]:
     """Named after the file, unless it says otherwise; of one object of settings alone, too."""
     with path.open("rb") as file:
         raw = file.read(MAX_FILE_BYTES)
@@ -189,7 +193,7 @@ def _of_file(path: Path) -> dict[str, Any]:
     return {"name": given.pop("name", path.stem), "settings": given}
 
 
-def _add(given: list[dict[str, Any]], text: str) -> None:
+def _add_setting(given: list[dict[str, Any]], text: str) -> None:
     left, equals, value = text.partition("=")
     name, colon, key = left.rpartition(":")
     if not (equals and colon and name and key):
@@ -199,10 +203,10 @@ def _add(given: list[dict[str, Any]], text: str) -> None:
         found = {"name": name, "settings": {}}
         given.append(found)
     if isinstance(found["settings"], dict):
-        found["settings"][key] = _value(value)
+        found["settings"][key] = _parse_value(value)
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     """A number, true or false, as JSON writes them; else the text itself."""
     try:
         return json.loads(text)

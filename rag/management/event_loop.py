@@ -9,7 +9,7 @@ from rag.answering import lifecycle
 T = TypeVar("T")
 
 
-async def then_close(work: Awaitable[T]) -> T:
+async def close_after(work: Awaitable[T]) -> T:
     try:
         return await work
     finally:

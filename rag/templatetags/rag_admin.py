@@ -7,27 +7,27 @@ from django import template
 from rag.admin import cells
 
 register = template.Library()
-register.filter("milliseconds", cells.milliseconds)
+register.filter("milliseconds", cells.format_milliseconds)
 
 
 @register.filter
 def faithfulness(query: Any) -> str:
     """query: with its response."""
-    return cells.faithfulness(getattr(query, "response", None))
+    return cells.format_faithfulness(getattr(query, "response", None))
 
 
 @register.filter
 def relevance(query: Any) -> str:
     """Of its answer. query: with its response."""
-    return cells.relevance(getattr(query, "response", None))
+    return cells.format_relevance(getattr(query, "response", None))
 
 
 @register.filter
 def states(query: Any) -> str:
     """Of its claims. query: with its response."""
-    return cells.states(getattr(query, "response", None))
+    return cells.format_states(getattr(query, "response", None))
 
 
 @register.filter
 def score(number: float | None) -> str:
-    return cells.NONE if number is None else f"{number:.3f}"
+    return cells.EMPTY if number is None else f"{number:.3f}"

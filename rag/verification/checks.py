@@ -10,14 +10,14 @@ from rag.protocols import ClaimJudge
 from rag.types.answer import Source
 from rag.types.claims import Claim, Judgement
 from rag.types.context import Block
-from rag.verification.faults import Place, claim_of, faults_of
-from rag.verification.library import Library
+from rag.verification.faults import ChunkLocation, extract_claim, find_faults
+from rag.verification.library import AnswerLibrary
 
 AROUND = 2000  # characters of the document on each side of a chunk: its context may have had them, too
 
 
 @dataclass(slots=True)
-class Tally:
+class CheckCounts:
     """replaced: of former versions of a document, which the API does not show any more."""
 
     answers: int = 0
@@ -31,26 +31,35 @@ class Tally:
     faults: int = 0
 
 
-def verify(
-    library: Library, judge: ClaimJudge, tally: Tally, *, since: datetime | None, limit: int | None
+def check_citations(
+    library: AnswerLibrary,
+    judge: ClaimJudge,
+    tally: CheckCounts,
+    *,
+    since: datetime | None,
+    limit: int | None,
 ) -> Iterator[str]:
     """A line for each fault, as it is found; `tally` counts along. Raises ServerFailed."""
     for answer in library.answers(since, limit):
         tally.answers += 1
         for citation in answer["citations"]:
             tally.citations += 1
-            for fault in _checked(library, judge, tally, answer, citation):
+            for fault in _check_citation(library, judge, tally, answer, citation):
                 tally.faults += 1
                 yield f"{answer['query_id']} [{citation['citation_index']}]: {fault}"
         for claim in answer["contradicted"]:
             tally.contradicted += 1
-            if claim_of(claim, answer["answer"]) != claim["text"]:
+            if extract_claim(claim, answer["answer"]) != claim["text"]:
                 tally.faults += 1
                 yield f"{answer['query_id']}: a contradicted claim does not stand where it is said to"
 
 
-def _checked(
-    library: Library, judge: ClaimJudge, tally: Tally, answer: Mapping[str, Any], citation: Mapping[str, Any]
+def _check_citation(
+    library: AnswerLibrary,
+    judge: ClaimJudge,
+    tally: CheckCounts,
+    answer: Mapping[str, Any],
+    citation: Mapping[str, Any],
 ) -> list[str]:
     if citation["status"] == "gone":
         tally.gone += 1
@@ -70,17 +79,17 @@ def _checked(
     judgement = None
     if support == "supported":
         language = library.language(citation["document_id"])
-        judgement = asyncio.run(_judged(judge, citation, answer["answer"], place, language))
-    return faults_of(citation, answer["answer"], place, judgement)
+        judgement = asyncio.run(_judge_claim(judge, citation, answer["answer"], place, language))
+    return find_faults(citation, answer["answer"], place, judgement)
 
 
-async def _judged(
-    judge: ClaimJudge, citation: Mapping[str, Any], answer: str, place: Place, language: str
+async def _judge_claim(
+    judge: ClaimJudge, citation: Mapping[str, Any], answer: str, place: ChunkLocation, language: str
 ) -> Judgement:
     """Of the chunk with what stands around it, where its stored quote is taken for the model's own."""
     text = place.content
     if place.text is not None:
         end = place.start_char + len(place.content)
         text = place.text[max(0, place.start_char - AROUND) : end + AROUND]
-    claim = Claim(claim_of(citation, answer), (1,), (Source(1, citation["quoted_text"] or ""),))
+    claim = Claim(extract_claim(citation, answer), (1,), (Source(1, citation["quoted_text"] or ""),))
     return await judge.judge(claim, [Block(text, (), language)])

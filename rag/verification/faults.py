@@ -12,7 +12,7 @@ _MARKERS = re.compile(r"[ \t]*[.,;:!?…。！？\"'”’»)\]*_]*(?:[ \t]*\[\d
 _TRAILING = re.compile(r"(?:[ \t]*\[\d{1,4}\])+")
 
 
-class Place(NamedTuple):
+class ChunkLocation(NamedTuple):
     """Where a chunk lies. text: of its document, None if the API does not show it. ends: of its pages."""
 
     content: str
@@ -23,19 +23,23 @@ class Place(NamedTuple):
     ends: Sequence[int] = ()
 
 
-def claim_of(told: Mapping[str, Any], answer: str) -> str:
+def extract_claim(told: Mapping[str, Any], answer: str) -> str:
     """told: a citation, or a claim that is contradicted."""
     return without_markers(answer[told["answer_start"] : told["answer_end"]]).strip()
 
 
-def faults_of(
-    citation: Mapping[str, Any], answer: str, place: Place, judgement: Judgement | None = None
+def find_faults(
+    citation: Mapping[str, Any], answer: str, place: ChunkLocation, judgement: Judgement | None = None
 ) -> list[str]:
     """In words; [] where all is right. judgement: of the claim and the chunk, if that is `supported`."""
-    return [*_of_quote(citation, place), *_of_page(citation, place), *_of_claim(citation, answer, judgement)]
+    return [
+        *_check_quote(citation, place),
+        *_check_page(citation, place),
+        *_check_claim(citation, answer, judgement),
+    ]
 
 
-def page_ends(text: str, characters: Sequence[int]) -> list[int]:
+def compute_page_ends(text: str, characters: Sequence[int]) -> list[int]:
     """Where each page ends in the document's text; [] where the pages do not add up to it."""
     gaps, left = len(characters) - 1, len(text) - sum(characters)
     if left < 0 or (gaps <= 0 and left) or (gaps > 0 and left % gaps):
@@ -49,7 +53,7 @@ def page_ends(text: str, characters: Sequence[int]) -> list[int]:
     return ends
 
 
-def _of_quote(citation: Mapping[str, Any], place: Place) -> Iterator[str]:
+def _check_quote(citation: Mapping[str, Any], place: ChunkLocation) -> Iterator[str]:
     quote, start, end = citation["quoted_text"], citation["start_char"], citation["end_char"]
     if not quote or quote not in place.content:
         yield "the quote does not stand in the chunk"
@@ -59,7 +63,7 @@ def _of_quote(citation: Mapping[str, Any], place: Place) -> Iterator[str]:
         yield "start_char and end_char do not lead to the quote in the document's text"
 
 
-def _of_page(citation: Mapping[str, Any], place: Place) -> Iterator[str]:
+def _check_page(citation: Mapping[str, Any], place: ChunkLocation) -> Iterator[str]:
     page = citation["page_number"]
     first, last = place.page_number, place.last_page or place.page_number
     if first is None or last is None or page is None:
@@ -76,21 +80,23 @@ def _lies_on(page: int, start: int, end: int, ends: Sequence[int]) -> bool:
     return page <= len(ends) and start < ends[page - 1] and begins < end
 
 
-def _of_claim(citation: Mapping[str, Any], answer: str, judgement: Judgement | None) -> Iterator[str]:
+def _check_claim(citation: Mapping[str, Any], answer: str, judgement: Judgement | None) -> Iterator[str]:
     start, end = citation["answer_start"], citation["answer_end"]
-    if not 0 <= start < end <= len(answer) or not claim_of(citation, answer):
+    if not 0 <= start < end <= len(answer) or not extract_claim(citation, answer):
         yield "answer_start and answer_end hold no claim"
         return
     marker = f"[{citation['citation_index']}]"
     after = _MARKERS.match(answer, end) or _TRAILING.match(answer, end)
     if marker not in answer[start:end] and marker not in (after[0] if after else ""):
         yield f"the claim does not carry its marker {marker}"
-    if citation["support"] == "exact" and not _is_held(claim_of(citation, answer), citation["quoted_text"]):
+    if citation["support"] == "exact" and not _contains_claim(
+        extract_claim(citation, answer), citation["quoted_text"]
+    ):
         yield "the quote does not hold the claim word for word"
     if judgement is not None and not judgement.is_verified:
         yield "the chunk does not support the claim"
 
 
-def _is_held(claim: str, quote: str) -> bool:
+def _contains_claim(claim: str, quote: str) -> bool:
     """Whatever the line breaks, hyphens and punctuation."""
     return squash(claim) in squash(quote)

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from rag.verification.faults import Place, page_ends
+from rag.verification.faults import ChunkLocation, compute_page_ends
 
 A_PAGE = 100
 KEPT_DOCUMENTS, KEPT_CHUNKS = 2, 512
@@ -20,14 +20,14 @@ class ServerFailed(Exception):
     """In words for whoever runs the command."""
 
 
-class Library:
+class AnswerLibrary:
     """Reads page by page; holds the texts of a few documents and chunks at a time."""
 
     def __init__(self, url: str, api_key: str = "") -> None:
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._client = httpx2.Client(base_url=url, headers=headers, timeout=TIMEOUT_S)
         self._documents: OrderedDict[str, Mapping[str, Any] | None] = OrderedDict()
-        self._places: OrderedDict[str, Place] = OrderedDict()
+        self._places: OrderedDict[str, ChunkLocation] = OrderedDict()
 
     def close(self) -> None:
         self._client.close()
@@ -48,7 +48,7 @@ class Library:
         document = self._document(document_id)
         return (document or {}).get("language") or ""
 
-    def place(self, chunk_id: str, document_id: str) -> Place | None:
+    def place(self, chunk_id: str, document_id: str) -> ChunkLocation | None:
         """None if the document or the chunk is not there any more. Raises ServerFailed."""
         if chunk_id not in self._places:
             document = self._document(document_id)
@@ -62,7 +62,7 @@ class Library:
 
     def _keep(self, chunk: Mapping[str, Any], document: Mapping[str, Any]) -> None:
         where = chunk["position"]
-        self._places[chunk["id"]] = Place(
+        self._places[chunk["id"]] = ChunkLocation(
             chunk["content"],
             where["start_char"],
             where["page_number"],
@@ -80,7 +80,11 @@ class Library:
                 pages = (self._get(f"/v1/documents/{document_id}/pages") or {}).get("pages", [])
                 characters = [page["characters"] for page in pages]
                 text = found.get("content")
-                found = {**found, "content": text, "ends": page_ends(text, characters) if text else []}
+                found = {
+                    **found,
+                    "content": text,
+                    "ends": compute_page_ends(text, characters) if text else [],
+                }
             self._documents[document_id] = found
             while len(self._documents) > KEPT_DOCUMENTS:
                 self._documents.popitem(last=False)

@@ -1,7 +1,7 @@
 """How far the claims of answers could be checked, over a run."""
 
-from rag.evaluation.outcomes import Outcome, of_answer
-from rag.evaluation.summary import differences, summarise
+from rag.evaluation.outcomes import Outcome, measure_answer
+from rag.evaluation.summary import compare_outcomes, summarise
 from rag.evaluation.types import Case
 from rag.types.answer import Usage, Verification
 from tests.history.making import answer_of, unanswered
@@ -11,11 +11,11 @@ CASE = Case(key="1", question="What is true?", answers=("Fact",))
 
 
 def outcome(**found: int) -> Outcome:
-    return of_answer(CASE, answer_of(passage(1), verification=Verification(**found)), (), 5.0)
+    return measure_answer(CASE, answer_of(passage(1), verification=Verification(**found)), (), 5.0)
 
 
 def test_the_shares_of_a_run_are_the_means_of_its_answers_with_claims() -> None:
-    silent = of_answer(CASE, unanswered(), (), 5.0)
+    silent = measure_answer(CASE, unanswered(), (), 5.0)
     run = [outcome(exact=1, supported=1), outcome(unverified=2, contradicted=1, uncited=1), silent]
 
     metrics = summarise(run)["metrics"]
@@ -30,7 +30,11 @@ def test_the_shares_of_a_run_are_the_means_of_its_answers_with_claims() -> None:
 
 def test_faithfulness_is_that_of_stored_answers_and_an_extractive_one_has_none() -> None:
     quoting = answer_of(passage(1), verification=Verification(exact=1), usage=Usage(0, 0, "extractive"))
-    run = [outcome(exact=1, unverified=1), outcome(contradicted=1), of_answer(CASE, quoting, (), 5.0, 0.25)]
+    run = [
+        outcome(exact=1, unverified=1),
+        outcome(contradicted=1),
+        measure_answer(CASE, quoting, (), 5.0, 0.25),
+    ]
 
     metrics = summarise(run)["metrics"]
 
@@ -40,6 +44,6 @@ def test_faithfulness_is_that_of_stored_answers_and_an_extractive_one_has_none()
 
 
 def test_fewer_contradicted_claims_are_better() -> None:
-    change = differences([outcome(contradicted=1)], [outcome(exact=1)])
+    change = compare_outcomes([outcome(contradicted=1)], [outcome(exact=1)])
 
     assert [change[name]["better"] for name in ("claims_verified", "claims_contradicted")] == [1, 1]

@@ -7,12 +7,12 @@ import pytest
 
 from rag.evaluation.metrics import ndcg
 from rag.evaluation.scoring import (
-    cited_documents,
-    document_rank,
+    find_document_rank,
+    first_passages,
+    grade_passages,
+    has_right_page,
+    is_correct,
     is_relevant,
-    is_right,
-    page_is_right,
-    ranked,
 )
 from rag.evaluation.types import Case
 from rag.types.retrieval import Passage
@@ -58,22 +58,24 @@ def test_evidence_is_shared_runs_of_words() -> None:
 def test_graded_documents_count_once_where_their_first_passage_stands() -> None:
     case = Case("1", "q", relevant={"a": 1, "b.txt": 3})
     a, b, other = passage(name="a.txt"), passage(name="b.txt"), passage(name="c.txt", title="C")
-    found = ranked(case, [other, other._replace(chunk_id=uuid4()), a, a._replace(chunk_id=uuid4()), b])
+    found = grade_passages(
+        case, [other, other._replace(chunk_id=uuid4()), a, a._replace(chunk_id=uuid4()), b]
+    )
     assert (found.gains, found.ideal) == ((0, 1, 3), (3, 1))
-    assert ndcg(ranked(case, [b, a])) == 1
+    assert ndcg(grade_passages(case, [b, a])) == 1
 
 
 def test_grades_can_be_of_chunks() -> None:
     one = passage()
     sibling = one._replace(chunk_id=uuid4())
-    found = ranked(Case("1", "q", relevant={str(one.chunk_id): 2}), [sibling, one])
+    found = grade_passages(Case("1", "q", relevant={str(one.chunk_id): 2}), [sibling, one])
     assert found.gains == (0, 2)
 
 
 def test_one_target_however_many_passages_hold_it() -> None:
     held = passage("New York City")
-    assert ranked(TESLA, [passage("no"), held, held._replace(chunk_id=uuid4())]).gains == (0, 1, 0)
-    assert document_rank(TESLA, [passage(name="x.pdf", title="X"), passage("no")]) == 2
+    assert grade_passages(TESLA, [passage("no"), held, held._replace(chunk_id=uuid4())]).gains == (0, 1, 0)
+    assert find_document_rank(TESLA, [passage(name="x.pdf", title="X"), passage("no")]) == 2
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_one_target_however_many_passages_hold_it() -> None:
     ],
 )
 def test_answers(expected: str, answer: str, right: bool) -> None:
-    assert is_right(Case("q", "?", (expected,)), answer) is right
+    assert is_correct(Case("q", "?", (expected,)), answer) is right
 
 
 def test_figures_of_a_long_answer_with_the_same_yes_or_no() -> None:
@@ -106,14 +108,14 @@ def test_figures_of_a_long_answer_with_the_same_yes_or_no() -> None:
         answer_type="long",
         key_numbers=(12.5, 14.1),
     )
-    assert is_right(case, "Yes. 14.1 was reached.")
-    assert not is_right(case, "No. 14.1 was reached.")
+    assert is_correct(case, "Yes. 14.1 was reached.")
+    assert not is_correct(case, "No. 14.1 was reached.")
 
 
 def test_citations() -> None:
     gold, other = passage(page=3), passage(name="x.pdf", title="X", page=3)
     again = gold._replace(chunk_id=uuid4(), page_number=9)
-    assert cited_documents([other, gold, again]) == [other, gold]
-    assert page_is_right(TESLA, [other, gold]) is True
-    assert page_is_right(TESLA, [other, again]) is False
-    assert page_is_right(TESLA, [other]) is None
+    assert first_passages([other, gold, again]) == [other, gold]
+    assert has_right_page(TESLA, [other, gold]) is True
+    assert has_right_page(TESLA, [other, again]) is False
+    assert has_right_page(TESLA, [other]) is None

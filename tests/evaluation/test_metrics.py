@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from rag.evaluation.metrics import Ranked, hit, mean, ndcg, percentile, recall, reciprocal_rank
+from rag.evaluation.metrics import GradedRanking, hit, mean, ndcg, percentile, recall, reciprocal_rank
 from rag.relevance.reliability import wilson
 
-THIRD = Ranked((0.0, 0.0, 1.0, 0.0))
-NOWHERE = Ranked((0.0,) * 10)
-GRADED = Ranked((3.0, 0.0, 1.0), (3.0, 2.0, 1.0))  # the target of grade 2 was not found
+THIRD = GradedRanking((0.0, 0.0, 1.0, 0.0))
+NOWHERE = GradedRanking((0.0,) * 10)
+GRADED = GradedRanking((3.0, 0.0, 1.0), (3.0, 2.0, 1.0))  # the target of grade 2 was not found
 
 
 def test_one_target_in_the_third_place() -> None:
@@ -20,7 +20,7 @@ def test_one_target_in_the_third_place() -> None:
 
 def test_what_is_not_found_counts_nothing() -> None:
     assert [f(NOWHERE, 10) for f in (hit, recall, reciprocal_rank, ndcg)] == [0, 0, 0, 0]
-    assert ndcg(Ranked((), ())) == recall(Ranked((), ()), 5) == 0
+    assert ndcg(GradedRanking((), ())) == recall(GradedRanking((), ()), 5) == 0
 
 
 def test_grades_of_several_targets() -> None:
@@ -32,7 +32,7 @@ def test_grades_of_several_targets() -> None:
 
 
 def test_a_relevant_result_after_the_cut_is_none() -> None:
-    late = Ranked((*[0.0] * 10, 1.0))
+    late = GradedRanking((*[0.0] * 10, 1.0))
     assert (hit(late, 10), hit(late, 11), reciprocal_rank(late, 10), ndcg(late, 10)) == (0, 1, 0, 0)
 
 

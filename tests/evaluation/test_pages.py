@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from rag.evaluation.outcomes import Outcome
-from rag.evaluation.runner import summary_of
-from rag.evaluation.summary import bootstrap, differences, summarise
+from rag.evaluation.runner import summarise_run
+from rag.evaluation.summary import bootstrap, compare_outcomes, summarise
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 from rag.relevance.reliability import bins, calibration_error
 
@@ -33,12 +33,12 @@ def test_figures_of_a_set():
 
 def test_differences_pair_the_same_questions():
     first, second = [outcome(0)] * 10 + [Outcome(error="broken")], [outcome(1)] * 5 + [outcome(0)] * 6
-    found = differences(first, second)
+    found = compare_outcomes(first, second)
 
     assert {"difference": 0.5, "better": 5, "worse": 0, "equal": 5, "n": 10}.items() <= found["hit@1"].items()
     assert 0 < found["hit@1"]["low"] < 0.5 < found["hit@1"]["high"]
     assert (found["false_abstention"]["difference"], found["false_abstention"]["better"]) == (-0.5, 5)
-    assert found == differences(first, second)
+    assert found == compare_outcomes(first, second)
 
 
 def test_a_bootstrap_of_equal_values_has_no_width():
@@ -68,7 +68,7 @@ def test_the_admin_shows_sets_and_evaluations():
         status="completed",
         total=1,
         done=1,
-        summary=summary_of([[outcome(1)], [outcome(0)]]),
+        summary=summarise_run([[outcome(1)], [outcome(0)]]),
     )
     EvaluationResult.objects.create(evaluation=run, position=0, configuration=0, answer=HOSTILE, values={})
 

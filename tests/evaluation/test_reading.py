@@ -6,17 +6,23 @@ from typing import Any
 import pytest
 
 from knowlex.base.errors import InvalidInput
-from rag.evaluation.question_files import MAX_LINE_BYTES, MAX_QUESTIONS, read_lines, read_objects, write_line
+from rag.evaluation.question_files import (
+    MAX_LINE_BYTES,
+    MAX_QUESTIONS,
+    case_to_json,
+    parse_lines,
+    parse_objects,
+)
 from rag.evaluation.types import Case
 
 
 def read(*objects: dict[str, Any]) -> list[Case]:
-    return list(read_lines(f"{json.dumps(one)}\n".encode() for one in objects))
+    return list(parse_lines(f"{json.dumps(one)}\n".encode() for one in objects))
 
 
 def refused(*lines: bytes) -> InvalidInput:
     with pytest.raises(InvalidInput) as caught:
-        list(read_lines(lines))
+        list(parse_lines(lines))
     return caught.value
 
 
@@ -58,7 +64,7 @@ def test_what_is_written_reads_back_as_the_same():
         metadata={"source": {"deep": [1]}},
     )
 
-    assert list(read_objects([write_line(case)])) == [case]
+    assert list(parse_objects([case_to_json(case)])) == [case]
 
 
 def test_blank_lines_a_byte_order_mark_and_windows_ends_do_no_harm():
@@ -68,7 +74,7 @@ def test_blank_lines_a_byte_order_mark_and_windows_ends_do_no_harm():
         b'{"question": "c", "doc": "d"}',
     ]
 
-    assert [case.key for case in read_lines(lines)] == ["1", "3"]
+    assert [case.key for case in parse_lines(lines)] == ["1", "3"]
 
 
 @pytest.mark.parametrize(
@@ -129,4 +135,4 @@ def test_a_key_comes_once():
 def test_there_is_a_limit_and_nothing_is_no_set():
     assert refused().field == "questions"
     with pytest.raises(InvalidInput, match=f"at most {MAX_QUESTIONS}"):
-        list(read_objects({"question": "a", "doc": "b"} for _ in range(MAX_QUESTIONS + 1)))
+        list(parse_objects({"question": "a", "doc": "b"} for _ in range(MAX_QUESTIONS + 1)))

@@ -4,7 +4,7 @@ from typing import Any
 
 from documents.models import Chunk, Collection, Document
 from knowlex.base.ids import new_id
-from rag.history.records import Record
+from rag.history.records import QueryRecord
 from rag.types.answer import Answer, Citation, Usage
 from rag.types.question import Question
 from rag.types.retrieval import Passage
@@ -77,7 +77,7 @@ def unanswered(*candidates: Passage, reason: Any = "below_threshold", **fields: 
     return Answer(asked, False, "", (), (), len(candidates), 0.1, **{**found, **fields})
 
 
-def record_of(answer: Answer | None, **fields: Any) -> Record:
+def record_of(answer: Answer | None, **fields: Any) -> QueryRecord:
     asked = fields.pop("question", None) or (answer.question if answer else question())
     given = {"query_id": new_id(), "face": "platform", "latency_ms": 25}
-    return Record(**{**given, "question": asked, "answer": answer, **fields})
+    return QueryRecord(**{**given, "question": asked, "answer": answer, **fields})

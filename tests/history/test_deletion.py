@@ -15,9 +15,9 @@ from psycopg.rows import dict_row
 from documents.access import FULL
 from documents.models import Chunk, Document
 from rag.history import recorder
-from rag.history.queries import forget_old_queries, get_query
-from rag.history.recorder import Recorder, record
-from rag.history.records import Record
+from rag.history.queries import delete_old_queries, get_query
+from rag.history.recorder import Recorder, record_query
+from rag.history.records import QueryRecord
 from rag.models import Query
 from rag.types.answer import Contradiction
 from tests.history.making import FACT, answer_of, passages_of, record_of, stored_document, unanswered
@@ -32,14 +32,14 @@ DELETE = "DELETE FROM documents_document WHERE id = %s"
 OLD = "UPDATE rag_query SET created_at = now() - interval '31 days' WHERE id = ANY(%s)"
 
 
-async def recorded_of(document: Document, recording: Recorder) -> Record:
+async def recorded_of(document: Document, recording: Recorder) -> QueryRecord:
     one = await of(document)
-    record(one)
+    record_query(one)
     await recording.flush()
     return one
 
 
-async def of(document: Document) -> Record:
+async def of(document: Document) -> QueryRecord:
     passages = await sync_to_async(passages_of)(document)
     return record_of(answer_of(*passages, contradicted=(Contradiction(0, 10, ("Quellenwort",)),)))
 
@@ -64,7 +64,7 @@ def somebody_waits() -> None:
 
 
 @sync_to_async
-def assert_gone(one: Record) -> None:
+def assert_gone(one: QueryRecord) -> None:
     explained = get_query(one.query_id, access=FULL)
     (citation,) = explained.citations
     assert (citation.status, citation.gone) == ("gone", True)
@@ -94,7 +94,7 @@ async def test_deleted_before_it_is_written(recording: Recorder):
     one = await of(document)
     await Document.objects.filter(id=document.id).adelete()
 
-    record(one)
+    record_query(one)
     await recording.flush()
 
     await assert_gone(one)
@@ -106,7 +106,7 @@ async def test_deleted_while_it_is_written_the_deletion_first(recording: Recorde
     async with own_connection() as other:
         await other.execute(DELETE, [document.id])
 
-        record(one)
+        record_query(one)
         writing_it = asyncio.create_task(recording.flush())
         await somebody_waits()
         await other.commit()
@@ -126,7 +126,7 @@ async def test_deleted_while_it_is_written_the_record_first(
             return await (await other.execute(sql, params)).fetchall()
 
         monkeypatch.setattr(recorder, "fetch_all", fetch_all)
-        record(one)
+        record_query(one)
         await recording.flush()  # not committed
         deletion = asyncio.create_task(deleting.execute(DELETE, [document.id]))
         await somebody_waits()
@@ -151,7 +151,7 @@ async def test_what_a_follow_up_took_from_it_goes_too(recording: Recorder):
         )
     )
     for one in (before, quoting, after, elsewhere):
-        record(one)
+        record_query(one)
     await recording.flush()
     created = datetime.now(UTC)
     for minutes, one in enumerate((before, quoting, after)):
@@ -184,15 +184,15 @@ async def test_old_queries_go_by_themselves_with_all_that_is_theirs(recording: R
     document = await sync_to_async(stored_document)()
     old, young = await recorded_of(document, recording), await recorded_of(document, recording)
     unknown = record_of(unanswered())
-    record(unknown)
+    record_query(unknown)
     await recording.flush()
     async with own_connection() as other:
         await other.execute(OLD, [[old.query_id, unknown.query_id]])
 
     settings.QUERY_RETENTION_DAYS = 32
-    assert await sync_to_async(forget_old_queries)() == 0
+    assert await sync_to_async(delete_old_queries)() == 0
     settings.QUERY_RETENTION_DAYS = 30
-    assert await sync_to_async(forget_old_queries)() == 2
+    assert await sync_to_async(delete_old_queries)() == 2
 
     assert [query.id async for query in Query.objects.all()] == [young.query_id]
     async with own_connection() as other:

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from documents.models import Chunk, Document
 from rag.history import answer_quality
-from rag.history.recorder import Recorder, record
+from rag.history.recorder import Recorder, record_query
 from rag.models import Citation, Response
 from rag.types.answer import Citation as Claim
 from rag.types.answer import Usage, Verification
@@ -75,7 +75,7 @@ async def test_faithfulness_is_told_by_the_states_of_the_claims(recording: Recor
     good, half, old = await _recorded(
         recording, Verification(exact=2), Verification(supported=1, contradicted=1), Verification()
     )
-    record(record_of(unanswered()))
+    record_query(record_of(unanswered()))
     await recording.flush()
 
     assert await _judge() == 3
@@ -164,8 +164,8 @@ async def test_two_workers_do_not_judge_the_same_answers(recording: Recorder):
     ids = await _recorded(recording, *[STATES] * 5)
 
     first, second = (
-        await sync_to_async(answer_quality._claimed)(),
-        await sync_to_async(answer_quality._claimed)(),
+        await sync_to_async(answer_quality._claim_answers)(),
+        await sync_to_async(answer_quality._claim_answers)(),
     )
 
     assert ({one.query_id for one in first}, second) == (set(ids), [])
@@ -173,11 +173,11 @@ async def test_two_workers_do_not_judge_the_same_answers(recording: Recorder):
 
 async def test_what_a_dead_worker_held_is_judged_when_its_time_is_over(recording: Recorder):
     held = await _recorded(recording, STATES, Verification(exact=1))
-    await sync_to_async(answer_quality._claimed)()
-    assert await sync_to_async(answer_quality.turns_due)() == 0
+    await sync_to_async(answer_quality._claim_answers)()
+    assert await sync_to_async(answer_quality.count_due_turns)() == 0
     await _time_passes()
 
-    assert await sync_to_async(answer_quality.turns_due)() == 1
+    assert await sync_to_async(answer_quality.count_due_turns)() == 1
     assert await _judge() == 2
 
     assert await _scores(*held) == [0.5, 1.0]
@@ -186,7 +186,7 @@ async def test_what_a_dead_worker_held_is_judged_when_its_time_is_over(recording
 async def test_what_ends_its_worker_each_time_is_left_unjudged_and_holds_up_nobody(recording: Recorder):
     poison, *_ = await _recorded(recording, STATES)
     for _ in range(answer_quality.MAX_ATTEMPTS):
-        assert [one.query_id for one in await sync_to_async(answer_quality._claimed)()] == [poison]
+        assert [one.query_id for one in await sync_to_async(answer_quality._claim_answers)()] == [poison]
         await _time_passes()
     other, *_ = await _recorded(recording, Verification(exact=1))
 
@@ -197,9 +197,9 @@ async def test_what_ends_its_worker_each_time_is_left_unjudged_and_holds_up_nobo
 
 async def test_what_there_is_no_time_for_is_given_back(recording: Recorder):
     first, second = await _recorded(recording, Verification(exact=1), STATES)
-    answers = await sync_to_async(answer_quality._claimed)()
+    answers = await sync_to_async(answer_quality._claim_answers)()
 
-    assert await sync_to_async(answer_quality._judge)(answers, 0.0) == 1
+    assert await sync_to_async(answer_quality._judge_batch)(answers, 0.0) == 1
 
     assert await Response.objects.filter(faithfulness_judged_at=None).acount() == 1
     assert await _judge() == 1
@@ -220,15 +220,15 @@ async def test_an_answer_whose_document_was_replaced_is_judged_by_its_quotes(rec
 async def test_a_document_deleted_while_its_answer_is_judged_leaves_nothing(recording: Recorder):
     document = await sync_to_async(stored_document)()
     gone, *_ = await _recorded(recording, STATES, document=document)
-    answers = await sync_to_async(answer_quality._claimed)()
+    answers = await sync_to_async(answer_quality._claim_answers)()
     await Document.objects.filter(id=document.id).adelete()
 
-    await sync_to_async(answer_quality._judge)(answers, float("inf"))
+    await sync_to_async(answer_quality._judge_batch)(answers, float("inf"))
 
     response = await Response.objects.aget(query=gone)
     assert (response.answer, response.quotes_gone) == ("", True)
     assert (response.faithfulness_score, response.faithfulness_judged_at) == (None, None)
-    assert await sync_to_async(answer_quality.turns_due)() == 0
+    assert await sync_to_async(answer_quality.count_due_turns)() == 0
 
 
 async def test_a_batch_is_as_many_statements_however_many_answers(recording: Recorder):
@@ -249,7 +249,7 @@ def _is_away(provider: Provider) -> None:
 @sync_to_async
 def _statements() -> int:
     with CaptureQueriesContext(connection) as seen:
-        answer_quality._judge(answer_quality._claimed(), float("inf"))
+        answer_quality._judge_batch(answer_quality._claim_answers(), float("inf"))
     return len(seen)
 
 
@@ -261,13 +261,13 @@ async def _recorded(
     given = {"text": TEXT, "citations": CLAIMS} | fields
     records = [record_of(answer_of(*passages, verification=found, **given)) for found in counts]
     for one in records:
-        record(one)
+        record_query(one)
     await recording.flush()
     return [one.query_id for one in records]
 
 
 async def _judge() -> int:
-    return int(await sync_to_async(answer_quality.judge_some)())
+    return int(await sync_to_async(answer_quality.judge_answers)())
 
 
 async def _scores(*ids: UUID) -> list[float | None]:

@@ -9,8 +9,8 @@ from asgiref.sync import sync_to_async
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.base.ids import new_id
 from rag.history import recorder as recording_module
-from rag.history.recorder import Recorder, record, totals, waits
-from rag.history.records import Record
+from rag.history.recorder import Recorder, is_pending, record_query, totals
+from rag.history.records import QueryRecord
 from rag.models import Citation, Query, Response, Retrieval
 from rag.types.answer import Citation as Claim
 from rag.types.answer import Contradiction, Verification
@@ -30,9 +30,9 @@ document_of = sync_to_async(stored_document)
 passages_in = sync_to_async(passages_of)
 
 
-async def written(recording: Recorder, *records: Record) -> None:
+async def written(recording: Recorder, *records: QueryRecord) -> None:
     for one in records:
-        record(one)
+        record_query(one)
     await recording.flush()
 
 
@@ -202,12 +202,12 @@ async def test_records_wait_while_the_database_is_away(recording: Recorder, monk
     one = record_of(unanswered())
 
     await written(recording, one)
-    assert waits(one.query_id)
+    assert is_pending(one.query_id)
     assert recording.away
 
     away.back()
     await recording.flush()
-    assert not waits(one.query_id)
+    assert not is_pending(one.query_id)
     assert await Query.objects.filter(id=one.query_id).aexists()
 
 
@@ -227,10 +227,10 @@ async def test_the_oldest_make_room(recording: Recorder, monkeypatch: pytest.Mon
 
 async def test_they_are_written_by_themselves_and_at_the_end(recording: Recorder):
     one, last = record_of(unanswered()), record_of(unanswered())
-    record(one)
+    record_query(one)
     await sync_to_async(wait_until)(Query.objects.filter(id=one.query_id).exists, what="the record")
 
-    record(last)
+    record_query(last)
     await asyncio.sleep(0)
     await recording.close()
     assert await Query.objects.filter(id=last.query_id).aexists()

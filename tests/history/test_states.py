@@ -9,8 +9,8 @@ from rag.answering.ask import AskResult, Caller
 from rag.answering.replay import replay
 from rag.api.v1.explanations import explained_body
 from rag.history.queries import get_query
-from rag.history.recorder import Recorder, record
-from rag.history.records import Record
+from rag.history.recorder import Recorder, record_query
+from rag.history.records import QueryRecord
 from rag.models import Citation, Response
 from rag.types.answer import Citation as Claim
 from rag.types.answer import Contradiction, Verification
@@ -21,7 +21,7 @@ TEXT = "The secret word is Quellenwort [1]. It is 90 years old."
 COUNTS = {"exact": 0, "supported": 0, "unverified": 1, "contradicted": 1, "uncited": 0}
 
 
-async def checked(recording: Recorder) -> Record:
+async def checked(recording: Recorder) -> QueryRecord:
     document = await sync_to_async(stored_document)()
     one = record_of(
         answer_of(
@@ -32,13 +32,13 @@ async def checked(recording: Recorder) -> Record:
             verification=Verification(**COUNTS),
         )
     )
-    record(one)
+    record_query(one)
     await recording.flush()
     return one
 
 
 @sync_to_async
-def shown(one: Record) -> dict[str, Any]:
+def shown(one: QueryRecord) -> dict[str, Any]:
     return explained_body(get_query(one.query_id, access=FULL)).model_dump()
 
 
@@ -81,7 +81,7 @@ async def test_of_an_answer_of_an_earlier_release_it_is_not_known(recording: Rec
 async def test_of_a_question_that_failed_or_was_not_answered_nothing_is_told(recording: Recorder):
     failed, silent = record_of(None, error="SYNTHESIS_FAILED"), record_of(unanswered())
     for one in (failed, silent):
-        record(one)
+        record_query(one)
     await recording.flush()
 
     told = [await shown(one) for one in (failed, silent)]

@@ -29,7 +29,7 @@ from knowlex.web.shapes import (
     storable_text,
 )
 from rag.api.v1.parameters import CHUNKING, Cursor, NamesHolding
-from rag.history.statistics import collection_statistics
+from rag.history.statistics import fetch_collection_statistics
 
 SORTS = ("name", "created_at")
 MAX_DESCRIPTION_CHARS = 10_000
@@ -179,7 +179,7 @@ def remove(request: HttpRequest, collection_id: str) -> HttpResponse:
 )
 def stats(request: HttpRequest, collection_id: str) -> HttpResponse:
     id_ = parse_id(collection_id, field="collection_id")
-    found = collection_statistics(id_, access=access_of(request))
+    found = fetch_collection_statistics(id_, access=access_of(request))
     body = CollectionStats(
         collection_id=id_,
         document_count=found.counts.documents,

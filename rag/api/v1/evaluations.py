@@ -32,10 +32,10 @@ from knowlex.web.shapes import (
 )
 from rag.api.v1.parameters import Cursor
 from rag.evaluation import evaluations
-from rag.evaluation.configurations import read_configurations
-from rag.evaluation.evaluations import Report
+from rag.evaluation.configurations import parse_configurations
+from rag.evaluation.evaluations import EvaluationDetails
 from rag.evaluation.plot import evaluation_svg
-from rag.evaluation.summary import ORDER
+from rag.evaluation.summary import METRIC_ORDER
 from rag.tasks import enqueue_evaluation
 from rag.types.question import Mode
 
@@ -95,7 +95,7 @@ class NewEvaluation(InputShape):
         Field(description="Names or ids; else the set's own, or `default`."),
     ] = []
     configurations: Annotated[
-        list[NewConfiguration], Unchecked(read_configurations), Field(validate_default=True)
+        list[NewConfiguration], Unchecked(parse_configurations), Field(validate_default=True)
     ] = None  # type: ignore[assignment]
     answers: Annotated[bool, Field(description="Write and judge answers, too.")] = False
 
@@ -107,7 +107,7 @@ class EvaluationListParameters(InputShape):
 
 class ResultParameters(InputShape):
     failing: Annotated[
-        Omittable[Annotated[str, choice(*ORDER, fold=True)]],
+        Omittable[Annotated[str, choice(*METRIC_ORDER, fold=True)]],
         Field(description="Only questions of which this metric is below 1 under any configuration."),
     ] = None
 
@@ -289,18 +289,18 @@ def remove(request: HttpRequest, evaluation_id: str) -> HttpResponse:
     return body_response(DeletedEvaluation(deleted=True))
 
 
-def svg_response(report: Report) -> HttpResponse:
+def svg_response(report: EvaluationDetails) -> HttpResponse:
     response = HttpResponse(evaluation_svg(report.run), content_type="image/svg+xml")
     response["Cache-Control"] = "no-store"
     return response
 
 
-def _found(request: HttpRequest, evaluation_id: str) -> Report:
+def _found(request: HttpRequest, evaluation_id: str) -> EvaluationDetails:
     id_ = parse_id(evaluation_id, field="evaluation_id")
     return evaluations.get_run(id_, access=access_of(request))
 
 
-def _fields(report: Report) -> dict[str, Any]:
+def _fields(report: EvaluationDetails) -> dict[str, Any]:
     run = report.run
     summary = run.summary or {}
     measured = summary.get("configurations") or [{} for _ in run.configurations]
@@ -332,11 +332,11 @@ def _in_order(figures: dict[str, Any]) -> dict[str, Any]:
 def _sorted(metrics: dict[str, Any] | None) -> dict[str, Any] | None:
     if metrics is None:
         return None
-    names = [name for name in ORDER if name in metrics]
+    names = [name for name in METRIC_ORDER if name in metrics]
     return {name: metrics[name] for name in (*names, *sorted(set(metrics) - set(names)))}
 
 
-def _result(row: Any, report: Report) -> EvaluationResultShape:
+def _result(row: Any, report: EvaluationDetails) -> EvaluationResultShape:
     names = ("position", "key", "question", "answerable", "expected", "values", "found", "answered")
     fields = {name: getattr(row, name) for name in (*names, "answer", "latency_ms", "error")}
     configuration = report.run.configurations[row.configuration]["name"]

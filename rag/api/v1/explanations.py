@@ -24,7 +24,7 @@ from rag.api.answers import (
 )
 from rag.api.v1.feedback import OwnFeedback
 from rag.deadlines import sort_stages
-from rag.history.queries import Explained
+from rag.history.queries import QueryDetails
 from rag.relevance import answers
 from rag.types import claims
 
@@ -201,7 +201,7 @@ class ExplainedQuery(QuerySummary, IdShape):
     feedback: OwnFeedback | None
 
 
-def explained_body(explained: Explained) -> ExplainedQuery:
+def explained_body(explained: QueryDetails) -> ExplainedQuery:
     query, response = explained.query, explained.response
     stage_times_ms = sort_stages(query.stage_ms)
     citations = [_citation(citation) for citation in explained.citations]
@@ -281,7 +281,7 @@ def _answer(query: Any, response: Any) -> str | None:
     return str(response.answer) if query.answered else NOT_ENOUGH
 
 
-def _quality(explained: Explained) -> AnswerQuality:
+def _quality(explained: QueryDetails) -> AnswerQuality:
     response, own = explained.response, explained.own_feedback
     return AnswerQuality(
         faithfulness=response.faithfulness_score if response else None,

@@ -26,7 +26,7 @@ from knowlex.web.shapes import (
     read_body,
     text,
 )
-from rag.history.feedback import Said, caller_of, give_feedback
+from rag.history.feedback import FeedbackInput, give_feedback, identify_caller
 
 MAX_COMMENT = 2000
 RATINGS = ("thumbs_up", "thumbs_down")
@@ -79,7 +79,7 @@ def create(request: HttpRequest) -> HttpResponse:
     query_id = parse_id(given.query_id, field="query_id")
     if given.rating is None and not given.comment:
         raise InvalidInput("Send a rating, a comment, or both.", field="rating")
-    caller = caller_of(access, peer_address(request))
-    kept = give_feedback(query_id, Said(given.rating, given.comment), access=access, caller=caller)
+    caller = identify_caller(access, peer_address(request))
+    kept = give_feedback(query_id, FeedbackInput(given.rating, given.comment), access=access, caller=caller)
     own = OwnFeedback.model_validate(kept)
     return body_response(FeedbackReceipt(recorded=True, query_id=query_id, **dict(own)))

@@ -36,8 +36,8 @@ from rag.api.v1.parameters import Cursor, InCollection
 from rag.api.v1.query import QueryAnswer, answer_fields
 from rag.api.v1.questions import QuestionSettings
 from rag.history import queries as listing
-from rag.history.feedback import caller_of
-from rag.history.queries import Wanted
+from rag.history.feedback import identify_caller
+from rag.history.queries import QueryCriteria
 
 ANSWERED = choice("true", "false", fold=True)
 WHEN = "A time in ISO 8601 or a whole UTC day."
@@ -65,7 +65,7 @@ class QueryListParameters(InCollection):
     since: Annotated[Moment, Field(description=WHEN)] = None
     until: Annotated[Moment, Field(description=f"{WHEN} A day is included, a time is not.")] = None
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> QueryCriteria:
         """Raises InvalidInput."""
         try:
             since, until = _start(self.since), _start(self.until, days=1)
@@ -73,7 +73,7 @@ class QueryListParameters(InCollection):
             raise InvalidInput("until must be a date or a time in ISO 8601.", field="until") from None
         if since is not None and until is not None and since > until:
             raise InvalidInput("since must not be after until.", field="since")
-        return Wanted(
+        return QueryCriteria(
             conversation_id=self.conversation_id,
             answered=None if self.answered is None else self.answered == "true",
             rating=self.rating,
@@ -149,7 +149,7 @@ def index(request: HttpRequest) -> HttpResponse:
 def show(request: HttpRequest, query_id: str) -> HttpResponse:
     access = access_of(request)
     id_ = parse_id(query_id, field="query_id")
-    caller = caller_of(access, peer_address(request))
+    caller = identify_caller(access, peer_address(request))
     return _private(body_response(explained_body(listing.get_query(id_, access=access, caller=caller))))
 
 

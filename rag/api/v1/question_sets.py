@@ -27,7 +27,7 @@ from knowlex.web.shapes import (
 )
 from rag.api.v1.parameters import Cursor, NamesHolding
 from rag.evaluation import question_sets
-from rag.evaluation.question_files import MAX_LINE_BYTES, read_lines, read_objects, write_line
+from rag.evaluation.question_files import MAX_LINE_BYTES, case_to_json, parse_lines, parse_objects
 
 SORTS = ("name", "created_at")
 JSON_LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines")
@@ -154,12 +154,12 @@ def create(request: HttpRequest) -> HttpResponse:
     access = access_of(request)
     access.require("write")
     if request.content_type in JSON_LINES:
-        cases = read_lines(_lines(request))
+        cases = parse_lines(_lines(request))
         given = read_parameters(request, SetFields)
     elif request.content_type == "application/json":
         _check_size(request)
         new = given = read_body(request, NewQuestionSet)
-        cases = read_objects(new.questions)
+        cases = parse_objects(new.questions)
     else:
         raise UnsupportedMediaType("The request must be application/x-ndjson or application/json.")
     made = question_sets.create_set(
@@ -197,7 +197,7 @@ def show(request: HttpRequest, set_id: str) -> HttpResponse:
     found = question_sets.get_set(str(parse_id(set_id, field="set_id")), access=access_of(request))
     page = read_page(request.GET, of=f"questions.{found.id}", sorts=("position",), default="position")
     cases, after = question_sets.list_questions(found, page=page)
-    questions: list[Any] = [write_line(case) for case in cases]
+    questions: list[Any] = [case_to_json(case) for case in cases]
     body = QuestionSetWithQuestions(
         **dict(_body(found)),
         questions=questions,

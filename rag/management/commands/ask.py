@@ -69,13 +69,13 @@ async def _ask_here(request: dict[str, Any]) -> httpx2.Response:
     from django.conf import settings
     from django.utils.module_loading import import_string
 
-    from rag.management.event_loop import then_close
+    from rag.management.event_loop import close_after
 
     logging.disable(logging.WARNING)  # no broker runs here, and this process serves nobody else
     settings.REQUIRE_API_KEY = False
     transport = httpx2.ASGITransport(app=import_string(settings.ASGI_APPLICATION))
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        return await then_close(client.post(PATH, json=request))
+        return await close_after(client.post(PATH, json=request))
 
 
 def _describe(citation: dict[str, Any]) -> str:

@@ -63,17 +63,17 @@ def _fitted(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str,
     from knowlex.runtime.components import component
     from rag.answering import parts
     from rag.evaluation.judged_pairs import judged_pairs
-    from rag.management.evaluation import scope
-    from rag.management.event_loop import then_close
+    from rag.management.evaluation import load_scope
+    from rag.management.event_loop import close_after
     from rag.protocols import Reranker
     from rag.relevance.calibrator import calibrate, calibration_of
     from rag.relevance.fitting import read_labelled
     from rag.rerankers.by_model import ModelReranker
 
     if options["questions"]:
-        collections, cases = scope(options["questions"], options["collection"])
+        collections, cases = load_scope(options["questions"], options["collection"])
         pairs, rerank_model = asyncio.run(
-            then_close(judged_pairs(cases, parts.build_pipeline(), [one.id for one in collections]))
+            close_after(judged_pairs(cases, parts.build_pipeline(), [one.id for one in collections]))
         )
         source = options["source"] or Path(options["questions"]).name
         known = {name: before[name] for name in ("base", "spread") if before and name in before}

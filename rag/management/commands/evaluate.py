@@ -16,9 +16,9 @@ from knowlex.base.errors import KnowlexError
 if TYPE_CHECKING:
     from rag.evaluation.configurations import Configuration
     from rag.evaluation.outcomes import Outcome
-    from rag.evaluation.runner import Asker
+    from rag.evaluation.runner import CaseRunner
     from rag.evaluation.types import Case
-    from rag.management.evaluation import Bar, Limit
+    from rag.management.evaluation import MetricLimit, QuestionBar
 
 
 BAD_USAGE, BELOW = 2, 1
@@ -46,22 +46,27 @@ class Command(BaseCommand):
         parser.add_argument("--json", type=Path, metavar="OUT.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from rag.evaluation.runner import summary_of
-        from rag.management.evaluation import read_given, read_limits, scope, table
+        from rag.evaluation.runner import summarise_run
+        from rag.management.evaluation import (
+            format_table,
+            load_scope,
+            parse_configurations_given,
+            parse_limits,
+        )
 
         try:
             _check_places(options["plot"], options["json"])
-            configurations = read_given(options["config"], options["given"])
-            limits = read_limits(options["floor"], options["ceiling"], configurations, options["answers"])
-            collections, cases = scope(options["questions"], options["collection"])
+            configurations = parse_configurations_given(options["config"], options["given"])
+            limits = parse_limits(options["floor"], options["ceiling"], configurations, options["answers"])
+            collections, cases = load_scope(options["questions"], options["collection"])
             outcomes = self._asked(cases, collections, configurations, answers=options["answers"])
         except KnowlexError as exc:
             raise CommandError(exc.message, returncode=BAD_USAGE) from exc
         except OSError as exc:
             raise CommandError(f"{exc.filename}: {exc.strerror or exc}.", returncode=BAD_USAGE) from exc
-        summary = summary_of(outcomes)
+        summary = summarise_run(outcomes)
         names = [one.name for one in configurations]
-        self.stdout.write(table(names, summary))
+        self.stdout.write(format_table(names, summary))
         self._write(options, configurations, summary, cases, outcomes)
         self._judge(limits, dict(zip(names, summary["configurations"], strict=True)))
 
@@ -69,13 +74,13 @@ class Command(BaseCommand):
         self, cases: Sequence[Case], collections: Sequence[Any], configurations: Sequence[Configuration],
         *, answers: bool,
     ) -> list[list[Outcome]]:  # fmt: skip
-        from rag.evaluation.runner import Asker
-        from rag.management.evaluation import Bar
-        from rag.management.event_loop import then_close
+        from rag.evaluation.runner import CaseRunner
+        from rag.management.evaluation import QuestionBar
+        from rag.management.event_loop import close_after
 
-        asker = Asker(configurations, [one.id for one in collections], answers=answers)
-        with Bar(self.stderr, len(cases)) as bar:
-            each = asyncio.run(then_close(_outcomes(asker, cases, bar)))
+        asker = CaseRunner(configurations, [one.id for one in collections], answers=answers)
+        with QuestionBar(self.stderr, len(cases)) as bar:
+            each = asyncio.run(close_after(_outcomes(asker, cases, bar)))
         return [list(of_one) for of_one in zip(*each, strict=True)]
 
     def _write(
@@ -92,7 +97,7 @@ class Command(BaseCommand):
             report = _report(configurations, summary, cases, outcomes)
             options["json"].write_text(json.dumps(report, ensure_ascii=False, indent=1), encoding="utf-8")
 
-    def _judge(self, limits: Sequence[Limit], measured: dict[str, Any]) -> None:
+    def _judge(self, limits: Sequence[MetricLimit], measured: dict[str, Any]) -> None:
         broken = [words for limit in limits for words in limit.broken(measured)]
         if failed := {name: one["errors"] for name, one in measured.items() if one["errors"]}:
             told = ", ".join(f"{count} of {name}" for name, count in failed.items())
@@ -108,7 +113,7 @@ def _check_places(*files: Path | None) -> None:
             file.open("a").close()
 
 
-async def _outcomes(asker: Asker, cases: Sequence[Case], bar: Bar) -> list[list[Outcome]]:
+async def _outcomes(asker: CaseRunner, cases: Sequence[Case], bar: QuestionBar) -> list[list[Outcome]]:
     """Of each question, one outcome a configuration."""
     found = []
     for case in cases:

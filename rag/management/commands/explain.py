@@ -29,10 +29,10 @@ class Command(BaseCommand):
         parser.add_argument("--top-k", type=int, default=10, choices=range(1, 51), metavar="1..50")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from rag.management.event_loop import then_close
+        from rag.management.event_loop import close_after
 
         try:
-            explanation = asyncio.run(then_close(_explanation(options)))
+            explanation = asyncio.run(close_after(_explanation(options)))
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc
         for line in _lines(explanation):

@@ -43,7 +43,7 @@ class Command(BaseCommand):
 
     def _load(self, options: dict[str, Any]) -> None:
         from rag.evaluation import question_sets
-        from rag.evaluation.question_files import read_lines
+        from rag.evaluation.question_files import parse_lines
 
         name = options["name"] or Path(options["file"]).stem
         with sys.stdin.buffer if options["file"] == "-" else open(options["file"], "rb") as file:
@@ -53,7 +53,7 @@ class Command(BaseCommand):
                 description=options["description"],
                 collection=options["collection"],
                 replace=options["replace"],
-                cases=read_lines(bounded_lines(file)),
+                cases=parse_lines(bounded_lines(file)),
             )
         self.stdout.write(f"{made.question_count} questions stored as {made.name} ({made.id}).")
 
@@ -74,10 +74,12 @@ class Command(BaseCommand):
 
     def _export(self, options: dict[str, Any]) -> None:
         from rag.evaluation import question_sets
-        from rag.evaluation.question_files import write_line
+        from rag.evaluation.question_files import case_to_json
 
         found = question_sets.get_set(options["set"], access=FULL)
-        lines = (f"{json.dumps(write_line(c), ensure_ascii=False)}\n" for c in question_sets.all_cases(found))
+        lines = (
+            f"{json.dumps(case_to_json(c), ensure_ascii=False)}\n" for c in question_sets.iterate_cases(found)
+        )
         if options["file"] == "-":
             for line in lines:
                 self.stdout.write(line, ending="")

@@ -32,15 +32,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from knowlex.runtime.components import component
         from rag.protocols import ClaimJudge
-        from rag.verification.checks import Tally, verify
-        from rag.verification.library import Library, ServerFailed
+        from rag.verification.checks import CheckCounts, check_citations
+        from rag.verification.library import AnswerLibrary, ServerFailed
 
         days = options["since"]
         since = datetime.now(UTC) - timedelta(days=days) if days else None
-        library, tally = Library(options["url"], options["api_key"]), Tally()
+        library, tally = AnswerLibrary(options["url"], options["api_key"]), CheckCounts()
         try:
             judge = component("CLAIM_JUDGE", ClaimJudge)
-            for fault in verify(library, judge, tally, since=since, limit=options["limit"]):
+            for fault in check_citations(library, judge, tally, since=since, limit=options["limit"]):
                 self.stdout.write(fault)
         except ServerFailed as exc:
             raise CommandError(str(exc)) from exc
