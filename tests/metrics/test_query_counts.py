@@ -23,7 +23,7 @@ async def test_what_is_being_written_when_the_server_ends_is_written_once(monkey
         return []
 
     monkeypatch.setattr(query_counts, "fetch_all", statement)
-    monkeypatch.setattr(query_counts, "EVERY_S", 0.0)
+    monkeypatch.setattr(query_counts, "FLUSH_INTERVAL_S", 0.0)
     counts = QueryCounts()
     counts.add([COLLECTION])
     await under_way.wait()
