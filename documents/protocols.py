@@ -10,6 +10,8 @@ from documents.types import (
     ChunkDraft,
     ChunkingSettings,
     Extraction,
+    PageLayout,
+    PagePicture,
     ReadingProgress,
     Source,
 )
@@ -37,6 +39,22 @@ class TextExtractor(Protocol):
         DependencyUnavailable when no extractor process is free in time. Never runs a parser in the
         calling process.
         """
+        ...
+
+
+class PageViewer(Protocol):
+    """Role PAGE_VIEWER: a page of a PDF as a person sees it. Never runs a parser in the calling process.
+
+    Both raise UnreadableDocument where the page cannot be shown; DependencyUnavailable when no process is
+    free in time.
+    """
+
+    def draw(self, path: Path, number: int, *, width: int) -> PagePicture:
+        """Draw a page in colour, `width` pixels wide; less where it would be very high. number: 1-based."""
+        ...
+
+    def read_layout(self, path: Path, number: int) -> PageLayout:
+        """Return where each letter of a page stands."""
         ...
 
 

@@ -79,6 +79,45 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page drawn as a picture. number: 1-based.
+
+    pixels: rows from the top; one byte a pixel in a grey picture (0 is black), three in one in colour (RGB).
+    """
+
+    number: int
+    width: int
+    height: int
+    pixels: bytes
+
+    @property
+    def in_colour(self) -> bool:
+        return len(self.pixels) == 3 * self.width * self.height
+
+    def to_pnm(self) -> bytes:
+        return b"P5\n%d %d\n255\n%b" % (self.width, self.height, self.pixels)
+
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+@dataclass(frozen=True, slots=True)
+class PageLayout:
+    """Where each letter of a page stands, as the page is shown: rotated and cropped.
+
+    width, height: in points. letters: one character for each letter of the page's text, in reading order,
+    line ends and generated spaces too. boxes: four 32-bit floats a letter, 0 to 1 from the top left; all 0 for
+    a letter without extent.
+    """
+
+    number: int
+    width: float
+    height: float
+    letters: str
+    boxes: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkDraft:
     """A chunk before it is stored. `extraction.text[start_char:end_char] == content`, always.
 

@@ -102,6 +102,8 @@ class Environment(BaseSettings):
     knowlex_ocr: Literal["auto", "on", "off"] = "auto"
     knowlex_ocr_languages: str = Field(default="", pattern=r"^([\w/-]+(\+[\w/-]+)*)?$")
     knowlex_extractor_processes: Processes = 2
+    knowlex_viewer_processes: Processes = 2
+    knowlex_page_cache_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 512
     knowlex_chunk_tokens: Annotated[int, Field(ge=50, le=500)] = 300
     knowlex_chunk_overlap: Annotated[int, Field(ge=0, le=250)] = 50
     knowlex_workers: Processes | None = None

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.templatetags.static import static
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.html import format_html
@@ -14,7 +14,6 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import core_schema
 
-from knowlex.base.errors import NotFound
 from knowlex.web.openapi import FAILURES, QUERY_ID, Answer, Operation, Problem, Schema
 from knowlex.web.pagination import DEFAULT_LIMIT, MAX_LIMIT
 from knowlex.web.responses import allow, json_response
@@ -68,13 +67,6 @@ SwaggerUIBundle({
 });
 """
 SWAGGER_UI = "drf_spectacular_sidecar/swagger-ui-dist/"
-
-
-@allow("GET")
-async def front(request: HttpRequest) -> HttpResponse:
-    if "text/html" not in request.headers.get("Accept", ""):
-        raise NotFound("Not found. The documentation is at /api/docs.")
-    return HttpResponseRedirect("/api/docs")
 
 
 @allow("GET")

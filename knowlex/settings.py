@@ -16,6 +16,7 @@ from knowlex.environment import read_environment
 from knowlex.net.ollama import short_name
 from knowlex.runtime.logging import logging_settings
 from knowlex.values import filter_keys
+from knowlex.web.static import revalidate_page_modules
 
 django_stubs_ext.monkeypatch()  # ModelAdmin[Document] and the like work at run time too
 
@@ -93,11 +94,13 @@ ASGI_APPLICATION = "knowlex.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
-LANGUAGE_CODE = "en-us"
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]  # of the page; the admin follows
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True  # static files come straight from the packages; nothing is collected
 WHITENOISE_MAX_AGE = 3600
 WHITENOISE_ALLOW_ALL_ORIGINS = False
+WHITENOISE_ADD_HEADERS_FUNCTION = revalidate_page_modules
 # HSTS, the redirect to HTTPS and secure cookies belong to whoever puts TLS in front; `up` serves plain HTTP.
 SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
 if ENV.knowlex_trusted_proxies:  # else the admin would take a page over HTTPS for another site's
@@ -136,6 +139,9 @@ LARGE_BODIES = [
 ]
 URL_INGEST = ENV.knowlex_url_ingest == "on"
 URL_ALLOWED_HOSTS = [host.strip() for host in ENV.knowlex_url_allowed_hosts.split(",") if host.strip()]
+PAGE_CACHE_BYTES = (
+    ENV.knowlex_page_cache_mb * 1024 * 1024
+)  # pictures and layouts of pages that were looked at
 CLIENT_PATIENCE_S = 15.0  # for a request's headers, and for each next piece of its body
 SPOOL_DIR = DATA_DIR / "tmp"  # for request bodies that are too large for memory
 
@@ -150,8 +156,9 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
 }
 REQUIRE_API_KEY = ENV.require_api_key
-OPEN_PATHS = {"/", "/health", "/api/schema", "/api/docs", "/admin"}  # need no key
-OPEN_FOLDERS = ("/static/", "/admin/")  # the admin has its own login
+OPEN_PATHS = {"/", "/documents", "/health", "/api/schema", "/api/docs", "/admin"}  # need no key
+# The admin has its own login; the page is an empty shell, whose requests need what all requests need.
+OPEN_FOLDERS = ("/static/", "/admin/", "/documents/", "/d/")
 READING_PATHS = {  # though POST
     "/query",
     "/api/v1/rag/query",
@@ -286,6 +293,10 @@ KNOWLEX: dict[str, dict[str, Any]] = {
             "ocr": ENV.knowlex_ocr,
             "ocr_languages": ENV.knowlex_ocr_languages,
         },
+    },
+    "PAGE_VIEWER": {
+        "class": "documents.extractors.sandbox.viewer.SandboxedPageViewer",
+        "options": {"processes": ENV.knowlex_viewer_processes},
     },
     "TOKENIZER": {"class": "documents.text.tokens.WordPieceCounter"},
     "CHUNKER_FIXED": {"class": "documents.chunkers.fixed.FixedChunker"},

@@ -4,11 +4,10 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from knowlex.openapi import docs, front, schema
+from knowlex.openapi import docs, schema
 from knowlex.web import middleware
 
 urlpatterns = [
-    path("", front),
     path("", include("documents.urls")),
     path("", include("embeddings.urls")),
     path("", include("rag.urls")),

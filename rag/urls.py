@@ -9,13 +9,16 @@ from knowlex.web.methods import methods
 from knowlex.web.openapi import renamed
 from rag.api.ask import ask
 from rag.api.health import health, metrics
+from rag.api.page import page
 from rag.api.query import query as ask_query
 from rag.api.v1 import (
     collections,
+    conversations,
     documents,
     evaluations,
     feedback,
     ingest,
+    pages,
     queries,
     query,
     question_sets,
@@ -28,6 +31,10 @@ _DOCUMENT = "v1/documents/<str:document_id>"
 _QUERY = "v1/queries/<str:query_id>"
 
 urlpatterns = [
+    path("", page),
+    path("documents", page),
+    path("documents/<str:document_id>", page),
+    path("d/<str:document_id>", page),
     path("api/v1/rag/ask", ask, name="ask"),
     path("api/v1/rag/query", renamed(ask_query, "ragQuery"), name="rag-query"),
     path("query", ask_query, name="query"),
@@ -49,6 +56,12 @@ urlpatterns = [
     path(f"{_DOCUMENT}/retry", methods(POST=documents.retry)),
     path(f"{_DOCUMENT}/chunks", methods(GET=documents.chunks)),
     path(f"{_DOCUMENT}/pages", methods(GET=documents.pages)),
+    path(f"{_DOCUMENT}/pages/<str:number>", methods(GET=pages.show)),
+    path(f"{_DOCUMENT}/pages/<str:number>/image", methods(GET=pages.image)),
+    path(f"{_DOCUMENT}/highlights", methods(GET=pages.highlights)),
+    path(f"{_DOCUMENT}/file", methods(GET=pages.file)),
+    path("v1/conversations", methods(GET=conversations.index)),
+    path("v1/conversations/<str:conversation_id>", methods(GET=conversations.show)),
     path("v1/queries", methods(GET=queries.index)),
     path(_QUERY, methods(GET=queries.show, DELETE=queries.remove)),
     path(f"{_QUERY}/replay", methods(POST=queries.ask_again)),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Literal, Protocol
 
-from documents.types import UPLOAD_SOURCES, Source
+from documents.types import UPLOAD_SOURCES, PageLayout, PagePicture, Source
 
 NameKind = Literal["markdown", "html", "text", "other"]
 NAME_KINDS: tuple[NameKind, ...] = ("markdown", "html", "text", "other")
@@ -40,13 +40,14 @@ PATIENT_WALL_S = 240.0  # nobody waits, and the machine may be busy; the limit o
 BRIEF_USER_S = 0.5  # of CPU in user mode: enough for some 100 pages
 BRIEF_WALL_S = 20.0
 DRAW_WALL_S = 20.0  # one page, for text recognition
+VIEW_WALL_S, VIEW_CPU_S = 5.0, 3  # one page, for somebody who looks at it
 MEMORY_BYTES = 1024**3
 _CPU_FLOOR_S = 5
 _BYTES_PER_CPU_S = 100_000  # PDFium reads a megabyte of an ordinary PDF in about a second
 
 READERS = ("auto", "pdfium", "pypdf")
 _SOURCES: tuple[Source, ...] = ("PDF", "MARKDOWN", "HTML", "DOCX", "TEXT")
-_PACKED = struct.Struct("!4BI")
+_PACKED = struct.Struct("!4BIH")
 JOB_BYTES = _PACKED.size
 
 
@@ -55,7 +56,9 @@ class Job:
     """An order to read a file, sent to the fork server as JOB_BYTES bytes.
 
     name_kind: guessed by the file's name. brief: within BRIEF_USER_S. patient: see TextExtractor.
-    draw: the 1-based page of which only a picture is wanted; 0 to read the file.
+    page: the 1-based page of which only a picture or the layout is wanted; 0 to read the file. width: of that
+    picture in pixels, in colour; 0 for a grey one at 300 dpi, for text recognition. layout: no picture, but
+    where each letter stands.
     """
 
     pdf_reader: str
@@ -63,23 +66,32 @@ class Job:
     sources: AbstractSet[Source] = UPLOAD_SOURCES
     brief: bool = False
     patient: bool = False
-    draw: int = 0
+    page: int = 0
+    width: int = 0
+    layout: bool = False
 
     def to_bytes(self) -> bytes:
         source_bits = sum(1 << place for place, source in enumerate(_SOURCES) if source in self.sources)
-        flags = self.brief + 2 * self.patient
-        return _PACKED.pack(
-            READERS.index(self.pdf_reader), NAME_KINDS.index(self.name_kind), source_bits, flags, self.draw
-        )
+        flags = self.brief + 2 * self.patient + 4 * self.layout
+        reader, name_kind = READERS.index(self.pdf_reader), NAME_KINDS.index(self.name_kind)
+        return _PACKED.pack(reader, name_kind, source_bits, flags, self.page, self.width)
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "Job":
-        reader, name_kind, source_bits, flags, draw = _PACKED.unpack(packed)
+        reader, name_kind, source_bits, flags, page, width = _PACKED.unpack(packed)
         sources = frozenset(source for place, source in enumerate(_SOURCES) if source_bits & 1 << place)
-        return cls(READERS[reader], NAME_KINDS[name_kind], sources, bool(flags & 1), bool(flags & 2), draw)
+        brief, patient, layout = (bool(flags & bit) for bit in (1, 2, 4))
+        return cls(READERS[reader], NAME_KINDS[name_kind], sources, brief, patient, page, width, layout)
+
+    @property
+    def is_view(self) -> bool:
+        """Whether somebody looks at the page, and waits."""
+        return self.layout or self.width > 0
 
     @property
     def wall_s(self) -> float:
+        if self.is_view:
+            return VIEW_WALL_S
         return PATIENT_WALL_S if self.patient and not self.brief else WALL_S
 
     def cpu_s(self, size_bytes: int) -> int:
@@ -87,20 +99,9 @@ class Job:
 
         A bomb is small, and must not hold an extractor for a whole minute.
         """
+        if self.is_view:
+            return VIEW_CPU_S
         return min(MAX_CPU_S, _CPU_FLOOR_S + size_bytes // _BYTES_PER_CPU_S)
-
-
-@dataclass(frozen=True, slots=True)
-class PagePicture:
-    """A page drawn as a picture. number: 1-based. grey: width * height bytes, 0 is black."""
-
-    number: int
-    width: int
-    height: int
-    grey: bytes
-
-    def to_pnm(self) -> bytes:
-        return b"P5\n%d %d\n255\n%b" % (self.width, self.height, self.grey)
 
 
 class Reporter(Protocol):
@@ -117,6 +118,8 @@ class Reporter(Protocol):
         """Send a picture and wait until the parent has read it."""
         ...
 
+    def layout(self, layout: PageLayout) -> None: ...
+
 
 class SilentReporter:
     """A Reporter that drops everything."""
@@ -125,6 +128,9 @@ class SilentReporter:
         pass
 
     def picture(self, picture: PagePicture) -> None:
+        pass
+
+    def layout(self, layout: PageLayout) -> None:
         pass
 
 

@@ -142,9 +142,13 @@ def read_document(data: bytes, job: Job, reporter: Reporter | None = None) -> Ex
     source = detect_source(data, job.name_kind, job.sources)
     if source == "PDF":
         from documents.extractors.pdf.reader import draw_page, read_pdf
+        from documents.extractors.pdf.view import draw_view, read_layout
 
-        if job.draw:
-            reporter.picture(draw_page(data, job.draw))
+        if job.layout:
+            reporter.layout(read_layout(data, job.page))
+        elif job.page:
+            reporter.picture(draw_view(data, job.page, job.width) if job.width else draw_page(data, job.page))
+        if job.page:
             return Extraction("PDF", "", ())
         return read_pdf(data, reader=job.pdf_reader, reporter=reporter)
     extraction = _read_text_format(data, job, source)

@@ -70,6 +70,11 @@ class PageQuerySet(models.QuerySet["Page"]):
             return self
         return self.filter(document__collection_id__in=access.allowed)
 
+    def touching(self, start: int, end: int) -> Self:
+        """Select the pages that hold some of `text[start:end]` of their document."""
+        ends = models.F("start_char") + Length("text")
+        return self.alias(end_char=ends).filter(start_char__lt=end, end_char__gt=start)
+
     def lengths(self) -> models.QuerySet["Page", tuple[int, int, str, list[str]]]:
         """Return (number, characters, read_by, warnings) of each page; the texts stay in the database."""
         rows = self.annotate(characters=Length("text"))

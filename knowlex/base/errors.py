@@ -66,6 +66,13 @@ class Duplicate(KnowlexError):
     code = "DUPLICATE"
 
 
+class Replaced(KnowlexError):
+    """The document is another version than the one that was asked about."""
+
+    status = 409
+    code = "REPLACED"
+
+
 class Conflict(KnowlexError):
     """An equal request is under way."""
 
@@ -92,6 +99,13 @@ class UnreadableDocument(KnowlexError):
 
     status = 422
     code = "UNPROCESSABLE"
+
+
+class NotAPdf(KnowlexError):
+    """Something was asked that only a PDF has: pages as they are printed."""
+
+    status = 422
+    code = "NOT_A_PDF"
 
 
 class KeyReused(KnowlexError):

@@ -16,6 +16,7 @@ M = TypeVar("M", bound=Model)
 After = tuple[Any, UUID]  # of the last row seen: what it is sorted by, and its id
 
 MAX_LIMIT, DEFAULT_LIMIT = 100, 50
+_NOT_OURS = "cursor is not one that this list gave out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,20 @@ def next_cursor(page: Page, after: After | None, *, of: str) -> str | None:
     kind = "time" if isinstance(value, datetime) else "plain"
     plain = value.isoformat() if isinstance(value, datetime) else value
     return _signer(of).sign_object([page.sort, page.descending, kind, plain, str(id_)])
+
+
+def sign_text_cursor(after: tuple[str, str], *, of: str) -> str:
+    """Return the cursor of a list that is in one order only, of rows without a UUID."""
+    return _signer(of).sign_object(list(after))
+
+
+def read_text_cursor(cursor: str, *, of: str) -> tuple[str, str]:
+    """Return what `sign_text_cursor` was given. Raises InvalidInput."""
+    try:
+        value, id_ = _signer(of).unsign_object(cursor)
+    except (BadSignature, ValueError, TypeError):
+        raise InvalidInput(_NOT_OURS, field="cursor") from None
+    return str(value), str(id_)
 
 
 def paged(rows: QuerySet[M], page: Page, *more: QuerySet[Any]) -> tuple[list[M], After | None]:
@@ -106,7 +121,7 @@ def _read_cursor(cursor: str, of: str) -> tuple[str, bool, After]:
     try:
         sort, descending, kind, value, id_ = _signer(of).unsign_object(cursor)
     except (BadSignature, ValueError, TypeError):
-        raise InvalidInput("cursor is not one that this list gave out.", field="cursor") from None
+        raise InvalidInput(_NOT_OURS, field="cursor") from None
     return sort, descending, (datetime.fromisoformat(value) if kind == "time" else value, UUID(id_))
 
 

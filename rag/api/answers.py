@@ -70,6 +70,7 @@ class QueryCitation(OutputShape):
     quoted_text: Annotated[str, Field(description="An exact part of the chunk's content.")]
     start_char: Annotated[Count, Field(description="Of the quote in the document's text.")]
     end_char: Count
+    checksum: Annotated[str, Field(description="SHA-256 of the version of the document that was quoted.")]
     answer_start: Annotated[Count, Field(description="Of the claim in the answer.")]
     answer_end: Count
     support: SupportOf
@@ -205,6 +206,7 @@ def cited_claims(asked: AskResult, numbering: Numbering, shape: type[CitationT])
                 quoted_text=passage.content[citation.quote_start : citation.quote_end],
                 start_char=passage.start_char + citation.quote_start,
                 end_char=passage.start_char + citation.quote_end,
+                checksum=passage.checksum,
                 answer_start=numbering.sent(citation.answer_start),
                 answer_end=numbering.sent(citation.answer_end),
                 support=citation.support,

@@ -38,13 +38,15 @@ class AnswerFormat:
     """How a face writes an answer. body: the whole of it, as when it is not streamed, with `answer`.
 
     writer: of the text whose markers name these passages. sources: the name of the body's list of them.
-    again: whether `done` repeats that list.
+    again: whether `done` repeats that list. passages: the body of an event `passages` that tells what was
+    found before the first token; None for no such event.
     """
 
     body: Callable[[AskResult], dict[str, Any]]
     writer: Callable[[Started], Writer]
     sources: str
     again: bool = True
+    passages: Callable[[Started], dict[str, Any]] | None = None
 
 
 async def event_response(
@@ -111,6 +113,8 @@ class _EventWriter:
     def _events_of(self, step: StreamEvent) -> Iterator[bytes]:
         if isinstance(step, Started):
             self._writer = self._format.writer(step)
+            if self._format.passages is not None:
+                yield event("passages", self._format.passages(step))
         elif isinstance(step, AskResult):
             yield from self._ending(step)
         elif self._writer is not None:

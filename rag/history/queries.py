@@ -161,8 +161,12 @@ def _load_details(query: Query, caller: str) -> QueryDetails:
     return QueryDetails(
         query,
         response,
-        list(_with_status(cited).order_by("position")),
-        list(_with_position(_with_status(candidates)).order_by(_LAST_WITHOUT_RANK, "rank", "context_number")),
+        list(with_document_status(cited).order_by("position")),
+        list(
+            _with_position(with_document_status(candidates)).order_by(
+                _LAST_WITHOUT_RANK, "rank", "context_number"
+            )
+        ),
         list(Collection.objects.filter(id__in=query.collection_ids)),
         Feedback.objects.filter(query=query, caller=caller).first(),
     )
@@ -173,7 +177,7 @@ _LAST_WITHOUT_RANK = Case(
 )
 
 
-def _with_status(rows: Any) -> Any:
+def with_document_status(rows: Any) -> Any:
     """What became of the chunk and its document, and what that is called now."""
     chunk = Chunk.objects.filter(id=OuterRef("chunk_id"))
     document = Document.objects.filter(id=OuterRef("document_id"))

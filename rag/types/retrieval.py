@@ -28,6 +28,7 @@ class Passage(NamedTuple):
     similarities: the cosine of each to the question; both () where there are none.
     relevance: calibrated probability [0, 1] that the passage helps to answer.
     document_warnings, unread_pages: of its document; pages that nobody could read, 1-based, the first 1000.
+    checksum: SHA-256 of the document's bytes, "" where it is no document of Knowlex's own.
     stored_id: under which others keep it, where it is no chunk of Knowlex's own.
     """
 
@@ -58,6 +59,7 @@ class Passage(NamedTuple):
     relevance: float = 0.0
     sentences: Sentences = ()
     stored_id: str = ""
+    checksum: str = ""
 
 
 @dataclass(frozen=True, slots=True)

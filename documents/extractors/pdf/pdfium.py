@@ -17,8 +17,8 @@ from documents.extractors.failures import (
     PasswordNeeded,
     Unreadable,
 )
-from documents.extractors.job import PagePicture
 from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, Gap, LineStyle, OutlineEntry, RawPage
+from documents.types import PagePicture
 
 _BOLD = re.compile(r"bold|black|heavy|demi|-bd\b", re.IGNORECASE)
 _BOLD_WEIGHT = 600

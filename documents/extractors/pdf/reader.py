@@ -18,12 +18,12 @@ from documents.extractors.failures import (
     PasswordNeeded,
     Unreadable,
 )
-from documents.extractors.job import OutOfTime, PagePicture, Reporter, SilentReporter, cpu_limit
+from documents.extractors.job import OutOfTime, Reporter, SilentReporter, cpu_limit
 from documents.extractors.pdf.pages import OpenReader, PdfReader, RawPage, ReaderName
 from documents.extractors.pdf.pdfium import PdfiumReader
 from documents.extractors.pdf.pypdf_reader import PypdfReader
 from documents.extractors.pdf.structure import PdfStructure, build_structure
-from documents.types import ExtractedPage, Extraction, ReadBy
+from documents.types import ExtractedPage, Extraction, PagePicture, ReadBy
 
 _NAMES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "Creator": "creator"}
 _DATES = {"CreationDate": "created", "ModDate": "modified"}

@@ -23,7 +23,6 @@ from documents.extractors.job import (
     PDF_MAGIC_WITHIN,
     READERS,
     Job,
-    PagePicture,
     guess_name_kind,
     opens_as_pdf,
 )
@@ -36,7 +35,7 @@ from documents.extractors.sandbox.wire import (
     unpack,
 )
 from documents.protocols import OnProgress
-from documents.types import UPLOAD_SOURCES, Extraction, ReadingProgress, Source
+from documents.types import UPLOAD_SOURCES, Extraction, PagePicture, ReadingProgress, Source
 from knowlex.base.errors import DependencyUnavailable, UnreadableDocument
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -120,6 +119,46 @@ _QUICK_S = 3.0  # a file that took longer to fail would take pypdf longer still
 _STARTS = 3
 
 
+class Sandbox:
+    """Runs jobs on files, each in a jailed child of the fork server."""
+
+    def __init__(self) -> None:
+        self._fork_server = ForkServer()
+
+    def run(self, path: Path, job: Job, deadline: float, listener: ResultListener) -> Extraction:
+        """Run a job on a file. deadline: as time.monotonic() counts.
+
+        Raises Unreadable, BrokenResult (it ended early, or too late), DependencyUnavailable.
+        """
+        for _ in range(_STARTS):
+            with self._child(path, job) as result_fd:
+                try:
+                    return unpack(listener.receive(result_fd, deadline))
+                except NeverStarted:
+                    continue
+        raise _unavailable_error()
+
+    @contextmanager
+    def _child(self, path: Path, job: Job) -> Iterator[int]:
+        """Start a child and give the descriptor of its result pipe.
+
+        Leaving the block early kills the child.
+        """
+        with ExitStack() as parent_ends:
+            try:
+                with ExitStack() as child_ends:
+                    result_fd, target = _open_pipe(reader=parent_ends, writer=child_ends)
+                    cancel_fd, _ = _open_pipe(reader=child_ends, writer=parent_ends)
+                    source = child_ends.enter_context(path.open("rb"))
+                    self._fork_server.start(job, source.fileno(), target, cancel_fd)
+            except (
+                ForkServerUnavailable,
+                OSError,
+            ) as exc:  # no process, no descriptor, or the file cannot be opened
+                raise _unavailable_error() from exc
+            yield result_fd
+
+
 class SandboxedExtractor:
     """TextExtractor whose parsers run in jailed, short-lived processes, at most `processes` at once.
 
@@ -147,7 +186,7 @@ class SandboxedExtractor:
         self._pdf_reader, self._wait_s = pdf_reader, wait_s
         self._processes = FairSemaphore(processes)
         self._slow_lane = FairSemaphore(max(1, processes - 1))
-        self._fork_server = ForkServer()
+        self._sandbox = Sandbox()
         self._page_recognizer = PageRecognizer(
             ocr, tuple(re.findall(r"[\w/-]+", ocr_languages)), FairSemaphore(1)
         )
@@ -179,16 +218,18 @@ class SandboxedExtractor:
     def _read(self, path: Path, job: Job, listener: ResultListener) -> Extraction:
         with self._permit(self._processes), suppress(BrokenResult):
             brief = replace(job, brief=True)
-            return self._run_job(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
+            return self._sandbox.run(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
         with self._permit(self._slow_lane), self._permit(self._processes):
             return self._read_slowly(path, job, listener)
 
     def _draw(self, path: Path, page: int) -> PagePicture | None:
         """Draw a page in a jailed process of its own: a page that cannot be drawn costs no other page."""
         pictures: list[PagePicture] = []
-        job = Job("pdfium", draw=page)
+        job = Job("pdfium", page=page)
         with suppress(BrokenResult, Unreadable, DependencyUnavailable), self._permit(self._processes):
-            self._run_job(path, job, time.monotonic() + DRAW_WALL_S, ResultListener(None, pictures.append))
+            self._sandbox.run(
+                path, job, time.monotonic() + DRAW_WALL_S, ResultListener(None, pictures.append)
+            )
         return pictures[0] if pictures and pictures[0].number == page else None
 
     @contextmanager
@@ -211,42 +252,13 @@ class SandboxedExtractor:
         for pdf_reader in (job.pdf_reader, "pypdf"):
             try:
                 chosen = replace(job, pdf_reader=pdf_reader)
-                return self._run_job(path, chosen, started + job.wall_s, listener)
+                return self._sandbox.run(path, chosen, started + job.wall_s, listener)
             except BrokenResult as exc:
                 log.info("extractor ended early", extra={"pdf_reader": pdf_reader, "reason": str(exc)})
             quick = time.monotonic() - started <= _QUICK_S
             if job.pdf_reader != "auto" or not quick or not _opens_as_pdf(path):
                 break
         raise Unreadable(OUT_OF_LIMITS)
-
-    def _run_job(self, path: Path, job: Job, deadline: float, listener: ResultListener) -> Extraction:
-        for _ in range(_STARTS):
-            with self._child(path, job) as result_fd:
-                try:
-                    return unpack(listener.receive(result_fd, deadline))
-                except NeverStarted:
-                    continue
-        raise _unavailable_error()
-
-    @contextmanager
-    def _child(self, path: Path, job: Job) -> Iterator[int]:
-        """Start a child and give the descriptor of its result pipe.
-
-        Leaving the block early kills the child.
-        """
-        with ExitStack() as parent_ends:
-            try:
-                with ExitStack() as child_ends:
-                    result_fd, target = _open_pipe(reader=parent_ends, writer=child_ends)
-                    cancel_fd, _ = _open_pipe(reader=child_ends, writer=parent_ends)
-                    source = child_ends.enter_context(path.open("rb"))
-                    self._fork_server.start(job, source.fileno(), target, cancel_fd)
-            except (
-                ForkServerUnavailable,
-                OSError,
-            ) as exc:  # no process, no descriptor, or the file cannot be opened
-                raise _unavailable_error() from exc
-            yield result_fd
 
 
 def _open_pipe(*, reader: ExitStack, writer: ExitStack) -> tuple[int, int]:

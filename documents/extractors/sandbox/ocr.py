@@ -16,10 +16,9 @@ from typing import Literal
 
 from documents.extractors.cleaning import clean_page
 from documents.extractors.failures import MAX_TEXT_BYTES
-from documents.extractors.job import PagePicture
 from documents.extractors.pdf.layout import join_paragraphs
 from documents.extractors.sandbox.fair_semaphore import FairSemaphore
-from documents.types import ExtractedPage, Extraction
+from documents.types import ExtractedPage, Extraction, PagePicture
 
 PAGE_S = 20.0  # by the clock; its CPU time is limited too
 _LIST_S = 5.0

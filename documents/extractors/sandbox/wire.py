@@ -15,9 +15,18 @@ from select import POLLIN, poll
 from typing import Any, get_args
 
 from documents.extractors.failures import MAX_PAGES, MAX_TEXT_BYTES, Unreadable
-from documents.extractors.job import PagePicture
 from documents.protocols import OnProgress
-from documents.types import ALL_SOURCES, Block, ChunkType, ExtractedPage, Extraction, Heading, ReadingProgress
+from documents.types import (
+    ALL_SOURCES,
+    Block,
+    ChunkType,
+    ExtractedPage,
+    Extraction,
+    Heading,
+    PageLayout,
+    PagePicture,
+    ReadingProgress,
+)
 
 MAX_HEADER_BYTES = 8 * 1024 * 1024
 MAX_RESULT_BYTES = MAX_HEADER_BYTES + MAX_TEXT_BYTES
@@ -87,17 +96,24 @@ def _check_offsets(offsets: list[int], text: str) -> None:
 
 STARTED = b"+"  # sent before the file is touched; empty
 PROGRESS = b"p"  # pages done, pages in all
-PICTURE = b"i"  # a page number, width, height, and the page in grey, 8 bits a pixel, rows from the top
+PICTURE = b"i"  # a page number, width, height, and the page's pixels, rows from the top
+LAYOUT = (
+    b"l"  # a page number, width, height, the letters' size in bytes, the letters as UTF-8, and their boxes
+)
 RESULT = b"r"  # the last one; see wire.py
 
-MAX_PICTURE_PIXELS = 32 * 1024 * 1024  # A3 at 300 dpi has 17 million
+MAX_PICTURE_BYTES = 36 * 1024 * 1024  # A3 at 300 dpi has 17 million, 12 million pixels in colour 36
 _HEAD = struct.Struct("!cI")
+MAX_LAYOUT_LETTERS = 1_000_000
 _PROGRESS = struct.Struct("!II")
 _PICTURE = struct.Struct("!III")
+_LAYOUT = struct.Struct("!IddI")
+_BOX_BYTES = 16
 _MAX_BODY = {
     STARTED: 0,
     PROGRESS: _PROGRESS.size,
-    PICTURE: _PICTURE.size + MAX_PICTURE_PIXELS,
+    PICTURE: _PICTURE.size + MAX_PICTURE_BYTES,
+    LAYOUT: _LAYOUT.size + (4 + _BOX_BYTES) * MAX_LAYOUT_LETTERS,
     RESULT: MAX_RESULT_BYTES,
 }
 _BLOCK_BYTES = 1 << 20
@@ -120,7 +136,12 @@ class PipeReporter:
             self._send(PROGRESS, _PROGRESS.pack(pages_done, pages_total))
 
     def picture(self, picture: PagePicture) -> None:
-        self._send(PICTURE, _PICTURE.pack(picture.number, picture.width, picture.height), picture.grey)
+        self._send(PICTURE, _PICTURE.pack(picture.number, picture.width, picture.height), picture.pixels)
+
+    def layout(self, layout: PageLayout) -> None:
+        letters = layout.letters.encode()
+        head = _LAYOUT.pack(layout.number, layout.width, layout.height, len(letters))
+        self._send(LAYOUT, head, letters, layout.boxes)
 
     def result(self, packed: bytes) -> None:
         self._send(RESULT, packed)
@@ -162,10 +183,23 @@ def parse_picture(body: bytes) -> PagePicture:
     if len(body) < _PICTURE.size:
         raise BrokenResult("no picture")
     number, width, height = _PICTURE.unpack_from(body)
-    grey = body[_PICTURE.size :]
-    if not number or not width or not height or width * height != len(grey):
+    pixels = body[_PICTURE.size :]
+    if not number or not width or not height or len(pixels) not in (width * height, 3 * width * height):
         raise BrokenResult("no picture")
-    return PagePicture(number, width, height, grey)
+    return PagePicture(number, width, height, pixels)
+
+
+def parse_layout(body: bytes) -> PageLayout:
+    """Return the layout. Raises BrokenResult."""
+    try:
+        number, width, height, size = _LAYOUT.unpack_from(body)
+        letters = body[_LAYOUT.size : _LAYOUT.size + size].decode()
+    except (struct.error, UnicodeDecodeError) as exc:
+        raise BrokenResult("no layout") from exc
+    boxes = body[_LAYOUT.size + size :]
+    if not number or not (0 < width < 1e6 and 0 < height < 1e6) or len(boxes) != _BOX_BYTES * len(letters):
+        raise BrokenResult("no layout")
+    return PageLayout(number, width, height, letters, boxes)
 
 
 class _PipeReader:
@@ -192,6 +226,7 @@ class _PipeReader:
 
 
 OnPicture = Callable[[PagePicture], None]
+OnLayout = Callable[[PageLayout], None]
 
 
 class ResultListener:
@@ -199,11 +234,16 @@ class ResultListener:
 
     Progress never goes back.
 
-    on_picture: None where no pictures are expected; a child that sends one all the same is broken.
+    on_picture, on_layout: None where none is expected; a child that sends one all the same is broken.
     """
 
-    def __init__(self, on_progress: OnProgress | None = None, on_picture: OnPicture | None = None) -> None:
-        self._on_progress, self._on_picture = on_progress, on_picture
+    def __init__(
+        self,
+        on_progress: OnProgress | None = None,
+        on_picture: OnPicture | None = None,
+        on_layout: OnLayout | None = None,
+    ) -> None:
+        self._on_progress, self._on_picture, self._on_layout = on_progress, on_picture, on_layout
         self._pages_done = 0
 
     def receive(self, descriptor: int, deadline: float) -> bytes:
@@ -221,6 +261,8 @@ class ResultListener:
                 self._handle_progress(*parse_progress(body))
             elif kind == PICTURE:
                 last_picture = self._handle_picture(parse_picture(body), last_picture)
+            elif kind == LAYOUT:
+                self._handle_layout(parse_layout(body))
         if started:
             raise BrokenResult("ended early")
         raise NeverStarted
@@ -232,6 +274,11 @@ class ResultListener:
             self._pages_done = pages_done
             if self._on_progress:
                 self._on_progress(ReadingProgress(pages_done, pages_total))
+
+    def _handle_layout(self, layout: PageLayout) -> None:
+        if self._on_layout is None:
+            raise BrokenResult("an unwanted layout")
+        self._on_layout(layout)
 
     def _handle_picture(self, picture: PagePicture, last: int) -> int:
         if self._on_picture is None or not last < picture.number <= MAX_PAGES:

@@ -204,7 +204,7 @@ class ExplainedQuery(QuerySummary, IdShape):
 def explained_body(explained: QueryDetails) -> ExplainedQuery:
     query, response = explained.query, explained.response
     stage_times_ms = sort_stages(query.stage_ms)
-    citations = [_citation(citation) for citation in explained.citations]
+    citations = [citation_body(citation) for citation in explained.citations]
     tokens: dict[str, Any] = {
         name: getattr(response, name, None) for name in ("input_tokens", "output_tokens", "model")
     }
@@ -291,7 +291,7 @@ def _quality(explained: QueryDetails) -> AnswerQuality:
     )
 
 
-def _citation(citation: Any) -> PastCitation:
+def citation_body(citation: Any) -> PastCitation:
     gone = citation.gone or citation.status == "gone"
     status = "gone" if gone else citation.status
     fields = {name: getattr(citation, name, None) for name in PastCitation.model_fields}

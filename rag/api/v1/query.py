@@ -42,12 +42,20 @@ from rag.citations.numbering import (
     snippet,
     snippet_from,
 )
-from rag.types.answer import Answer, Support
+from rag.types.answer import Answer, Started, Support
 
 BEST_FIRST: tuple[Support, ...] = get_args(Support)
 
 
-class QuerySource(OutputShape):
+class PassagePlace(OutputShape):
+    """Where a passage stands in its document, to look at it."""
+
+    start_char: Count
+    end_char: Count
+    checksum: Annotated[str, Field(description="SHA-256 of the version that it is from.")]
+
+
+class QuerySource(PassagePlace):
     chunk_id: UUID
     document_id: UUID
     document_name: str
@@ -62,8 +70,13 @@ class QuerySource(OutputShape):
     relevance: Share
 
 
-class QueryNear(NearPassage):
+class QueryNear(NearPassage, PassagePlace):
     content_snippet: str
+
+
+class FoundPassage(QueryNear):
+    chapter: TextOrNull
+    section: TextOrNull
 
 
 class QueryClaim(OutputShape):
@@ -187,14 +200,40 @@ def _format(settings: QuestionSettings) -> AnswerFormat:
     def body(asked: AskResult) -> dict[str, Any]:
         return answer_body(asked, settings).model_dump()
 
-    return AnswerFormat(body, lambda _: Numbering(number_by_passage()), sources="sources", again=False)
+    return AnswerFormat(
+        body,
+        lambda _: Numbering(number_by_passage()),
+        sources="sources",
+        again=False,
+        passages=_found if settings.passages_first else None,
+    )
+
+
+def _found(started: Started) -> dict[str, Any]:
+    """Return the body of the event `passages`: what the answer may cite, best first."""
+    text = started.question.text
+    found = [
+        FoundPassage.model_validate(
+            {
+                **passage._asdict(),
+                "content_snippet": snippet(passage.content, text),
+                "end_char": passage.start_char + len(passage.content),
+            }
+        )
+        for passage in started.context
+    ]
+    return {"passages": [passage.model_dump() for passage in found]}
 
 
 def _sources(answer: Answer, place_of: PlaceOf) -> list[QuerySource]:
     sources = []
     for number in answer.cited:
         passage = answer.context[number - 1]
-        fields = {"content_snippet": _snippet(answer, number), "citation_index": place_of(number)}
+        fields = {
+            "content_snippet": _snippet(answer, number),
+            "citation_index": place_of(number),
+            "end_char": passage.start_char + len(passage.content),
+        }
         sources.append(QuerySource.model_validate({**passage._asdict(), **fields}))
     return sources
 
@@ -209,7 +248,13 @@ def _snippet(answer: Answer, number: int) -> str:
 def _nearest(answer: Answer) -> list[QueryNear]:
     text = answer.question.text
     return [
-        QueryNear.model_validate({**passage._asdict(), "content_snippet": snippet(passage.content, text)})
+        QueryNear.model_validate(
+            {
+                **passage._asdict(),
+                "content_snippet": snippet(passage.content, text),
+                "end_char": passage.start_char + len(passage.content),
+            }
+        )
         for passage in nearest_passages(answer)
     ]
 

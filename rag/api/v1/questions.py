@@ -40,6 +40,10 @@ class QuestionSettings(InputShape):
     ] = "text"
     include_sources: bool = True
     streaming: Annotated[bool, Field(description="Like `Accept: text/event-stream`.")] = False
+    passages_first: Annotated[
+        bool,
+        Field(description="Of a stream: an event `passages` tells what was found, before the first token."),
+    ] = False
     top_k: Annotated[int, integer(1, 50)] = 10
     max_tokens: Annotated[int, integer(1, 4096)] = 1024
     mode: Annotated[Mode, _MODE] = "hybrid"

@@ -1,0 +1,95 @@
+"""A page as a person sees it: a picture in colour, and where each letter stands. Runs in the sandbox only."""
+
+import ctypes
+from array import array
+from math import ceil, isfinite
+
+import pypdfium2
+from pypdfium2 import PdfPage, raw
+
+from documents.extractors.failures import BROKEN_PDF, MAX_TEXT_BYTES, TOO_MUCH_TEXT, Unreadable
+from documents.extractors.pdf.pdfium import NOT_DRAWN
+from documents.types import PageLayout, PagePicture
+
+MAX_PIXELS = 12_000_000
+_RULER = 1 << 20  # device units on which a corner of the page is measured
+
+
+def draw_view(data: bytes, number: int, width: int) -> PagePicture:
+    """Draw a page `width` pixels wide, in colour, as it is shown. Raises Unreadable."""
+    page = _open(data, number)
+    page_width, page_height = page.get_size()
+    if not (isfinite(page_width * page_height) and page_width > 0 and page_height > 0):
+        raise Unreadable(NOT_DRAWN)
+    scale = width / page_width
+    if ceil(page_height * scale) * width > MAX_PIXELS:
+        scale = (MAX_PIXELS / (page_width * page_height)) ** 0.5
+    bitmap = page.render(scale=scale, rev_byteorder=True, may_draw_forms=True)
+    if bitmap.n_channels != 3:
+        raise Unreadable(NOT_DRAWN)
+    rows, row_bytes = memoryview(bitmap.buffer), bitmap.width * 3
+    pixels = b"".join(rows[y * bitmap.stride : y * bitmap.stride + row_bytes] for y in range(bitmap.height))
+    return PagePicture(number, bitmap.width, bitmap.height, pixels)
+
+
+def read_layout(data: bytes, number: int) -> PageLayout:
+    """Return the page's size, its letters and their boxes. Raises Unreadable."""
+    page = _open(data, number)
+    text_page = page.get_textpage()
+    count = text_page.count_chars()
+    if count > MAX_TEXT_BYTES:
+        raise Unreadable(TOO_MUCH_TEXT)
+    width, height = page.get_size()
+    letters = [_letter(raw.FPDFText_GetUnicode(text_page.raw, index)) for index in range(count)]
+    place = _Placement(page)
+    box = raw.FS_RECTF()
+    boxes = array("f", bytes(16 * count))
+    for index in range(count):
+        if raw.FPDFText_GetLooseCharBox(text_page.raw, index, box):
+            boxes[4 * index : 4 * index + 4] = place.box(box.left, box.bottom, box.right, box.top)
+    return PageLayout(number, width, height, "".join(letters), boxes.tobytes())
+
+
+def _open(data: bytes, number: int) -> PdfPage:
+    try:
+        document = pypdfium2.PdfDocument(data)
+        if not 1 <= number <= len(document):
+            raise Unreadable(NOT_DRAWN)
+        document.init_forms()
+        return document[number - 1]
+    except pypdfium2.PdfiumError as exc:
+        raise Unreadable(BROKEN_PDF) from exc
+
+
+def _letter(code: int) -> str:
+    """Return one character for a code, so that letters and boxes stay side by side."""
+    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+
+
+class _Placement:
+    """Maps a point of the page's own space to the page as it is shown: 0 to 1, from the top left.
+
+    PDFium knows crop boxes and rotation; three corners give the affine map.
+    """
+
+    def __init__(self, page: PdfPage) -> None:
+        def shown(x: float, y: float) -> tuple[float, float]:
+            right, down = ctypes.c_int(), ctypes.c_int()
+            raw.FPDF_PageToDevice(page, 0, 0, _RULER, _RULER, 0, x, y, right, down)
+            return right.value / _RULER, down.value / _RULER
+
+        span = 1000.0
+        (x0, y0), (x1, y1), (x2, y2) = shown(0, 0), shown(span, 0), shown(0, span)
+        self._origin = x0, y0
+        self._right = (x1 - x0) / span, (y1 - y0) / span
+        self._up = (x2 - x0) / span, (y2 - y0) / span
+
+    def box(self, left: float, bottom: float, right: float, top: float) -> "array[float]":
+        (ax, ay), (bx, by) = self._point(left, bottom), self._point(right, top)
+        return array("f", (min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)))
+
+    def _point(self, x: float, y: float) -> tuple[float, float]:
+        return (
+            self._origin[0] + x * self._right[0] + y * self._up[0],
+            self._origin[1] + x * self._right[1] + y * self._up[1],
+        )

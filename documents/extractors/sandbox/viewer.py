@@ -1,0 +1,59 @@
+"""The PageViewer that web processes use: pages are drawn and measured in jailed children, beside uploads."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from documents.extractors.failures import Unreadable
+from documents.extractors.job import VIEW_WALL_S, Job
+from documents.extractors.sandbox.extractor import Sandbox
+from documents.extractors.sandbox.fair_semaphore import FairSemaphore
+from documents.extractors.sandbox.wire import BrokenResult, ResultListener
+from documents.types import PageLayout, PagePicture
+from knowlex.base.errors import DependencyUnavailable, UnreadableDocument
+
+NOT_SHOWN = "The page cannot be shown."
+
+
+class SandboxedPageViewer:
+    """PageViewer with turns of its own: who looks at a page does not wait for uploads, nor they for him.
+
+    processes: at once. wait_s: for a free one.
+    """
+
+    def __init__(self, *, processes: int = 2, wait_s: float = 5.0) -> None:
+        self._sandbox = Sandbox()
+        self._processes, self._wait_s = FairSemaphore(processes), wait_s
+
+    def draw(self, path: Path, number: int, *, width: int) -> PagePicture:
+        pictures: list[PagePicture] = []
+        job = Job("pdfium", page=number, width=width)
+        self._run(path, job, ResultListener(on_picture=pictures.append))
+        if not pictures or pictures[0].number != number or not pictures[0].in_colour:
+            raise UnreadableDocument(NOT_SHOWN)
+        return pictures[0]
+
+    def read_layout(self, path: Path, number: int) -> PageLayout:
+        layouts: list[PageLayout] = []
+        job = Job("pdfium", page=number, layout=True)
+        self._run(path, job, ResultListener(on_layout=layouts.append))
+        if not layouts or layouts[0].number != number:
+            raise UnreadableDocument(NOT_SHOWN)
+        return layouts[0]
+
+    def _run(self, path: Path, job: Job, listener: ResultListener) -> None:
+        with self._turn():
+            try:
+                self._sandbox.run(path, job, time.monotonic() + VIEW_WALL_S, listener)
+            except (Unreadable, BrokenResult) as exc:
+                raise UnreadableDocument(NOT_SHOWN) from exc
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self._processes.acquire(self._wait_s):
+            raise DependencyUnavailable("Too many pages are being drawn; try again soon.", retry_after_s=2)
+        try:
+            yield
+        finally:
+            self._processes.release()

@@ -1,0 +1,249 @@
+"""Use cases of looking at a document: a page's picture and text, where a quote stands, the original file."""
+
+import io
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from django.core.files.storage import default_storage
+from PIL import Image
+
+from documents.access import Access
+from documents.library.listing import get_document_text
+from documents.models import Document
+from documents.models import Page as DocumentPage
+from documents.protocols import PageViewer
+from documents.types import Box, PageLayout, PagePicture
+from documents.viewing import page_cache
+from documents.viewing.alignment import Method, PageAlignment, TextLine, normalized
+from knowlex.base.errors import InvalidInput, NotAPdf, NotFound, Replaced, UnreadableDocument
+from knowlex.db.threads import with_retries
+from knowlex.runtime.components import component
+
+MAX_QUOTE_CHARS = 20_000
+MAX_QUOTE_PAGES = 5
+MAX_TEXT_CHARS = 5_000_000
+AROUND_CHARS = 20_000  # of the text before and after a quote, where there are no pages
+_MANY_COLOURS = 4096  # a page with more of them shows a photograph
+_PALETTE = 48
+_LAYOUT_HEAD = struct.Struct("!ddI")
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """data: of a PNG or JPEG, as media_type says. etag: names document, page and width."""
+
+    data: bytes
+    media_type: str
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """A page's stored text, with its lines where they are known. start_char: of the page in the document."""
+
+    document: Document
+    number: int
+    start_char: int
+    text: str
+    width: float | None
+    height: float | None
+    method: Method
+    lines: list[TextLine]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPage:
+    """A page with the boxes of a quote, one a line, in shares of the page; none where it is not sure."""
+
+    number: int
+    width: float | None
+    height: float | None
+    rects: list[Box]
+    method: Method
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteContext:
+    """A quote in a document without pages, and the text around it."""
+
+    before: str
+    quote: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Highlights:
+    """Where a quote stands. replaced: the document is another version; nothing is marked then."""
+
+    document: Document
+    replaced: bool
+    quoted_text: str
+    pages: list[MarkedPage]
+    context: QuoteContext | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    path: Path
+    filename: str
+    size_bytes: int
+
+
+def draw_page(
+    document_id: UUID, number: int, *, width: int, checksum: str | None, access: Access
+) -> PageImage:
+    """Return a page's picture.
+
+    Raises NotFound, NotAPdf, Replaced, UnreadableDocument, DependencyUnavailable.
+    """
+    document = _require_pdf(find_document(document_id, access=access))
+    if checksum and checksum != document.checksum:
+        raise Replaced("The document has been replaced since.", details={"field": "checksum"})
+    if not 1 <= number <= document.page_count:
+        raise NotFound(f"The document has no page {number}.")
+    name = f"{number}-{width}"
+    data = page_cache.read(document.checksum, name)
+    if data is None:
+        picture = component("PAGE_VIEWER", PageViewer).draw(_path(document), number, width=width)
+        data = encode_picture(picture)
+        page_cache.write(document.checksum, name, data)
+    media_type = "image/png" if data.startswith(b"\x89PNG") else "image/jpeg"
+    return PageImage(data, media_type, f'"{document.checksum[:20]}-{name}"')
+
+
+def read_page(document_id: UUID, number: int, *, access: Access) -> PageText:
+    """Return a page's text with the boxes of its lines. Raises NotFound, DependencyUnavailable."""
+    document = find_document(document_id, access=access)
+    page = with_retries(DocumentPage.objects.of_document(document_id).filter(number=number).first)
+    if page is None:
+        raise NotFound(f"The document has no page {number}.")
+    layout = _layout(document, page)
+    if layout is None:
+        return PageText(document, number, page.start_char, page.text, None, None, "none", [])
+    alignment = PageAlignment(page.text, layout)
+    lines = [
+        TextLine(line.start, line.end, line.text, normalized(line.box, layout)) for line in alignment.lines()
+    ]
+    return PageText(
+        document, number, page.start_char, page.text, layout.width, layout.height, alignment.method, lines
+    )
+
+
+def find_highlights(
+    document_id: UUID, *, start: int | None, end: int | None, checksum: str | None, access: Access
+) -> Highlights:
+    """Return where `text[start:end]` of the document stands. start, end: None for the whole document's start.
+
+    Raises NotFound, InvalidInput, DependencyUnavailable.
+    """
+    document = find_document(document_id, access=access)
+    if checksum and checksum != document.checksum:
+        return Highlights(document, True, "", [], None)
+    if start is None or end is None:
+        context = None if document.source == Document.Source.PDF else _quote_context(document, 0, 0)
+        return Highlights(document, False, "", [], context)
+    if end - start > MAX_QUOTE_CHARS:
+        raise InvalidInput(f"end must be at most {MAX_QUOTE_CHARS} characters behind start.", field="end")
+    if document.source != Document.Source.PDF:
+        context = _quote_context(document, start, end)
+        return Highlights(document, False, context.quote, [], context)
+    pages = with_retries(
+        lambda: list(
+            DocumentPage.objects.of_document(document_id).touching(start, end)[: MAX_QUOTE_PAGES + 1]
+        )
+    )
+    if not pages:
+        raise InvalidInput("start is behind the end of the document.", field="start")
+    if len(pages) > MAX_QUOTE_PAGES:
+        raise InvalidInput(f"The quote covers more than {MAX_QUOTE_PAGES} pages.", field="end")
+    parts = [page.text[max(0, start - page.start_char) : end - page.start_char] for page in pages]
+    return Highlights(
+        document, False, "\n".join(parts), [_mark(document, page, start, end) for page in pages], None
+    )
+
+
+def open_file(document_id: UUID, *, access: Access) -> StoredFile:
+    """Return the original file. Raises NotFound."""
+    document = find_document(document_id, access=access)
+    path = _path(document)
+    if not path.is_file():
+        raise NotFound("The original file is not stored.")
+    return StoredFile(path, document.original_filename, path.stat().st_size)
+
+
+def find_document(document_id: UUID, *, access: Access) -> Document:
+    """Return a stored document. Raises NotFound."""
+    found = with_retries(Document.objects.current().allowed_to(access).filter(id=document_id).first)
+    if found is None:
+        raise NotFound(f"Document not found: {document_id}")
+    return found
+
+
+def encode_picture(picture: PagePicture) -> bytes:
+    """Encode as a PNG of few colours, which text needs; as a JPEG where there is a photograph."""
+    image = Image.frombytes("RGB", (picture.width, picture.height), picture.pixels)
+    file = io.BytesIO()
+    if image.getcolors(_MANY_COLOURS) is None:
+        image.save(file, "JPEG", quality=82)
+    else:
+        image.quantize(_PALETTE, dither=Image.Dither.NONE).save(file, "PNG")
+    return file.getvalue()
+
+
+def _require_pdf(document: Document) -> Document:
+    if document.source != Document.Source.PDF:
+        raise NotAPdf("Only PDFs have pages that can be drawn.")
+    return document
+
+
+def _path(document: Document) -> Path:
+    return Path(default_storage.path(document.file.name))
+
+
+def _mark(document: Document, page: DocumentPage, start: int, end: int) -> MarkedPage:
+    layout = _layout(document, page)
+    if layout is None:
+        return MarkedPage(page.number, None, None, [], "none")
+    alignment = PageAlignment(page.text, layout)
+    boxes = alignment.rectangles(max(0, start - page.start_char), end - page.start_char)
+    method = alignment.method if boxes else "none"
+    return MarkedPage(
+        page.number, layout.width, layout.height, [normalized(box, layout) for box in boxes], method
+    )
+
+
+def _layout(document: Document, page: DocumentPage) -> PageLayout | None:
+    """Return where the page's letters stand; None where nobody knows: no PDF, or it cannot be shown."""
+    if document.source != Document.Source.PDF:
+        return None
+    name = f"{page.number}.layout"
+    kept = page_cache.read(document.checksum, name)
+    if kept is not None:
+        return _unpack_layout(page.number, kept)
+    try:
+        layout = component("PAGE_VIEWER", PageViewer).read_layout(_path(document), page.number)
+    except UnreadableDocument:
+        return None
+    page_cache.write(document.checksum, name, _pack_layout(layout))
+    return layout
+
+
+def _pack_layout(layout: PageLayout) -> bytes:
+    letters = layout.letters.encode()
+    return _LAYOUT_HEAD.pack(layout.width, layout.height, len(letters)) + letters + layout.boxes
+
+
+def _unpack_layout(number: int, packed: bytes) -> PageLayout:
+    width, height, size = _LAYOUT_HEAD.unpack_from(packed)
+    letters = packed[_LAYOUT_HEAD.size : _LAYOUT_HEAD.size + size].decode()
+    return PageLayout(number, width, height, letters, packed[_LAYOUT_HEAD.size + size :])
+
+
+def _quote_context(document: Document, start: int, end: int) -> QuoteContext:
+    """Return the text of a document without pages, from some way before the quote to some way behind it."""
+    text = get_document_text(document.id, max_chars=MAX_TEXT_CHARS) or ""
+    return QuoteContext(
+        text[max(0, start - AROUND_CHARS) : start], text[start:end], text[end : end + 2 * AROUND_CHARS]
+    )

@@ -1,0 +1,63 @@
+"""The page for people: an empty shell, whose modules speak to the public API with the reader's own rights."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import translation
+from django.utils.translation.trans_real import DjangoTranslation
+from django.views.i18n import JSONCatalog
+
+from knowlex.base.errors import NotFound
+from knowlex.web.responses import allow
+
+LOCALE = Path(__file__).parents[1] / "locale"
+MODULES = (
+    "api",
+    "answer",
+    "ask",
+    "conversation",
+    "documents",
+    "i18n",
+    "markup",
+    "routing",
+    "upload",
+    "viewer",
+)
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+
+
+@allow("GET")
+async def page(request: HttpRequest, document_id: str = "") -> HttpResponse:
+    """Return the shell; which view it shows is read from the address, in the browser."""
+    if "text/html" not in request.headers.get("Accept", ""):
+        raise NotFound("Not found. The documentation is at /api/docs.")
+    language = translation.get_language_from_request(request)
+    with translation.override(language):
+        response = render(
+            request,
+            "page/index.html",
+            {
+                "language": language,
+                "direction": "rtl" if translation.get_language_bidi() else "ltr",
+                "catalog": _catalog(language),
+                "modules": MODULES,
+            },
+        )
+    response["Content-Security-Policy"] = POLICY
+    response["Cache-Control"] = "no-cache"
+    response["Vary"] = "Accept-Language, Cookie"
+    return response
+
+
+@cache
+def _catalog(language: str) -> dict[str, Any]:
+    """Return the messages of the page's modules in this language, {} for English."""
+    view = JSONCatalog()
+    view.translation = DjangoTranslation(language, domain="djangojs", localedirs=[str(LOCALE)])
+    return {"messages": view.get_catalog()}

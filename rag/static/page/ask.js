@@ -1,0 +1,272 @@
+/** The view of a conversation: questions, answers as they are written, their sources, and what helps where there is none. */
+
+import { html, useEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
+import { call } from "./api.js";
+import { AnswerText, Verification, placeOf } from "./answer.js";
+import { conversationOf, useConversation } from "./conversation.js";
+import { addressWith, navigate } from "./routing.js";
+import { number, percent, t, tn } from "./i18n.js";
+
+/** The collections and filters that the address names. @param {URLSearchParams} parameters */
+function scopeOf(parameters) {
+  const filters = {};
+  const document = parameters.get("document");
+  const [since, until] = [parameters.get("since"), parameters.get("until")];
+  if (document) filters.documents = [document];
+  if (since || until) filters.date_range = { ...(since && { start: since }), ...(until && { end: until }) };
+  const tag = parameters.get("tag");
+  if (tag) filters.tags = [tag];
+  return { collections: parameters.getAll("collection"), filters };
+}
+
+/** @param {{parameters: URLSearchParams, collections: any[], onOpen: (citation: any, all: any[]) => void, say: (text: string) => void, onAsked: () => void}} props */
+export function AskView({ parameters, collections, onOpen, say, onAsked }) {
+  const id = parameters.get("c") || "";
+  const fresh = parameters.get("new") || "";
+  const held = useRef(null);
+  const conversation = useMemo(() => {
+    const writing = held.current;
+    return writing && writing.id === id && id ? writing : conversationOf(id);
+  }, [id, fresh]);
+  held.current = conversation;
+  useConversation(conversation);
+  useEffect(() => () => conversation.id || conversation.stop(), [conversation]);
+  const scope = scopeOf(parameters);
+
+  const ask = async (question, options) => {
+    say(t("Answering."));
+    await conversation.ask(question, scopeOf(new URLSearchParams(location.search)), options);
+    say(announcement(conversation.turns.at(-1)));
+    if (conversation.id && new URLSearchParams(location.search).get("c") !== conversation.id && held.current === conversation)
+      navigate(addressWith({ c: conversation.id, new: "", q: "" }, "/"), { replace: true });
+    onAsked();
+  };
+  const asked = parameters.get("q");
+  useEffect(() => {
+    if (asked && !conversation.turns.length && !conversation.id) ask(asked);
+  }, [asked, conversation]);
+
+  return html`<section class="ask" aria-label=${t("Conversation")}>
+    <div class="turns">
+      ${!conversation.turns.length && !conversation.loading && html`<${Welcome} collections=${collections} />`}
+      ${conversation.error && html`<p class="problem" role="alert">${conversation.error.message}</p>`}
+      ${conversation.turns.map(
+        (turn, index) => html`<${Turn} key=${turn.key} turn=${turn} conversation=${conversation} onOpen=${onOpen}
+          retry=${index === conversation.turns.length - 1 ? () => ask(turn.question, { again: true }) : null} say=${say} />`,
+      )}
+    </div>
+    <${Composer} conversation=${conversation} ask=${ask} scope=${scope} collections=${collections} parameters=${parameters} />
+  </section>`;
+}
+
+function announcement(turn) {
+  if (turn.state === "failed") return t("The answer failed.");
+  if (turn.state === "stopped") return t("Stopped.");
+  if (!turn.body.answered) return t("There is not enough information.");
+  return tn("Answer ready, {n} source.", "Answer ready, {n} sources.", turn.body.sources.length);
+}
+
+function Welcome({ collections }) {
+  const documents = collections.reduce((sum, collection) => sum + collection.document_count, 0);
+  return html`<div class="welcome">
+    <h1>${t("Ask your documents")}</h1>
+    ${documents
+      ? html`<p>${tn("{n} document is here.", "{n} documents are here.", documents)} ${t("Every statement of an answer shows where it stands; click its number to see the page.")}</p>`
+      : html`<p>${t("There are no documents yet.")} <a href="/documents" data-inside>${t("Bring some in")}</a>${t(", then ask.")}</p>`}
+  </div>`;
+}
+
+function Composer({ conversation, ask, scope, collections, parameters }) {
+  const [text, setText] = useState("");
+  const field = useRef(null);
+  useEffect(() => field.current?.focus({ preventScroll: true }), [conversation]);
+  const send = () => {
+    if (!text.trim() || conversation.writing) return;
+    setText("");
+    ask(text.trim());
+  };
+  const onKeyDown = (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      send();
+    }
+  };
+  return html`<form class="composer" onSubmit=${(event) => { event.preventDefault(); send(); }}>
+    <div class="field">
+      <textarea id="question" ref=${field} rows="1" maxlength="2000" dir="auto" value=${text} aria-label=${t("Your question")}
+        placeholder=${conversation.turns.length ? t("Ask a follow-up question") : t("Ask a question")}
+        onInput=${(event) => setText(event.target.value)} onKeyDown=${onKeyDown}></textarea>
+      ${conversation.writing
+        ? html`<button type="button" class="primary" onClick=${() => conversation.stop()}>${t("Stop")}</button>`
+        : html`<button class="primary" disabled=${!text.trim()}>${t("Ask")}</button>`}
+    </div>
+    <${ScopePicker} scope=${scope} collections=${collections} parameters=${parameters} />
+  </form>`;
+}
+
+/** Which collections and documents are asked; the choice is part of the address. */
+function ScopePicker({ scope, collections, parameters }) {
+  const set = (name) => (event) => navigate(addressWith({ [name]: event.target.value }));
+  const toggle = (event) => {
+    const chosen = new URLSearchParams(location.search);
+    const names = chosen.getAll("collection").filter((name) => name !== event.target.value);
+    chosen.delete("collection");
+    for (const name of event.target.checked ? [...names, event.target.value] : names) chosen.append("collection", name);
+    navigate(chosen.size ? `${location.pathname}?${chosen}` : location.pathname);
+  };
+  const document = parameters.get("document");
+  const filtered = Object.keys(scope.filters).length;
+  return html`<div class="scope">
+    <details class="menu">
+      <summary>${scope.collections.length ? scope.collections.join(", ") : t("All collections")}</summary>
+      <fieldset><legend>${t("Collections")}</legend>
+        ${collections.map(({ name, document_count }) => html`<label><input type="checkbox" value=${name}
+          checked=${scope.collections.includes(name)} onChange=${toggle} /> ${name} <small>${number(document_count)}</small></label>`)}
+      </fieldset>
+    </details>
+    <details class="menu">
+      <summary>${filtered ? tn("{n} filter", "{n} filters", filtered) : t("Filters")}</summary>
+      <fieldset><legend>${t("Only documents")}</legend>
+        <label>${t("brought in since")} <input type="date" value=${parameters.get("since") || ""} onChange=${set("since")} /></label>
+        <label>${t("brought in until")} <input type="date" value=${parameters.get("until") || ""} onChange=${set("until")} /></label>
+        <label>${t("with the tag")} <input type="text" maxlength="100" value=${parameters.get("tag") || ""} onChange=${set("tag")} /></label>
+      </fieldset>
+    </details>
+    ${document && html`<button type="button" class="chip" onClick=${() => navigate(addressWith({ document: "", name: "" }))}
+      aria-label=${t("Ask all documents again")}>${t("Only {name}", { name: parameters.get("name") || t("one document") })} ✕</button>`}
+    ${filtered > 0 && html`<button type="button" class="chip" onClick=${() => navigate(addressWith({ document: "", name: "", since: "", until: "", tag: "" }))}>${t("Drop filters")} ✕</button>`}
+  </div>`;
+}
+
+function Turn({ turn, conversation, onOpen, retry, say }) {
+  const { body, state } = turn;
+  const open = (citation) => onOpen(citation, body?.citations || [citation]);
+  return html`<article class=${`turn ${state}`}>
+    <h2 dir="auto">${turn.question}</h2>
+    ${body?.rewritten_query && html`<p class="hint">${t("Understood as:")} <span dir="auto">${body.rewritten_query}</span></p>`}
+    <${SourceCards} turn=${turn} onOpen=${open} />
+    ${state === "writing" && !turn.text && html`<p class="hint">${turn.passages.length ? t("Writing …") : t("Searching …")}</p>`}
+    ${state === "failed"
+      ? html`<p class="problem" role="alert">${failureText(turn.error)}</p>`
+      : body && !body.answered
+        ? html`<${NotEnough} body=${body} scope=${turn.scope} onOpen=${open} />`
+        : html`<${AnswerText} text=${turn.text} body=${body} onOpen=${open} />`}
+    ${state === "stopped" && html`<p class="hint">${t("Stopped. What stands here was not checked.")}</p>`}
+    ${turn.replaced && html`<details class="hint"><summary>${t("The check put this answer in the place of another.")}</summary><p dir="auto">${turn.replaced}</p></details>`}
+    ${body && html`<${Verification} body=${body} />`}
+    ${body?.warnings?.map((warning) => html`<p class="hint">⚠ ${warning.title || warning.document_name}: ${warning.message}
+      <a href=${`/documents/${warning.document_id}`} data-inside>${t("Show its pages")}</a></p>`)}
+    ${state !== "writing" && html`<${TurnActions} turn=${turn} conversation=${conversation} retry=${retry} say=${say} />`}
+  </article>`;
+}
+
+function failureText(error) {
+  if (error?.code === "CLIENT_LEFT") return t("The question was stopped before there was an answer.");
+  if (error?.retryAfter) return `${error.message} ${tn("Try again in {n} second.", "Try again in {n} seconds.", error.retryAfter)}`;
+  return error?.message || t("The question failed ({code}).", { code: error?.code || "?" });
+}
+
+/** The documents that the answer comes from: before it is written what was found, then what it cites. */
+function SourceCards({ turn, onOpen }) {
+  const cited = turn.body?.sources || [];
+  const cards = turn.body ? cited : turn.passages;
+  if (!cards.length) return null;
+  return html`<ul class="sources" aria-label=${t("Sources")}>${cards.map((source) => {
+    const citation = turn.body?.citations?.find((one) => one.citation_index === source.citation_index);
+    return html`<li key=${source.chunk_id}><button type="button" onClick=${() => onOpen(citation || wholePassage(source))}>
+      <b>${source.citation_index ? html`<span class="number">${source.citation_index}</span> ` : ""}${placeOf(source)}</b>
+      <span dir="auto">${source.content_snippet}</span>
+    </button></li>`;
+  })}</ul>`;
+}
+
+function wholePassage(source) {
+  return { ...source, quoted_text: source.content_snippet };
+}
+
+const REASONS = {
+  no_documents: () => t("There are no documents to look in."),
+  embeddings_pending: () => t("The documents are still being read in. Ask again when that is done."),
+  filtered_out: () => t("The filters hide everything that could answer it."),
+  below_threshold: () => t("No passage of the documents was near enough to the question."),
+  model_declined: () => t("The model read the passages and found no answer in them."),
+  not_supported: () => t("What the model wrote did not stand in the documents, so it is not shown."),
+};
+
+/** Why there is no answer, what came nearest, and what helps. */
+function NotEnough({ body, scope, onOpen }) {
+  const filtered = Object.keys(scope.filters).length > 0;
+  return html`<div class="not-enough">
+    <p><b>${t("Your documents do not say enough to answer this.")}</b> ${(REASONS[body.reason] || (() => ""))()}</p>
+    ${body.reason === "embeddings_pending" && html`<${Pending} />`}
+    ${body.reason === "no_documents" && html`<p><a href="/documents" data-inside>${t("Bring documents in")}</a></p>`}
+    ${filtered && html`<p><button type="button" onClick=${() => navigate(addressWith({ document: "", name: "", since: "", until: "", tag: "" }))}>${t("Drop the filters")}</button></p>`}
+    ${scope.collections.length > 0 && html`<p><button type="button" onClick=${() => navigate(addressWith({ collection: "" }))}>${t("Ask all collections")}</button></p>`}
+    ${body.nearest?.length > 0 && html`<p>${t("What came nearest:")}</p>
+      <ul class="sources nearest">${body.nearest.map((source) => html`<li key=${source.chunk_id}><button type="button" onClick=${() => onOpen(wholePassage(source))}>
+        <b>${placeOf(source)}</b><span dir="auto">${source.content_snippet}</span>
+        <small>${t("{share} likely to help", { share: percent(source.relevance) })}</small></button></li>`)}</ul>`}
+  </div>`;
+}
+
+/** How far the embedding of the documents is; asked again until it is done. */
+function Pending() {
+  const [jobs, setJobs] = useState([]);
+  useEffect(() => {
+    let live = true;
+    const look = async () => {
+      const { jobs: running } = await call("/v1/ingest?status=processing&limit=5").catch(() => ({ jobs: [] }));
+      if (!live) return;
+      setJobs(running);
+      if (running.length) await call(`/v1/ingest/${running[0].job_id}?wait=10`).catch(() => null);
+      if (live && running.length) look();
+    };
+    look();
+    return () => void (live = false);
+  }, []);
+  return jobs.map(({ job_id, progress }) => html`<p key=${job_id}><progress max=${progress.chunks_made || 1} value=${progress.chunks_embedded}></progress>
+    ${t("{done} of {all} passages are ready.", { done: number(progress.chunks_embedded), all: number(progress.chunks_made) })}</p>`);
+}
+
+function TurnActions({ turn, retry, say }) {
+  const [rating, setRating] = useState(turn.rating);
+  const [comment, setComment] = useState(null);
+  const [copied, setCopied] = useState(false);
+  const id = turn.body?.query_id;
+  const rate = async (value) => {
+    setRating((turn.rating = value));
+    await call("/v1/feedback", { json: { query_id: id, rating: value } });
+    say(t("Thank you."));
+    setComment("");
+  };
+  const sendComment = async (event) => {
+    event.preventDefault();
+    if (comment.trim()) await call("/v1/feedback", { json: { query_id: id, rating, comment } });
+    setComment(null);
+    say(t("Thank you."));
+  };
+  const copy = async () => {
+    await navigator.clipboard.writeText(withSources(turn));
+    setCopied(true);
+    say(t("Copied."));
+  };
+  return html`<div class="actions">
+    ${retry && html`<button type="button" onClick=${retry}>${t("Ask again")}</button>`}
+    ${turn.body?.answered && html`<button type="button" onClick=${copy}>${copied ? t("Copied") : t("Copy with sources")}</button>`}
+    ${id && html`<button type="button" aria-pressed=${rating === "thumbs_up"} aria-label=${t("This answer is good")} title=${t("This answer is good")} onClick=${() => rate("thumbs_up")}>👍</button>
+      <button type="button" aria-pressed=${rating === "thumbs_down"} aria-label=${t("This answer is bad")} title=${t("This answer is bad")} onClick=${() => rate("thumbs_down")}>👎</button>`}
+    ${turn.body?.latency_ms > 0 && html`<small>${t("{seconds} s", { seconds: number(Math.round(turn.body.latency_ms / 100) / 10) })}${turn.body.cached ? ` · ${t("remembered")}` : ""}</small>`}
+    ${comment !== null && html`<form onSubmit=${sendComment}><input type="text" maxlength="2000" value=${comment} autofocus
+      aria-label=${t("What was good or bad?")} placeholder=${t("What was good or bad?")} onInput=${(event) => setComment(event.target.value)} />
+      <button>${t("Send")}</button></form>`}
+  </div>`;
+}
+
+/** The answer as plain text, with its sources and their quotes below. */
+function withSources({ text, body }) {
+  const sources = body.sources.map((source) => {
+    const quote = body.citations.find((citation) => citation.citation_index === source.citation_index)?.quoted_text;
+    return `[${source.citation_index}] ${placeOf(source)}${quote ? `: “${quote}”` : ""}`;
+  });
+  return `${text}\n\n${sources.join("\n")}`;
+}
