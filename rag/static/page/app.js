@@ -31,12 +31,13 @@ function App() {
     setQuote({ citation, quotes });
     navigate(addressWith({ d: citation.document_id, start: citation.start_char, end: citation.end_char, page: citation.start_char === undefined ? citation.page_number : "" }));
   };
-  const target = useQuote(parameters, quote);
+  const inDocument = kind === "documents" && id && (parameters.has("start") || parameters.has("page")) ? id : "";
+  const target = useQuote(inDocument || parameters.get("d"), parameters, quote);
   const close = () => navigate(addressWith({ d: "", start: "", end: "", page: "", checksum: "" }));
   if (failure) return html`<main class="problem" role="alert"><p>${t("Something on this page went wrong.")}</p><p><button type="button" onClick=${() => location.reload()}>${t("Load it again")}</button></p></main>`;
   const view = () => {
     if (single) return html`<${SharedQuote} id=${id} parameters=${parameters} />`;
-    if (kind === "documents" && id) return html`<${DocumentView} key=${id} id=${id} parameters=${parameters} say=${say} onChanged=${loadCollections} />`;
+    if (kind === "documents" && id) return html`<${DocumentView} key=${id} id=${id} say=${say} onChanged=${loadCollections} />`;
     if (kind === "documents") return html`<${DocumentsView} parameters=${parameters} collections=${collections} say=${say} onChanged=${loadCollections} />`;
     return html`<${AskView} parameters=${parameters} collections=${collections} onOpen=${open} say=${say} onAsked=${() => setAsked((count) => count + 1)} />`;
   };
@@ -53,7 +54,7 @@ function App() {
     </header>
     <${Conversations} asked=${asked} current=${parameters.get("c")} />
     <main id="main" tabindex="-1">${view()}</main>
-    ${target && !single && kind !== "documents" && html`<${SidePane} onClose=${close}><${Viewer} target=${target} quotes=${quote?.quotes || []} onTarget=${(citation) => open(citation, quote.quotes)} onClose=${close} /><//>`}
+    ${target && !single && html`<${SidePane} onClose=${close}><${Viewer} target=${target} quotes=${quote?.quotes || []} onTarget=${(citation) => open(citation, quote.quotes)} onClose=${close} /><//>`}
     <p class="visually-hidden" role="status">${status}</p>
     <${Help} dialog=${help} />
   </div>`;
@@ -71,13 +72,12 @@ async function readCollections() {
 }
 
 /** The open quote: of the last click, or after a reload what the address says. */
-function useQuote(parameters, quote) {
+function useQuote(id, parameters, quote) {
   const kept = useRef(null);
-  const id = parameters.get("d");
   if (!id) return (kept.current = null);
   const wanted = targetOf(id, parameters);
   const clicked = quote?.citation;
-  const same = (one) => one && one.document_id === id && one.start_char === wanted.start_char && one.end_char === wanted.end_char;
+  const same = (one) => one && one.document_id === id && one.start_char === wanted.start_char && one.end_char === wanted.end_char && (wanted.start_char !== undefined || one.page_number === wanted.page_number);
   if (same(clicked)) return (kept.current = clicked);
   if (!same(kept.current)) kept.current = wanted;
   return kept.current;
