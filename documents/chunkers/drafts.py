@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from documents.chunkers.pieces import SourceText, TokenIndex, token_starts
+from documents.chunkers.pieces import SourceText, TokenIndex
 from documents.protocols import TokenCounter
 from documents.text.headings import HeadingContext, HeadingIndex
 from documents.text.sentences import strip_span
@@ -33,7 +33,7 @@ class MeasuredText:
         self._block_starts = [block.start_char for block in extraction.blocks]
         self.source = SourceText(
             text=text,
-            tokens=TokenIndex(token_starts(self._tokenizer.spans(text))),
+            tokens=TokenIndex(tokenizer.starts(text)),
             contents=HeadingIndex(extraction.headings),
             pages=self._page_starts,
             blocks=extraction.blocks,
@@ -69,8 +69,7 @@ class MeasuredText:
         """Cut a span again if it has more tokens than were counted, as a part of a word may."""
         start, end = span.start, span.end
         while (tokens := self._token_count(start, end)) > most:
-            inside = self._tokenizer.spans(self.source.text[start:end])
-            stop = start + inside[most][0]
+            stop = start + self._tokenizer.starts(self.source.text[start:end])[most]
             first, last = strip_span(self.source.text, start, stop)
             yield first, last, most, span.place
             start, end = strip_span(self.source.text, stop, end)
@@ -86,7 +85,7 @@ class MeasuredText:
             not self.source.text[edge - 1].isspace() and not self.source.text[edge].isspace()
             for edge in edges
         ):
-            return len(self._tokenizer.spans(self.source.text[start:end]))
+            return len(self._tokenizer.starts(self.source.text[start:end]))
         return self.source.tokens.count(start, end)
 
     def _type_of(self, start: int, end: int) -> ChunkType:

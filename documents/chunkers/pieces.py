@@ -1,13 +1,11 @@
 """The pieces that chunks are packed from: sentences, and lines of code and tables, with their sizes."""
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from documents.text.headings import HeadingContext, HeadingIndex
 from documents.text.sentences import sentence_spans, strip_span
-from documents.text.tokens import TokenSpans
 from documents.types import Block, ChunkingSettings
 from knowlex.web.fields import MAX_QUESTION_CHARS
 
@@ -85,11 +83,6 @@ class TokenIndex:
         """Return where the last `tokens` before `end` begin; 0 if there are not as many."""
         index = bisect_left(self._starts, end) - tokens
         return self._starts[index] if 0 <= index < len(self._starts) else (0 if index < 0 else end)
-
-
-def token_starts(spans: Sequence[tuple[int, int]]) -> Sequence[int]:
-    """Return the starts of all tokens, without a copy where the tokenizer keeps them in an array."""
-    return spans.starts if isinstance(spans, TokenSpans) else array("I", (start for start, _ in spans))
 
 
 @dataclass(frozen=True, slots=True)
