@@ -132,8 +132,8 @@ def _match(folded: str, shown: str) -> list[int]:
 def _is_same_line(line: Box, letter: Box, letters: int) -> bool:
     """Tell if the next letter goes on with the line, which runs across, or up or down the page.
 
-    The letters of a line that runs across overlap in height. Those of one that runs up or down stand above each
-    other, and all are as wide as the line is high. A few letters may still be either.
+    The letters of a line that runs across overlap in height. Those of one that runs up or down stand above
+    each other, and all are as wide as the line is high. A few letters may still be either.
     """
     across, upright = _goes_on_across(line, letter), _goes_on_upright(line, letter)
     if letters < _DIRECTION_KNOWN:

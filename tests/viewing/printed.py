@@ -1,4 +1,4 @@
-"""Pages of which it is known where each phrase stands: columns, tables, small print, turned and cropped pages."""
+"""Pages of which it is known where each phrase stands: columns, tables, small print, turned and cropped."""
 
 import io
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Phrase:
 
 
 class PrintedPage:
-    """Prints lines and remembers where they stand. rotate: of the page, clockwise. crop: left, bottom, right, top."""
+    """Prints lines and remembers where they stand. rotate: clockwise. crop: left, bottom, right, top."""
 
     def __init__(self, *, rotate: int = 0, crop: Box | None = None) -> None:
         self._file = io.BytesIO()
@@ -39,7 +39,7 @@ class PrintedPage:
     def put(
         self, *lines: tuple[float, float, str], font: str = "Helvetica", size: float = 10, reads: str = ""
     ) -> None:
-        """Print a phrase, one line or several, each at (x, y) of its baseline. reads: if it differs from the lines."""
+        """Print a phrase, each line at (x, y) of its baseline. reads: if it differs from the lines."""
         boxes = []
         for x, y, text in lines:
             self._canvas.setFont(font, size)
@@ -95,8 +95,11 @@ def columns(page: PrintedPage) -> None:
 
 
 def hyphenated(page: PrintedPage) -> None:
-    page.put((60, 700, "The keeper was known for his inter-"), (60, 688, "national correspondence about lamps."),
-             reads="The keeper was known for his international correspondence about lamps.")  # fmt: skip
+    lines = (
+        (60, 700, "The keeper was known for his inter-"),
+        (60, 688, "national correspondence about lamps."),
+    )
+    page.put(*lines, reads="The keeper was known for his international correspondence about lamps.")
     page.put((60, 640, "Every evening the lamp was lit at sunset."))
 
 

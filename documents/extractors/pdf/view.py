@@ -69,8 +69,10 @@ def _letter(code: int) -> str:
 
 
 class _LineHeights:
-    """How much of a letter's height is its line's. A font that is not in the file is drawn by another one, whose
-    height has room for accents on capitals, a third more than the usual line of text.
+    """Tells how much of a letter's height is its line's.
+
+    A font that is not in the file is drawn by another one, whose height has room for accents on capitals: a
+    third more than the usual line of text.
     """
 
     def __init__(self, text_page: PdfTextPage) -> None:
