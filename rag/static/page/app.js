@@ -20,20 +20,25 @@ function App() {
   const [menu, setMenu] = useState(false);
   const [failure] = useErrorBoundary((error) => console.error(error));
   const help = useRef(null);
+  const opener = useRef(null); // has the focus again when the page of a quote is closed
   const loadCollections = useCallback(() => void readCollections().then(setCollections, (error) => say(error.message)), []);
   useEffect(loadCollections, []);
   useEffect(() => setMenu(false), [path, parameters.toString()]);
-  useShortcuts(help);
 
   const [, kind, id] = path.split("/");
   const single = kind === "d";
   const open = (citation, quotes) => {
+    if (!document.activeElement.closest(".viewer")) opener.current = document.activeElement;
     setQuote({ citation, quotes });
     navigate(addressWith({ d: citation.document_id, start: citation.start_char, end: citation.end_char, page: citation.start_char === undefined ? citation.page_number : "" }));
   };
   const inDocument = kind === "documents" && id && (parameters.has("start") || parameters.has("page")) ? id : "";
   const target = useQuote(inDocument || parameters.get("d"), parameters, quote);
-  const close = () => navigate(addressWith({ d: "", start: "", end: "", page: "", checksum: "" }));
+  const close = () => {
+    navigate(addressWith({ d: "", start: "", end: "", page: "", checksum: "" }));
+    opener.current?.focus();
+  };
+  useShortcuts(help, target && close);
   if (failure) return html`<main class="problem" role="alert"><p>${t("Something on this page went wrong.")}</p><p><button type="button" onClick=${() => location.reload()}>${t("Load it again")}</button></p></main>`;
   const view = () => {
     if (single) return html`<${SharedQuote} id=${id} parameters=${parameters} />`;
@@ -137,19 +142,20 @@ function LogOut() {
   return html`<button type="button" class="link" onClick=${leave}>${t("Log out")}</button>`;
 }
 
-function useShortcuts(help) {
+function useShortcuts(help, close) {
   useEffect(() => {
     const onKeyDown = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, dialog[open]")) return;
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, dialog[open]")) return;
       if (event.key === "/") {
         const field = document.querySelector("#question, [role=search] input");
         if (field) event.preventDefault();
         field?.focus();
       } else if (event.key === "?") help.current.showModal();
+      else if (event.key === "Escape") close?.();
     };
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
-  }, []);
+  }, [close]);
 }
 
 function Help({ dialog }) {

@@ -14,6 +14,8 @@ const LEAST_LETTER_PX = 13; // smaller than this nobody reads: the page is enlar
  */
 export function Viewer({ target, quotes, onTarget, onClose }) {
   const shown = useHighlights(target);
+  const root = useRef(null);
+  useEffect(() => void (onClose && root.current.focus({ preventScroll: true })), []);
   const [page, setPage] = useState(0);
   const [zoom, setZoom] = useState(0);
   useEffect(() => {
@@ -34,7 +36,7 @@ export function Viewer({ target, quotes, onTarget, onClose }) {
     }
   };
   const name = data?.document.filename || target.document_name || t("Document");
-  return html`<section class="viewer" aria-label=${name} onKeyDown=${onKeyDown}>
+  return html`<section class="viewer" tabindex="-1" ref=${root} aria-label=${name} onKeyDown=${onKeyDown}>
     <header>
       <h2><a href=${`/documents/${target.document_id}`} data-inside>${name}</a></h2>
       ${data && html`<span class="pages">
