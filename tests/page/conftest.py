@@ -11,10 +11,15 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 from tests.support.stack import Stack
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    " --disable-component-update --disable-sync"
-).split()
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 OpenPage = Callable[..., Page]
 
 
@@ -41,7 +46,13 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     wrong: list[str] = []
 
     def open_page(
-        stack: Stack, path: str = "/", *, width: int = 1280, height: int = 860, expected: str = "", **options: Any
+        stack: Stack,
+        path: str = "/",
+        *,
+        width: int = 1280,
+        height: int = 860,
+        expected: str = "",
+        **options: Any,
     ) -> Page:
         """expected: of errors in the console that the test provokes."""
         viewport = {"width": width, "height": height}

@@ -105,7 +105,9 @@ def test_a_conversation_goes_on_and_is_found_again(library: Stack, open_page: Op
     expect(page.locator("article.turn")).to_have_count(0)
     page.get_by_role("searchbox", name="Find a conversation").fill("harbour FREEZE")
     page.locator(".conversations li a").click()
-    expect(page.locator("article.turn h2")).to_have_text([QUESTION, "How often did the harbour freeze in the winter of 1893?"])
+    expect(page.locator("article.turn h2")).to_have_text(
+        [QUESTION, "How often did the harbour freeze in the winter of 1893?"]
+    )
 
 
 def test_an_answer_is_copied_with_its_sources(library: Stack, open_page: OpenPage):
@@ -157,12 +159,14 @@ def test_a_filter_that_hides_the_answer_can_be_dropped(library: Stack, open_page
     expect(page.locator("article.turn .answer")).to_contain_text("253 steps")
 
 
-def test_the_state_of_each_statement_can_be_seen(provider_server: Stack, provider: Provider, open_page: OpenPage):
+def test_the_state_of_each_statement_can_be_seen(
+    provider_server: Stack, provider: Provider, open_page: OpenPage
+):
     ingest(provider_server.client, make_pdf(f"{QUOTE} The harbour froze twice in 1893."), "harbour.pdf")
     embed(provider_server.client)
     provider.says(
-        "A lighthouse keeper counted 253 steps every evening [1]. The keeper seemed rather fond of stairs [1]. "
-        "The harbour froze twice in 1975 [1]."
+        "A lighthouse keeper counted 253 steps every evening [1]. The keeper seemed rather fond of stairs [1]."
+        " The harbour froze twice in 1975 [1]."
     )
     page = open_page(provider_server)
 
@@ -170,7 +174,9 @@ def test_the_state_of_each_statement_can_be_seen(provider_server: Stack, provide
 
     answer = page.locator("article.turn .answer")
     expect(answer.locator("button.marker.exact")).to_have_count(1)
-    expect(answer.locator("button.marker.unverified")).to_have_accessible_name(re.compile("check it yourself"))
+    expect(answer.locator("button.marker.unverified")).to_have_accessible_name(
+        re.compile("check it yourself")
+    )
     expect(answer.locator(".contradicted")).to_have_text("The harbour froze twice in 1975")
     answer.locator("button.marker.withdrawn").focus()
     expect(page.locator(".card")).to_contain_text("Not in the documents: 1975.")
@@ -255,7 +261,10 @@ def test_on_a_phone_the_page_fills_the_screen(library: Stack, open_page: OpenPag
 def test_nothing_that_a_document_or_a_model_says_becomes_markup(
     provider_server: Stack, provider: Provider, open_page: OpenPage
 ):
-    evil = "<img src=x onerror=alert(1)> <script>alert(2)</script> [x](javascript:alert(3)) ![y](https://evil.example/p.png)"
+    evil = (
+        "<img src=x onerror=alert(1)> <script>alert(2)</script> [x](javascript:alert(3))"
+        " ![y](https://evil.example/p.png)"
+    )
     ingest(provider_server.client, f"# {evil}\n\n{QUOTE} {evil}\n".encode(), "a<b>&\"'<i>.md")
     embed(provider_server.client)
     provider.says(f"A lighthouse keeper counted 253 steps every evening [1]. {evil}")

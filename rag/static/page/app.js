@@ -30,7 +30,7 @@ function App() {
   const open = (citation, quotes) => {
     if (!document.activeElement.closest(".viewer")) opener.current = document.activeElement;
     setQuote({ citation, quotes });
-    navigate(addressWith({ d: citation.document_id, start: citation.start_char, end: citation.end_char, page: citation.start_char === undefined ? citation.page_number : "" }));
+    navigate(addressWith({ d: citation.document_id, start: citation.start_char, end: citation.end_char, page: citation.start_char === undefined ? citation.page_number : "", checksum: citation.checksum }));
   };
   const inDocument = kind === "documents" && id && (parameters.has("start") || parameters.has("page")) ? id : "";
   const target = useQuote(inDocument || parameters.get("d"), parameters, quote);

@@ -48,6 +48,7 @@ export function AskView({ parameters, collections, onOpen, say, onAsked }) {
 
   return html`<section class="ask" aria-label=${t("Conversation")}>
     <div class="turns">
+      ${conversation.turns.length > 0 && html`<h1 class="visually-hidden">${t("Conversation")}</h1>`}
       ${!conversation.turns.length && !conversation.loading && html`<${Welcome} collections=${collections} />`}
       ${conversation.error && html`<p class="problem" role="alert">${conversation.error.message}</p>`}
       ${conversation.turns.map(
