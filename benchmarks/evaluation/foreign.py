@@ -24,7 +24,7 @@ from rag.relevance.fitting import area_under_curve
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
-from rag_service.ranking import HeadingReranker, assess_with_headings
+from rag_service.headings import HeadingReranker, assess_with_headings
 from rag_service.readers import ChromaReader
 from rag_service.retriever import CollectionRetriever
 
