@@ -21,7 +21,7 @@ from embeddings.search.dense import fetch_active_spec
 from embeddings.types import ModelSpec
 from knowlex.base.errors import KnowlexError
 from knowlex.base.event_loops import PerLoop
-from knowlex.base.time_limits import finished
+from knowlex.base.time_limits import finish_within
 from knowlex.base.times import utc_timestamp
 from knowlex.net.model_servers import ollama_state, takes_connections
 from knowlex.runtime import liveness
@@ -129,7 +129,7 @@ async def _measure() -> dict[str, Any]:
 async def _within_limit(check: Coroutine[Any, Any, Any]) -> Any:
     """The check's answer, or None."""
     try:
-        return await finished(check, within_s=LIMIT_S)
+        return await finish_within(check, within_s=LIMIT_S)
     except UNREACHABLE:  # a TimeoutError is an OSError
         return None
 

@@ -14,7 +14,7 @@ from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.embedders.ollama import OllamaEmbedder
 from knowlex.base.errors import KnowlexError
-from knowlex.base.time_limits import finished
+from knowlex.base.time_limits import finish_within
 from knowlex.net.json_client import JsonWire, Unreachable
 from knowlex.net.ollama import names_model
 from rag.answering.pipeline import Pipeline
@@ -228,6 +228,6 @@ def _to_citation(passage: Passage) -> Citation:
 async def _within(limit_s: float, check: Coroutine[Any, Any, T]) -> T | None:
     """Return the check's result; None if it fails, or takes longer: then it is left to itself."""
     try:
-        return await finished(check, within_s=limit_s)
+        return await finish_within(check, within_s=limit_s)
     except FAILURES:
         return None

@@ -20,7 +20,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.base.event_loops import PerLoop
 from knowlex.base.retry import Retry
-from knowlex.base.time_limits import abandoned_ended, finished
+from knowlex.base.time_limits import await_abandoned, finish_within
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ async def fetch_all(
     async with _turns.get().turn():
         at_turn()
         try:  # whoever is cancelled, by the limit or otherwise, is not held up by a server that hangs
-            return await finished(_fetch_with_retries(sql, params, setup), within_s=LIMIT_S)
+            return await finish_within(_fetch_with_retries(sql, params, setup), within_s=LIMIT_S)
         except TimeoutError:
             raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
 
@@ -152,7 +152,7 @@ async def fetch_shared(sql: Query, params: Params, *, same: Hashable) -> list[Ro
 
 async def close_pool() -> None:
     """Close this loop's pool; the next query opens a new one."""
-    await abandoned_ended(within_s=1.0)
+    await await_abandoned(within_s=1.0)
     pool = _pools.take()
     if pool is not None:
         await pool.close(timeout=1.0)

@@ -18,7 +18,7 @@ from prometheus_client import Counter
 from psycopg.abc import QueryNoTemplate as Query
 
 from knowlex.base.event_loops import PerLoop
-from knowlex.base.time_limits import finished
+from knowlex.base.time_limits import finish_within
 from knowlex.db import pool
 from knowlex.db.pool import TRANSIENT, Connection, Params, Row, Turns
 from knowlex.runtime.metrics import REGISTRY
@@ -83,7 +83,7 @@ class Replica:
                 if self._away and not self._may_try():  # so it is, too, for those who waited for their turn
                     return _not_from_it("away")
                 work = self._fetch(sql, params, setup, told)
-                rows = await finished(work, within_s=LIMIT_S)
+                rows = await finish_within(work, within_s=LIMIT_S)
         except CONFLICTS:
             return _not_from_it("behind")
         except (*TRANSIENT, TimeoutError) as exc:

@@ -19,7 +19,7 @@ from embeddings import services as embeddings
 from embeddings.external.configuration import register_store
 from knowlex.base.retry import Retry
 from knowlex.embedded.data_folder import StackError
-from knowlex.embedded.report import vector_store
+from knowlex.embedded.report import check_vector_store
 from knowlex.environment import LOCAL_MODELS, describe_unknown_variables
 from rag.answering import lifecycle as rag
 
@@ -55,7 +55,7 @@ def prepare(say: Callable[[str], None]) -> None:
         raise StackError(str(exc)) from exc
     if change := register_store():
         say(str(change))
-    store, answers, reason = vector_store()
+    store, answers, reason = check_vector_store()
     if not answers:
         say(f"{store} does not answer: {reason} Until it does, questions fail; documents are taken.")
     if password := _create_admin():

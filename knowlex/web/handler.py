@@ -21,10 +21,10 @@ from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.base import BaseHandler
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.urls import ResolverMatch, URLResolver, get_resolver
+from django.urls import get_resolver
 from django.utils.module_loading import import_string
 
-from knowlex.base.errors import DependencyUnavailable, InvalidInput
+from knowlex.base.errors import DependencyUnavailable
 from knowlex.db.threads import notice_silence
 from knowlex.runtime.threads import RestingThreads
 from knowlex.web.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
@@ -135,30 +135,6 @@ class SyncHandler(BaseHandler):
         return response
 
 
-class Routes:
-    """Django's resolver, which tries one pattern after the other, asked only once for each fixed path.
-
-    A path with parameters is resolved each time, so what is kept is bounded by the routes there are.
-    """
-
-    def __init__(self) -> None:
-        self._resolver: URLResolver | None = None
-        self._fixed: dict[tuple[str, str | None], ResolverMatch] = {}
-
-    def match(self, path: str, method: str | None) -> ResolverMatch:
-        """With the view of this method as `func`. Raises Resolver404."""
-        resolver = get_resolver()
-        if resolver is not self._resolver:
-            self._resolver, self._fixed = resolver, {}
-        match = self._fixed.get((path, method))
-        if match is None:
-            match = resolver.resolve(path)
-            match.func = chosen(match.func, method)
-            if not match.kwargs and not match.args:
-                self._fixed[path, method] = match
-        return match
-
-
 Send = Callable[[Message], Awaitable[None]]
 
 WITH_DJANGO_MIDDLEWARE = ("/admin/", "/static/")
@@ -170,13 +146,8 @@ class KnowlexRequest(ASGIRequest):
     """A request whose body is still on the wire until `load_body`."""
 
     def __init__(self, scope: dict[str, Any], incoming: RequestBody) -> None:
+        super().__init__(scope, BytesIO())
         self.incoming = incoming
-        self.malformed = ""
-        try:
-            super().__init__(scope, BytesIO())
-        except UnicodeDecodeError:
-            super().__init__({**scope, "query_string": b""}, BytesIO())
-            self.malformed = "The query string is not valid UTF-8."
 
     async def load_body(self) -> None:
         """Raises PayloadTooLarge, RequestTimeout, ClientGone."""
@@ -209,7 +180,6 @@ class Handler:
         self._threads = ThreadPool()
         self._sync = SyncHandler()
         self._uploads = Uploads()
-        self._routes = Routes()
         serve: Serve = self._view
         for dotted in reversed(settings.EDGE_MIDDLEWARE):
             serve = import_string(dotted)(serve)
@@ -241,8 +211,6 @@ class Handler:
 
     async def _view(self, request: HttpRequest) -> HttpResponseBase:
         request = cast(KnowlexRequest, request)
-        if request.malformed:
-            raise InvalidInput(request.malformed)
         request.get_host()  # raises DisallowedHost
         async with self._uploads.received() if request.is_large else nullcontext():
             return await self._resolved(request)
@@ -251,7 +219,8 @@ class Handler:
         if request.path_info.startswith(WITH_DJANGO_MIDDLEWARE):
             await request.load_body()
             return await self._in_thread(request, self._sync.serve_with_middleware)
-        match = request.resolver_match = self._routes.match(request.path_info, request.method)
+        match = request.resolver_match = get_resolver().resolve(request.path_info)
+        match.func = chosen(match.func, request.method)
         await request.load_body()
         if not iscoroutinefunction(match.func):
             return await self._in_thread(request, self._sync.serve_plain)
