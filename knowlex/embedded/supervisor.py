@@ -58,7 +58,7 @@ class Stack:
                 Thread(target=self.once_ready, name="once ready", daemon=True).start()
                 self._watch()
             except Stopped:
-                pass
+                self.say("Stopping …")
             finally:
                 self._stopping = True
                 self._stop()
@@ -101,7 +101,7 @@ class Stack:
         }
         worker_ready = self._start_worker(env)
         self._start_web(env, listener)
-        self._wait(lambda: _line_came(worker_ready), "the workers")
+        self._wait(lambda: _has_line(worker_ready), "the workers")
         self._wait(lambda: processes.serves(host, port), "the web server")
         os.close(worker_ready)
 
@@ -185,7 +185,7 @@ class Stack:
             part.stop()
 
 
-def _line_came(reader: int) -> bool:
+def _has_line(reader: int) -> bool:
     try:
         return bool(os.read(reader, 1))
     except BlockingIOError:
