@@ -14,7 +14,7 @@ from documents.access import FULL
 from embeddings.search.dense import embed_question
 from embeddings.vectors.rows import vector_text
 from knowlex.db.pool import close_pool
-from knowlex.serve import bound_socket
+from knowlex.serve import bind_socket
 from rag.answering import services
 from rag.retrievers import statements
 from rag.retrievers.hybrid import HybridRetriever, model_of, words_of
@@ -61,7 +61,7 @@ def _plain(question: Question) -> dict[str, Any]:
 @contextmanager
 def served(python: str, given: Path) -> Iterator[tuple[psutil.Process, str]]:
     """The process and its base URL. python: of an environment with FastAPI."""
-    listener = bound_socket("127.0.0.1", 0)
+    listener = bind_socket("127.0.0.1", 0)
     descriptor, port = listener.fileno(), listener.getsockname()[1]
     command = [python, str(APP), str(given), "--fd", str(descriptor)]
     process = subprocess.Popen(command, pass_fds=[descriptor])

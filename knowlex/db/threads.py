@@ -113,7 +113,8 @@ def notice_silence() -> None:
     """From now on in this process, a statement raises OperationalError once its server is found dead.
 
     libpq itself waits for an answer for ever. A slow statement must not be cut off, so a silent server is
-    first asked on a fresh socket whether it is alive. psycopg has no hook for it, so its `wait` is replaced.
+    first asked on a fresh socket whether it is alive. psycopg has no hook for it, so its `wait` is replaced:
+    tests/faults/test_database.py, test_a_database_that_hangs_is_told_within_5_s_and_used_again_after.
     """
     connection_created.connect(_watch, dispatch_uid="knowlex.silence")
 

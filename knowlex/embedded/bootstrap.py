@@ -46,9 +46,6 @@ def prepare(say: Callable[[str], None]) -> None:
         _build_model()
     try:
         embeddings.ensure_model_matches()
-    except ImproperlyConfigured as exc:
-        raise StackError(str(exc)) from exc
-    try:
         rag.ensure_reranker_works()
         rag.ensure_claim_judge_works()
     except ImproperlyConfigured as exc:
@@ -75,7 +72,7 @@ def check_broker() -> None:
 
 
 def _build_model() -> None:
-    """Does nothing after `make setup`. Quiet: the quantizer tells of every node that it leaves alone."""
+    """Build the local model, unless `make setup` did. Quiet: the quantizer logs every node that it leaves."""
     logging.disable(logging.INFO)
     try:
         call_command("build_model", stdout=StringIO())
@@ -95,7 +92,7 @@ def _migrate() -> None:
 
 
 def _create_admin() -> str | None:
-    """The account `admin`, if there is no account at all yet; returns its password."""
+    """Create the account `admin` and return its password, if there is no account at all yet."""
     if User.objects.exists():
         return None
     password = secrets.token_urlsafe(12)

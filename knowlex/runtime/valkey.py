@@ -1,6 +1,7 @@
 """Single commands to Valkey from the event loop, for what every request asks of it.
 
-redis-py's connections without its client and its pool, which take twice as long as the command itself.
+redis-py's connections without its client and its pool, with which a command takes 64 microseconds of CPU
+instead of 26, and two at once 108 instead of 30; each question asks four times.
 """
 
 import asyncio
