@@ -217,9 +217,8 @@ class Part:
             time.sleep(0.03)
 
     def ask_to_stop(self) -> None:
-        if (
-            self._process and self.running and not self._was_asked
-        ):  # Celery takes a second signal as "at once"
+        """Send the signal once: Celery takes a second one as "at once"."""
+        if self._process and self.running and not self._was_asked:
             self._was_asked = True
             self._process.send_signal(self.stop_signal)
 

@@ -62,6 +62,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
+        # test_each_request_on_a_kept_connection_has_limits_of_its_own
         super().on_message_begin()
         self._header_bytes = 0
         self._expect_headers()
