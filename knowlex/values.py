@@ -16,6 +16,17 @@ DATABASE_SCHEMES = {"postgres", "postgresql"}
 REDIS_SCHEMES = {"redis", "rediss", "valkey", "valkeys", "unix"}
 
 
+def drop_blank(variables: Any) -> Any:
+    """Leave out the variables that are blank: they count as not set."""
+    return {name: value for name, value in variables.items() if not isinstance(value, str) or value.strip()}
+
+
+def describe_error(error: Any, shown_name: str, *, is_secret: bool) -> str:
+    """Say what pydantic found wrong with a variable; its value only where that is no secret."""
+    message = f"{shown_name}: {error['msg'].removeprefix('Value error, ')}"
+    return message if is_secret else f"{message} (it is {str(error['input'])[:80]!r})"
+
+
 def upper(value: Any) -> Any:
     return value.strip().upper() if isinstance(value, str) else value
 
