@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from knowlex.base.errors import (
     EmbedderError,
     InvalidInput,
+    KnowlexError,
     RetrievalFailed,
     SynthesisFailed,
     SynthesisTimeout,
@@ -88,6 +89,8 @@ def invalid_query(error_details: str, field: str) -> InvalidQuery:
 
 def translate_error(exc: Exception, settings: ServiceEnvironment) -> RAGServiceError | None:
     """Return what `RAGService` raises, or None where neither a dependency nor the caller is at fault."""
+    if not isinstance(exc, KnowlexError):
+        return None
     if isinstance(exc, InvalidInput):
         return invalid_query(exc.message, exc.field or "")
     if isinstance(exc, SynthesisTimeout):

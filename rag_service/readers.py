@@ -1,6 +1,7 @@
 """Collections that somebody else filled: records in Chroma, or texts in memory, nearest to a vector."""
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -19,6 +20,8 @@ Where: TypeAlias = Mapping[str, Any]
 
 COSINE, EUCLIDEAN = "cosine", "l2"
 UNRELATED = 1.0  # cosine distance of what has no direction
+SAMPLE, SAMPLED_S = 100, 60.0  # records by whose vectors all are judged, and for how long
+NEARLY_ONE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +66,13 @@ class CollectionReader(Protocol):
 class ChromaReader:
     """A CollectionReader of the collection `name`, whatever space it measures in.
 
-    Squared Euclidean distances and inner products give the cosine only where all vectors have length 1, so
-    the vectors of what is found are fetched from such collections, too.
+    Squared Euclidean distances and inner products give the cosine where vectors have length 1; where a sample
+    says that they do not, the vectors of what is found are fetched, too, which takes four times as long.
     """
 
     def __init__(self, client: ChromaClient, name: str) -> None:
         self._client, self.name = client, name
+        self._normalized, self._sampled_until = False, 0.0
 
     async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[StoredRecord]:
         try:
@@ -105,7 +109,7 @@ class ChromaReader:
 
     async def _query(self, space: str, vector: Vector, limit: int, where: Where | None) -> list[ChromaHit]:
         include = ["documents", "metadatas", "distances"]
-        if space != COSINE:
+        if space != COSINE and not await self._is_normalized():
             include.append("embeddings")
         try:
             return await self._client.query(self.name, vector, n_results=limit, where=where, include=include)
@@ -113,6 +117,13 @@ class ChromaReader:
             collection = await self._client.collection(self.name, anew=True)
             self._check_size(collection.dimensions, vector)
             raise
+
+    async def _is_normalized(self) -> bool:
+        if time.monotonic() >= self._sampled_until:
+            sample = await self._client.get(self.name, limit=SAMPLE, include=["embeddings"])
+            self._normalized = all(_has_length_one(record.embedding) for record in sample)
+            self._sampled_until = time.monotonic() + SAMPLED_S
+        return self._normalized
 
 
 class MemoryReader:
@@ -207,6 +218,12 @@ def _cosine_distance(hit: ChromaHit, space: str, vector: Vector) -> float:
     else:
         distance = hit.distance / 2 if space == EUCLIDEAN else hit.distance
     return min(max(distance, 0.0), 2.0) if math.isfinite(distance) else UNRELATED
+
+
+def _has_length_one(embedding: Sequence[float] | None) -> bool:
+    if embedding is None:
+        return False
+    return abs(float(np.linalg.norm(np.asarray(embedding, dtype=np.float64))) - 1) < NEARLY_ONE
 
 
 def _wrong_size(name: str, stored: int, searched: int) -> RetrievalFailed:
