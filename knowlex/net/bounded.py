@@ -11,7 +11,7 @@ import httpx2
 
 from knowlex.net.proxies import proxy_of
 
-_STARTED = "knowlex.started"
+_BEGAN = "knowlex.began"
 HEADERS = {"Accept-Encoding": "identity"}  # what is read is what is held: no bytes that unpack to gigabytes
 
 
@@ -19,7 +19,7 @@ class _Budget:
     def __init__(self, response: httpx2.Response, max_bytes: int, timeout_s: float) -> None:
         self._request = response.request
         self._left = max_bytes
-        self._ends = response.request.extensions[_STARTED] + timeout_s
+        self._ends = response.request.extensions[_BEGAN] + timeout_s
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("The answer is compressed.", request=self._request)
 
@@ -57,15 +57,15 @@ class _AsyncStream(httpx2.AsyncByteStream):
 
 
 def sync_client(url: str, *, max_bytes: int, timeout_s: float) -> httpx2.Client:
-    """Return a client for a worker. It follows no redirects: only the configured host is ever spoken to.
+    """For a worker. Redirects are not followed: only the configured host is ever spoken to.
 
     Raises ValueError for a proxy that cannot be spoken to.
     """
 
-    def note_start(request: httpx2.Request) -> None:
-        request.extensions[_STARTED] = time.monotonic()
+    def began(request: httpx2.Request) -> None:
+        request.extensions[_BEGAN] = time.monotonic()
 
-    def limit_body(response: httpx2.Response) -> None:
+    def bound(response: httpx2.Response) -> None:
         stream = cast(httpx2.SyncByteStream, response.stream)
         response.stream = _SyncStream(stream, _Budget(response, max_bytes, timeout_s))
 
@@ -74,12 +74,12 @@ def sync_client(url: str, *, max_bytes: int, timeout_s: float) -> httpx2.Client:
         headers=HEADERS,
         follow_redirects=False,
         **route(url),
-        event_hooks={"request": [note_start], "response": [limit_body]},
+        event_hooks={"request": [began], "response": [bound]},
     )
 
 
 def route(url: str) -> dict[str, Any]:
-    """Return the options of a client that speaks to `url` alone: its proxy, if any, and the certificates.
+    """Options of a client that speaks to `url` alone: the proxy, if any, and the certificates that are known.
 
     The environment is read here and not by the client, which has rules of its own for proxies.
     """
@@ -87,13 +87,13 @@ def route(url: str) -> dict[str, Any]:
 
 
 def async_hooks(*, max_bytes: int, timeout_s: float) -> dict[str, list[Callable[..., Any]]]:
-    """Return the `event_hooks` of an asynchronous client."""
+    """`event_hooks` of an asynchronous client."""
 
-    async def note_start(request: httpx2.Request) -> None:
-        request.extensions[_STARTED] = time.monotonic()
+    async def began(request: httpx2.Request) -> None:
+        request.extensions[_BEGAN] = time.monotonic()
 
-    async def limit_body(response: httpx2.Response) -> None:
+    async def bound(response: httpx2.Response) -> None:
         stream = cast(httpx2.AsyncByteStream, response.stream)
         response.stream = _AsyncStream(stream, _Budget(response, max_bytes, timeout_s))
 
-    return {"request": [note_start], "response": [limit_body]}
+    return {"request": [began], "response": [bound]}
