@@ -20,6 +20,5 @@ From top to bottom, every module imports only what stands below it:
     `lexical`          words as BM25 sees them: analysed, stored, counted
     `registry`         the one embedder for each model
     `queue`            the statements of the work queue in PostgreSQL, and its locks
-    `clients`          requests to vector stores: plain Python over HTTP
     `types`, `protocols`   plain data, the parts' interfaces, the OpenAPI of the views
 """
