@@ -1,35 +1,31 @@
 """Embeddings from Ollama's own API. Works without Django."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from embeddings.embedders.failing import (
-    BROKEN_OFF,
+from embeddings.embedders.served import (
+    MAX_ANSWER_BYTES,
     TEXT_REFUSED,
-    TOO_SLOW,
+    THREE_MORE,
+    ServedEmbedder,
     is_transient,
     reason_of,
     transient_failure,
 )
 from embeddings.types import Vector
-from embeddings.vectors.checks import UnusableVectors, check_vectors
-from knowlex.base.errors import EmbedderError, EmbedderRejected, EmbedderUnavailable, TextRejected
+from knowlex.base.errors import EmbedderError, EmbedderRejected, TextRejected
 from knowlex.base.retry import Retry
 from knowlex.net import ollama
-from knowlex.net.json_client import JsonWire, Reply, Unreachable
+from knowlex.net.json_client import JsonWire, Reply
 from knowlex.runtime import background
 
-MAX_ANSWER_BYTES = 16 * 1024 * 1024  # 50 vectors of 4,096 dimensions as JSON stay below
 MAX_TEXTS = 50  # in one request
-QUERY_LIMIT_S = 10.0  # a question's embedding, retries included: someone waits for it
-THREE_MORE = Retry(retries=3, base_s=1.0)  # after 1, 2 and 4 s
 # Said of a text, whatever the status: the same text will not fare better.
 _OF_A_TEXT = ("exceeds the context", "too large to process", "unsupported value")
 _NEVER = ("does not support", "invalid model", "invalid option")  # said with 400, but of every text
 
 
-class OllamaEmbedder:
+class OllamaEmbedder(ServedEmbedder):
     """host: a URL, or host:port as OLLAMA_HOST often is. dimensions: to ask for; None: the model's own.
 
     The prefixes stand before every text of their kind, for models trained with them. keep_alive: how
@@ -48,17 +44,17 @@ class OllamaEmbedder:
         timeout_s: float = 30.0,
         retry: Retry = THREE_MORE,
     ) -> None:
-        self.model_name, self.dimensions = model_name, dimensions
+        wire = JsonWire(ollama.base_url(host), max_bytes=MAX_ANSWER_BYTES)
+        super().__init__(wire, model_name=model_name, dimensions=dimensions, timeout_s=timeout_s, retry=retry)
         self._query_prefix, self._passage_prefix = query_prefix or "", passage_prefix or ""
-        self._timeout_s, self._retry = timeout_s, retry
-        self._request = {"model": model_name, "keep_alive": ollama.keep_alive(keep_alive)}
-        if dimensions:
-            self._request["dimensions"] = dimensions
-        self._wire = JsonWire(ollama.base_url(host), max_bytes=MAX_ANSWER_BYTES)
-        background.before_end(self._wire.aclose)
+        self._request: dict[str, Any] = {"model": model_name, "keep_alive": ollama.keep_alive(keep_alive)}
+        self._size = {"dimensions": dimensions} if dimensions else {}
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        return background.run(self._embed_passages(texts))
+        prefixed, vectors = [self._passage_prefix + text for text in texts], list[Vector]()
+        for start in range(0, len(texts), MAX_TEXTS):
+            vectors += background.run(self._embed(prefixed[start : start + MAX_TEXTS]))
+        return vectors
 
     async def aembed_query(self, text: str) -> Vector:
         return await self._embed_now(self._query_prefix + text)
@@ -68,55 +64,23 @@ class OllamaEmbedder:
 
     async def warm_up(self, *, timeout_s: float) -> None:
         """Have the model loaded, which a request without a text does. Raises EmbedderError."""
-        request = {name: value for name, value in self._request.items() if name != "dimensions"}
-        await self._post({**request, "input": []}, timeout_s)
+        await self._ask({**self._request, "input": []}, timeout_s)
 
-    async def aclose(self) -> None:
-        """Close this event loop's connections; the next question opens new ones."""
-        await self._wire.aclose()
-
-    async def _embed_passages(self, texts: Sequence[str]) -> list[Vector]:
-        prefixed, vectors = [self._passage_prefix + text for text in texts], list[Vector]()
-        for start in range(0, len(texts), MAX_TEXTS):
-            vectors += await self._embed(prefixed[start : start + MAX_TEXTS])
+    async def _attempt(self, texts: Sequence[str]) -> list[Vector]:
+        body = await self._ask({**self._request, **self._size, "input": texts}, self._timeout_s)
+        rows = body.get("embeddings")
+        if isinstance(rows, list):
+            rows = [{"index": n, "embedding": row} for n, row in enumerate(rows)]
+        vectors = self._check_vectors(rows, len(texts))
+        self.dimensions = len(vectors[0])
         return vectors
 
-    async def _embed_now(self, text: str) -> Vector:
-        try:
-            async with asyncio.timeout(QUERY_LIMIT_S):
-                (vector,) = await self._embed([text])
-                return vector
-        except TimeoutError as exc:
-            raise EmbedderUnavailable(TOO_SLOW) from exc
-
-    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
-        async def attempt() -> list[Vector]:
-            body = await self._post({**self._request, "input": texts}, self._timeout_s)
-            return self._read_vectors(body.get("embeddings"), len(texts))
-
-        return await self._retry.acall(attempt, retry_on=(EmbedderUnavailable,))
-
-    async def _post(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        try:
-            reply = await self._wire.send("POST", "/api/embed", request, timeout_s=timeout_s)
-        except TimeoutError as exc:
-            raise EmbedderUnavailable(TOO_SLOW) from exc
-        except Unreachable as exc:
-            raise EmbedderUnavailable(BROKEN_OFF) from exc
+    async def _ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+        reply = await self._post("/api/embed", request, timeout_s)
         body = reply.body if isinstance(reply.body, dict) else {}
         if not reply.ok or body.get("error"):
             raise self._translate_failure(reply, _error_text(body))
         return body
-
-    def _read_vectors(self, rows: Any, count: int) -> list[Vector]:
-        if isinstance(rows, list):
-            rows = [{"index": n, "embedding": row} for n, row in enumerate(rows)]
-        try:
-            vectors = check_vectors(rows, count, self.dimensions)
-        except UnusableVectors as exc:
-            raise EmbedderUnavailable(f"The embedding model's answer is unusable. {exc}") from exc
-        self.dimensions = len(vectors[0])
-        return vectors
 
     def _translate_failure(self, reply: Reply, error: str) -> EmbedderError:
         status, reason = reply.status, reason_of(error)
