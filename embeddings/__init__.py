@@ -6,6 +6,7 @@ From top to bottom, every module imports only what stands below it:
     `tasks`            Celery: a task says that there is work, PostgreSQL says which
     `ingest`           jobs and documents as their users see them, reports of jobs, many files at once
     `model_lifecycle`  models are listed, added, built, switched to and removed
+    `local_worker`     a worker's work in a command's own process, while no worker is alive
     `services`         batches of chunks are embedded; what a request to embed does
     `search`           the dense half of a search, by an index or by an external vector store
     `indexing`         vector indexes: built, measured, and used by what is measured
