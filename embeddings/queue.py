@@ -11,7 +11,7 @@ from uuid import UUID
 
 from embeddings.types import ClaimedChunk
 from knowlex.db.leases import LeaseQueue
-from knowlex.db.threads import execute as execute
+from knowlex.db.threads import execute
 
 MAX_ATTEMPTS = 5
 OLDEST_FIRST = 4  # of so many claims one goes to the run that has waited longest, the others to the shortest
