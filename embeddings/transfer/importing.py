@@ -102,7 +102,7 @@ class _Importer:
                 self._take_calibration(described)
                 return index
         if self._manifest.models:
-            names = ", ".join(f"{each.name} ({each.dimensions})" for each in self._manifest.models)
+            names = ", ".join(f"{other.name} ({other.dimensions})" for other in self._manifest.models)
             note = f"The vectors in the file are of {names}, not of {model.name}: all is embedded anew."
             self.result.notes.append(note)
         return None
