@@ -145,8 +145,9 @@ def _sample_questions(index: Index, rows: int) -> list[str]:
         sampled = execute(_SAMPLE, [100, index.model_id, limit, SAMPLE])
     vectors = [np.array(json.loads(text), dtype=np.float32) for (text,) in sampled]
     units = [vector / np.linalg.norm(vector) for vector in vectors]
-    means = [np.sum([units[n - back] for back in range(5)], axis=0) for n in range(len(units))]
-    return [vector_text((units, means)[n % 2][n]) for n in range(len(units))]
+    count = len(units)
+    means = [np.sum([units[(n - back) % count] for back in range(5)], axis=0) for n in range(count)]
+    return [vector_text((units, means)[n % 2][n]) for n in range(count)]
 
 
 def _search_exactly(index: Index, questions: Sequence[str]) -> tuple[list[_Neighbourhood], float]:
