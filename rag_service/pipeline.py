@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import platformdirs
 
-from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.embedders.ollama import OllamaEmbedder
+from embeddings.stores.chroma_client import ChromaClient
 from knowlex.base.errors import KnowlexError
 from knowlex.base.time_limits import finish_within
 from knowlex.net.json_client import JsonWire, Unreachable

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from embeddings.clients.chroma import ChromaClient, ChromaHit, NoSuchCollection
-from embeddings.clients.requests import StoreRefused
+from embeddings.stores.chroma_client import ChromaClient, ChromaHit, NoSuchCollection
+from embeddings.stores.server import StoreRefused
 from embeddings.types import Vector
 from knowlex.base.errors import RetrievalFailed
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Sets, holds, in_section, vectors_of
-from embeddings.clients.chroma import ChromaClient
+from embeddings.stores.chroma_client import ChromaClient
 from embeddings.types import Vector
 from rag.protocols import Reranker
 from rag.relevance import assess

@@ -29,8 +29,8 @@ class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
         up.
         """
         active = self.model.objects.active().values("activated_at")[:1]
-        held = self.filter(wanted=True, active=False, deactivated_at__isnull=False)
-        return held.filter(activated_at__lt=models.Subquery(active)).order_by("-activated_at")[:1]
+        former = self.filter(wanted=True, active=False, deactivated_at__isnull=False)
+        return former.filter(activated_at__lt=models.Subquery(active)).order_by("-activated_at")[:1]
 
     def urgent(self) -> Self:
         """Return those whose work somebody waits for, before all other work."""

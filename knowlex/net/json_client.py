@@ -1,5 +1,5 @@
-"""JSON over HTTP to a server of one's own (a vector store, Ollama): connections of each loop, kept open;
-bounded bodies, no redirects, no gzip, no tries beyond the first: those are the caller's.
+"""JSON over HTTP to vector stores and embedding servers: connections of each event loop, kept open, bounded
+bodies, no redirects, no gzip, no tries beyond the first: those are the caller's.
 """
 
 import asyncio
@@ -41,13 +41,21 @@ class Reply(NamedTuple):
 class JsonWire:
     """base_url: what paths are appended to, with or without a slash at its end. headers: such as a key.
 
+    connections: at once, of one event loop. ssl: the certificates that are trusted.
     Raises ValueError for a proxy that cannot be spoken to.
     """
 
     def __init__(
-        self, base_url: str, *, headers: Mapping[str, str] | None = None, max_bytes: int = MAX_BYTES
+        self,
+        base_url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int = MAX_BYTES,
+        connections: int = CONNECTIONS,
+        ssl: SSLContext | bool = True,
     ) -> None:
         self._base, self._headers, self._max_bytes = base_url.rstrip("/"), {**(headers or {})}, max_bytes
+        self._connections, self._ssl = connections, ssl
         self._proxy = proxy_of(base_url)
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
 
@@ -104,8 +112,9 @@ class JsonWire:
         return open_session(
             headers={"Content-Type": "application/json", "Accept": "application/json", **self._headers},
             proxy=self._proxy,
-            connections=CONNECTIONS,
+            connections=self._connections,
             connect_s=CONNECT_S,
+            ssl=self._ssl,
             trace_configs=[_tracing()],
         )
 

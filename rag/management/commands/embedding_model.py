@@ -137,17 +137,17 @@ class Command(BaseCommand):
         self._tell_environment(model)
 
     def _when_ready(self, model: EmbeddingModel) -> switch.ModelSwitch:
+        from embeddings.local_worker import LocalWorker
         from embeddings.management.displays import BuildDisplay
-        from embeddings.model_lifecycle import building as model_building
-        from embeddings.model_lifecycle import switch
+        from embeddings.model_lifecycle import building, switch
 
-        hands = model_building.LocalWorker(lambda: self.stderr.write(BuildDisplay.ALONE))
+        worker = LocalWorker(lambda: self.stderr.write(BuildDisplay.ALONE))
         with BuildDisplay(self.stderr, model.name) as display:
             for found in switch.activate_when_complete(model):
                 if isinstance(found, switch.ModelSwitch):
                     return found
                 display.lacking(found.count + found.unshipped)
-                hands.work_or_wait()
+                worker.work_or_wait(building.POLL_S)
         raise AssertionError("unreachable")
 
     def _rollback(self, **_: Any) -> None:
