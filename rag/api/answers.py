@@ -16,7 +16,7 @@ from knowlex.web.responses import QUERY_ID_HEADER, failed_query, plain_json_resp
 from knowlex.web.shapes import CamelShape, Count, Number, Omittable, OutputShape, Share, integer, text
 from rag.answering import ask
 from rag.answering.ask import AskResult, Caller, FaceName
-from rag.citations.numbering import Numbering, misstatements, unread_parts
+from rag.citations.numbering import Numbering, misstatements
 from rag.types.answer import Answer, Reason, Support
 from rag.types.question import Question
 from rag.types.retrieval import Passage
@@ -97,6 +97,7 @@ class NearPassage(OutputShape):
 
 class UnreadPages(OutputShape):
     document_id: UUID
+    document_name: str
     title: str
     message: Annotated[str, Field(description="Why pages of this cited document are unread.")]
     unread_pages: list[int]
@@ -221,15 +222,21 @@ def nearest_passages(answer: Answer) -> list[Passage]:
 
 
 def unread_pages(answer: Answer, shape: type[WarningT]) -> list[WarningT]:
-    """Return a warning for each cited document with pages that nobody could read."""
+    """Return a warning for each cited document with pages that nobody could read, first cited first."""
+    documents: dict[UUID, Passage] = {}
+    for number in answer.cited:
+        passage = answer.context[number - 1]
+        if passage.unread_pages:
+            documents.setdefault(passage.document_id, passage)
     return [
         shape(
-            document_id=part.document_id,
-            title=part.title,
-            message=part.message,
-            unread_pages=list(part.pages),
+            document_id=passage.document_id,
+            document_name=passage.document_name,
+            title=passage.title,
+            message=" ".join(passage.document_warnings),
+            unread_pages=list(passage.unread_pages),
         )
-        for part in unread_parts(answer)
+        for passage in documents.values()
     ]
 
 

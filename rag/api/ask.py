@@ -48,6 +48,7 @@ class SourceChunk(CamelShape):
     chunk_index: Count
     content: str
     score: Annotated[Number, Field(description="Cosine distance, lower is closer.")]
+    document_name: str
     title: str
     page_number: int | None
     relevance: Number

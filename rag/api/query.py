@@ -73,6 +73,7 @@ class BookRequest(AskedFields):
 
 class CitedDocument(OutputShape):
     id: UUID
+    documentName: Annotated[str, Field(description="The file's name.")]
     title: str
     snippet: str
     url: str | None
@@ -198,6 +199,7 @@ def _cited(asked: AskResult, n: int) -> CitedDocument:
     claimed = asked.answer.text[main.answer_start : main.answer_end] if main else claim(asked.answer.text, n)
     return CitedDocument(
         id=passage.document_id,
+        documentName=passage.document_name,
         title=passage.title,
         snippet=snippet(shown.content, claimed),
         url=None,

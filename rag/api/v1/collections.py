@@ -120,6 +120,7 @@ def create(request: HttpRequest) -> HttpResponse:
     answer(200, "One page.", CollectionList),
     parameters=NamesHolding,
     sorts=SORTS,
+    description="At most `limit` at a time; `next_cursor` of a page is the `cursor` of the next.",
 )
 def index(request: HttpRequest) -> HttpResponse:
     page = read_page(request.GET, of="collections", sorts=SORTS, default="name")

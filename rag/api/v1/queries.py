@@ -98,6 +98,7 @@ class QueryList(OutputShape):
 class ReplayChange(OutputShape):
     chunk_id: UUID
     document_id: UUID
+    document_name: str | None
     title: str | None
     place_before: int | None
     place_now: int | None
