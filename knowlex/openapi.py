@@ -16,7 +16,6 @@ from pydantic_core import core_schema
 
 from knowlex.base.errors import NotFound
 from knowlex.web.openapi import FAILURES, QUERY_ID, Answer, Operation, Problem, Schema
-from knowlex.web.pagination import DEFAULT_LIMIT, MAX_LIMIT
 from knowlex.web.responses import allow, json_response
 from knowlex.web.shapes import ID_SCHEMA
 
@@ -169,8 +168,6 @@ def _described(path: str, method: str, operation: Operation, shapes: _Shapes) ->
         {"name": name, "in": "path", "required": True, "schema": ID_SCHEMA}
         for name in re.findall(r"{(\w+)}", path)
     ]
-    if operation.sorts:
-        parameters += _paging(operation.sorts)
     if operation.parameters is not None:
         parameters += _query_parameters(operation.parameters)
     parameters += operation.headers
@@ -239,22 +236,6 @@ def _query_parameters(shape: type[BaseModel]) -> list[Schema]:
         if name in described.get("required", ()):
             parameter["required"] = True
         parameters.append(parameter)
-    return parameters
-
-
-def _paging(sorts: tuple[str, ...]) -> list[Schema]:
-    limit = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
-    cursor = "`next_cursor` of the page before."
-    parameters: list[Schema] = [
-        {"name": "limit", "in": "query", "schema": limit},
-        {"name": "cursor", "in": "query", "schema": {"type": "string"}, "description": cursor},
-    ]
-    if sorts != ("",):
-        orders = [order for sort in sorts for order in (sort, f"-{sort}")]
-        sort = {"type": "string", "enum": orders}
-        parameters.append(
-            {"name": "sort", "in": "query", "schema": sort, "description": "With - for descending."}
-        )
     return parameters
 
 

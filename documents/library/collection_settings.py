@@ -23,6 +23,14 @@ COLLECTION_NAMES = (*CHUNKING_NAMES, "embedding_model", "default_permissions")
 MIN_SIZE, MAX_SIZE = 20, 512
 VISIBILITIES = ("public", "private", "restricted")
 MAX_PRINCIPALS, MAX_PRINCIPAL_CHARS = 1000, 255
+CHUNKING_PROPERTIES = {
+    "chunking_strategy": {"type": "string", "enum": ["fixed", "sentence", "semantic"]},
+    "chunk_size": {"type": "integer", "minimum": MIN_SIZE, "maximum": MAX_SIZE},
+    "chunk_overlap": {"type": "integer", "minimum": 0, "description": "At most half of chunk_size."},
+    "similarity_threshold": {"type": "number", "minimum": 0, "maximum": 1},
+    "min_chunk_size": {"type": "integer", "minimum": 1, "description": "At most chunk_size."},
+}
+CHUNKING_SCHEMA = {"type": "object", "properties": CHUNKING_PROPERTIES, "additionalProperties": False}
 _ATTRIBUTES = {
     "chunking_strategy": "strategy",
     "chunk_size": "size",

@@ -1,11 +1,15 @@
-"""One route, several methods, each a plain function of its own."""
+"""One route, several methods, each a plain function of its own that gets the path's ids as UUIDs."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, cast
+from uuid import UUID
 
+from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from knowlex.base.errors import MethodNotAllowed
+from knowlex.base.ids import parse_id
 from knowlex.web.responses import no_content, problem_response
 
 View = Callable[..., Any]
@@ -16,6 +20,7 @@ def methods(**views: View) -> View:
 
     Each may be a coroutine or not: `chosen` picks it before it is run where its kind belongs.
     """
+    views = {method: _with_ids(view) for method, view in views.items()}
     if "GET" in views:
         views = {**views, "HEAD": views["GET"]}
     allowed = [*views, "OPTIONS"]
@@ -32,6 +37,23 @@ def chosen(view: View, method: str | None) -> View:
     """The view of this method, where the route was made by `methods`; else the route's view itself."""
     views: dict[str | None, View] = getattr(view, "by_method", {})
     return views.get(method, view)
+
+
+def _with_ids(view: View) -> View:
+    """Return the view behind a check of the ids. It raises InvalidInput naming the one that is malformed."""
+
+    def check(ids: dict[str, str]) -> dict[str, UUID]:
+        return {name: parse_id(text, field=name) for name, text in ids.items()}
+
+    @wraps(view)
+    def run(request: HttpRequest, /, **ids: str) -> Any:
+        return view(request, **check(ids))
+
+    @wraps(view)
+    async def run_async(request: HttpRequest, /, **ids: str) -> Any:
+        return await view(request, **check(ids))
+
+    return run_async if iscoroutinefunction(view) else run
 
 
 def _other(request: HttpRequest, allowed: list[str]) -> HttpResponse:

@@ -61,8 +61,7 @@ class Answer:
 class Operation:
     """failures: statuses besides those that follow from the body, the parameters and the path.
 
-    body: shapes or schemas by media type. sorts: of a list that comes in pages; () for no pages, ("",) for
-    pages in one order. query_id_on: failures that tell the query's id.
+    body: shapes or schemas by media type. query_id_on: failures that tell the query's id.
     """
 
     name: str
@@ -72,7 +71,6 @@ class Operation:
     body: Mapping[str, Any] = field(default_factory=dict)
     parameters: type[InputShape] | None = None
     headers: tuple[Schema, ...] = ()
-    sorts: tuple[str, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
     query_id_on: tuple[str, ...] = ()
     description: str = ""
@@ -86,7 +84,6 @@ def operation(
     body: Any = None,
     parameters: type[InputShape] | None = None,
     headers: tuple[Schema, ...] = (),
-    sorts: tuple[str, ...] = (),
     failures: str | Mapping[str, str] = "",
     query_id_on: tuple[str, ...] = (),
     description: str = "",
@@ -102,7 +99,6 @@ def operation(
         body=body if isinstance(body, dict) else {JSON: body} if body else {},
         parameters=parameters,
         headers=headers,
-        sorts=sorts,
         failures=failures,
         query_id_on=query_id_on,
         description=description,

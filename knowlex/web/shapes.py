@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Self, TypeAlias, TypeVar
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -51,9 +51,18 @@ class InputShape(BaseModel):
 
 
 class OutputShape(BaseModel):
-    """A body, made of keyword arguments or, by `model_validate`, of an object's attributes."""
+    """A body, made of keyword arguments, or of an object's attributes by `model_validate` or `of`."""
 
     model_config = ConfigDict(from_attributes=True, serialize_by_alias=True, protected_namespaces=())
+
+    @classmethod
+    def of(cls, source: Any, /, **given: Any) -> Self:
+        """Return the shape of an object's attributes; fields that are given go before them."""
+        for name, field in cls.model_fields.items():
+            name = str(field.validation_alias or name)
+            if name not in given and hasattr(source, name):
+                given[name] = getattr(source, name)
+        return cls.model_validate(given)
 
 
 class CamelShape(OutputShape):
@@ -113,6 +122,15 @@ def integer(low: int, high: int) -> Rule:
         return value
 
     return Rule(check, {"type": "integer", "minimum": low, "maximum": high})
+
+
+def number(low: float, high: float) -> Rule:
+    def check(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ValueError(f"must be a number from {low} to {high}")
+        return float(value)
+
+    return Rule(check, {"type": "number", "minimum": low, "maximum": high})
 
 
 def number_text(low: int, high: int) -> Rule:
