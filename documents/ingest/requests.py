@@ -26,7 +26,7 @@ from documents.ingest.fetching import check_url
 from documents.ingest.idempotency import REPLAYED_HEADER, Reply, fingerprint
 from documents.ingest.jobs import NewDocument
 from documents.ingest.uploads import MEDIA_TYPE, clean_filename, receive_uploads
-from documents.library.collection_settings import CHUNKING_SCHEMA
+from documents.library.collection_settings import ChunkingFields, settings_schema
 from documents.library.storage import StagedUpload, Staging
 from knowlex.base.errors import (
     DependencyUnavailable,
@@ -125,7 +125,7 @@ Metadata = Annotated[
         }
     ),
 ]
-JobSettings = Annotated[dict[str, Any], Rule(_check_settings, CHUNKING_SCHEMA)]
+JobSettings = Annotated[dict[str, Any], Rule(_check_settings, settings_schema(ChunkingFields))]
 InForm = BeforeValidator(_parse_object), WithJsonSchema({"type": "string"})
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from knowlex.web.shapes import ID_SCHEMA, InputShape, Object, OutputShape, Time
 
@@ -34,6 +36,39 @@ IDEMPOTENCY_KEY: Schema = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
     "description": "With it the request may be repeated for 24 hours: it is carried out once.",
 }
+
+
+class SchemaGenerator(GenerateJsonSchema):
+    """JSON Schema as OpenAPI 3.0 has it: null is said by `nullable`, and nothing repeats the field's name."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        inner = self.generate_inner(schema["schema"])
+        if "$ref" in inner:
+            return {"type": "object", "allOf": [inner], "nullable": True}
+        if "enum" in inner:
+            return {**inner, "enum": [*inner["enum"], None], "nullable": True}
+        return {**inner, "nullable": True}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        described = super().default_schema(schema)
+        if described.get("default", 0) in (None, "", []) or isinstance(described.get("default"), dict):
+            described.pop("default")
+        return described
+
+    def normalize_name(self, name: str) -> str:
+        """A shape is called what it describes, which the class of the thing itself is called already."""
+        return super().normalize_name(name).removesuffix("Shape")
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        return {"type": "string", "enum": list(schema["expected"])}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        described = super().model_schema(schema)
+        described.pop("title", None)
+        return described
 
 
 class Problem(OutputShape):

@@ -81,8 +81,11 @@ def read_parameters(request: Any, shape: type[S]) -> S:
     return parse(shape, request.GET.dict())
 
 
-def parse(shape: type[S], given: Mapping[str, Any]) -> S:
-    """Raises InvalidInput naming the first field that is wrong, InvalidQuestion if that is the question."""
+def parse(shape: type[S], given: Mapping[str, Any], *, within: str = "") -> S:
+    """Return the shape of what is given. within: the field that holds it.
+
+    Raises InvalidInput naming the first field that is wrong, InvalidQuestion if that is the question.
+    """
     try:
         return shape.model_validate(given)
     except ValidationError as exc:
@@ -92,6 +95,7 @@ def parse(shape: type[S], given: Mapping[str, Any]) -> S:
     described = shape.model_fields.get(field)
     if described is not None and QUESTION in described.metadata:
         raise InvalidQuestion(QUESTION_RULE, field=field)
+    field = f"{within}.{field}" if within else field
     raise InvalidInput(f"{field} {rule}.", field=field)
 
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from documents.access import access_of
 from documents.library import collections
-from documents.library.collection_settings import CHUNKING_PROPERTIES
+from documents.library.collection_settings import CollectionFields, settings_schema
 from embeddings.ingest import documents
 from embeddings.tasks import hint_delivery
 from knowlex.base.errors import InvalidInput
@@ -32,15 +32,7 @@ from rag.api.v1.parameters import Cursor, NamesHolding
 from rag.history.statistics import fetch_collection_statistics
 
 MAX_DESCRIPTION_CHARS = 10_000
-_SETTINGS = {
-    "type": "object",
-    "properties": {
-        **CHUNKING_PROPERTIES,
-        "embedding_model": {"type": "string"},
-        "default_permissions": {"type": "object", "additionalProperties": True},
-    },
-    "additionalProperties": False,
-}
+_SETTINGS = settings_schema(CollectionFields)
 Description = Annotated[str, storable_text(MAX_DESCRIPTION_CHARS)]
 
 

@@ -9,7 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from documents.access import access_of
 from documents.ingest.requests import IngestForm, IngestRequest, receive_documents
-from documents.library.collection_settings import CHUNKING_PROPERTIES, job_settings_by_name
+from documents.library.collection_settings import ChunkingFields, job_settings_by_name, settings_schema
 from embeddings.ingest import documents
 from embeddings.ingest.documents import JobReport
 from knowlex.base.errors import InvalidInput
@@ -49,7 +49,9 @@ class JobShape(OutputShape):
     stalled: bool
     collection_id: UUID
     collection: Annotated[str, Field(validation_alias="collection_name")]
-    settings: Annotated[Object, Field(json_schema_extra={"properties": CHUNKING_PROPERTIES})]
+    settings: Annotated[
+        Object, Field(json_schema_extra={"properties": settings_schema(ChunkingFields)["properties"]})
+    ]
     origin: str
     progress: JobProgress
     created_at: Time
