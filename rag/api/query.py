@@ -148,9 +148,7 @@ def query_body(asked: AskResult) -> QueryResponse:
     return QueryResponse(
         answer=text if answer.answered else NOT_ENOUGH,
         cited_documents=_documents(asked, numbering.place_of),
-        metadata=QueryMetadata(
-            processing_time_ms=asked.latency_ms, **answer_metadata(asked, text, numbering)
-        ),
+        metadata=answer_metadata(asked, text, numbering, QueryMetadata, processing_time_ms=asked.latency_ms),
     )
 
 

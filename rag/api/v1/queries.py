@@ -29,7 +29,7 @@ from rag.api.answers import answer_question, answer_response
 from rag.api.v1.explanations import ExplainedQuery, QuerySummary, explained_body, summary
 from rag.api.v1.feedback import RATING
 from rag.api.v1.parameters import Cursor, InCollection
-from rag.api.v1.query import QueryAnswer, answer_fields
+from rag.api.v1.query import QueryAnswer, answer_body
 from rag.api.v1.questions import QuestionSettings
 from rag.history import queries as listing
 from rag.history.feedback import identify_caller
@@ -164,9 +164,7 @@ def remove(request: HttpRequest, query_id: UUID) -> HttpResponse:
 async def ask_again(request: HttpRequest, query_id: UUID) -> HttpResponse:
     replayed = await replay(query_id, access=access_of(request), ask=partial(answer_question, request))
     changes = ReplayChanges.model_validate(replayed)
-    body = ReplayedQuery(
-        **answer_fields(replayed.asked, QuestionSettings()), replay_of=query_id, changes=changes
-    )
+    body = answer_body(replayed.asked, QuestionSettings(), ReplayedQuery, replay_of=query_id, changes=changes)
     return answer_response(replayed.asked, body)
 
 
