@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cache
 from typing import Annotated, Any, Self, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -58,11 +59,18 @@ class OutputShape(BaseModel):
     @classmethod
     def of(cls, source: Any, /, **given: Any) -> Self:
         """Return the shape of an object's attributes; fields that are given go before them."""
-        for name, field in cls.model_fields.items():
-            name = str(field.validation_alias or name)
-            if name not in given and hasattr(source, name):
-                given[name] = getattr(source, name)
-        return cls.model_validate(given)
+        fields = {
+            name: getattr(source, name)
+            for name in _sources(cls)
+            if name not in given and hasattr(source, name)
+        }
+        return cls.model_validate(fields | given)
+
+
+@cache
+def _sources(shape: type[BaseModel]) -> tuple[str, ...]:
+    """Return the names of the attributes that a shape's fields come from."""
+    return tuple(str(field.validation_alias or name) for name, field in shape.model_fields.items())
 
 
 class CamelShape(OutputShape):

@@ -100,7 +100,7 @@ def ask_body(asked: AskResult) -> AskResponse:
     return AskResponse(
         query=question_as_asked(asked),
         answer=text if answer.answered else NOT_ENOUGH,
-        source_chunks=[passage for _, passage in chunks] if answer.answered else [],
+        source_chunks=[SourceChunk.of(passage) for _, passage in chunks] if answer.answered else [],
         metadata=answer_metadata(asked, text, numbering, AnswerMetadata),
     )
 
