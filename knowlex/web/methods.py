@@ -1,4 +1,4 @@
-"""One route, several methods, each a plain function of its own that gets the path's ids as UUIDs."""
+"""One route, several methods, each a plain function of its own, with ids of the path as UUIDs."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -40,18 +40,24 @@ def chosen(view: View, method: str | None) -> View:
 
 
 def _with_ids(view: View) -> View:
-    """Return the view behind a check of the ids. It raises InvalidInput naming the one that is malformed."""
+    """Return the view behind a check of the parameters that it takes as UUIDs.
 
-    def check(ids: dict[str, str]) -> dict[str, UUID]:
-        return {name: parse_id(text, field=name) for name, text in ids.items()}
+    The check raises InvalidInput, naming the one that is malformed.
+    """
+    names = [name for name, kind in view.__annotations__.items() if kind is UUID]
+    if not names:
+        return view
+
+    def read(parameters: dict[str, Any]) -> dict[str, Any]:
+        return parameters | {name: parse_id(parameters[name], field=name) for name in names}
 
     @wraps(view)
-    def run(request: HttpRequest, /, **ids: str) -> Any:
-        return view(request, **check(ids))
+    def run(request: HttpRequest, /, **parameters: str) -> Any:
+        return view(request, **read(parameters))
 
     @wraps(view)
-    async def run_async(request: HttpRequest, /, **ids: str) -> Any:
-        return await view(request, **check(ids))
+    async def run_async(request: HttpRequest, /, **parameters: str) -> Any:
+        return await view(request, **read(parameters))
 
     return run_async if iscoroutinefunction(view) else run
 

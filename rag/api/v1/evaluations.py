@@ -243,7 +243,10 @@ def show(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
     ),
 )
 def plot(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
-    return svg_response(evaluations.get_run(evaluation_id, access=access_of(request)))
+    report = evaluations.get_run(evaluation_id, access=access_of(request))
+    response = HttpResponse(evaluation_svg(report.run), content_type="image/svg+xml")
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 @operation(
@@ -254,12 +257,6 @@ def plot(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
 def remove(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
     evaluations.delete_run(evaluation_id, access=access_of(request))
     return body_response(DeletedEvaluation(deleted=True))
-
-
-def svg_response(report: EvaluationDetails) -> HttpResponse:
-    response = HttpResponse(evaluation_svg(report.run), content_type="image/svg+xml")
-    response["Cache-Control"] = "no-store"
-    return response
 
 
 def _evaluation(
