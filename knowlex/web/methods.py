@@ -16,7 +16,7 @@ View = Callable[..., Any]
 
 
 def methods(**views: View) -> View:
-    """`methods(GET=show, DELETE=remove)`: HEAD goes with GET, OPTIONS tells what there is, others get 405.
+    """Make a route: `methods(GET=show, DELETE=remove)`. HEAD goes with GET, other methods get 405.
 
     Each may be a coroutine or not: `chosen` picks it before it is run where its kind belongs.
     """
@@ -34,7 +34,7 @@ def methods(**views: View) -> View:
 
 
 def chosen(view: View, method: str | None) -> View:
-    """The view of this method, where the route was made by `methods`; else the route's view itself."""
+    """Return the view of this method, where `methods` made the route; else the route's view itself."""
     views: dict[str | None, View] = getattr(view, "by_method", {})
     return views.get(method, view)
 
