@@ -12,7 +12,7 @@ from django.utils.html import format_html
 
 from documents.access import FULL
 from documents.library.collection_settings import (
-    COLLECTION_NAMES,
+    CollectionFields,
     check_settings,
     default_chunking,
     get_embedding_model,
@@ -76,7 +76,7 @@ class CollectionForm(forms.ModelForm[Collection]):
         cleaned["given"] = given
         try:
             base = default_chunking() if self.instance._state.adding else chunking_settings(self.instance)
-            merge_settings(base, check_settings(given, COLLECTION_NAMES))
+            merge_settings(base, check_settings(given, CollectionFields))
         except InvalidInput as exc:
             self._refuse(exc)
         return cleaned

@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 
 from documents.access import Access
 from documents.library.collection_settings import (
-    CHUNKING_NAMES,
-    COLLECTION_NAMES,
+    ChunkingFields,
+    CollectionFields,
     check_settings,
     default_chunking,
     get_embedding_model,
@@ -40,7 +40,7 @@ def create_collection(
         raise Forbidden("An API key that is bound to collections cannot make new ones.")
     collection = Collection(name=check_new_name(name), description=description)
     collection.settings = _complete_settings(
-        default_chunking(), check_settings({} if settings is None else settings, COLLECTION_NAMES)
+        default_chunking(), check_settings({} if settings is None else settings, CollectionFields)
     )
     _save(collection, lambda: collection.save(force_insert=True))
     return get_collection(collection.id, access=access)
@@ -111,7 +111,7 @@ def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[s
         collection.name = name
     if "settings" in changes:
         _refuse_default(collection, "has no settings of its own: it follows the server's")
-        _change_settings(collection, check_settings(changes["settings"], COLLECTION_NAMES))
+        _change_settings(collection, check_settings(changes["settings"], CollectionFields))
     collection.description = changes.get("description", collection.description)
     values = {name: getattr(collection, name) for name in ("name", "description", "settings")}
     _save(collection, lambda: Collection.objects.filter(id=collection_id).update(**values))
@@ -124,7 +124,7 @@ def chunking_settings(collection: Collection, overrides: Mapping[str, Any] | Non
     Raises InvalidInput naming the setting and its limit.
     """
     base = read_chunking(collection.settings)
-    return merge_settings(base, check_settings(overrides or {}, CHUNKING_NAMES))
+    return merge_settings(base, check_settings(overrides or {}, ChunkingFields))
 
 
 def effective_settings(collection: Collection) -> dict[str, Any]:

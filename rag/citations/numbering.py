@@ -3,39 +3,13 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
-from uuid import UUID
 
 from documents.text.sentences import sentence_spans
 from embeddings.lexical.terms import lexemes
 from rag.citations import without_markers
 from rag.types.answer import Answer
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadPart:
-    """message: the document's own warnings, for a reader. pages: 1-based, at most the first 1000."""
-
-    document_id: UUID
-    title: str
-    message: str
-    pages: tuple[int, ...]
-
-
-def unread_parts(answer: Answer) -> list[UnreadPart]:
-    """One for each cited document with unread pages, in order of first citation."""
-    cited = (answer.context[n - 1] for n in answer.cited)
-    parts: dict[UUID, UnreadPart] = {}
-    for passage in cited:
-        if passage.unread_pages and passage.document_id not in parts:
-            message = " ".join(passage.document_warnings)
-            parts[passage.document_id] = UnreadPart(
-                passage.document_id, passage.title, message, passage.unread_pages
-            )
-    return list(parts.values())
-
 
 SNIPPET_CHARS = 200
 

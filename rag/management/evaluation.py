@@ -15,8 +15,9 @@ from documents.library.collections import find_collection
 from knowlex.base.errors import InvalidInput
 from knowlex.runtime.progress import TerminalBar
 from knowlex.web.json_body import parse_json
+from knowlex.web.shapes import parse
 from rag.evaluation import question_sets
-from rag.evaluation.configurations import Configuration, parse_configurations
+from rag.evaluation.configurations import Configuration, ConfigurationList
 from rag.evaluation.outcomes import ANSWER_METRICS, RETRIEVAL_METRICS
 from rag.evaluation.question_files import parse_lines
 from rag.evaluation.summary import METRIC_ORDER
@@ -175,7 +176,7 @@ def parse_configurations_given(files: Sequence[str], settings: Sequence[str]) ->
     given = [_read_configuration_file(Path(file)) for file in files]
     for text in settings:
         _add_setting(given, text)
-    return parse_configurations(given or None, "the configurations")
+    return parse(ConfigurationList, {"configurations": given or None}).read()
 
 
 def _read_configuration_file(path: Path) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """POST /v1/query: a question to the collections that the caller may read, answered with checked citations."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import groupby
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, TypeVar, get_args
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
@@ -17,6 +17,7 @@ from rag.api.answers import (
     NOT_ENOUGH,
     ContradictedClaim,
     NearPassage,
+    PassageShape,
     QueryCitation,
     StageTimes,
     UnreadPages,
@@ -47,11 +48,7 @@ from rag.types.answer import Answer, Support
 BEST_FIRST: tuple[Support, ...] = get_args(Support)
 
 
-class QuerySource(OutputShape):
-    chunk_id: UUID
-    document_id: UUID
-    document_name: str
-    title: str
+class QuerySource(PassageShape):
     content_snippet: str
     score: Annotated[Number, Field(description="The one that ranked it; higher is better.")]
     citation_index: Annotated[int, Field(ge=1)]
@@ -109,6 +106,7 @@ class QueryAnswer(OutputShape):
     ] = None
 
 
+AnswerT = TypeVar("AnswerT", bound=QueryAnswer)
 EXAMPLE = (
     'event: token\ndata: {"text":"It has 253 steps [1]."}\n\n'
     'event: sources\ndata: {"sources":[]}\n\n'
@@ -144,38 +142,30 @@ async def create(request: HttpRequest) -> HttpResponseBase:
     if wants_events(request) or (settings.streaming and takes_events(request)):
         return await event_response(request, question, asker, _format(settings))
     answered = await answer_question(request, question, asker)
-    return answer_response(answered, answer_body(answered, settings))
+    return answer_response(answered, answer_body(answered, settings, QueryAnswer))
 
 
-def answer_body(asked: AskResult, settings: QuestionSettings) -> QueryAnswer:
-    return QueryAnswer(**answer_fields(asked, settings))
-
-
-def answer_fields(asked: AskResult, settings: QuestionSettings) -> dict[str, Any]:
-    """Return the fields of `QueryAnswer`, which a replay's body has, too."""
+def answer_body(asked: AskResult, settings: QuestionSettings, shape: type[AnswerT], **more: Any) -> AnswerT:
     answer = asked.answer
     text, numbering = number_citations(answer, number_by_passage())
     cited = cited_claims(asked, numbering, QueryCitation)
-    usage = {**asdict(answer.usage), "stage_times_ms": answer.stage_ms}
-    return {
-        "query_id": asked.query_id,
-        "conversation_id": asked.conversation_id,
-        "answer": text if answer.answered else NOT_ENOUGH,
-        "sources": _sources(answer, numbering.place_of) if settings.include_sources else [],
-        "citations": cited,
-        "contradicted": misstatements(answer, text, numbering),
-        "verification": answer.verification,
-        "usage": QueryUsage(**usage),
-        "latency_ms": asked.latency_ms,
-        "reason": answer.reason,
-        "nearest": _nearest(answer),
-        "relevance": answer.confidence,
-        "cached": asked.cached,
-        "rewritten_query": rewritten_question(asked),
-        "stage_times_ms": answer.stage_ms,
-        "warnings": unread_pages(answer, UnreadPages),
-        "claims": _claims(cited, text) if settings.response_format == "json" else None,
-    }
+    return shape.of(
+        asked,
+        answer=text if answer.answered else NOT_ENOUGH,
+        sources=_sources(answer, numbering.place_of) if settings.include_sources else [],
+        citations=cited,
+        contradicted=misstatements(answer, text, numbering),
+        verification=answer.verification,
+        usage=QueryUsage.of(answer.usage, stage_times_ms=answer.stage_ms),
+        reason=answer.reason,
+        nearest=_nearest(answer),
+        relevance=answer.confidence,
+        rewritten_query=rewritten_question(asked),
+        stage_times_ms=answer.stage_ms,
+        warnings=unread_pages(answer, UnreadPages),
+        claims=_claims(cited, text) if settings.response_format == "json" else None,
+        **more,
+    )
 
 
 def number_by_passage() -> PlaceOf:
@@ -185,7 +175,7 @@ def number_by_passage() -> PlaceOf:
 
 def _format(settings: QuestionSettings) -> AnswerFormat:
     def body(asked: AskResult) -> dict[str, Any]:
-        return answer_body(asked, settings).model_dump()
+        return answer_body(asked, settings, QueryAnswer).model_dump()
 
     return AnswerFormat(body, lambda _: Numbering(number_by_passage()), sources="sources", again=False)
 
@@ -193,9 +183,8 @@ def _format(settings: QuestionSettings) -> AnswerFormat:
 def _sources(answer: Answer, place_of: PlaceOf) -> list[QuerySource]:
     sources = []
     for number in answer.cited:
-        passage = answer.context[number - 1]
-        fields = {"content_snippet": _snippet(answer, number), "citation_index": place_of(number)}
-        sources.append(QuerySource.model_validate({**passage._asdict(), **fields}))
+        passage, snippet = answer.context[number - 1], _snippet(answer, number)
+        sources.append(QuerySource.of(passage, content_snippet=snippet, citation_index=place_of(number)))
     return sources
 
 
@@ -209,7 +198,7 @@ def _snippet(answer: Answer, number: int) -> str:
 def _nearest(answer: Answer) -> list[QueryNear]:
     text = answer.question.text
     return [
-        QueryNear.model_validate({**passage._asdict(), "content_snippet": snippet(passage.content, text)})
+        QueryNear.of(passage, content_snippet=snippet(passage.content, text))
         for passage in nearest_passages(answer)
     ]
 
