@@ -13,8 +13,8 @@ from documents.access import FULL
 from documents.admin.words import state_badge
 from documents.models import Collection
 from knowlex.base.ids import parse_id
+from rag.charts import evaluation_svg
 from rag.evaluation import evaluations
-from rag.evaluation.plot import evaluation_svg
 from rag.evaluation.summary import METRIC_ORDER
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from documents.models import Collection
-from rag.admin.charts import Chart, Series, lines, stacked
 from rag.admin.query_filters import MOST_COLLECTIONS, humanize, parse_id_or_none
 from rag.admin.worst import worst_answers
+from rag.charts import DayChart, Series, draw_lines, stack_bars
 from rag.history.statistics import DayStatistics, fetch_days, fetch_outcomes
 from rag.relevance import answers
 from rag.types import claims
@@ -40,7 +40,7 @@ def build_quality_page(asked: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _build_charts(days: Sequence[DayStatistics], outcomes: Mapping[Any, Mapping[str, int]]) -> list[Chart]:
+def _build_charts(days: Sequence[DayStatistics], outcomes: Mapping[Any, Mapping[str, int]]) -> list[DayChart]:
     dates = [one.day for one in days]
     of_outcome = [
         Series(
@@ -61,11 +61,11 @@ def _build_charts(days: Sequence[DayStatistics], outcomes: Mapping[Any, Mapping[
         Series("thumbs down", "rq-failed", [one.thumbs_down for one in days]),
     ]
     return [
-        stacked("Questions per day", dates, of_outcome),
-        lines("Latency, without what failed or came from the cache", dates, latency, " s"),
-        lines("Faithfulness: do the passages support what is claimed?", dates, faithful, top=1),
-        lines("Answer relevance: does the answer answer the question?", dates, relevant, top=1),
-        stacked("Feedback per day", dates, thumbs),
+        stack_bars("Questions per day", dates, of_outcome),
+        draw_lines("Latency, without what failed or came from the cache", dates, latency, " s"),
+        draw_lines("Faithfulness: do the passages support what is claimed?", dates, faithful, top=1),
+        draw_lines("Answer relevance: does the answer answer the question?", dates, relevant, top=1),
+        stack_bars("Feedback per day", dates, thumbs),
     ]
 
 

@@ -87,7 +87,7 @@ class Command(BaseCommand):
         self, options: dict[str, Any], configurations: Sequence[Configuration], summary: dict[str, Any],
         cases: Sequence[Case], outcomes: Sequence[Sequence[Outcome]],
     ) -> None:  # fmt: skip
-        from rag.evaluation.plot import figures_svg
+        from rag.charts import figures_svg
 
         names = [one.name for one in configurations]
         if options["plot"]:
