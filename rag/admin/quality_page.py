@@ -3,11 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from django.db.models import F, IntegerField, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce, Least, Sign
+
 from documents.models import Collection
 from rag.admin.query_filters import MOST_COLLECTIONS, humanize, parse_id_or_none
-from rag.admin.worst import worst_answers
 from rag.charts import DayChart, Series, draw_lines, stack_bars
 from rag.history.statistics import DayStatistics, fetch_days, fetch_outcomes
+from rag.models import Query
 from rag.relevance import answers
 from rag.types import claims
 from rag.types.answer import Reason
@@ -35,7 +39,7 @@ def build_quality_page(asked: Mapping[str, str]) -> dict[str, Any]:
         "sums": _list_sums(told_days),
         "rows": list(reversed(told_days)),
         "reasons": _count_reasons(outcomes),
-        "worst": worst_answers(days, chosen),
+        "worst": find_worst_answers(days, chosen),
         "how": HOW,
     }
 
@@ -109,3 +113,37 @@ def _count_reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str,
         ((OUTCOME_NAMES.get(name) or humanize(name) or "not told", count) for name, count in counts.items()),
         key=lambda one: -one[1],
     )
+
+
+def _count(state: str) -> Any:
+    """Count the claims in this state; 0 for an answer whose claims were not counted."""
+    return Coalesce(Cast(KeyTextTransform(state, "response__verification"), IntegerField()), 0)
+
+
+# Rated down first; then those that say what the passages contradict; then by the lower one of faithfulness
+# and answer relevance; then by how many claims are unverified or without a marker; then the newest.
+WORST = (
+    "-rated_down",
+    Sign(_count("contradicted")).desc(),
+    Least(F("response__faithfulness_score"), F("response__answer_relevance")).asc(nulls_last=True),
+    (_count("unverified") + _count("uncited")).desc(),
+    "-created_at",
+)
+SHOWN_ANSWERS = 10
+NEEDED_COLUMNS = (
+    "original_query", "latency_ms", "created_at", "response__faithfulness_score",
+    "response__answer_relevance", "response__verification",
+)  # fmt: skip
+
+
+def with_rated_down(rows: QuerySet[Any]) -> QuerySet[Any]:
+    annotated: QuerySet[Any] = rows.annotate(rated_down=Query.objects.has_rating("thumbs_down"))
+    return annotated
+
+
+def find_worst_answers(days: int, collection: Any = None) -> list[Any]:
+    """Return the worst answers of the last days; indexes choose what may be bad, and only that is sorted."""
+    rows = Query.objects.rated_or_doubtful().asked_within(days)
+    rows = rows if collection is None else rows.filter(collection_ids__contains=[collection])
+    shown = with_rated_down(rows).select_related("response").only(*NEEDED_COLUMNS)
+    return list(shown.order_by(*WORST)[:SHOWN_ANSWERS])

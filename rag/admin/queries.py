@@ -16,7 +16,7 @@ from documents.access import FULL
 from rag.admin import cells
 from rag.admin.evaluations import ReadOnlyAdmin
 from rag.admin.feedback import format_caller
-from rag.admin.quality_page import build_quality_page
+from rag.admin.quality_page import WORST, build_quality_page, with_rated_down
 from rag.admin.query_filters import (
     ClaimsFilter,
     FaceFilter,
@@ -30,7 +30,6 @@ from rag.admin.query_filters import (
     humanize,
     parse_id_or_none,
 )
-from rag.admin.worst import WORST, with_rated_down
 from rag.deadlines import sort_stages
 from rag.history.claims import find_uncited_sentences
 from rag.history.queries import QueryDetails, get_query
