@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rag.citations.markers import NAMED, Mark, marks_in, numbers_in, squares
+from rag.citations.markers import NAMED, WORDS, Mark, marks_in, numbers_in, squares
 from rag.citations.sentences import lead_of
 
 FEW = 2  # words; a part of a sentence with fewer is no claim of its own
@@ -160,17 +160,13 @@ def _with_lead(
     return (*markers, Marker(at, numbers, "", " ", sure=True))
 
 
-LIST_NAMES = (
-    *("references", "sources", "citations", "works cited", "bibliography", "quellen", "références"),
-    *("fuentes", "referencias", "参考文献", "来源", "出典"),
-)
-NAMES = rf"(?:{'|'.join(LIST_NAMES)})"
-_HEADING = re.compile(rf"[#*_\s]*{NAMES}(?: used| cited)?[*_\s]*[:：]?[*_\s]*", re.IGNORECASE)
-_HEADINGS = tuple(f"{name}{more}:" for name in LIST_NAMES for more in ("", " used", " cited"))
+_HEADING = re.compile(rf"[#*_\s]*(?:{WORDS['list']})(?: used| cited)?[*_\s]*[:：]?[*_\s]*", re.IGNORECASE)
+_HEADINGS = tuple(f"{name}{more}:" for name in WORDS["list"].split("|") for more in ("", " used", " cited"))
 _ENTRY = re.compile(rf"\s*(?:[-*•+]\s*)?(?:[\[【［(（^]|\*{{0,2}}(?:\d+[.):]|{NAMED}\b))", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\s*\[\^\d{1,3}\]:")  # of Markdown, where it stands
 _LABEL = re.compile(
-    rf"\W*(?:{NAMES}|source|reference|citation|see|from|based on|quelle|fuente)?\W*", re.IGNORECASE
+    rf"\W*(?:(?:{WORDS['list']})|source|reference|citation|see|from|based on|quelle|fuente)?\W*",
+    re.IGNORECASE,
 )
 
 

@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from rag.citations.folding import UNSPACED
+from rag.word_data import read_table
 
 KEPT = 8192  # texts of a sentence's length
 Kind = Literal["number", "month", "name"]
-_DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "data"
 
 
 def table(name: str) -> dict[str, str]:
-    """Return word -> key of a data file whose lines are `key: word word ...`."""
-    lines = (_DATA / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    pairs = (line.split(":", 1) for line in lines if line and not line.startswith("#"))
-    return {word: key.strip() for key, words in pairs for word in words.split()}
+    """Return word -> key of a file in `data/`."""
+    return read_table(DATA / f"{name}.txt")
 
 
 def _measure(key: str) -> tuple[str, float]:

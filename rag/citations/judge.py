@@ -22,11 +22,12 @@ from rag.citations.agreement import (
     quotations,
     stems_of,
 )
-from rag.citations.facts import Fact, facts_of, numbers_of, table
+from rag.citations.facts import DATA, Fact, facts_of, numbers_of, table
 from rag.citations.folding import UNSPACED, bare, occurrences, quoted
 from rag.citations.windows import Windows
 from rag.types.claims import Claim, Finding, Judgement
 from rag.types.context import Block
+from rag.word_data import read_lines
 
 OCCURRENCES = 5  # of a claim in a passage that are looked at
 NEARLY_ALL = 0.7  # of a claim's words: with fewer in a window it does not stand there word for word
@@ -47,16 +48,11 @@ _CLAUSE_ENDS = re.compile(rf"\s*(?:[.,;:!?()\[\]—–]|{_JOINED}|\Z)")
 _CONDITION = re.compile(
     r"[\s,;—–-]*(?:if|unless|only|except|provided|when|nor|wenn|falls|sofern|außer|nur)\b", re.IGNORECASE
 )
-# What a question asks for -> the kinds of facts that answer it.
-_ASKED = (
-    (r"how (?:many|much|old|long|tall|high|far|large|big|fast|often)", ("number",)),
-    (r"wie ?viele?|wie (?:alt|lang|hoch|groß|weit|oft)|combien|cuánt[oa]s?", ("number",)),
-    (r"when|wann|quand|cuándo", ("number", "month")),
-    (r"(?:what|which|welche[mrs]?) (?:year|date|day|month|jahr|datum|tag)", ("number", "month")),
-    (r"who|whom|whose|wer|wen|wem|qui|quién", ("name",)),
-    (r"(?:which|what|welche[rs]?) (?:person|company|country|city|team|firma|land|stadt)", ("name",)),
+_KINDS = tuple(
+    (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), kinds.split())
+    for kinds, patterns in read_lines(DATA / "question_words.txt").items()
+    for pattern in patterns
 )
-_KINDS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), kinds) for words, kinds in _ASKED)
 
 
 class WordJudge:

@@ -7,35 +7,16 @@ A marker for sure is a number in square brackets or one in brackets beside a wor
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
+from rag.word_data import read_patterns
 
-def words_in(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
+WORDS = read_patterns(Path(__file__).parent / "data" / "marker_words.txt")
 _MOST_SPACES = 4  # before a marker, that belong to it
 _SPACE = r"[ \t\u00a0\u2009\u202f\u200b-\u200d\u2060\ufeff]"
-SOURCE_WORDS = (  # the longer one of two that begin alike comes first
-    *("chunk", "source", "passage", "context", "document", "doc", "citation", "cite", "reference", "ref"),
-    "block",
-    *(
-        "excerpt",
-        "snippet",
-        "quelle",
-        "fuente",
-        "fonte",
-        "来源",
-        "來源",
-        "资料",
-        "資料",
-        "文档",
-        "文件",
-        "出典",
-    ),
-)
 # "context block" is what the prompt calls them.
-SOURCE = rf"(?:(?:context|source|document|reference){_SPACE})?(?:{'|'.join(SOURCE_WORDS)})"
+SOURCE = rf"(?:(?:context|source|document|reference){_SPACE})?(?:{WORDS['source']})"
 _NAMED = rf"{SOURCE}s?\.?{_SPACE}{{0,2}}(?:[:#：]|no\.)?{_SPACE}{{0,2}}"
 _LABEL = rf"(?:\^|\#|{_NAMED})?"
 _DASH = rf"{_SPACE}{{0,2}}(?:[-–—‑~]|\bto\b){_SPACE}{{0,2}}"
@@ -45,7 +26,7 @@ _SEPARATOR = rf"{_SPACE}{{0,2}}(?:,|;|&|/|、|，|\band\b|\bund\b|\bet\b|\by\b){
 _LIST = rf"{_ITEM}(?>{_SEPARATOR}{_ITEM})*+"
 _PLACE = (  # ", page 3", " p. 3-4", ": section 2", " (p. 4)"
     rf"(?:{_SPACE}{{0,2}}[,;:]{_SPACE}{{0,2}}|{_SPACE}{{1,2}}\(?)"
-    r"(?:pages?|pp?|pg|sections?|sec|sentences?|chapters?|ch|lines?|paragraphs?|para|seite|s|página|pág)\b\.?"
+    rf"(?:{WORDS['part']})\b\.?"
     rf"{_SPACE}{{0,2}}[\w.]{{1,12}}(?:[-–]\w{{1,6}})?\)?"
 )
 OPENING, CLOSING = r"\[【［〔⟦〚⁅", r"\]】］〕⟧〛⁆"  # in a class of characters
@@ -121,12 +102,7 @@ _CLAIM_END = re.compile(r"(?<=[.!?。！？])\s+|(?:\[\d{1,4}\])+|\n+")
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f"
 _STOP = re.compile(rf"[{re.escape(OPENERS)}\]】］〕⟧〛⁆)）}}>⁾#|`*_~]|!\[|{_NAMED}\d", re.IGNORECASE)
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-# What may belong to a marker that follows: ", according to the source".
-_GLUE = re.compile(
-    r"(?:[\s,;:–—-]|\b(?:according|based|to|on|as|by|per|from|see|in|the|stated|mentioned|described|noted|shown"
-    rf"|reported|explained|indicated|said|information|laut|gemäß|selon|según|references|citations|{SOURCE}s?)\b)+\Z",
-    re.IGNORECASE,
-)
+_GLUE = re.compile(rf"(?:[\s,;:–—-]|\b(?:{WORDS['glue']}|{SOURCE}s?)\b)+\Z", re.IGNORECASE)
 _LONGEST_GLUE = 80
 _LETTERS = re.compile(r"\w")
 

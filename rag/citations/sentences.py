@@ -13,9 +13,9 @@ from rag.citations.markers import (
     OPENING,
     SOURCE,
     SQUARES,
+    WORDS,
     numbers_in,
     run_end,
-    words_in,
 )
 
 LINE_LOOK = 64  # white space that is looked past
@@ -92,17 +92,10 @@ def _past_space(text: str, start: int) -> int:
     return end
 
 
-SAYS = words_in(
-    """says states mentions notes explains reports indicates describes shows claims reveals confirms
-    highlights suggests tells also clearly explicitly"""
-)
-_SAY = rf"(?:{'|'.join(sorted(SAYS))})"
+_SAYS = frozenset(WORDS["says"].split("|"))
+_SAY = rf"(?:{'|'.join(sorted(_SAYS))})"
 _REF = rf"(?:(?:{SOURCE}s?[ ])?{SQUARES}|{NAMED})"
-_BY = (
-    r"(?:according[ ]to|based[ ]on|as[ ](?:stated|mentioned|described|noted|shown|explained|reported"
-    r"|indicated|said)[ ](?:in|by)|as[ ]per|per|from|in|laut|gemäß|selon|d['’]après|según)[ ]+(?:the[ ])?"
-    r"(?:information[ ](?:in|from)[ ](?:the[ ])?)?"
-)
+_BY = rf"(?:{WORDS['by']})[ ]+(?:the[ ])?(?:information[ ](?:in|from)[ ](?:the[ ])?)?"
 _LEAD = re.compile(
     rf"""
     (?P<bullet>\s*(?:(?:[-*+•–—]|\d{{1,3}}[.)])\s+)?)\*{{0,2}}
@@ -245,7 +238,7 @@ class Segmenter:
         word = _WORD.match(text, after)  # "[2] says that ..." is about what follows
         if word and word.end() == len(text) and not final:
             return 0
-        return None if word and word[0] in SAYS else end
+        return None if word and word[0] in _SAYS else end
 
 
 def _ends(text: str, begin: int, found: re.Match[str], final: bool) -> bool | None:

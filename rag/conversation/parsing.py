@@ -12,9 +12,11 @@ from typing import NamedTuple
 from documents.text.stop_words import stop_words
 from embeddings.lexical.languages import detect_question_languages
 from rag.ranking.names import NOUNS_ARE_CAPITAL
+from rag.word_data import read_lines
 
 MOST_OF_FRAGMENT = 5  # content words of a follow-up that is no sentence
 END = " \t?!.。？！"
+_DATA = Path(__file__).parent / "data"
 POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -48,13 +50,11 @@ class SmallWords:
 @lru_cache(maxsize=64)
 def small_words(language: str) -> SmallWords:
     """Read the words of a language; only its stop words where there is no file for it."""
-    path = Path(__file__).parent / "data" / f"{language}.txt"
-    lists: dict[str, frozenset[str]] = {}
-    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
-        name, _, words = line.partition(": ")
-        lists[name] = frozenset(words.split(", ") if name == "openers" else words.split())
-    naming_nothing = (words for name, words in lists.items() if name != "openers")
-    return SmallWords(**lists, stop=stop_words(language).union(*naming_nothing))
+    path = _DATA / f"{language}.txt"
+    lines = read_lines(path) if path.is_file() else {}
+    lists = {name: frozenset(" ".join(words).split()) for name, words in lines.items() if name != "openers"}
+    openers = frozenset(", ".join(lines.get("openers", [])).split(", ")) - {""}
+    return SmallWords(**lists, openers=openers, stop=stop_words(language).union(*lists.values()))
 
 
 class Word(NamedTuple):
@@ -156,5 +156,5 @@ def is_elliptic(asked: ParsedQuestion) -> bool:
 @lru_cache(maxsize=1)
 def all_question_words() -> frozenset[str]:
     """Return the question words of all languages."""
-    codes = [path.stem for path in (Path(__file__).parent / "data").glob("*.txt")]
+    codes = [path.stem for path in _DATA.glob("*.txt")]
     return frozenset().union(*(small_words(code).question_words for code in codes))

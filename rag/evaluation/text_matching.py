@@ -7,15 +7,13 @@ Japanese are compared character by character. Plain Python.
 import re
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
+
+from rag.word_data import read_lines
 
 ARTICLES = {
-    "en": frozenset({"a", "an", "the"}),
-    "de": frozenset(
-        {"ein", "eine", "einen", "einem", "eines", "einer", "der", "die", "das", "den", "dem", "des"}
-    ),
-    "es": frozenset({"un", "una", "unos", "unas", "el", "la", "los", "las"}),
-    "ar": frozenset[str](),
-    "zh": frozenset[str](),
+    language: frozenset(" ".join(lines).split())
+    for language, lines in read_lines(Path(__file__).parent / "data" / "articles.txt").items()
 }
 _ALEF = re.compile("[\u0622\u0623\u0625]")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
