@@ -5,7 +5,7 @@ The way of a question
     `answering`             what every face calls: the cache, the pipeline, the record, whole or streamed
     `conversation`          a follow-up question is made to stand alone
     `prompts`, `types`, `protocols`, `question_settings`   what the stages are given, pass on, and are
-    `word_data`             the word lists and patterns in `data` folders
+    `word_data`             the word lists and patterns in the folders named data
     `read_state`, `deadlines`   the state of what is read; the time that stages share and take
 
 Parts that settings.KNOWLEX names
