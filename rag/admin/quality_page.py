@@ -24,7 +24,9 @@ OUTCOME_NAMES = {"cached": "answered from the cache", "left": "client left"}
 
 
 def build_quality_page(asked: Mapping[str, str]) -> dict[str, Any]:
-    """asked: `days`, one of the periods, and `collection`, an id; what is unknown counts for nothing."""
+    """Build the template's context. asked: `days`, one of the periods, and `collection`, an id; what is
+    unknown is ignored.
+    """
     days = next((period for period in PERIODS if str(period) == asked.get("days")), DEFAULT_PERIOD)
     collections = list(Collection.objects.order_by("name").values_list("id", "name")[:MOST_COLLECTIONS])
     chosen = parse_id_or_none(asked.get("collection"))
@@ -97,13 +99,13 @@ def _list_sums(days: Sequence[DayStatistics]) -> list[tuple[str, Any]]:
 
 
 def _format_mean(of_days: Sequence[tuple[float | None, int]]) -> str:
-    """of_days: the mean of each day, and of how many answers it is."""
+    """Format the mean over all days. of_days: the mean of each day, and of how many answers it is."""
     judged = sum(count for _, count in of_days)
     return f"{sum((mean or 0) * count for mean, count in of_days) / judged:.2f}" if judged else "–"
 
 
 def _count_reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str, int]]:
-    """Why there was no answer, the most frequent first."""
+    """Count why there was no answer, the most frequent reason first."""
     counts: dict[str, int] = {}
     for of_day in outcomes.values():
         for name, count in of_day.items():

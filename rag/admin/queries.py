@@ -42,7 +42,7 @@ HOW = {"faithfulness": claims.HOW, "relevance": answers.HOW}
 
 
 def build_page(explained: QueryDetails) -> dict[str, Any]:
-    """The template's context."""
+    """Build the template's context."""
     query, response = explained.query, explained.response
     said = Feedback.objects.filter(query=query).order_by("-updated_at")[:MOST_FEEDBACK]
     return {
@@ -89,7 +89,7 @@ def _list_facts(explained: QueryDetails) -> Sequence[tuple[str, Any]]:
 
 
 def _list_claims(explained: QueryDetails) -> list[dict[str, Any]]:
-    """The words that each citation stands for, and what it quotes."""
+    """List the words that each citation stands for, and what it quotes."""
     answer = explained.response.answer if explained.response else ""
     return [
         {
@@ -104,7 +104,7 @@ def _list_claims(explained: QueryDetails) -> list[dict[str, Any]]:
 
 
 def _list_stages(took: Mapping[str, float], latency_ms: int) -> list[dict[str, Any]]:
-    """Bars in percent of the longest time; stages within stages are not told apart, so none is stacked."""
+    """List bars in percent of the longest time; stages may contain each other, so none is stacked."""
     longest = max([float(latency_ms), *took.values(), 1.0])
     return [
         {"name": humanize(name), "ms": cells.format_milliseconds(ms), "width": round(100 * ms / longest, 1)}
@@ -113,7 +113,7 @@ def _list_stages(took: Mapping[str, float], latency_ms: int) -> list[dict[str, A
 
 
 def _list_uncited(explained: QueryDetails) -> list[str]:
-    """The sentences without a marker, if some of the answer claim something."""
+    """List the sentences without a marker, if any of them claims something."""
     response = explained.response
     if response is None or not response.verification.get("uncited"):
         return []
@@ -173,7 +173,7 @@ class QueryAdmin(ReadOnlyAdmin):
         return super().change_view(request, object_id, form_url, extra)
 
     def quality_view(self, request: HttpRequest) -> HttpResponse:
-        """Charts over the last days."""
+        """Show charts over the last days."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         context = {

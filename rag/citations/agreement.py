@@ -28,12 +28,12 @@ _DEMONYM = re.compile(r".{2,}(?:ish|ese|ian|ean|ch)s?\Z")
 
 @lru_cache(maxsize=KEPT)
 def words_in(text: str) -> frozenset[str]:
-    """All words of a text in lower case, and the parts of those with a hyphen, a point or an apostrophe."""
+    """Return the words of a text in lower case, and the parts of those with a hyphen, point or apostrophe."""
     return frozenset(part for word in text.split() for part in name_parts(word.strip(_EDGES)))
 
 
 def denials(text: str) -> list[str]:
-    """The words that deny, in order; "not only" denies nothing."""
+    """Return the words that deny, in order; "not only" denies nothing."""
     return [found[0].lower() for found in _denying(text)]
 
 
@@ -87,7 +87,7 @@ def quotations(text: str) -> list[str]:
 
 
 def agrees(claim: str, text: str, language: str) -> bool:
-    """Whether all facts of the claim stand in the text, which denies as often, and reaches as far."""
+    """Tell whether all facts of the claim stand in the text, and both deny and generalise alike."""
     others = numbers_of(text)
     if not all(any(same(fact, other) for other in others) for fact in numbers_of(claim)):
         return False
@@ -97,7 +97,7 @@ def agrees(claim: str, text: str, language: str) -> bool:
 
 
 def reach(text: str) -> frozenset[str]:
-    """What makes a text reach further than another: "all", "only", "because", "more"."""
+    """Return what makes a text claim more than another: "all", "only", "because", "more"."""
     return frozenset(_REACH[word] for word in words_in(text) if word in _REACH)
 
 
@@ -116,7 +116,7 @@ def stems_of(text: str, language: str) -> tuple[str, ...]:
 
 
 def _sequence(text: str, language: str) -> list[str]:
-    """The stems of a text in order, and a sign for each word that denies."""
+    """Return the stems of a text in order, and a sign for each word that denies."""
     sequence, done = [], 0
     for found in _denying(text):
         sequence += [*stems_of(text[done : found.start()], language), "¬"]
@@ -152,7 +152,7 @@ def _follows(sought: Sequence[str], stems: Sequence[str]) -> bool:
 
 
 def _stands(fact: Fact, text: str) -> bool:
-    """As the claim writes it: most facts do, and need no reading."""
+    """Tell whether the fact stands in the text as the claim writes it: most do, and need no reading."""
     place = text.find(fact.text)
     while place >= 0:
         end = place + len(fact.text)
@@ -163,7 +163,7 @@ def _stands(fact: Fact, text: str) -> bool:
 
 
 def _counts(other: Fact, fact: Fact) -> bool:
-    """Whether the other is a number of the same things."""
+    """Tell whether the other is a number of the same things."""
     return other.kind == "number" and other.ordinal == fact.ordinal and _akin(other.noun, fact.noun)
 
 
@@ -178,12 +178,12 @@ def _has_word(part: str, words: frozenset[str]) -> bool:
 
 
 def _contains(compound: str, part: str) -> bool:
-    """Of words written together, as German has them: "Garten" of "Gartenfläche"."""
+    """Tell whether a compound, as German has them, contains the part: "Garten" in "Gartenfläche"."""
     return len(part) > SHORTEST_STEM and (compound.startswith(part) or compound.endswith(part))
 
 
 def _akin(one: str, other: str) -> bool:
-    """Words of one root: they begin alike, and differ in a short ending."""
+    """Tell whether two words have one root: they begin alike and differ in a short ending."""
     if one == other:
         return bool(one)
     if one[:SHORTEST_STEM] != other[:SHORTEST_STEM] or len(one) < SHORTEST_STEM:
@@ -195,6 +195,6 @@ def _akin(one: str, other: str) -> bool:
 
 
 def _is_short_for(short: str, text: str) -> bool:
-    """Whether words with these initials follow each other in the text: IPCC, or CEO."""
+    """Tell whether words with these initials follow each other in the text: IPCC, or CEO."""
     initials = "".join(word[0] for word in _WORD.findall(text)).upper()
     return len(short) > 1 and short.rstrip("s")[:2] in initials

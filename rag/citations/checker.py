@@ -30,7 +30,7 @@ _WORD = re.compile(r"\w+")
 
 
 class CheckedReply(NamedTuple):
-    """What a reply comes to.
+    """The result of reading a reply.
 
     rest: what `feed` has not let through yet. text: all of it, "" where there is a reason. cited: distinct
     passages in order of first citation. unmarked: it says something, and no marker of it names a block.
@@ -48,7 +48,7 @@ class CheckedReply(NamedTuple):
 
 @dataclass(slots=True)
 class _Sentence:
-    """A sentence of the answer, by its place in it. marked: it has a marker, or lost one that lied."""
+    """A sentence of the answer. marked: it has a marker, or lost one since it is contradicted."""
 
     span: Span
     text: str
@@ -57,7 +57,7 @@ class _Sentence:
 
 
 class Checker:
-    """Of one reply. However it is cut into pieces, the text is the same.
+    """Reads and checks one reply. However the reply is cut into pieces, the text is the same.
 
     question: what the reply answers. strict: only claims that were verified keep their markers.
     """
@@ -81,13 +81,15 @@ class Checker:
         self._turn = time.perf_counter()
 
     async def feed(self, piece: str) -> str:
-        """What can be shown now, markers as `[n]` into `context.passages` (from 1)."""
+        """Take a piece of the reply; return what can be shown now, with markers as `[n]` into
+        `context.passages`.
+        """
         for sentence in self._segments.feed(piece):
             await self._add(sentence)
         return self._showable(self._segments.rest)
 
     async def close(self, sources: Sources) -> str:
-        """The end of a claim of a structured reply: what can be shown now, its markers among it."""
+        """End a claim of a structured reply; return what can be shown now, its markers included."""
         for sentence in self._segments.flush():
             await self._add(sentence)
         text = self._since(self._claim_start)
@@ -111,7 +113,7 @@ class Checker:
         return self._checked()
 
     async def whole(self, synthesis: Synthesis) -> CheckedReply:
-        """What `feed`, `close` and `finish` come to."""
+        """Read a whole reply, as `feed`, `close` and `finish` do."""
         for piece in synthesis.pieces or (synthesis.text,):
             await (self.close(piece) if isinstance(piece, Sources) else self.feed(piece))
         return await self.finish()
@@ -196,7 +198,7 @@ class Checker:
         self._append(text)
 
     async def _alone(self, reading: ParsedSentence) -> None:
-        """Markers behind the full stop, or on a line of their own, stand behind the sentence before them."""
+        """Put markers that stand alone, or behind the full stop, behind the sentence before them."""
         numbers = tuple(dict.fromkeys(n for marker in reading.markers for n in marker.numbers))
         if not self._sentences:
             self._leading += numbers
@@ -204,7 +206,7 @@ class Checker:
             self._append(reading.written)
 
     async def _cite_last(self, numbers: tuple[int, ...]) -> bool:
-        """Whether the sentence before is a claim of these blocks, or was one that is contradicted."""
+        """Cite these blocks for the sentence before; tell whether they support or contradict it."""
         last = self._sentences[-1]
         markers = await self._cite(last.text, last.span, numbers, ())
         self._append(f" {markers}" if markers else "")
@@ -244,7 +246,7 @@ class Checker:
         return "".join(dict.fromkeys(f"[{passage}]" for passage, *_ in map(self._placed, findings)))
 
     def _placed(self, finding: Finding) -> tuple[int, int, int]:
-        """The passage that most of the quote stands in, from 1, and the part of the quote that does."""
+        """Return the passage, from 1, that holds most of the quote, and the part of the quote in it."""
         parts = self._context.blocks[finding.block - 1].parts
         part = max(parts, key=lambda p: min(finding.end, p.start + p.length) - max(finding.start, p.start))
         start = min(max(finding.start, part.start), part.start + part.length - 1)
@@ -260,7 +262,7 @@ class Checker:
         return " ".join(" ".join(block.content.lower().split()) for block in self._context.blocks)
 
     def _writes(self, words: str) -> bool:
-        """Whether a passage has this very text, upper and lower case aside."""
+        """Tell whether a passage has this very text, upper and lower case aside."""
         return " ".join(words.lower().split()) in self._passages
 
     def _append(self, text: str) -> None:
@@ -269,7 +271,7 @@ class Checker:
         self._length += len(text)
 
     def _since(self, offset: int) -> str:
-        """The answer from this place on."""
+        """Return the answer from this place on."""
         taken, length = [], self._length
         for part in reversed(self._parts):
             if length <= offset:
@@ -279,8 +281,8 @@ class Checker:
         return "".join(reversed(taken))[max(0, offset - length) :]
 
     def _showable(self, unfinished: str) -> str:
-        """What can be shown by now and was not: all whole sentences, and as much of the unfinished one as can
-        be no marker; nothing while the reply may be a refusal.
+        """Return what can be shown by now and was not yet. That is all whole sentences, and as much of the
+        unfinished one as can be no marker; nothing while the reply may be a refusal.
         """
         begun = unfinished if self._length else unfinished.lstrip()
         refusing = not self._answers and (
@@ -297,7 +299,7 @@ class Checker:
 
 
 def _moved(span: Span, inserted: Sequence[tuple[int, int]], before: int) -> Span:
-    """The span in the answer, once markers stand in the reading; one at its end is left out."""
+    """Shift a span by the markers that were put in before and within it; one at its end is left out."""
     ahead = sum(length for at, length in inserted if at <= span.start)
     within = sum(length for at, length in inserted if span.start < at < span.end)
     return Span(before + span.start + ahead, before + span.end + ahead + within)
@@ -308,7 +310,7 @@ def _decides(judgement: Judgement) -> bool:
 
 
 def _claims(text: str) -> bool:
-    """Whether a sentence says something that can be true or false: no question, no heading, no lead-in."""
+    """Tell whether a sentence can be true or false: no question, no heading, no lead-in."""
     said = text.rstrip(" \n\"'”’»)*_")
     return (
         len(_WORD.findall(said)) >= CLAIM_WORDS

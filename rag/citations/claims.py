@@ -21,7 +21,7 @@ _HARMLESS = str.maketrans("[]【】［］〔〕⟦⟧〚〛⁅⁆", "()()()()()(
 
 
 class Marker(NamedTuple):
-    """Markers at one place of a reading. raw: how they were written; space: what stood before them."""
+    """Markers at one place of a sentence. raw: how they were written; space: what stood before them."""
 
     at: int
     numbers: tuple[int, ...]
@@ -54,15 +54,15 @@ class ParsedSentence(NamedTuple):
 
     @property
     def written(self) -> str:
-        """With its markers as they were."""
+        """Return the sentence with its markers as they were."""
         return self.with_markers([marker.raw for marker in self.markers])[0]
 
     def led_by(self, numbers: tuple[int, ...]) -> "ParsedSentence":
-        """With one more marker, which stood before it: it goes to the sentence's end."""
+        """Add a marker that stood before the sentence; it goes to the sentence's end."""
         return self._replace(markers=_with_lead(self.markers, numbers, self.text))
 
     def claim(self, place: int) -> Span | None:
-        """What the markers at this place stand behind: the part before them, back to the markers before.
+        """Return the claim of the markers at this place: the part before them, back to the markers before.
 
         It is the whole sentence where the part has too few words, or where more follows the last markers.
         None where nothing is said.
@@ -79,7 +79,7 @@ class ParsedSentence(NamedTuple):
         return trim_span(self.text, self.begin, len(self.text))
 
     def with_markers(self, written: list[str]) -> tuple[str, list[tuple[int, int]]]:
-        """The text with these in the places of its markers, and (place in the reading, length) of each.
+        """Return the text with these markers put in, and (place in the sentence, length) of each.
 
         Taking a marker out of "[[1]2]" may make another: then all brackets become round ones.
         """
@@ -93,7 +93,7 @@ class ParsedSentence(NamedTuple):
         return "".join((*parts, text[done:])), inserted
 
     def _part_start(self, place: int) -> int:
-        """Behind the marker before, unless nothing is said between them."""
+        """Return the place behind the marker before, unless nothing stands between the two."""
         at = self.markers[place].at
         for before in reversed(self.markers[:place]):
             if _LETTER.search(self.text, before.at, at):
@@ -123,7 +123,7 @@ def parse_sentence(
 
 
 def trim_span(text: str, start: int, end: int) -> Span | None:
-    """The span without what binds it to its neighbours, or ends it; None where no word is left."""
+    """Return the span without what binds it to its neighbours, or ends it; None where no word is left."""
     while start < end and text[start] in _TRIMMED:
         start += 1
     while end > start and text[end - 1] in _CLOSING:
@@ -178,7 +178,7 @@ class ReferenceList:
         self.numbers: dict[int, None] = {}
 
     def takes(self, sentence: str) -> bool:
-        """Whether this sentence, with the white space before it, is the heading of such a list or in one."""
+        """Tell whether this sentence, with the white space before it, is a list's heading or an entry."""
         starts_line = _starts_line(sentence)
         if self.inside and starts_line:
             self.inside = _ENTRY.match(sentence) is not None
@@ -191,7 +191,7 @@ class ReferenceList:
 
     @staticmethod
     def may_take(unfinished: str) -> bool:
-        """Whether the beginning of a sentence may become such a heading."""
+        """Tell whether the beginning of a sentence may become such a heading."""
         if not _starts_line(unfinished):
             return False
         line = unfinished.lstrip().partition("\n")[0]
@@ -204,5 +204,5 @@ def _starts_line(sentence: str) -> bool:
 
 
 def is_label(text: str) -> bool:
-    """Whether what is left of a sentence without its markers says nothing: "Sources: "."""
+    """Tell whether what is left of a sentence without its markers says nothing: "Sources: "."""
     return _LABEL.fullmatch(text) is not None

@@ -25,7 +25,7 @@ def table(name: str) -> dict[str, str]:
 
 
 def _measure(key: str) -> tuple[str, float]:
-    """`km = length 1000000` is a measure of length, 1,000,000 times its smallest unit."""
+    """Read `km = length 1000000`: a measure of length, 1,000,000 times its smallest unit."""
     kind, _, worth = key.partition("=")[2].strip().partition(" ")
     return (kind, float(worth)) if kind else ("", 1.0)
 
@@ -229,7 +229,7 @@ def _items(text: str) -> Iterator[_Item]:
 
 
 def _date(text: str, start: int, end: int) -> Iterator[_Item]:
-    """ "2024-03-31" and "31.03.2024" are a day, a month and a year."""
+    """Yield a day, a month and a year for "2024-03-31" or "31.03.2024"."""
     parts = [float(part) for part in re.findall(r"\d+", text)]
     day, month, *year = reversed(parts) if "-" in text else parts
     kinds: tuple[tuple[Kind, float], ...] = (
@@ -263,7 +263,7 @@ def _digits(match: re.Match[str]) -> _Item:
 
 
 def _readings(digits: str) -> tuple[float, ...]:
-    """`1,234` is 1234 or 1.234; `1.234,5` is 1234.5; `1.2.3` is 123, as good as any."""
+    """Return the values that digits may mean: 1234 or 1.234 for `1,234`, 1234.5 for `1.234,5`."""
     parts, signs = _SIGNS.split(digits), _SIGNS.findall(digits)
     if not signs:
         return (float(digits),)
@@ -277,7 +277,7 @@ def _readings(digits: str) -> tuple[float, ...]:
 
 
 def _spelled(word: str, start: int, end: int) -> Fact | None:
-    """A number or a month in letters: "three", "third", "twenty-five", "six-carbon", "II", "May"."""
+    """Read a number or a month in letters: "three", "third", "twenty-five", "six-carbon", "II", "May"."""
     lower = word.lower()
     if lower in _MONTHS and word[0].isupper():
         return Fact("month", word, start, end, (_MONTHS[lower],))
@@ -300,7 +300,7 @@ def _spelled(word: str, start: int, end: int) -> Fact | None:
 
 
 def _numbers(items: Sequence[_Item]) -> Iterator[Fact]:
-    """Numbers and months, with the scales, units and hedges around them."""
+    """Yield numbers and months with the scales, units and hedges around them."""
     place = 0
     while place < len(items):
         fact, item = items[place].fact, items[place]
@@ -332,7 +332,7 @@ def _numbers(items: Sequence[_Item]) -> Iterator[Fact]:
 
 
 def _with_fraction(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact | None, int]:
-    """ "a third", "two thirds", "one in five"; (None, place) for any other number."""
+    """Read "a third", "two thirds" or "one in five"; return (None, place) for any other number."""
     behind = items[place + 1] if place + 1 < len(items) else None
     after = behind.text.lower() if behind else ""
     if fact.ordinal and fact.text.lower() in _FRACTIONS and _lower(items, place - 1) in ("a", "about", "ein"):
@@ -353,7 +353,7 @@ def _percent(fact: Fact, value: float, end: int) -> Fact:
 
 
 def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, int]:
-    """The number with what follows it: "5 million dollars", "20 per cent", "$850-950 million"."""
+    """Return the number with what follows it: "5 million dollars", "20 per cent", "$850-950 million"."""
     taken, scale, values = place + 1, fact.scale, fact.values
     ranged = _range_end(items, taken)
     look = taken if ranged is None else ranged + 1  # "67 to 71 cents": both are of cents
@@ -393,7 +393,7 @@ def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, in
 
 
 def _rate(word: str, items: Sequence[_Item], place: int) -> str:
-    """What a number is counted by: the year of "£180 a year", the litre of "mg/l"; "" for nothing."""
+    """Return the unit that a number is counted by: year for "£180 a year", litre for "mg/l"; "" without."""
     _, _, by = word.partition("/")
     if not by and _lower(items, place) in ("a", "an", "per", "each", "every", "je", "pro", "par", "por"):
         by = _lower(items, place + 1)
@@ -401,7 +401,7 @@ def _rate(word: str, items: Sequence[_Item], place: int) -> str:
 
 
 def _range_end(items: Sequence[_Item], place: int) -> int | None:
-    """The place of the upper number of a range whose sign stands at `place`; None for no range."""
+    """Return the place of the upper number of a range whose sign stands at `place`; None without."""
     if _lower(items, place) in ("-", "–", "—", "to", "bis", "and") and place + 1 < len(items):
         upper = items[place + 1].fact
         if upper and upper.kind == "number" and not upper.spelled:
@@ -420,5 +420,5 @@ def _lower(items: Sequence[_Item], place: int) -> str:
 
 @lru_cache(maxsize=KEPT)
 def name_parts(word: str) -> tuple[str, ...]:
-    """The parts of a word in lower case, without "'s": COVID-19 is covid and 19."""
+    """Return the parts of a word in lower case, without "'s": COVID-19 is covid and 19."""
     return tuple(part for part in _PARTS.split(word.lower()) if part and part != "s")

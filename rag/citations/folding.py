@@ -43,7 +43,7 @@ class Normal(NamedTuple):
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def normalise(text: str) -> Normal:
-    """NFKC, lower case, one kind of quotes, dashes and spaces; without markers, emphasis and soft hyphens.
+    """Fold case, Unicode forms, quotes, dashes and spaces; drop markers, emphasis and soft hyphens.
 
     A hyphen within a word goes too, since the one at a line's end may be the word's own or the typesetter's.
     """
@@ -67,7 +67,7 @@ def normalise(text: str) -> Normal:
 
 
 def bare(claim: str) -> str:
-    """A claim as `occurrences` looks for it: normalised, without a list's sign and marks at its end."""
+    """Normalise a claim as `occurrences` looks for it, without a list's sign and the marks at its end."""
     text = normalise(claim).text.strip(" ")
     sign = _LIST_SIGN.match(claim.lstrip())
     if sign:
@@ -76,7 +76,7 @@ def bare(claim: str) -> str:
 
 
 def occurrences(sought: str, content: str) -> Iterator[tuple[int, int]]:
-    """(start, end) in the content of what `bare` made; none within a word or a number."""
+    """Yield (start, end) of each occurrence of what `bare` made; none within a word or a number."""
     if not sought:
         return
     normal = normalise(content)
@@ -97,7 +97,7 @@ def _squeezed(text: str) -> Normal:
 
 
 def quoted(quote: str, content: str) -> tuple[int, int] | None:
-    """Where a quote stands first, white space, hyphens and all other marks aside; None within a word."""
+    """Return where a quote stands first, comparing letters and digits only; None within a word."""
     sought, normal = _squeezed(quote).text, _squeezed(content)
     place = normal.text.find(sought) if sought else -1
     while place >= 0:
@@ -132,7 +132,7 @@ def _folded(cluster: str) -> str:
 
 
 def _within(text: str, place: int) -> bool:
-    """Whether the place lies inside a word or a number."""
+    """Tell whether the place lies inside a word or a number."""
     before, after = text[max(0, place - 1) : place], text[place : place + 1]
     if not before or not after:
         return False

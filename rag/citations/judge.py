@@ -56,7 +56,7 @@ _KINDS = tuple(
 
 
 class WordJudge:
-    """Role CLAIM_JUDGE, on which every other judge rests. Raises nothing, whatever the texts are."""
+    """Judges by facts and words; role CLAIM_JUDGE, on which every other judge rests. Never raises."""
 
     async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
         return judged(claim, blocks)
@@ -87,13 +87,13 @@ def judged(claim: Claim, blocks: Sequence[Block]) -> Judgement:
 def _first(
     look: Callable[[int], Finding | None], cited: Iterable[int], others: Iterable[int]
 ) -> list[Finding]:
-    """All that is found in cited blocks; or else the first that is found in another one."""
+    """Return all findings in cited blocks, or else the first one in another block."""
     found = [finding for n in cited if (finding := look(n))]
     return found or list(islice((finding for n in others if (finding := look(n))), 1))
 
 
 class _BlockReader:
-    """The blocks, read for one claim; each only as far as it is needed."""
+    """Reads the blocks for one claim, each only as far as it is needed."""
 
     def __init__(self, claim: Claim, blocks: Sequence[Block]) -> None:
         self._claim, self._blocks = claim, blocks
@@ -108,12 +108,12 @@ class _BlockReader:
 
     @cached_property
     def _overlap(self) -> float:
-        """The largest share of the claim's words that stand in one place."""
+        """Return the largest share of the claim's words that stand in one place."""
         shares = (self.windows.best(n).share for n in range(1, len(self._blocks) + 1))
         return max(shares, default=0.0)
 
     def exact(self, number: int) -> Finding | None:
-        """Where the claim stands word for word, as a statement of its own."""
+        """Find the claim word for word, as a statement of its own."""
         block, text = self._blocks[number - 1], self._claim.text
         content = block.content
         if not self._bare:
@@ -134,9 +134,9 @@ class _BlockReader:
         return None
 
     def quoted(self, number: int) -> Finding | None:
-        """Where the words stand that the model gives as its proof, if the claim's facts agree with them: its
-        numbers and names stand in those sentences, and it denies what they deny. A mere name or
-        number is among the words itself.
+        """Find the words that the model gives as its proof, if the claim's facts agree with them. Its numbers
+        and names stand in those sentences, and it denies what they deny; a mere name or number is among the
+        words itself.
         """
         spans = self._quotes(number)
         if not spans:
@@ -154,7 +154,7 @@ class _BlockReader:
         return Finding(number, "supported", *spans[0]) if agrees else None
 
     def supported(self, number: int) -> Finding | None:
-        """The sentences that say the claim nearly in its own words, or that answer the question with it.
+        """Find a sentence that says the claim nearly in its words, or that answers the question with it.
 
         What has no subject, as the part of a sentence behind its first marker, is said of who knows whom.
         """
@@ -169,14 +169,15 @@ class _BlockReader:
         return None
 
     def nearest(self, number: int) -> Finding:
-        """The model's own quote, or the sentences that share most with the claim; nothing is proved."""
+        """Return the model's own quote, or the sentences that share most with the claim, as unverified."""
         quotes = self._quotes(number)
         span = quotes[0] if quotes else self.windows.span(number, self.windows.best(number))
         return Finding(number, "unverified", *span)
 
     def missing(self) -> tuple[str, ...]:
-        """What of the claim contradicts the context: numbers, months, names and quotations that do not stand
-        where it speaks of what the claim speaks of, or a denial that only one of the two has.
+        """Return what of the claim contradicts the context. That are numbers, months, names and quotations
+        that do not stand where it speaks of what the claim speaks of, or a denial that only one of the two
+        has.
         """
         claim = self._claim.text
         found = [number.text for number in numbers_of(claim) if not self._has_number(number)]
@@ -186,8 +187,8 @@ class _BlockReader:
         return tuple(dict.fromkeys(found)) or self._turned_around()
 
     def _has_number(self, number: Fact) -> bool:
-        """Whether the number stands near the claim; and if it measures something, where the context says the
-        rest of the claim, unless nothing else is measured so there.
+        """Tell whether the number stands near the claim. One that measures something must stand where the
+        context says the rest of the claim, unless nothing else is measured so there.
         """
         given = self._claim.given
         if not has_number(number, "\n".join((*self._scope, given))):
@@ -199,13 +200,13 @@ class _BlockReader:
 
     @cached_property
     def _scope(self) -> list[str]:
-        """Where numbers are looked for: near the claim, if the context speaks of it in its words at all."""
+        """Return where to look for numbers: near the claim, if the context speaks of it in its words."""
         everything = [block.content for block in self._blocks]
         return [self.windows.near] if self._overlap >= SPEAKS_OF else everything
 
     def _has_name(self, name: Fact) -> bool:
-        """Whether the name stands where the context says the rest of the claim; or, if the best such place
-        has a pronoun or no other name, anywhere.
+        """Tell whether the name stands where the context says the rest of the claim. If the best such place
+        has a pronoun or no other name, it may stand anywhere.
         """
         given = self._claim.given
         if not any(has_name(name, text) for text in (given, *(block.content for block in self._blocks))):
@@ -220,7 +221,7 @@ class _BlockReader:
         return self.windows.saying(stems, SPEAKS_OF, beside=beside)
 
     def _turned_around(self) -> tuple[str, ...]:
-        """The denial that only one of the two has, where a sentence says all the rest, and none the claim."""
+        """Return the denial that only one of the two has, where a sentence says all the rest."""
         claimed = denials(self._claim.text)
         turned: tuple[str, ...] = ()
         for number in range(1, len(self._blocks) + 1):
@@ -236,8 +237,8 @@ class _BlockReader:
         return turned
 
     def _answering(self, number: int) -> Finding | None:
-        """The one sentence that holds a terse answer, speaks of what the question speaks of, and has nothing
-        else of the kind that is asked for.
+        """Find the one sentence that holds a terse answer. It speaks of what the question speaks of, and
+        holds nothing else of the kind that is asked for.
         """
         question = frozenset(stems_of(self._claim.given, self._language))
         kinds = next((kinds for words, kinds in _KINDS if words.search(self._claim.given)), ())
@@ -254,7 +255,7 @@ class _BlockReader:
         return agrees(self._claim.text, text, self._language)
 
     def _quotes(self, number: int) -> list[tuple[int, int]]:
-        """Where the model's quotes of this block stand in it."""
+        """Return the spans of the model's quotes of this block."""
         content = self._blocks[number - 1].content
         quotes = (one.quote for one in self._claim.quotes if one.block == number)
         found = (quoted(quote, content) for quote in quotes if len(quote) >= QUOTE_CHARS)
@@ -265,8 +266,8 @@ class _BlockReader:
 
 
 def _states(sought: str, content: str, sentence: tuple[int, int], found: tuple[int, int]) -> bool:
-    """Whether an occurrence of the claim is a statement: whole sentences, and no heading; or a part with a
-    verb that begins where its sentence does, ends where a clause does, and is under no condition.
+    """Tell whether an occurrence of the claim is a statement. That are whole sentences, and no heading; or a
+    part with a verb that begins where its sentence does, ends where a clause does, and is under no condition.
     """
     words = _WORD.findall(sought)
     has_verb = not _FINITE.isdisjoint(words)

@@ -127,13 +127,13 @@ def _nowhere(_: str) -> bool:
 
 
 def squares(text: str) -> Iterator[tuple[int, int, str, str, str]]:
-    """Runs of numbers in square brackets: start, end, the space before, the run, the space after."""
+    """Yield runs of numbers in square brackets: start, end, space before, the run, space after."""
     for found in _RUN.finditer(text) if _SQUARE_OPENER.search(text) else ():
         yield found.start(), found.end(), found["space"], found["run"], found["tail"] or ""
 
 
 def run_end(text: str, start: int, *, final: bool) -> int | None:
-    """Where a run of markers that begins at `start` ends; None if none does, 0 if more text may tell."""
+    """Return where a run of markers at `start` ends; None without one, 0 if more text may tell."""
     if start < len(text) and text[start] not in OPENERS and text[start] != "*":
         return None
     run = _RUN_AT.match(text, start, start + _LONGEST_RUN)
@@ -147,7 +147,7 @@ def run_end(text: str, start: int, *, final: bool) -> int | None:
 
 
 def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) -> list[Mark]:
-    """All markers of one claim, in order; neighbours as one.
+    """Return all markers of one sentence in order, neighbours as one.
 
     written: whether a passage holds these words literally, so that "(2)" is part of what it says.
     """
@@ -163,7 +163,7 @@ def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) 
 
 
 def forms_in(text: str) -> Iterator[re.Match[str]]:
-    """What `FORMS` finds, in order. All but the bare one are tried only at the signs that they begin with."""
+    """Yield the matches of `FORMS` in order. All but the bare form are tried only where they may begin."""
     if _BESIDE_A_WORD.search(text.lower()) or ODD_LETTERS.search(text):
         yield from FORMS.finditer(text)
         return
@@ -176,7 +176,7 @@ def forms_in(text: str) -> Iterator[re.Match[str]]:
 
 
 def _before_spaces(text: str, start: int, least: int) -> int:
-    """Where the white space begins that belongs to a marker at `start`."""
+    """Return where the white space begins that belongs to a marker at `start`."""
     begin, least = start, max(least, start - _MOST_SPACES)
     while begin > least and _IS_SPACE.match(text, begin - 1):
         begin -= 1
@@ -199,7 +199,7 @@ def _mark(found: re.Match[str], text: str, blocks: int, written: Callable[[str],
 
 
 def _is_index(found: re.Match[str], said: str, written: Callable[[str], bool]) -> bool:
-    """ "a[1]" and "M[2,3]", where a passage writes so; "steps[1]" cites."""
+    """Tell whether it is an index, as "a[1]" and "M[2,3]" where a passage writes so; "steps[1]" cites."""
     if found["space"] or said[0] != "[":
         return False
     named = _IDENTIFIER.search(found.string, max(0, found.start() - 32), found.start())
@@ -225,7 +225,7 @@ def _merged(one: Mark, other: Mark) -> Mark:
 
 @lru_cache(maxsize=512)
 def numbers_in(run: str, blocks: int) -> tuple[int, ...]:
-    """All numbers from 1 to `blocks` that a run of markers names, ranges spelled out, in order, once each."""
+    """Return the numbers from 1 to `blocks` that a run of markers names, with ranges spelled out."""
     found: dict[int, None] = {}
     for first, last in _RANGE.findall(_LEFT_OUT.sub("", run)):
         low = _number(first)
@@ -235,12 +235,12 @@ def numbers_in(run: str, blocks: int) -> tuple[int, ...]:
 
 
 def _number(digits: str) -> int:
-    """Numbers of more digits than any block has are all alike; int() would take quadratic time on them."""
+    """Read a number. All that have more digits than a block's count as one: int() is quadratic in them."""
     return int(digits) if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS
 
 
 def settle(text: str, blocks: int) -> tuple[str, tuple[int, ...]]:
-    """The text with every marker as `[n]`, 1 <= n <= blocks, and the distinct n in order of first citation.
+    """Return the text with every marker as `[n]`, 1 <= n <= blocks, and the n in order of first citation.
 
     `[1, 2]`, `[1-2]`, `【1】` and `[Chunk 1]` become `[1][2]` and `[1]`; what names no block is removed.
     """
@@ -258,12 +258,12 @@ def settle(text: str, blocks: int) -> tuple[str, tuple[int, ...]]:
 
 
 def without_markers(text: str) -> str:
-    """The text with nothing left that could be read as a marker."""
+    """Return the text with nothing left that could be read as a marker."""
     return settle(text, 0)[0]
 
 
 def claim(text: str, number: int) -> str:
-    """The sentence of a settled text that `[number]` first stands behind."""
+    """Return the sentence of a settled text that `[number]` first stands behind."""
     before = text.partition(f"[{number}]")[0][-2000:]
     sentences = [part for part in _CLAIM_END.split(before) if part.strip(" .")]
     return sentences[-1].strip() if sentences else ""
@@ -274,8 +274,7 @@ def _joined(numbers: Iterable[int]) -> str:
 
 
 def settled(text: str, start: int = 0) -> int:
-    """How much of an unfinished sentence can be shown: whole words before what is or may become a marker;
-    none without a letter, for marks by themselves may belong to one.
+    """Return how much of an unfinished sentence can be shown: whole words before a possible marker.
 
     start: so much of it has been shown already.
     """
@@ -290,6 +289,6 @@ def settled(text: str, start: int = 0) -> int:
 
 
 def _ends_word(text: str, place: int) -> bool:
-    """Whether a word ends there, followed by white space, or by anything in scripts without it."""
+    """Tell whether a word ends there, followed by white space, or by anything in scripts without it."""
     before, after = text[place - 1], text[place : place + 1]
     return (after.isspace() and not before.isspace()) or _IS_UNSPACED.match(before) is not None

@@ -31,7 +31,7 @@ _FOLLOWING = ("", "The", "1", "x", "X", min(MONTHS))  # every kind of word that 
 
 
 def mark_ends(text: str, begin: int, found: re.Match[str], *, final: bool) -> bool | None:
-    """Of a sentence that begins at `begin`: a full stop, question or exclamation mark, or a run of them."""
+    """Tell whether marks end the sentence that begins at `begin`; None while that is not known."""
     stop, end = found.span()
     if end == len(text):
         return True if final else None
@@ -69,7 +69,7 @@ def _next_word_says(text: str, begin: int, stop: int, end: int, final: bool) -> 
 
 
 def line_ends(text: str, begin: int, newline: int, *, final: bool) -> bool | None:
-    """Whether the line's end is more than the wrapping of a paragraph."""
+    """Tell whether the line's end is more than the wrapping of a paragraph."""
     after = newline + 1
     while after < len(text) and after - newline <= LINE_LOOK and text[after] in " \t\r":
         after += 1
@@ -111,14 +111,17 @@ _NAME = re.compile(NAMED, re.IGNORECASE)
 
 
 class Lead(NamedTuple):
-    """rest: the sentence without it, begun with a capital letter. numbers: of the blocks that it names."""
+    """The beginning of a sentence that only names sources.
+
+    rest: the sentence without it, begun with a capital letter. numbers: of the blocks that it names.
+    """
 
     rest: str
     numbers: tuple[int, ...]
 
 
 def lead_of(sentence: str, blocks: int, written: Callable[[str], bool]) -> Lead | None:
-    """None where there is none, or where a passage writes its words, as in "Document 2 says that"."""
+    """Return the lead; None without one, or where a passage writes its words: "Document 2 says that"."""
     found = _LEAD.match(sentence)
     if not found:
         return None
@@ -152,7 +155,7 @@ class ReplySentence(NamedTuple):
 
 
 class Segmenter:
-    """Of one reply. rest: what is of no finished sentence yet. decided: so much of it is surely of one."""
+    """Cuts one reply into sentences. decided: so much of `rest` surely belongs to the first sentence."""
 
     def __init__(self) -> None:
         self.rest = ""
@@ -160,19 +163,19 @@ class Segmenter:
         self._first, self._leads, self._continued, self._cut = True, False, False, False
 
     def feed(self, piece: str) -> Iterator[ReplySentence]:
-        """The sentences that are whole now; markers that stand alone behind one are one of their own."""
+        """Yield the sentences that are whole now; markers alone behind one count as one."""
         for start in range(0, len(piece), _READ):
             self.rest += piece[start : start + _READ]
             yield from self._sentences(final=False)
 
     def finish(self) -> Iterator[ReplySentence]:
-        """The others."""
+        """Yield the sentences that are left."""
         yield from self._sentences(final=True)
         if self.rest:
             yield self._taken(len(self.rest))
 
     def flush(self) -> list[ReplySentence]:
-        """All that is there, as if the reply ended; it goes on with a new sentence."""
+        """Return all sentences, as if the reply ended here; what follows begins a new one."""
         found = list(self.finish())
         self.rest, self._first, self._continued, self._cut = "", False, False, False
         return found
@@ -192,7 +195,7 @@ class Segmenter:
         return sentence
 
     def _end(self, final: bool) -> int:
-        """Where the first sentence ends; 0 while that is not known."""
+        """Return where the first sentence ends; 0 while that is not known."""
         text, begin = self.rest, _begin(self.rest)
         if begin > LONGEST or begin == len(text):
             return begin if begin > LONGEST else 0
@@ -217,7 +220,7 @@ class Segmenter:
         return 0
 
     def _alone(self, begin: int, final: bool) -> int | None:
-        """Where markers end that stand by themselves behind a sentence; None if none do, 0: not known yet.
+        """Return where markers end that stand alone behind a sentence; None without, 0 while not known.
 
         At the start of a line they belong to what follows on it, and so they do behind a sentence whose own
         stood before it.
@@ -250,13 +253,13 @@ def _ends(text: str, begin: int, found: re.Match[str], final: bool) -> bool | No
 
 
 def _begin(text: str) -> int:
-    """Where its words begin; the text is not copied, for a sentence may come in a hundred pieces."""
+    """Return where the words begin, without a copy: a sentence may come in many pieces."""
     blank = _BLANK.match(text)
     return blank.end() if blank else 0
 
 
 def _cut(text: str, begin: int) -> int:
-    """A place within the first LONGEST characters that splits no word, if there is one, and no marker."""
+    """Return a place within the first LONGEST characters that splits no word and no marker."""
     limit = begin + LONGEST
     space = max(text.rfind(" ", begin, limit), text.rfind("\n", begin, limit))
     at = space if space > begin else limit

@@ -46,7 +46,7 @@ class Windows:
         self._best: dict[int, Window] = {}
 
     def best(self, number: int) -> Window:
-        """The one to three sentences of the block that share most with the claim."""
+        """Return the one to three sentences of the block that share most with the claim."""
         if number not in self._best:
             window = self._window(number, self._every)
             self._best[number] = window._replace(share=window.share / (self._mass[self._every] or 1.0))
@@ -54,7 +54,7 @@ class Windows:
 
     @cached_property
     def near(self) -> str:
-        """The sentences of all blocks that share most with the claim, each with those beside it."""
+        """Return the sentences of all blocks that share most with the claim, each with those beside it."""
         scored = sorted(
             (-self._mass[bits], number, place)
             for number, held in enumerate(self._holding, start=1)
@@ -64,8 +64,8 @@ class Windows:
         return "\n".join(self._sentence(number, place) for number, place in sorted(near))
 
     def saying(self, without: frozenset[str], least: float, *, beside: int) -> list[str]:
-        """The best windows of the two best blocks for the claim without these stems, with so many sentences
-        beside each; [] where the best says less than `least` of it, [0, 1].
+        """Return the best windows of the two best blocks for the claim without these stems, with so many
+        sentences beside each; [] where the best says less than `least` of it, [0, 1].
         """
         rest = sum(1 << bit for bit, stem in enumerate(self._stems) if stem not in without)
         whole = self._mass[rest] or 1.0
@@ -77,7 +77,7 @@ class Windows:
         return [self.text(n, window) for n, window in wider]
 
     def span(self, number: int, window: Window) -> tuple[int, int]:
-        """Offsets into the block's content."""
+        """Return the window's offsets in the block's content."""
         spans = self._analysis(number).spans
         if not spans:
             return 0, len(self._blocks[number - 1].content)
@@ -87,12 +87,12 @@ class Windows:
         return self._blocks[number - 1].content[slice(*self.span(number, window))]
 
     def sentences(self, number: int, start: int, end: int) -> tuple[int, int]:
-        """The span of the whole sentences that a span touches."""
+        """Return the span of the whole sentences that a span touches."""
         touched = [span for span in self._analysis(number).spans if span[0] < end and start < span[1]]
         return (touched[0][0], touched[-1][1]) if touched else (start, end)
 
     def around(self, number: int, start: int, end: int) -> str:
-        """The sentences that a span touches."""
+        """Return the sentences that a span touches."""
         return self._blocks[number - 1].content[slice(*self.sentences(number, start, end))]
 
     def sentences_of(self, number: int) -> Iterator[tuple[Sentence, str]]:
@@ -118,7 +118,7 @@ class Windows:
         return analysis_of(block.content, block.language)
 
     def _held(self, analysis: Analysis) -> dict[int, int]:
-        """Place of a sentence -> which of the stems it holds, as bits."""
+        """Return for each sentence that holds any of the stems which ones it holds, as bits."""
         held: dict[int, int] = {}
         for bit, stem in enumerate(self._stems):
             for place in analysis.places.get(stem, ()):
@@ -126,7 +126,7 @@ class Windows:
         return held
 
     def _window(self, number: int, bits: int) -> Window:
-        """The best one for the stems that these bits say; its share is their mass."""
+        """Return the best window for the stems that these bits select; its share is their mass."""
         held = self._holding[number - 1]
         best, value = Window(0, min(1, len(self._analysis(number).spans)), 0.0), 0.0
         for first in held:

@@ -77,11 +77,11 @@ class ParsedQuestion:
 
     @property
     def content(self) -> list[Word]:
-        """The words that name something."""
+        """Return the words that name something."""
         return [word for word in self.words if word.plain not in self.small.stop]
 
     def is_name(self, place: int) -> bool:
-        """Whether a word is written with a capital, and not only because it comes first."""
+        """Tell whether a word is written with a capital, and not only because it comes first."""
         word = self.words[place]
         return place > 0 and word.text[0].isupper() and word in self.content and not self.text.isupper()
 
@@ -96,7 +96,7 @@ def parse_question(text: str, *, like: str = "") -> ParsedQuestion:
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether a text is written in a script without spaces between words."""
+    """Tell whether a text is written in a script without spaces between words."""
     return bool(_UNSPACED.search(text))
 
 
@@ -132,7 +132,9 @@ def find_pronoun(asked: ParsedQuestion) -> Word | None:
 
 
 def _is_named_before(asked: ParsedQuestion, place: int) -> bool:
-    """Whether a name, or a clause with a term, stands before a pronoun: "When was it built, and who ..."."""
+    """Tell whether a name, or a clause with a term, stands before a pronoun: "When was it built, and who
+    ...".
+    """
     before = asked.words[:place]
     if asked.language not in NOUNS_ARE_CAPITAL and any(asked.is_name(n) for n in range(place)):
         return True
@@ -145,7 +147,7 @@ def _is_named_before(asked: ParsedQuestion, place: int) -> bool:
 
 
 def is_elliptic(asked: ParsedQuestion) -> bool:
-    """Whether a question names next to nothing: "Why?", "Which year?", "Tell me more"."""
+    """Tell whether a question names next to nothing: "Why?", "Which year?", "Tell me more"."""
     small, plain = asked.small, {word.plain for word in asked.words}
     if not asked.content:
         return bool(plain)

@@ -22,27 +22,27 @@ MODES: Final = get_args(Mode)
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """settings: those that were given, checked: mode, top_k, rerank, rewrite, threshold, rrf_k, dense_weight,
-    embedding_model.
+    """One way to ask. settings: those that were given, checked: mode, top_k, rerank, rewrite, threshold,
+    rrf_k, dense_weight, embedding_model.
     """
 
     name: str
     settings: Mapping[str, Any]
 
     def question(self, text: str, collection_ids: Sequence[UUID], *, threshold: float) -> Question:
-        """threshold: the server's, for where the configuration names none."""
+        """Make the question. threshold: the server's, for where the configuration names none."""
         given = {name: value for name, value in self.settings.items() if name not in RETRIEVER_SETTINGS}
         plain = Question(text, tuple(collection_ids), top_k=given.pop("top_k", DEFAULT_TOP_K))
         return replace(plain, min_relevance=given.pop("threshold", threshold), **given)
 
     @property
     def retriever(self) -> dict[str, Any]:
-        """Options of its retriever besides those that the server is configured with."""
+        """Return the options of its retriever besides those that the server is configured with."""
         return {name: value for name, value in self.settings.items() if name in RETRIEVER_SETTINGS}
 
 
 def parse_configurations(given: Any, field: str = "configurations") -> list[Configuration]:
-    """One or two of `{"name", "settings"}`, of different names; without any, the server's own settings.
+    """Parse one or two of `{"name", "settings"}`; without any, return the server's own settings.
 
     Raises InvalidInput, naming the field.
     """
@@ -57,7 +57,7 @@ def parse_configurations(given: Any, field: str = "configurations") -> list[Conf
 
 
 def parse_settings(given: Mapping[str, Any], field: str) -> dict[str, Any]:
-    """The settings of one configuration. Raises InvalidInput, naming `field`.setting."""
+    """Parse the settings of one configuration. Raises InvalidInput, naming `field`.setting."""
     named = {f"{field}.{name}": value for name, value in given.items()}
     read: dict[str, Callable[[str], Any]] = {
         "mode": lambda name: _parse_choice(named, name, MODES),

@@ -37,41 +37,43 @@ _ASKS_MEANING = re.compile(_ASKED["meaning"], re.IGNORECASE)
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def expected_kinds(question: str) -> frozenset[Form]:
-    """The forms that its answer may have; none for a question that does not say."""
+    """Return the forms that its answer may have; none for a question that does not say."""
     read = question[:QUESTION_CHARS]
     return frozenset(form for form, pattern in _PATTERNS.items() if pattern.search(read))
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def asked_words(question: str, language: str) -> frozenset[str]:
-    """Its lexemes in the analysis of a document's language; what only asks is left out, if there is more."""
+    """Return the question's lexemes in a document's language, without those that only ask if there are
+    more.
+    """
     words = frozenset(question_lexemes(question, [language])[language])
     return words - ASKING or words
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def kind_asked(question: str, language: str) -> frozenset[str]:
-    """The lexemes of the kind of thing that is asked for: "stage" of "which stage of mitosis"."""
+    """Return the lexemes of the kind of thing that is asked for: "stage" of "which stage of mitosis"."""
     found = _KIND.findall(question[:QUESTION_CHARS])
     return frozenset().union(*(words_of(kind, language) for kind in found))
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def before_kind(question: str, language: str) -> re.Pattern[str]:
-    """Finds what stands before a word of `kind_asked`, "product" in "product rule"; not if that is empty."""
+    """Return a pattern for what stands before a word of `kind_asked`: "product" in "product rule"."""
     kinds = "|".join(re.escape(kind) for kind in sorted(kind_asked(question, language)))
     return re.compile(rf"\b(\w[\w’'-]{{0,40}}+) (?:{kinds})\w{{0,4}}\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def asks_meaning(question: str) -> bool:
-    """ "What is mitosis?": whether it may ask what a term means."""
+    """Tell whether it may ask what a term means, as "What is mitosis?"."""
     return _ASKS_MEANING.search(question[:QUESTION_CHARS]) is not None
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def asks_for_term(question: str) -> bool:
-    """ "Which stage ...?", "What is it called?": whether a term may be the answer."""
+    """Tell whether a term may be the answer, as in "Which stage ...?" or "What is it called?"."""
     return "term" in expected_kinds(question) or _KIND.search(question[:QUESTION_CHARS]) is not None
 
 
@@ -91,7 +93,7 @@ _EMPHASIS = re.compile(r"[*_`]")
 
 
 def defines(question: str, text: str, asked: frozenset[str], held: frozenset[str], language: str) -> float:
-    """1 if it says what the term means that is asked for, or which thing does of the kind that is asked for.
+    """Return 1 if it says what the term means that is asked for, or which thing does of the kind asked for.
 
     "What is mitosis?": the term makes up much of the question. "Which stage ...?": the question lacks it, and
     the first words of what it means have "stage"; where they do not, it counts half. asked: the question's
@@ -110,7 +112,7 @@ def defines(question: str, text: str, asked: frozenset[str], held: frozenset[str
 
 
 def says_what_is(text: str, asked: frozenset[str], language: str, most: float = MOST) -> bool:
-    """It begins with little more than what is asked for, and then says what that is.
+    """Tell whether it begins with little more than what is asked for, and then says what that is.
 
     most: share of the question's words that it must begin with.
     """
@@ -148,7 +150,7 @@ _CALLED = re.compile(
 
 
 def has_fact(forms: frozenset[Form], text: str, question: str, language: str) -> bool:
-    """A time, a number or a name is asked for, and here is one that the question does not hold."""
+    """Tell whether it holds a time, number or name that is asked for and not in the question."""
     asked = question.casefold()
     if "time" in forms and _is_new(_TIME.findall(text), asked):
         return True
@@ -159,19 +161,19 @@ def has_fact(forms: frozenset[Form], text: str, question: str, language: str) ->
 
 
 def has_turn(forms: frozenset[Form], text: str) -> bool:
-    """A reason, a difference or what something is called is asked for, and the sentence has words for it."""
+    """Tell whether it has words for the reason, difference or name that is asked for."""
     return any(_TURNS[form](text) for form in forms if form in _TURNS)
 
 
 def is_called(forms: frozenset[Form], text: str, question: str) -> bool:
-    """A term may be the answer, and here one is introduced that the question does not hold."""
+    """Tell whether it introduces a term that may be the answer and is not in the question."""
     if forms & _FACTS or not asks_for_term(question) or not any(quote in text for quote in _QUOTES):
         return False
     return _is_new((marked or quoted for _, marked, quoted in _CALLED.findall(text)), question.casefold())
 
 
 def has_kind(question: str, text: str, words: frozenset[str], asked: frozenset[str], language: str) -> bool:
-    """It tells which of the kind that is asked for: "the product rule", if the question asks for a rule.
+    """Tell whether it names one of the kind that is asked for: "the product rule" for a rule.
 
     words: the text's. asked: the question's.
     """

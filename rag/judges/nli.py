@@ -23,7 +23,7 @@ class Labels(NamedTuple):
 
 
 def labels_of(folder: Path) -> Labels:
-    """Raises ValueError where config.json does not name them."""
+    """Read the labels' places from config.json. Raises ValueError where it does not name them."""
     try:
         named = config_of(folder).get("id2label")
     except ValueError as exc:
@@ -84,14 +84,14 @@ class NliJudge:
         return Judgement(tuple(_decided(one, decided.get(one)) for one in judgement.findings))
 
     async def state(self) -> str:
-        """See `ModelBacked`. Loads the model if that was not done yet."""
+        """Load the model if that was not done yet; return its state, see `ModelBacked`."""
         if self.limit.resting:
             return "resting"
         await asyncio.get_running_loop().run_in_executor(self._threads, self._loaded)
         return "loaded"
 
     def check(self) -> None:
-        """Without keeping the model: this may be the process that starts the others. Raises ValueError."""
+        """Try the model without keeping it, since this process may start the others. Raises ValueError."""
         OnnxPairs(self._folder, outputs=self._labels.outputs)
 
     async def _all(self, pairs: Sequence[tuple[str, str]]) -> list[Chances]:
@@ -126,7 +126,7 @@ class NliJudge:
 
 
 def chances_of(logits: Sequence[float], labels: Labels) -> Chances:
-    """Softmax, without overflow."""
+    """Compute the softmax without overflow."""
     most = max(logits)
     powers = [math.exp(logit - most) for logit in logits]
     whole = sum(powers)

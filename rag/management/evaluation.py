@@ -35,7 +35,7 @@ from rag.types.retrieval import Retrieval
 
 
 def load_scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
-    """The collections and the questions: of a file, if there is one, else of a stored set."""
+    """Return the collections and the questions, of a file if there is one, else of a stored set."""
     path = Path(questions)
     if path.is_file() or path.suffix == ".jsonl":
         with path.open("rb") as file:
@@ -143,7 +143,7 @@ LATENCIES = ("latency_p50_ms", "latency_p95_ms")
 
 
 def format_table(names: Sequence[str], summary: Mapping[str, Any]) -> str:
-    """A line for each metric; with two configurations their difference, * where its interval leaves out 0."""
+    """Format a line for each metric, and the difference of two configurations, * where it is significant."""
     measured, differences = summary["configurations"], summary["differences"] or {}
     lines = [_format_header(names, with_difference=len(names) == 2)]
     for metric in (*METRIC_ORDER, "balanced", *LATENCIES, "calibration_error"):
@@ -196,7 +196,7 @@ def _format_difference(difference: Mapping[str, Any] | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MetricLimit:
-    """value: at least, or with `is_ceiling` at most. configuration: "" for each that is measured."""
+    """A limit. value: at least, or with `is_ceiling` at most. configuration: "" for each that is measured."""
 
     metric: str
     value: float
@@ -204,7 +204,7 @@ class MetricLimit:
     configuration: str = ""
 
     def broken(self, measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """A line for each configuration that is past it, or of which there is no such figure."""
+        """Return a line for each configuration that is past the limit or lacks the figure."""
         names = [self.configuration] if self.configuration else list(measured)
         return [words for name in names if (words := self._broken(name, measured[name]["metrics"]))]
 
@@ -222,7 +222,7 @@ class MetricLimit:
 def parse_limits(
     floors: Sequence[str], ceilings: Sequence[str], configurations: Sequence[Configuration], answers: bool
 ) -> list[MetricLimit]:
-    """Of `[NAME:]METRIC=VALUE`. Raises InvalidInput."""
+    """Parse `[NAME:]METRIC=VALUE`. Raises InvalidInput."""
     names = [one.name for one in configurations]
     known = (*RETRIEVAL_METRICS, *LATENCIES, *((*ANSWER_METRICS, "balanced") if answers else ()))
     return [_parse_limit(text, names, known, is_ceiling=False) for text in floors] + [
@@ -253,7 +253,9 @@ MAX_FILE_BYTES = 64 * 1024
 
 
 def parse_configurations_given(files: Sequence[str], settings: Sequence[str]) -> list[Configuration]:
-    """One or two; without any, the server's own settings. Raises InvalidInput, OSError."""
+    """Parse one or two configurations; without any, return the server's own settings. Raises
+    InvalidInput, OSError.
+    """
     given = [_read_configuration_file(Path(file)) for file in files]
     for text in settings:
         _add_setting(given, text)
@@ -261,7 +263,7 @@ def parse_configurations_given(files: Sequence[str], settings: Sequence[str]) ->
 
 
 def _read_configuration_file(path: Path) -> dict[str, Any]:
-    """Named after the file, unless it says otherwise; of one object of settings alone, too."""
+    """Read a configuration, named after its file unless it has a name; settings alone will do."""
     with path.open("rb") as file:
         raw = file.read(MAX_FILE_BYTES)
     try:
@@ -289,7 +291,7 @@ def _add_setting(given: list[dict[str, Any]], text: str) -> None:
 
 
 def _parse_value(text: str) -> Any:
-    """A number, true or false, as JSON writes them; else the text itself."""
+    """Return a number, true or false, as JSON writes them; else the text itself."""
     try:
         return json.loads(text)
     except ValueError:
