@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rag.citations.markers import NAMED, WORDS, Mark, marks_in, numbers_in, squares
 from rag.citations.sentences import lead_of
 
-FEW = 2  # words; a part of a sentence with fewer is no claim of its own
+MIN_CLAIM_WORDS = 2  # words; a part of a sentence with fewer is no claim of its own
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
 _BULLET = re.compile(r"\s*(?:(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|#{1,6}|>)\s+)?[\"“«*_ ]*")
 _END = re.compile(r"[.!?…。！？]*[\"'”’»)*_]*\s*\Z")
@@ -59,18 +59,20 @@ class ParsedSentence(NamedTuple):
 
     def led_by(self, numbers: tuple[int, ...]) -> "ParsedSentence":
         """Add a marker that stood before the sentence; it goes to the sentence's end."""
-        return self._replace(markers=_with_lead(self.markers, numbers, self.text))
+        return self._replace(markers=_add_lead(self.markers, numbers, self.text))
 
-    def claim(self, place: int) -> Span | None:
+    def claim(self, index: int) -> Span | None:
         """Return the claim of the markers at this place: the part before them, back to the markers before.
 
         It is the whole sentence where the part has too few words, or where more follows the last markers.
         None where nothing is said.
         """
-        marker = self.markers[place]
-        part = trim_span(self.text, self._part_start(place), marker.at)
-        goes_on = place + 1 == len(self.markers) and _words(self.text, marker.at, len(self.text)) >= FEW
-        if part is None or goes_on or _words(self.text, *part) < FEW:
+        marker = self.markers[index]
+        part = trim_span(self.text, self._part_start(index), marker.at)
+        goes_on = (
+            index + 1 == len(self.markers) and _words(self.text, marker.at, len(self.text)) >= MIN_CLAIM_WORDS
+        )
+        if part is None or goes_on or _words(self.text, *part) < MIN_CLAIM_WORDS:
             return self.whole
         return part
 
@@ -92,10 +94,10 @@ class ParsedSentence(NamedTuple):
                 done = marker.at
         return "".join((*parts, text[done:])), inserted
 
-    def _part_start(self, place: int) -> int:
+    def _part_start(self, index: int) -> int:
         """Return the place behind the marker before, unless nothing stands between the two."""
-        at = self.markers[place].at
-        for before in reversed(self.markers[:place]):
+        at = self.markers[index].at
+        for before in reversed(self.markers[:index]):
             if _LETTER.search(self.text, before.at, at):
                 return before.at
         return self.begin
@@ -113,13 +115,13 @@ def parse_sentence(
     lead = lead_of(sentence, blocks, written) if leads else None
     if lead:
         sentence = lead.rest
-    text, markers = _without(sentence, marks_in(sentence, blocks, written))
+    text, markers = _take_out(sentence, marks_in(sentence, blocks, written))
     if not sentence[:1].isspace():  # none is left where a marker was taken away
         space = len(text) - len(text.lstrip())
-        text, markers = text[space:], [one._replace(at=max(0, one.at - space)) for one in markers]
-    held = _with_lead(markers, lead.numbers, text) if lead and lead.numbers else tuple(markers)
+        text, markers = text[space:], [marker._replace(at=max(0, marker.at - space)) for marker in markers]
+    markers_and_lead = _add_lead(markers, lead.numbers, text) if lead and lead.numbers else tuple(markers)
     bullet = _BULLET.match(text)
-    return ParsedSentence(text, bullet.end() if bullet else 0, held)
+    return ParsedSentence(text, bullet.end() if bullet else 0, markers_and_lead)
 
 
 def trim_span(text: str, start: int, end: int) -> Span | None:
@@ -139,7 +141,7 @@ def _words(text: str, start: int, end: int) -> int:
     return sum(1 for _ in _WORD.finditer(text, start, end))
 
 
-def _without(sentence: str, marks: list[Mark]) -> tuple[str, list[Marker]]:
+def _take_out(sentence: str, marks: list[Mark]) -> tuple[str, list[Marker]]:
     kept, markers, done, length = [], [], 0, 0
     for mark in marks:
         kept.append(sentence[done : mark.start])
@@ -149,7 +151,7 @@ def _without(sentence: str, marks: list[Mark]) -> tuple[str, list[Marker]]:
     return "".join(kept) + sentence[done:], markers
 
 
-def _with_lead(
+def _add_lead(
     markers: tuple[Marker, ...] | list[Marker], numbers: tuple[int, ...], text: str
 ) -> tuple[Marker, ...]:
     end = _END.search(text)
@@ -196,7 +198,7 @@ class ReferenceList:
             return False
         line = unfinished.lstrip().partition("\n")[0]
         begun = line.strip("#*_ \t").lower()
-        return _HEADING.fullmatch(line) is not None or any(one.startswith(begun) for one in _HEADINGS)
+        return _HEADING.fullmatch(line) is not None or any(heading.startswith(begun) for heading in _HEADINGS)
 
 
 def _starts_line(sentence: str) -> bool:

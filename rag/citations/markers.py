@@ -128,8 +128,8 @@ def _nowhere(_: str) -> bool:
 
 def squares(text: str) -> Iterator[tuple[int, int, str, str, str]]:
     """Yield runs of numbers in square brackets: start, end, space before, the run, space after."""
-    for found in _RUN.finditer(text) if _SQUARE_OPENER.search(text) else ():
-        yield found.start(), found.end(), found["space"], found["run"], found["tail"] or ""
+    for match in _RUN.finditer(text) if _SQUARE_OPENER.search(text) else ():
+        yield match.start(), match.end(), match["space"], match["run"], match["tail"] or ""
 
 
 def run_end(text: str, start: int, *, final: bool) -> int | None:
@@ -152,12 +152,12 @@ def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) 
     written: whether a passage holds these words literally, so that "(2)" is part of what it says.
     """
     marks: list[Mark] = []
-    for found in forms_in(text):
-        mark = _mark(found, text, blocks, written)
+    for match in forms_in(text):
+        mark = _mark(match, text, blocks, written)
         if mark is None:
             continue
         if marks and _JOINT.fullmatch(text, marks[-1].end, mark.start):
-            mark = _merged(marks.pop(), mark)
+            mark = _merge(marks.pop(), mark)
         marks.append(mark)
     return marks
 
@@ -170,9 +170,9 @@ def forms_in(text: str) -> Iterator[re.Match[str]]:
     done = 0
     for sign in _MAY_OPEN.finditer(text):
         start = sign.start()
-        if start >= done and (found := FORMS.match(text, _before_spaces(text, start, done))):
-            done = found.end()
-            yield found
+        if start >= done and (match := FORMS.match(text, _before_spaces(text, start, done))):
+            done = match.end()
+            yield match
 
 
 def _before_spaces(text: str, start: int, least: int) -> int:
@@ -183,55 +183,55 @@ def _before_spaces(text: str, start: int, least: int) -> int:
     return begin
 
 
-def _mark(found: re.Match[str], text: str, blocks: int, written: Callable[[str], bool]) -> Mark | None:
-    kind = "loose" if found["loose"] else "raised" if found["raised"] else "bare" if found["bare"] else "sure"
-    said = found[kind]
-    numbers = numbers_in(said.translate(_RAISED), blocks)
+def _mark(match: re.Match[str], text: str, blocks: int, written: Callable[[str], bool]) -> Mark | None:
+    kind = "loose" if match["loose"] else "raised" if match["raised"] else "bare" if match["bare"] else "sure"
+    text_of_mark = match[kind]
+    numbers = numbers_in(text_of_mark.translate(_RAISED), blocks)
     sure = kind == "sure"
-    if sure and _is_index(found, said, written):
+    if sure and _is_index(match, text_of_mark, written):
         return None
     if not sure and not (
-        numbers and _ends_claim(text, found.end()) and not _part_of_text(found, kind, written)
+        numbers and _ends_claim(text, match.end()) and not _is_part_of_text(match, kind, written)
     ):
         return None
-    space = found["space"] or (" " if kind == "bare" else "")
-    return Mark(found.start(), found.end(), numbers, space, found["tail"] or "", sure)
+    space = match["space"] or (" " if kind == "bare" else "")
+    return Mark(match.start(), match.end(), numbers, space, match["tail"] or "", sure)
 
 
-def _is_index(found: re.Match[str], said: str, written: Callable[[str], bool]) -> bool:
+def _is_index(match: re.Match[str], mark: str, written: Callable[[str], bool]) -> bool:
     """Tell whether it is an index, as "a[1]" and "M[2,3]" where a passage writes so; "steps[1]" cites."""
-    if found["space"] or said[0] != "[":
+    if match["space"] or mark[0] != "[":
         return False
-    named = _IDENTIFIER.search(found.string, max(0, found.start() - 32), found.start())
-    return named is not None and written(named[0] + said)
+    named = _IDENTIFIER.search(match.string, max(0, match.start() - 32), match.start())
+    return named is not None and written(named[0] + mark)
 
 
 def _ends_claim(text: str, end: int) -> bool:
     return _ENDS.match(text, end) is not None or FORMS.match(text, end) is not None
 
 
-def _part_of_text(found: re.Match[str], kind: str, written: Callable[[str], bool]) -> bool:
-    text, start = found.string, found.start(kind)
+def _is_part_of_text(match: re.Match[str], kind: str, written: Callable[[str], bool]) -> bool:
+    text, start = match.string, match.start(kind)
     if kind == "bare":
-        return written(found[kind].lstrip(" ,;-–—"))
+        return written(match[kind].lstrip(" ,;-–—"))
     before = _WORD_BEFORE.search(text, max(0, start - 32), start)
-    return kind == "loose" and before is not None and written(text[before.start() : found.end(kind)])
+    return kind == "loose" and before is not None and written(text[before.start() : match.end(kind)])
 
 
-def _merged(one: Mark, other: Mark) -> Mark:
-    numbers = tuple(dict.fromkeys((*one.numbers, *other.numbers)))
-    return Mark(one.start, other.end, numbers, one.space, other.tail, one.sure or other.sure)
+def _merge(first: Mark, second: Mark) -> Mark:
+    numbers = tuple(dict.fromkeys((*first.numbers, *second.numbers)))
+    return Mark(first.start, second.end, numbers, first.space, second.tail, first.sure or second.sure)
 
 
 @lru_cache(maxsize=512)
 def numbers_in(run: str, blocks: int) -> tuple[int, ...]:
     """Return the numbers from 1 to `blocks` that a run of markers names, with ranges spelled out."""
-    found: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     for first, last in _RANGE.findall(_LEFT_OUT.sub("", run)):
         low = _number(first)
         high = min(_number(last) if last else low, blocks)
-        found.update(dict.fromkeys(range(max(low, 1), high + 1)))
-    return tuple(found)
+        numbers.update(dict.fromkeys(range(max(low, 1), high + 1)))
+    return tuple(numbers)
 
 
 def _number(digits: str) -> int:
@@ -245,16 +245,16 @@ def settle(text: str, blocks: int) -> tuple[str, tuple[int, ...]]:
     `[1, 2]`, `[1-2]`, `【1】` and `[Chunk 1]` become `[1][2]` and `[1]`; what names no block is removed.
     """
     cited: dict[int, None] = {}
-    settled, done = [], 0
+    parts, done = [], 0
     for start, end, space, run, tail in squares(text):
         numbers = numbers_in(run, blocks)
         cited.update(dict.fromkeys(numbers))
-        settled += [text[done:start], f"{space}{_joined(numbers)}{tail}" if numbers else ""]
+        parts += [text[done:start], f"{space}{_write_markers(numbers)}{tail}" if numbers else ""]
         done = end
     if not done:
         return text.strip(), ()
-    settled.append(text[done:])
-    return _EMPTY_BRACKETS.sub("", "".join(settled)).strip(), tuple(cited)
+    parts.append(text[done:])
+    return _EMPTY_BRACKETS.sub("", "".join(parts)).strip(), tuple(cited)
 
 
 def without_markers(text: str) -> str:
@@ -269,11 +269,11 @@ def claim(text: str, number: int) -> str:
     return sentences[-1].strip() if sentences else ""
 
 
-def _joined(numbers: Iterable[int]) -> str:
+def _write_markers(numbers: Iterable[int]) -> str:
     return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
 
 
-def settled(text: str, start: int = 0) -> int:
+def shown_length(text: str, start: int = 0) -> int:
     """Return how much of an unfinished sentence can be shown: whole words before a possible marker.
 
     start: so much of it has been shown already.
@@ -288,7 +288,7 @@ def settled(text: str, start: int = 0) -> int:
     return end if start or _LETTERS.search(text, 0, end) else 0
 
 
-def _ends_word(text: str, place: int) -> bool:
+def _ends_word(text: str, position: int) -> bool:
     """Tell whether a word ends there, followed by white space, or by anything in scripts without it."""
-    before, after = text[place - 1], text[place : place + 1]
+    before, after = text[position - 1], text[position : position + 1]
     return (after.isspace() and not before.isspace()) or _IS_UNSPACED.match(before) is not None

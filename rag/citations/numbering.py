@@ -45,28 +45,28 @@ SNIPPET_CHARS = 200
 
 def snippet(content: str, claim: str, limit: int = SNIPPET_CHARS) -> str:
     """Return at most `limit` characters, word for word, from the sentence nearest to the claim on."""
-    wanted = frozenset(lexemes(claim))
+    claim_words = frozenset(lexemes(claim))
     spans = sentence_spans(content)
-    start = max(spans, key=lambda span: _shared(content[slice(*span)], wanted), default=(0, 0))[0]
-    return _cut(content, start, spans, limit)
+    start = max(spans, key=lambda span: _count_shared(content[slice(*span)], claim_words), default=(0, 0))[0]
+    return _cut_snippet(content, start, spans, limit)
 
 
 def snippet_from(content: str, start: int, limit: int = SNIPPET_CHARS) -> str:
     """Return at most `limit` characters, word for word, from this place on."""
-    return _cut(content, start, sentence_spans(content), limit)
+    return _cut_snippet(content, start, sentence_spans(content), limit)
 
 
-def _cut(content: str, start: int, spans: Sequence[tuple[int, int]], limit: int) -> str:
+def _cut_snippet(content: str, start: int, spans: Sequence[tuple[int, int]], limit: int) -> str:
     if len(content) - start <= limit:
         return content[start:].strip()
     ends = [end for _, end in spans if start < end <= start + limit]
     return content[start : ends[-1] if ends else _word_end(content, start + limit)].strip()
 
 
-def _shared(sentence: str, wanted: frozenset[str]) -> float:
+def _count_shared(sentence: str, claim_words: frozenset[str]) -> float:
     """Count the claim's words in the sentence; of two with as many, the shorter one gets more."""
     words = lexemes(sentence)
-    return len(wanted.intersection(words)) + 1 / (2 + len(words))
+    return len(claim_words.intersection(words)) + 1 / (2 + len(words))
 
 
 def _word_end(content: str, position: int) -> int:
@@ -229,8 +229,8 @@ class Misstatement(NamedTuple):
 
 def misstatements(answer: Answer, text: str, numbering: Numbering) -> list[Misstatement]:
     """Return what the passages contradict, in order. text, numbering: as `number_citations` gives them."""
-    found = []
-    for one in answer.contradicted:
-        start, end = numbering.sent(one.answer_start), numbering.sent(one.answer_end)
-        found.append(Misstatement(_MARKERS.sub("", text[start:end]), start, end, one.missing))
-    return found
+    misstated = []
+    for contradiction in answer.contradicted:
+        start, end = numbering.sent(contradiction.answer_start), numbering.sent(contradiction.answer_end)
+        misstated.append(Misstatement(_MARKERS.sub("", text[start:end]), start, end, contradiction.missing))
+    return misstated

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple
 
-from rag.citations.judge import judged
+from rag.citations.judge import judge_claim
 from rag.local_models import Limit, ModelFailed, OnnxPairs, config_of, model_file
 from rag.types.claims import Claim, Finding, Judgement
 from rag.types.context import Block
@@ -70,7 +70,7 @@ class NliJudge:
         self._threads = ThreadPoolExecutor(THREADS, "judge")  # starts them when needed
 
     async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
-        judgement = judged(claim, blocks)
+        judgement = judge_claim(claim, blocks)
         open_ = [one for one in judgement.findings if one.support == "unverified"][:MOST_PAIRS]
         if not open_ or judgement.is_verified:
             return judgement
