@@ -71,7 +71,8 @@ def stack_bars(title: str, days: Sequence[date], series: Sequence[Series]) -> Da
             y -= height
             if value:
                 x, text = LEFT + n * pitch + pitch * 0.1, f"{day}: {name} {_format_number(value)}"
-                bars.append(Mark(*(round(number, 1) for number in (x, y, pitch * 0.8, height)), kind, text))
+                width = round(pitch * 0.8, 1)
+                bars.append(Mark(round(x, 1), round(y, 1), width, round(height, 1), kind, text))
     return DayChart(title, *_axes(days, shown, top, ""), bars=bars)
 
 

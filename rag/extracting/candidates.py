@@ -152,7 +152,7 @@ class Traits(NamedTuple):
     coverage: the share of the question's idf mass in it. headed: the share of the question's words that it
     lacks but its titles, or the heading or question above it, hold; since: that all above it hold. relevance:
     logit of its passage's, less the best one's. incomplete: it does not end as a sentence does. length: ln of
-    its words over `LONG`. fact and those after it: it has the form of an answer (rag/extracting/sentence_form.py).
+    its words over `LONG`. fact and those after it: it has the form of an answer (see sentence_form).
     """
 
     similarity: float
