@@ -64,7 +64,7 @@ class Query(models.Model):
         return str(self.id)
 
     def again(self) -> Question:
-        """As it was asked, without a deadline."""
+        """Make the question as it was asked, without a deadline."""
         return restore_question(
             self.rewritten_query or self.original_query,
             original=self.original_query if self.rewritten_query else "",

@@ -17,24 +17,24 @@ DOUBTFUL = 0.4  # an answer of less relevance hardly answers its question: see r
 
 class QuestionSetQuerySet(models.QuerySet["QuestionSet"]):
     def named(self, name_or_id: str) -> Self:
-        """The set with this name, or with this id if the text is a UUID."""
+        """Select the set with this name, or with this id if the text is a UUID."""
         try:
             return self.filter(models.Q(name=name_or_id) | models.Q(id=UUID(name_or_id)))
         except ValueError:
             return self.filter(name=name_or_id)
 
     def allowed_to(self, access: Access) -> Self:
-        """A key that is bound to collections sees the sets that belong to one of them."""
+        """Select what the caller sees: a key bound to collections sees only the sets of these."""
         return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
 
     def holding(self, text: str) -> Self:
-        """Those whose name or description holds the text, whatever the case."""
+        """Select those whose name or description holds the text, whatever the case."""
         return self.filter(models.Q(name__icontains=text) | models.Q(description__icontains=text))
 
 
 class EvaluationQuerySet(models.QuerySet["Evaluation"]):
     def allowed_to(self, access: Access) -> Self:
-        """Those whose question set the caller sees, and all of whose collections it may use."""
+        """Select those whose question set the caller sees and whose collections it may use."""
         if access.allowed is None:
             return self
         return self.filter(
@@ -44,7 +44,7 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
 
 class QueryQuerySet(models.QuerySet["Query"]):
     def allowed_to(self, access: Access) -> Self:
-        """A key that is bound to collections sees the queries that read none but these, and its own."""
+        """Select what the caller sees: a key bound to collections sees queries to these only, and its own."""
         if access.allowed is None:
             return self
         own = models.Q(collection_ids=[], key_id=access.key_id)
@@ -53,11 +53,11 @@ class QueryQuerySet(models.QuerySet["Query"]):
         )
 
     def rated(self, rating: str) -> Self:
-        """Those that somebody gave this rating."""
+        """Select those that somebody gave this rating."""
         return self.filter(self.has_rating(rating))
 
     def has_rating(self, rating: str) -> models.Exists:
-        """Whether somebody gave a query this rating."""
+        """Return the condition that somebody gave a query this rating."""
         feedback = self.model._meta.apps.get_model("rag", "Feedback").objects
         return models.Exists(feedback.filter(query=models.OuterRef("pk"), rating=rating))
 
@@ -65,8 +65,8 @@ class QueryQuerySet(models.QuerySet["Query"]):
         return self.filter(created_at__gte=timezone.now() - timedelta(days=days))
 
     def rated_or_doubtful(self) -> Self:
-        """Those that somebody rated down, whose claims are not all supported, or that hardly answer the
-        question; by three indexes.
+        """Select what may be bad, by three indexes: rated down, with claims that are not all supported,
+        or hardly answering the question.
         """
         models_of = self.model._meta.apps.get_model
         rated = models_of("rag", "Feedback").objects.filter(rating="thumbs_down").values("query_id")

@@ -28,10 +28,10 @@ from knowlex.web.shapes import (
     read_parameters,
 )
 from rag.api.v1.parameters import Cursor
+from rag.charts import evaluation_svg
 from rag.evaluation import evaluations
 from rag.evaluation.configurations import ConfigurationList, EvaluationSettings
 from rag.evaluation.evaluations import EvaluationDetails
-from rag.evaluation.plot import evaluation_svg
 from rag.evaluation.summary import METRIC_ORDER
 from rag.tasks import enqueue_evaluation
 

@@ -117,10 +117,24 @@ class Command(BaseCommand):
         assert held is not None
         return held
 
-    def _compare(self, **options: Any) -> None:
-        from rag.management.comparing import compare
+    def _compare(self, first: str, second: str, questions: str, mode: str, **options: Any) -> None:
+        from rich.console import Console
+        from rich.table import Table
 
-        compare(self.stdout, **options)
+        from embeddings.model_lifecycle import catalog
+        from rag.management.evaluation import compare_models
+
+        for model in (catalog.find_model(first), catalog.find_model(second)):
+            counts = catalog.fetch_counts_of(model.pk)
+            if counts is not None and counts.missing:
+                self.stdout.write(
+                    f"{model.name} lacks the vectors of {counts.missing} of {counts.chunks} chunks."
+                )
+        count, figures = compare_models((first, second), questions, options["collection"], mode)
+        table = Table(f"{count} questions, {mode}", first, second, "difference")
+        for name, values in figures.items():
+            table.add_row(name, *(f"{value:.3f}" for value in values), f"{values[1] - values[0]:+.3f}")
+        Console(file=self.stdout, width=None if self.stdout.isatty() else 120).print(table)  # type: ignore[arg-type]
 
     def _activate(self, name: str, wait: bool, force: bool, **_: Any) -> None:
         from embeddings.indexing.building import ensure_index
