@@ -181,7 +181,7 @@ class _DocumentRun:
             extra={"item": str(self.item.id), "reason": storage.OTHER_FOLDER},
         )
         waited = queue.waited_before_claim(self.item)
-        if waited > FILE_WITHIN and not storage.is_other_folder(but=[self.item.file]):
+        if waited > FILE_WITHIN and not storage.is_other_folder(missing=[self.item.file]):
             self._fail(NotFound.code, FILE_GONE)
         else:
             self._end(lambda: queue.hand_over(self.item, self.lease))
