@@ -58,9 +58,9 @@ class CollectionForm(forms.ModelForm[Collection]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         stored = not self.instance._state.adding
-        known = effective_settings(self.instance) if stored else to_client_names(default_chunking())
+        initial = effective_settings(self.instance) if stored else to_client_names(default_chunking())
         for name in self.declared_fields:
-            self.fields[name].initial = known.get(name, {})
+            self.fields[name].initial = initial.get(name, {})
 
     def clean_name(self) -> str:
         try:

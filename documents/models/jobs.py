@@ -51,9 +51,9 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
     def orphaned_duplicates(self) -> Self:
         """Select duplicates without a file, of documents that are gone."""
         documents = self.model._meta.apps.get_model("documents", "Document").objects
-        known = documents.filter(id=models.OuterRef("duplicate_of"))
+        original = documents.filter(id=models.OuterRef("duplicate_of"))
         rows = self.filter(status="failed", error_code="DUPLICATE", file="", source_url="")
-        return rows.exclude(models.Exists(known))
+        return rows.exclude(models.Exists(original))
 
 
 class IngestJob(models.Model):

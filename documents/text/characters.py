@@ -25,7 +25,7 @@ def clean_characters(text: str) -> str:
     White space within a line is left alone: in Markdown it means something.
     """
     if not text.isascii():
-        text = _SHAPES.sub(lambda found: unicodedata.normalize("NFKC", found.group()), text)
+        text = _SHAPES.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
     text = _UNFIT.sub("", LINE_END.sub("\n", text))
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 

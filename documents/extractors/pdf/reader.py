@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from itertools import accumulate
 from typing import TypeVar
 
-from documents.extractors.cleaning import clean_label, has_text
 from documents.extractors.failures import (
     BROKEN_PDF,
     MAX_PAGES,
@@ -18,11 +17,12 @@ from documents.extractors.failures import (
     PasswordNeeded,
     Unreadable,
 )
-from documents.extractors.job import OutOfTime, PagePicture, Reporter, SilentReporter, cpu_limit
+from documents.extractors.job import OnPages, OutOfTime, PagePicture, cpu_limit
 from documents.extractors.pdf.pages import OpenReader, PdfReader, RawPage, ReaderName
 from documents.extractors.pdf.pdfium import PdfiumReader
 from documents.extractors.pdf.pypdf_reader import PypdfReader
 from documents.extractors.pdf.structure import PdfStructure, build_structure
+from documents.text.characters import clean_label, has_text
 from documents.types import ExtractedPage, Extraction, ReadBy
 
 _NAMES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "Creator": "creator"}
@@ -34,39 +34,25 @@ _DATE = re.compile(
 
 
 def parse_metadata(raw: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Return the title, and the rest under our names; dates in ISO 8601.
-
-    Empty and unusable values are left out.
-    """
+    """Return the title, and the rest under our names, dates in ISO 8601; without unusable values."""
     values = {ours: clean_label(raw.get(theirs, "")) for theirs, ours in _NAMES.items()}
     values |= {ours: parse_date(raw.get(theirs, "")) for theirs, ours in _DATES.items()}
     return clean_label(raw.get("Title", "")), {name: value for name, value in values.items() if value}
 
 
 def parse_date(raw: str) -> str:
-    """Turn "D:20240131120000+01'00'" into "2024-01-31T12:00:00+01:00".
-
-    Return "" if it is no date (ISO 32000-1, 7.9.4).
-    """
+    """Turn "D:20240131120000+01'00'" (ISO 32000-1, 7.9.4) into "2024-01-31T12:00:00+01:00"; "" if no date."""
     values = _DATE.match(raw.strip())
     if values is None:
         return ""
     part = {name: int(value) for name, value in values.groupdict(default="0").items() if name != "sign"}
     offset = timedelta(hours=part["off_hours"], minutes=part["off_minutes"])
+    day, time_of_day = (part["month"] or 1, part["day"] or 1), (part["hour"], part["minute"], part["second"])
     try:
         zone = timezone(-offset if values["sign"] == "-" else offset) if values["sign"] else UTC
-        moment = datetime(
-            part["year"],
-            part["month"] or 1,
-            part["day"] or 1,
-            part["hour"],
-            part["minute"],
-            part["second"],
-            tzinfo=zone,
-        )
+        return datetime(part["year"], *day, *time_of_day, tzinfo=zone).isoformat()
     except ValueError:
         return ""
-    return moment.isoformat()
 
 
 # Thresholds measured on 80 real files: glued text has over 1 % of words above 22 letters,
@@ -78,10 +64,7 @@ _ENOUGH = 60  # shorter pages say too little about themselves
 
 
 def score_badness(text: str) -> float:
-    """Score how bad a text is.
-
-    It is 0.0 for plain prose, 0.5 for German compounds, over 1 if words are glued or letters lost.
-    """
+    """Score a text: 0.0 for plain prose, 0.5 for German compounds, over 1 for glued words or lost letters."""
     if not text.strip():
         return 9.0
     lost = 0.0 if text.isascii() else 20 * len(_MEANINGLESS.findall(text)) / len(text)
@@ -166,7 +149,7 @@ FALLBACK_CPU_S = 15.0  # of the second reader
 MAX_MISSES = 3  # pages in a row on which the fallback read nothing either: the pages are pictures
 
 
-def read_pdf(data: bytes, *, reader: str, reporter: Reporter | None = None) -> Extraction:
+def read_pdf(data: bytes, *, reader: str, on_pages: OnPages | None = None) -> Extraction:
     """Read a PDF. reader: "pdfium", "pypdf", or "auto" for PDFium with pypdf where PDFium fails.
 
     A page that is a picture has the warning "image_only" and no text. Raises Unreadable, also where there
@@ -175,7 +158,7 @@ def read_pdf(data: bytes, *, reader: str, reporter: Reporter | None = None) -> E
     main, fallback = _choose_readers(_make_readers(data, reader))
     if main.page_count() > MAX_PAGES:
         raise Unreadable(TOO_MANY_PAGES)
-    pages, readers = _read_pages(main, fallback, reporter or SilentReporter())
+    pages, readers = _read_pages(main, fallback, on_pages)
     title, metadata = parse_metadata(main.call(lambda opened: opened.metadata()) or {})
     arranged = build_structure(pages, main.call(lambda opened: opened.outline()) or [])
     texts = arranged.texts
@@ -198,12 +181,12 @@ def draw_page(data: bytes, number: int) -> PagePicture:
 
 
 def _make_readers(data: bytes, reader: str) -> list[GuardedReader]:
-    pdfium = GuardedReader("pdfium", PdfiumReader, data, cpu_s=NO_LIMIT)
-    if reader == "pdfium":
-        return [pdfium]
     if reader == "pypdf":
         return [GuardedReader("pypdf", PypdfReader, data, cpu_s=NO_LIMIT)]
-    return [pdfium, GuardedReader("pypdf", PypdfReader, data, cpu_s=FALLBACK_CPU_S)]
+    readers = [GuardedReader("pdfium", PdfiumReader, data, cpu_s=NO_LIMIT)]
+    if reader == "auto":
+        readers.append(GuardedReader("pypdf", PypdfReader, data, cpu_s=FALLBACK_CPU_S))
+    return readers
 
 
 def _choose_readers(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, GuardedReader | None]:
@@ -217,7 +200,7 @@ def _choose_readers(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, Gu
 
 
 def _read_pages(
-    main: GuardedReader, fallback: GuardedReader | None, reporter: Reporter
+    main: GuardedReader, fallback: GuardedReader | None, on_pages: OnPages | None = None
 ) -> tuple[list[RawPage], list[ReadBy]]:
     pages: list[RawPage] = []
     readers: list[ReadBy] = []
@@ -236,7 +219,8 @@ def _read_pages(
         pages.append(page)
         readers.append(name)
         pictures += page.pictures  # these are not done before they are recognised, or given up
-        reporter.progress(page_index + 1 - pictures, main.page_count())
+        if on_pages:
+            on_pages(page_index + 1 - pictures, main.page_count())
     return pages, readers
 
 
