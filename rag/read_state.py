@@ -6,13 +6,18 @@ from collections.abc import Iterable
 from django.conf import settings
 
 from documents.library import collection_states
-from embeddings.search import dense
 from knowlex.db.pool import Row
 from knowlex.db.replica import Told
 from rag.types.question import Question
 
+# It changes as soon as searches go another way: by another model, calibration or index.
+_SEARCH_STATE = """
+    (SELECT md5(row(m.id, m.provider, m.name, m.dimensions, m.options, m.calibration, i.number, i.kind,
+        i.storage, i.rows, i.lists, i.effort, i.serves, i.exact_below)::text)
+    FROM embeddings_embeddingmodel m LEFT JOIN embeddings_vectorindex i ON i.model_id = m.id WHERE m.active)
+"""
 # Columns of a statement over documents_collection c, which has c.id besides.
-STATES = f"{collection_states.STATE} AS state, {dense.SEARCH_STATE} AS search"
+STATES = f"{collection_states.STATE} AS state, {_SEARCH_STATE} AS search"
 _OF_COLLECTIONS = f"SELECT c.id, {STATES} FROM documents_collection c WHERE c.id = ANY(%s)"  # noqa: S608
 
 

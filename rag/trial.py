@@ -12,7 +12,7 @@ from knowlex.base.errors import KnowlexError, SynthesisTimeout
 from knowlex.runtime.components import component
 from rag.citations import settle
 from rag.citations.checker import Checker
-from rag.context import context_of
+from rag.context.fitting import context_of
 from rag.deadlines import within_deadline, writing_timeout
 from rag.protocols import ClaimJudge, Synthesizer
 from rag.types.answer import Reason, Sources, Synthesis

@@ -20,7 +20,7 @@ from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexem
 from rag.protocols import Reranker
 from rag.ranking.order import BM25, bm25
 from rag.ranking.sentences import question_terms
-from rag.relevance import assess
+from rag.relevance.assessment import assess
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
 from rag_service.records import CleanRecord, to_passage

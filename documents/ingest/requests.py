@@ -15,8 +15,9 @@ from django.http import HttpRequest, QueryDict
 from documents.ingest.fetching import check_url
 from documents.ingest.idempotency import fingerprint
 from documents.ingest.jobs import NewDocument
-from documents.ingest.uploads import MEDIA_TYPE, clean_filename, receive_uploads
+from documents.ingest.uploads import MEDIA_TYPE, receive_uploads
 from documents.library.storage import StagedUpload, Staging
+from documents.text.characters import clean_filename
 from knowlex.base.errors import (
     DependencyUnavailable,
     Forbidden,

@@ -52,12 +52,6 @@ MODEL = SQL("""
     WHERE CASE WHEN %(model)s::int IS NULL THEN m.active ELSE m.id = %(model)s END
 """)
 _MODEL = MODEL.as_bytes(None)
-# A text that is another one as soon as searches go another way: by another model, calibration or index.
-SEARCH_STATE = """
-    (SELECT md5(row(m.id, m.provider, m.name, m.dimensions, m.options, m.calibration, i.number, i.kind,
-        i.storage, i.rows, i.lists, i.effort, i.serves, i.exact_below)::text)
-    FROM embeddings_embeddingmodel m LEFT JOIN embeddings_vectorindex i ON i.model_id = m.id WHERE m.active)
-"""
 _ACTIVE = "SELECT provider, name, dimensions, options FROM embeddings_embeddingmodel WHERE active"
 _IN_COLLECTIONS = SQL(" AND e.collection_id = ANY(%(collections)s)")
 _NO_FILTER = SQL("")

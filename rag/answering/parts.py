@@ -13,7 +13,7 @@ from rag.answering.pipeline import Pipeline
 from rag.context.assembly import ContextMaker
 from rag.context.tokens import Ruler
 from rag.protocols import ClaimJudge, Completing, Reranker, Retriever, Sampling, Synthesizer, can
-from rag.relevance import assess
+from rag.relevance.assessment import assess
 
 
 def build_pipeline(**retriever: Any) -> Pipeline:

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from knowlex.base.errors import SynthesisFailed
 from rag.citations.checker import CheckedReply, Checker
-from rag.context import distinct
 from rag.context.assembly import ContextMaker
-from rag.context.selection import merge_halves, together
+from rag.context.selection import distinct, merge_halves, together
 from rag.deadlines import StageTimes, search_timeout, within_deadline, writing_timeout
 from rag.protocols import (
     Accounting,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from rag.context import assemble
+from rag.context.fitting import assemble
 from rag.context.selection import by_halves, together
 from rag.context.tokens import CONTEXT_TOKENS, Ruler, room_for_blocks
 from rag.protocols import Completing, Sampling

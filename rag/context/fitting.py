@@ -6,12 +6,33 @@ from typing import NamedTuple
 from uuid import UUID
 
 from documents.text.sentences import sentence_spans
-from rag.context.selection import overlapping
-from rag.context.tokens import BLOCK_TOKENS, Ruler
+from rag.context.selection import overlapping, uncontained
+from rag.context.tokens import BLOCK_TOKENS, CONTEXT_TOKENS, Ruler
 from rag.ranking.sentences import worth
 from rag.types.context import Block, Context, Part
 from rag.types.retrieval import Passage
 from rag.types.sentences import SentenceScore
+
+_RULER = Ruler()
+
+
+def assemble(
+    passages: Iterable[Passage], budget_tokens: int = CONTEXT_TOKENS, ruler: Ruler = _RULER
+) -> Context:
+    """Make a context of as much of the passages, best first, as the budget has room for; no text twice.
+
+    What repeats another is left out, chunks that overlap or follow each other become one block, and one that
+    fits in part is cut at a sentence's end.
+    """
+    return context_from(fit_passages(uncontained(passages), budget_tokens, ruler))
+
+
+def context_of(passages: Sequence[Passage]) -> Context:
+    """Make a context in which every passage is a block of its own."""
+    blocks = (
+        Block(p.content, (Part(0, len(p.content), place, 0),), p.language) for place, p in enumerate(passages)
+    )
+    return Context(tuple(blocks), tuple(passages))
 
 
 class Stretch(NamedTuple):

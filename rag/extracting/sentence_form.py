@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from embeddings.lexical.terms import question_lexemes
-from rag.ranking.names import NOUNS_ARE_CAPITAL
-from rag.ranking.sentences import ASKING, words_of
+from rag.ranking.sentences import ASKING, NOUNS_ARE_CAPITAL, words_of
 
 # name: of somebody or of a place. term: what something is called.
 Form = Literal["time", "number", "name", "reason", "contrast", "term"]

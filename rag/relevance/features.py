@@ -7,9 +7,8 @@ from heapq import nlargest
 from typing import NamedTuple, TypeVar, cast
 
 from rag.extracting.sentence_form import asks_meaning, says_what_is
-from rag.ranking.names import misspelled
 from rag.ranking.order import scale_of, strength
-from rag.ranking.sentences import Terms, analysis_of, score_passage, terms_by_language, words_of
+from rag.ranking.sentences import Terms, analysis_of, misspelled, score_passage, terms_by_language, words_of
 from rag.types.retrieval import Passage, Retrieval
 from rag.types.sentences import Scale, Sentences, SentenceScores
 

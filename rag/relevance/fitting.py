@@ -19,7 +19,7 @@ from embeddings.protocols import Embedder, SentenceAware
 from embeddings.types import EmbeddedText, Vector
 from knowlex.base.errors import InvalidInput
 from rag.ranking.order import SCALES, scale_by
-from rag.relevance import Calibration
+from rag.relevance.assessment import Calibration
 from rag.relevance.features import LAST_OTHER, Features, describe
 from rag.rerankers.by_model import ModelReranker
 from rag.types.retrieval import Passage, Retrieval

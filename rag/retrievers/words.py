@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 
-from embeddings.lexical.english import CJK
 from embeddings.lexical.index import sparse_text
+from embeddings.lexical.languages import CJK
 from embeddings.lexical.terms import hash_position, idf, lexemes
 
 ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
