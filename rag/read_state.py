@@ -22,13 +22,15 @@ _OF_COLLECTIONS = f"SELECT c.id, {STATES} FROM documents_collection c WHERE c.id
 
 
 def digest_states(rows: Iterable[Row]) -> str:
-    """In whatever order; "" where nothing is read."""
+    """Return a digest, whatever the order; "" where nothing is read."""
     states = sorted(f"{row['id']} {row['state']} {row['search']}" for row in rows)
     return hashlib.sha256("\n".join(states).encode()).hexdigest() if states else ""
 
 
 def expected_state(question: Question) -> Told | None:
-    """What a replica must have for this question; None if there is none, or only the primary may be asked."""
+    """Return what a replica must have for this question; None if there is none, or only the primary may
+    be asked.
+    """
     if not settings.DATABASE_READ or not question.state:
         return None
     return Told(_OF_COLLECTIONS, [list(question.collection_ids)], question.state, digest_states)

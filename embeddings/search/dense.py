@@ -92,16 +92,16 @@ class SearchModel:
 
     @property
     def space(self) -> Space:
-        """Where a store outside PostgreSQL keeps its vectors."""
+        """Return where a store outside PostgreSQL keeps its vectors."""
         return space_of(self.id, self.dimensions)
 
     @property
     def setup(self) -> tuple[SQL, ...]:
-        """What is to hold for a statement with this model's `dense_statement` in it."""
+        """Return what is to hold for a statement with this model's `dense_statement` in it."""
         return self.index.setup(self.effort) if self.index else ()
 
     def filtered(self, *, narrow: bool) -> "SearchModel":
-        """For a search with a further condition. narrow: few chunks pass it.
+        """Return the model for a search with a further condition. narrow: few chunks pass it.
 
         Then looking at all of them is as fast, and index or store would miss some; else it takes more effort.
         """
@@ -214,7 +214,7 @@ def _hit(row: dict[str, Any]) -> SearchHit:
 
 
 async def _collection(name_or_id: str | None, access: Access) -> tuple[list[UUID], str]:
-    """One id and the collection's state; none only for a `default` that was deleted."""
+    """Return one id and the collection's state; no id only for a `default` that was deleted."""
     name = DEFAULT_COLLECTION if name_or_id is None else check_storable(name_or_id, "collection")
     if not name:
         raise InvalidInput("collection must not be empty.", field="collection")

@@ -116,10 +116,14 @@ async def fetch_all(
     """
     async with _turns.get().turn():
         at_turn()
+        work = _RETRY.acall(lambda: _fetch(sql, params, setup), retry_on=TRANSIENT)
         try:  # whoever is cancelled, by the limit or otherwise, is not held up by a server that hangs
-            return await finished(_fetch_with_retries(sql, params, setup), within_s=LIMIT_S)
+            return await finished(work, within_s=LIMIT_S)
         except TimeoutError:
             raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
+        except TRANSIENT as exc:
+            log.error("database unavailable", extra={"error": type(exc).__name__})
+            raise DatabaseUnavailable("The database cannot be reached.", retry_after_s=5) from exc
 
 
 async def fetch_one(sql: Query, params: Params = (), *, setup: Sequence[Query] = ()) -> Row | None:
@@ -213,14 +217,6 @@ def new_pool(database: Mapping[str, Any]) -> AsyncConnectionPool[Connection]:
         reconnect_timeout=2.0,
         num_workers=1,
     )
-
-
-async def _fetch_with_retries(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:
-    try:
-        return await _RETRY.acall(lambda: _fetch(sql, params, setup), retry_on=TRANSIENT)
-    except TRANSIENT as exc:
-        log.error("database unavailable", extra={"error": type(exc).__name__})
-        raise DatabaseUnavailable("The database cannot be reached.", retry_after_s=5) from exc
 
 
 async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row]:

@@ -100,30 +100,32 @@ class Terms:
         object.__setattr__(self, "shares", Shares(self.weights.values(), self.mass))
 
     def held(self, words: frozenset[str]) -> list[float]:
-        """The idf of each of the question's words that are in `words`."""
+        """Return the idf of each of the question's words that are in `words`."""
         return [weight for word, weight in self.weights.items() if word in words]
 
     def mass_in(self, words: frozenset[str]) -> float:
         return sum(self.held(words))
 
     def coverage(self, words: frozenset[str]) -> float:
-        """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
+        """Return share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without
+        words.
+        """
         return min(1.0, self.mass_in(words) / self.mass) if self.mass else 0.0
 
     def share_of_names(self, words: frozenset[str]) -> float:
-        """`coverage` of the names alone; 1 for a question without any."""
+        """Return the `coverage` of the names alone; 1 for a question without any."""
         if not self.names:
             return 1.0
         mass = self.mass_in(self.names)
         return min(1.0, self.mass_in(words & self.names) / mass) if mass else 1.0
 
     def share_of_subjects(self, words: frozenset[str]) -> float:
-        """Of the subject that is held least, the share of its idf mass; 1 for a question without any."""
+        """Return the share of idf mass of the subject that is held least; 1 for a question without any."""
         return min([self.mass_in(one & words) / self.mass_in(one) for one in self.subjects], default=1.0)
 
 
 def question_terms(text: str, known: Mapping[str, float], language: str = "") -> Terms:
-    """`known`: idf of the question's lexemes. One that is missing counts as a word that no chunk holds.
+    """Return the terms. known: idf of the question's lexemes; one that is missing counts as held by no chunk.
 
     language: of the documents that the terms are looked for in, which decides on the analysis. Words that
     only ask are left out, unless there is nothing else; those of its frame weigh less.
@@ -161,7 +163,7 @@ def analysis_of(content: str, language: str = "") -> Analysis:
 
 @lru_cache(maxsize=KEPT_PASSAGES)
 def sentences_around(content: str, start: int, end: int, beside: int = 0) -> str:
-    """The sentences that `content[start:end]` touches, and so many before and after them."""
+    """Return the sentences that `content[start:end]` touches, and so many before and after them."""
     spans = sentence_spans(content)
     touched = [n for n, (first, last) in enumerate(spans) if first < end and last > start]
     if not touched:
@@ -171,7 +173,7 @@ def sentences_around(content: str, start: int, end: int, beside: int = 0) -> str
 
 
 def words_of(text: str, language: str = "") -> frozenset[str]:
-    """Of a short text, such as a question or a title."""
+    """Return the lexemes of a short text, such as a question or a title."""
     return frozenset(lexemes(text, language))
 
 
@@ -183,13 +185,13 @@ def _sentence(content: str, start: int, end: int, words: Iterable[str]) -> Sente
 
 
 def score_sentences(content: str, terms: Terms, language: str = "") -> SentenceScores:
-    """Every sentence of the passage, in reading order, scored for the question."""
+    """Return every sentence of the passage, in reading order, scored for the question."""
     analysis = analysis_of(content, language)
     return _scored(analysis, terms, (None,) * len(analysis.spans))
 
 
 def score_passage(passage: Passage, terms: Terms) -> SentenceScores:
-    """The same with each sentence's cosine to the question, where the passage came with one."""
+    """Score the same with each sentence's cosine to the question, where the passage came with one."""
     if not passage.similarities:
         return score_sentences(passage.content, terms, passage.language)
     analysis = analysis_of(passage.content, passage.language)
@@ -200,7 +202,7 @@ def score_passage(passage: Passage, terms: Terms) -> SentenceScores:
 
 
 def _scored(analysis: Analysis, terms: Terms, similarities: tuple[float | None, ...]) -> SentenceScores:
-    """Without a call in Python for each sentence."""
+    """Score without a call in Python for each sentence."""
     holding, share = _holding(analysis, terms), terms.shares.__getitem__
     alone, both = map(share, holding), map(share, map(or_, holding, [0, *holding[:-1]]))
     return SentenceScores(*analysis.bounds, tuple(alone), tuple(both), similarities)
@@ -216,19 +218,21 @@ def terms_by_language(
 
 @lru_cache(maxsize=KEPT_TERMS)
 def _terms(question_text: str, known: tuple[tuple[str, float], ...], language: str) -> Terms:
-    """Once for all stages of a question."""
+    """Make the terms once for all stages of a question."""
     return question_terms(question_text, dict(known), language)
 
 
 def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
-    """The retrieval in its order, with the sentences of every passage scored."""
+    """Return the retrieval in its order, with the sentences of every passage scored."""
     terms = terms_by_language(question_text, retrieval.passages, retrieval.idf)
     scored = (p._replace(sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
     return replace(retrieval, passages=tuple(scored))
 
 
 def _holding(analysis: Analysis, terms: Terms) -> list[int]:
-    """For each sentence, the question's words that it holds, as bits in the order of `terms.weights`."""
+    """Return for each sentence the question's words that it holds, as bits in the order of
+    `terms.weights`.
+    """
     holding, bit = [0] * len(analysis.spans), 1
     places = analysis.places
     for word in terms.weights:
@@ -239,7 +243,7 @@ def _holding(analysis: Analysis, terms: Terms) -> list[int]:
 
 
 def worth(sentence: SentenceScore) -> float:
-    """What passages and sentences are ranked by, [0, 1]."""
+    """Return what passages and sentences are ranked by, [0, 1]."""
     return (sentence.coverage + sentence.coverage_with_previous) / 2
 
 
@@ -257,7 +261,7 @@ SPELLED = 6  # letters from which a name may differ in one
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def names_of(text: str, language: str) -> frozenset[str]:
-    """The lexemes of numbers and of words with a capital letter that do not begin the question."""
+    """Return the lexemes of numbers and of words with a capital letter that do not begin the question."""
     words = _WORD.findall(text[:READ_CHARS])
     found = [word for n, word in enumerate(words) if word[0].isdigit() or (n and word[0].isupper())]
     return frozenset(lexemes(" ".join(found), language))
@@ -265,7 +269,7 @@ def names_of(text: str, language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def subjects_of(text: str, language: str) -> tuple[frozenset[str], ...]:
-    """The lexemes of each name and year that a document must know if it is to answer.
+    """Return the lexemes of each name and year that a document must know if it is to answer.
 
     Narrower than `names_of`: only what documents spell as questions do. No numbers but years, no codes with
     digits, no abbreviations of two or three letters; nothing by its capital letter in a language where every
@@ -280,7 +284,9 @@ def subjects_of(text: str, language: str) -> tuple[frozenset[str], ...]:
 
 
 def misspelled(name: str, words: frozenset[str]) -> bool:
-    """Whether one of the words is the name but for a letter, not its first: one more, one less or another."""
+    """Return whether one of the words is the name but for a letter, not its first: one more, one less or
+    another.
+    """
     if len(name) < SPELLED:
         return False
     half = len(name) // 2  # the letter is in one of the halves: the other one is whole
@@ -292,7 +298,7 @@ def misspelled(name: str, words: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def _by_initial(words: frozenset[str]) -> Mapping[str, Sequence[str]]:
-    """Those that are long enough to be like a name. The same texts are asked about many names."""
+    """Group those that are long enough to be like a name. The same texts are asked about many names."""
     found: dict[str, list[str]] = defaultdict(list)
     for word in words:
         if len(word) >= SPELLED - 1:
@@ -320,7 +326,7 @@ def _runs(text: str) -> list[str]:
 
 
 def _is_headline(words: Sequence[str]) -> bool:
-    """What Is Written Like This, or LIKE THIS."""
+    """Return whether it Is Written Like This, or LIKE THIS."""
     small = any(word.istitle() and len(word) > 1 and not lexemes(word) for word in words)
     return small or (len(words) > 1 and all(word[0].isupper() or word[0].isdigit() for word in words))
 
