@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from rag.protocols import Reranker
-from rag.relevance import assess
+from rag.relevance.assessment import assess
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
 

@@ -19,7 +19,7 @@ from benchmarks.evaluation.sets import ARTICLES, Sets, holds, in_section, vector
 from embeddings.stores.chroma_client import ChromaClient
 from embeddings.types import Vector
 from rag.protocols import Reranker
-from rag.relevance import assess
+from rag.relevance.assessment import assess
 from rag.relevance.fitting import area_under_curve
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.question import Question

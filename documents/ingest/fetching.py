@@ -29,8 +29,8 @@ from documents.ingest.fetch_addresses import (
     is_public,
     parse_target,
 )
-from documents.ingest.uploads import clean_filename
 from documents.library.storage import Staging
+from documents.text.characters import clean_filename
 from knowlex.base.errors import InvalidInput, PayloadTooLarge, UnreadableDocument
 
 

@@ -25,9 +25,10 @@ from pydantic.json_schema import SkipJsonSchema
 from documents.ingest.fetching import check_url
 from documents.ingest.idempotency import REPLAYED_HEADER, Reply, fingerprint
 from documents.ingest.jobs import NewDocument
-from documents.ingest.uploads import MEDIA_TYPE, clean_filename, receive_uploads
+from documents.ingest.uploads import MEDIA_TYPE, receive_uploads
 from documents.library.collection_settings import ChunkingFields, settings_schema
 from documents.library.storage import StagedUpload, Staging
+from documents.text.characters import clean_filename
 from knowlex.base.errors import (
     DependencyUnavailable,
     Forbidden,

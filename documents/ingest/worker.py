@@ -15,10 +15,10 @@ from django.db import transaction
 
 from documents.ingest import queue, writer
 from documents.ingest.fetching import fetch
-from documents.ingest.uploads import clean_filename
 from documents.library import storage
 from documents.library.storage import Staging
 from documents.models import Document, IngestItem
+from documents.text.characters import clean_filename
 from documents.types import ALL_SOURCES, ChunkDraft, ChunkingSettings, Extraction, ReadingProgress
 from knowlex.base.errors import DatabaseUnavailable, DependencyUnavailable, Forbidden, KnowlexError, NotFound
 from knowlex.base.ids import new_id

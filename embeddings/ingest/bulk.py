@@ -16,9 +16,9 @@ from django.conf import settings
 from documents.access import FULL
 from documents.ingest.folders import ListedFile
 from documents.ingest.jobs import NewDocument, create_job
-from documents.ingest.uploads import clean_filename
 from documents.library.storage import Staging
 from documents.models import Collection
+from documents.text.characters import clean_filename
 from documents.types import ChunkingSettings
 from embeddings.ingest import documents
 from embeddings.ingest.job_reports import ItemReport, JobReport, job_report

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from documents.access import FULL
-from documents.ingest.uploads import clean_filename
 from documents.library import storage
 from documents.library.collections import create_collection, find_collection
 from documents.library.storage import StagedUpload, Staging
 from documents.models import Chunk, Collection, Document, IngestItem, Page
+from documents.text.characters import clean_filename
 from documents.text.languages import detect_language
 from embeddings.active_model import active_model, learn_dimensions
 from embeddings.external import delivery

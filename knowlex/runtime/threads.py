@@ -48,7 +48,9 @@ class RestingThreads(Executor):
             connections.close_all()
 
     def _next(self) -> tuple[Future[Any], Callable[[], Any]] | None:
-        """None after a rest; then this thread is no longer counted, and must end."""
+        """Return the next piece of work, None after a rest; then this thread is no longer counted, and
+        must end.
+        """
         with self._changed:
             if not self._jobs:
                 self._resting += 1

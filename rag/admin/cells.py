@@ -10,7 +10,7 @@ from django.utils.timezone import localtime
 
 from rag.admin.query_filters import humanize
 from rag.history.records import CLIENT_LEFT
-from rag.models.querysets import DOUBTFUL
+from rag.models.queries import DOUBTFUL
 
 EMPTY = "–"
 # Of each state of a claim: a sign that needs no colour, and its colour's class.

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from documents.models import Collection
 from rag.history.records import CLIENT_LEFT
 from rag.models import Feedback
-from rag.models.querysets import DOUBTFUL
+from rag.models.queries import DOUBTFUL
 from rag.types.answer import Reason
 
 Choices = list[tuple[str, str]]

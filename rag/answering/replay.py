@@ -24,7 +24,7 @@ from rag.types.retrieval import Passage
 Ask: TypeAlias = Callable[[Question, Caller], Awaitable[AskResult]]
 SAME_WITHIN = 1e-6
 
-# As rag.models.querysets.QueryQuerySet.allowed_to has it.
+# As rag.models.queries.QueryQuerySet.allowed_to has it.
 _PAST = """
     SELECT q.original_query, q.rewritten_query, q.collection_ids, q.filters, q.settings, q.answered, q.error,
         r.answer, r.verification, coalesce(r.quotes_gone, false) AS quotes_gone,

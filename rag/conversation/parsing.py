@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from documents.text.stop_words import stop_words
 from embeddings.lexical.languages import detect_question_languages
-from rag.ranking.names import NOUNS_ARE_CAPITAL
+from rag.ranking.sentences import NOUNS_ARE_CAPITAL
 from rag.word_data import read_lines
 
 MOST_OF_FRAGMENT = 5  # content words of a follow-up that is no sentence

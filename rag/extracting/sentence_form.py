@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from embeddings.lexical.terms import question_lexemes
-from rag.ranking.names import NOUNS_ARE_CAPITAL
-from rag.ranking.sentences import ASKING, words_of
+from rag.ranking.sentences import ASKING, NOUNS_ARE_CAPITAL, words_of
 from rag.word_data import read_patterns
 
 # name: of somebody or of a place. term: what something is called.

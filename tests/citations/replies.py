@@ -5,7 +5,7 @@ from typing import Any
 
 from rag.citations.checker import CheckedReply, Checker
 from rag.citations.judge import judge_claim
-from rag.context import context_of
+from rag.context.fitting import context_of
 from rag.types.answer import Source, Sources, Synthesis
 from rag.types.claims import Claim, Judgement
 from rag.types.context import Block, Context
