@@ -45,7 +45,7 @@ FULL = Access("admin", None)  # commands, the admin, and the API where no key is
 
 def access_of(request: Any) -> Access:
     """Return the access that the middleware gave the request. Raises Unauthorized where it did not run."""
-    found = getattr(getattr(request, "_request", request), "access", None)
-    if not isinstance(found, Access):
+    access = getattr(getattr(request, "_request", request), "access", None)
+    if not isinstance(access, Access):
         raise Unauthorized("Invalid or expired API key")
-    return found
+    return access

@@ -93,15 +93,12 @@ def split_into_batches(document_ids: Sequence[UUID]) -> list[list[UUID]]:
 
 
 def lock_documents(document_ids: Sequence[UUID], *, access: Access) -> list[UUID]:
-    """Lock the documents that exist and that the caller may use until the transaction ends.
-
-    Return their ids.
-    """
+    """Lock the documents that exist and that the caller may use; return their ids, in order."""
     scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed}
-    found = {row[0] for row in execute(_LOCK_DOCUMENTS, scope)}
-    found |= {row[0] for row in execute(_LOCK_ITEMS, scope)}
-    found |= {row[0] for row in execute(_LOCK_DOCUMENTS, scope)}
-    return sorted(found)
+    locked: set[UUID] = set()
+    for statement in (_LOCK_DOCUMENTS, _LOCK_ITEMS, _LOCK_DOCUMENTS):
+        locked.update(row[0] for row in execute(statement, scope))
+    return sorted(locked)
 
 
 def list_ids(collection_id: UUID) -> list[UUID]:

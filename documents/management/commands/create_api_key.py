@@ -46,8 +46,8 @@ class Command(BaseCommand):
             key, text = api_keys.create_key(
                 name=options["name"],
                 scope=options["scope"],
-                collections=None if named is None else _collections(named),
-                expires_at=_end(options["expires"]),
+                collections=None if named is None else _find_collections(named),
+                expires_at=_parse_expiry(options["expires"]),
             )
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc
@@ -55,22 +55,22 @@ class Command(BaseCommand):
         self.stderr.write(f"Key {key.prefix} for {key.name}, scope {key.scope}. It is shown this once.")
 
 
-def _collections(names: list[str]) -> list[Collection]:
-    """Each once. Raises CommandError naming the one that does not exist."""
+def _find_collections(names: list[str]) -> list[Collection]:
+    """Find each collection, once. Raises CommandError naming the one that does not exist."""
     from documents.library.collections import find_collection
 
-    found = {}
+    collections = {}
     for name in names:
         try:
             collection = find_collection(name, access=FULL)
         except NotFound as exc:
             raise CommandError(f"There is no collection {name!r}.") from exc
-        found[collection.id] = collection
-    return list(found.values())
+        collections[collection.id] = collection
+    return list(collections.values())
 
 
-def _end(text: str | None) -> datetime | None:
-    """When the key ends: so many days from now, or with the end of a day. Raises CommandError."""
+def _parse_expiry(text: str | None) -> datetime | None:
+    """Return when the key ends: so many days from now, or with the end of a day. Raises CommandError."""
     from django.utils import timezone
 
     if text is None:
