@@ -23,6 +23,7 @@ from rag.api.v1 import (
     query,
     question_sets,
     search,
+    spelling,
 )
 
 _COLLECTION = "v1/collections/<str:collection_id>"
@@ -51,6 +52,7 @@ urlpatterns = [
     path("v1/ingest/<str:job_id>/retry", methods(POST=ingest.retry)),
     path("v1/query", methods(POST=query.create)),
     path("v1/search", methods(POST=search.create)),
+    path("v1/spelling", methods(GET=spelling.show)),
     path("v1/documents", methods(GET=documents.index)),
     path(_DOCUMENT, methods(GET=documents.show, PUT=documents.replace, DELETE=documents.remove)),
     path(f"{_DOCUMENT}/retry", methods(POST=documents.retry)),

@@ -206,6 +206,8 @@ MEMORY = [
         {"query_id": "<query>", "comment": "x" * 2001},
     ),
     wrong_method("GET", "/v1/feedback"),
+    Ask("a word that is one letter off", "GET", "/v1/spelling?q=Where+was+the+boot+steerd%3F"),
+    *bad_parameters("/v1/spelling", "q=", "q=a&collection=nowhere"),
     Ask("conversations", "GET", "/v1/conversations?q=keys+happen&limit=1", without_body=True),
     *bad_parameters("/v1/conversations", "limit=0", "cursor=x"),
     Ask("a conversation", "GET", "/v1/conversations/talk"),

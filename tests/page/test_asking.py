@@ -148,6 +148,15 @@ def test_without_an_answer_the_page_says_why_and_what_came_nearest(library: Stac
     expect(page.locator(".viewer")).to_contain_text("harbour.pdf")
 
 
+def test_a_mistyped_name_is_offered_as_it_may_have_been_meant(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    ask(page, "What hapened to the fery?")
+
+    page.get_by_role("button", name="What hapened to the ferry?").click()
+
+    expect(page.locator("article.turn").nth(1).locator("h2")).to_have_text("What hapened to the ferry?")
+
+
 def test_a_filter_that_hides_the_answer_can_be_dropped(library: Stack, open_page: OpenPage):
     page = open_page(library, "/?until=2001-01-01")
     ask(page, QUESTION)

@@ -1,7 +1,7 @@
 /** The view of a conversation: questions, answers as they are written, their sources, and what helps where there is none. */
 
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
-import { call } from "./api.js";
+import { call, query } from "./api.js";
 import { AnswerText, Verification, placeOf } from "./answer.js";
 import { conversationOf, useConversation } from "./conversation.js";
 import { addressWith, navigate } from "./routing.js";
@@ -53,7 +53,7 @@ export function AskView({ parameters, collections, onOpen, say, onAsked }) {
       ${conversation.error && html`<p class="problem" role="alert">${conversation.error.message}</p>`}
       ${conversation.turns.map(
         (turn, index) => html`<${Turn} key=${turn.key} turn=${turn} conversation=${conversation} onOpen=${onOpen}
-          retry=${index === conversation.turns.length - 1 ? () => ask(turn.question, { again: true }) : null} say=${say} />`,
+          retry=${index === conversation.turns.length - 1 ? () => ask(turn.question, { again: true }) : null} ask=${ask} say=${say} />`,
       )}
     </div>
     <${Composer} conversation=${conversation} ask=${ask} scope=${scope} collections=${collections} parameters=${parameters} />
@@ -139,7 +139,7 @@ function ScopePicker({ scope, collections, parameters }) {
   </div>`;
 }
 
-function Turn({ turn, conversation, onOpen, retry, say }) {
+function Turn({ turn, conversation, onOpen, retry, ask, say }) {
   const { body, state } = turn;
   const open = (citation) => onOpen(citation, body?.citations || [citation]);
   return html`<article class=${`turn ${state}`}>
@@ -150,7 +150,7 @@ function Turn({ turn, conversation, onOpen, retry, say }) {
     ${state === "failed"
       ? html`<p class="problem" role="alert">${failureText(turn.error)}</p>`
       : body && !body.answered
-        ? html`<${NotEnough} body=${body} scope=${turn.scope} onOpen=${open} />`
+        ? html`<${NotEnough} turn=${turn} onOpen=${open} ask=${ask} />`
         : html`<${AnswerText} text=${turn.text} body=${body} onOpen=${open} />`}
     ${state === "stopped" && html`<p class="hint">${t("Stopped. What stands here was not checked.")}</p>`}
     ${turn.replaced && html`<details class="hint"><summary>${t("The check put this answer in the place of another.")}</summary><p dir="auto">${turn.replaced}</p></details>`}
@@ -195,10 +195,12 @@ const REASONS = {
 };
 
 /** Why there is no answer, what came nearest, and what helps. */
-function NotEnough({ body, scope, onOpen }) {
+function NotEnough({ turn: { body, scope, question }, onOpen, ask }) {
+  const suggestion = useSuggestion(body, question, scope);
   const filtered = Object.keys(scope.filters).length > 0;
   return html`<div class="not-enough">
     <p><b>${t("Your documents do not say enough to answer this.")}</b> ${(REASONS[body.reason] || (() => ""))()}</p>
+    ${suggestion && html`<p>${t("Did you mean:")} <button type="button" dir="auto" onClick=${() => ask(suggestion)}>${suggestion}</button></p>`}
     ${body.reason === "embeddings_pending" && html`<${Pending} />`}
     ${body.reason === "no_documents" && html`<p><a href="/documents" data-inside>${t("Bring documents in")}</a></p>`}
     ${filtered && html`<p><button type="button" onClick=${() => navigate(addressWith({ document: "", name: "", since: "", until: "", tag: "" }))}>${t("Drop the filters")}</button></p>`}
@@ -208,6 +210,17 @@ function NotEnough({ body, scope, onOpen }) {
         <b>${placeOf(source)}</b><span dir="auto">${source.content_snippet}</span>
         <small>${t("{share} likely to help", { share: percent(source.relevance) })}</small></button></li>`)}</ul>`}
   </div>`;
+}
+
+/** The question with its words put right, where the documents have others that are one letter away. */
+function useSuggestion(body, question, scope) {
+  const [suggestion, setSuggestion] = useState(null);
+  useEffect(() => {
+    if (body.reason !== "below_threshold" && body.reason !== "model_declined") return;
+    const collection = scope.collections.length === 1 ? scope.collections[0] : "";
+    call(`/v1/spelling${query({ q: question, collection })}`).then((found) => setSuggestion(found.suggestion), () => {});
+  }, [body]);
+  return suggestion;
 }
 
 /** How far the embedding of the documents is; asked again until it is done. */

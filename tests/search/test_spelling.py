@@ -1,0 +1,49 @@
+"""GET /v1/spelling: words that no document has, as they may have been meant."""
+
+import httpx
+import pytest
+
+from tests.support.api import assert_problem, embed, ingest
+from tests.support.stack import Stack
+
+TEXT = (
+    b"# Harbour\n\nThe lighthouse keeper of Norderney counted 253 steps. The ferry to Juist left at noon.\n"
+)
+
+
+@pytest.fixture
+def harbour(server: Stack) -> httpx.Client:
+    ingest(server.client, TEXT, "harbour.md")
+    embed(server.client)
+    return server.client
+
+
+def suggestion(client: httpx.Client, question: str, **parameters: str) -> str | None:
+    reply = client.get("/v1/spelling", params={"q": question, **parameters})
+    assert reply.status_code == 200, reply.text
+    return reply.json()["suggestion"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("Who is the keeper of Nordernay?", "Who is the keeper of Norderney?"),  # another letter
+        ("Who is the keeper of Nordrney?", "Who is the keeper of Norderney?"),  # one missing
+        ("Who is the keeper of Nordernney?", "Who is the keeper of Norderney?"),  # one too many
+        ("Who is the keeper of Nrodernye?", None),  # two errors in one word
+        ("Who is the keeper of Nordenrey?", "Who is the keeper of Norderney?"),  # two changed places
+        ("Which fery left for Jiust?", "Which ferry left for Juist?"),
+        ("Who is the keeper of Norderney?", None),
+        ("xx yy?", None),
+    ],
+)
+def test_one_wrong_letter_is_put_right(harbour: httpx.Client, typed: str, meant: str | None):
+    assert suggestion(harbour, typed) == meant
+
+
+def test_words_of_collections_that_are_not_asked_are_not_suggested(harbour: httpx.Client):
+    harbour.post("/v1/collections", json={"name": "empty"})
+
+    assert suggestion(harbour, "Where is Nordernay?", collection="empty") is None
+    assert_problem(harbour.get("/v1/spelling", params={"q": "a", "collection": "none"}), 404, "NOT_FOUND")
+    assert_problem(harbour.get("/v1/spelling", params={"q": " "}), 400, "VALIDATION_ERROR")
