@@ -181,7 +181,10 @@ _LAST_WITHOUT_RANK = Case(
 
 
 def with_document_status(rows: Any) -> Any:
-    """Add `status` and `document_name`: what became of the chunk and its document."""
+    """Add `status`, `document_name` and `checksum`: what became of the chunk and its document.
+
+    checksum: None once the version that was quoted is no longer there.
+    """
     chunk = Chunk.objects.filter(id=OuterRef("chunk_id"))
     document = Document.objects.filter(id=OuterRef("document_id"))
     return rows.annotate(
@@ -191,6 +194,7 @@ def with_document_status(rows: Any) -> Any:
             default=Value("current"),
         ),
         document_name=Subquery(document.values("original_filename")),
+        checksum=Case(When(Exists(chunk), then=Subquery(document.values("checksum")))),
     )
 
 

@@ -116,6 +116,10 @@ class PastCitation(OutputShape):
     quoted_text: str | None
     start_char: Count
     end_char: Count
+    checksum: Annotated[
+        str | None,
+        Field(description="SHA-256 of the version that was quoted; null where it is no longer there."),
+    ]
     answer_start: Count
     answer_end: Count
     support: SupportOf
