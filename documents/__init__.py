@@ -2,7 +2,8 @@
 
 Layers, from above `urls`, `views`, `serializers` the Knowlex API of documents `admin`, `management` the
 admin, and commands about API keys `services` ingesting, reading and deleting documents for that API
-`authentication` the middleware that gives each request its access `ingest` the ways in `uploads`, `requests`,
+`authentication` the middleware that gives each request its access `accounts` accounts, their roles and
+sessions, and logging in `ingest` the ways in `uploads`, `requests`,
 `request_documents`, `fetching`, `fetch_addresses`, `folders` files come `jobs`, `queue`, `worker` jobs and
 new versions, which document is next, and reading it `writer` the steps from a file to a stored document
 `idempotency`, `single_flight` repeated requests, and equal uploads at once `library` what is stored:

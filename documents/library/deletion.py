@@ -18,13 +18,13 @@ COST_AT_ONCE, COST_OF_DOCUMENT = 2000, 10  # in chunks: about 0.1 s of PostgreSQ
 
 # Whoever stores a document locks its item last, so a second look at the documents follows the items' lock.
 _LOCK_DOCUMENTS = """
-    SELECT d.id FROM documents_document d
+    SELECT d.id, d.collection_id FROM documents_document d
     WHERE d.id = ANY(%(ids)s) AND d.replaces_id IS NULL
       AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
     ORDER BY d.id FOR UPDATE
 """
 _LOCK_ITEMS = """
-    SELECT i.id FROM documents_ingestitem i
+    SELECT i.id, i.collection_id FROM documents_ingestitem i
     WHERE i.id = ANY(%(ids)s) AND i.replaces_id IS NULL AND i.deleted_at IS NULL AND i.status <> 'completed'
       AND (%(allowed)s::uuid[] IS NULL OR i.collection_id = ANY(%(allowed)s))
     ORDER BY i.id FOR UPDATE
@@ -89,13 +89,15 @@ def split_into_batches(document_ids: Sequence[UUID]) -> list[list[UUID]]:
 def lock_documents(document_ids: Sequence[UUID], *, access: Access) -> list[UUID]:
     """Lock the documents that exist and that the caller may use until the transaction ends.
 
-    Return their ids.
+    Return their ids. Raises Forbidden for one that the caller may only read.
     """
     scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed}
-    found = {row[0] for row in execute(_LOCK_DOCUMENTS, scope)}
-    found |= {row[0] for row in execute(_LOCK_ITEMS, scope)}
-    found |= {row[0] for row in execute(_LOCK_DOCUMENTS, scope)}
-    return sorted(found)
+    collection_of = dict(execute(_LOCK_DOCUMENTS, scope))
+    collection_of |= dict(execute(_LOCK_ITEMS, scope))
+    collection_of |= dict(execute(_LOCK_DOCUMENTS, scope))
+    for collection_id in set(collection_of.values()):
+        access.require("write", collection_id)
+    return sorted(collection_of)
 
 
 def list_ids(collection_id: UUID) -> list[UUID]:

@@ -21,7 +21,9 @@ class FeedbackInput:
 
 
 def identify_caller(access: Access, address: str) -> str:
-    """Under which name feedback is kept: the API key's id, or a salted hash of the address."""
+    """Under which name feedback is kept: the account's or API key's id, or a salted hash of the address."""
+    if access.user_id is not None:
+        return f"account:{access.user_id}"
     if access.key_id is not None:
         return f"key:{access.key_id}"
     return f"address:{salted_hmac('knowlex.feedback', address, algorithm='sha256').hexdigest()}"

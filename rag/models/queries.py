@@ -15,7 +15,8 @@ from rag.types.question import Question
 class Query(models.Model):
     """One question as it was asked. What belongs to it goes with it, by the database.
 
-    key_id: of the API key that asked, null without one. face: through which route it came. rewritten_query:
+    key_id: of the API key that asked, null without one. user_id: of the account that asked, itself or by a
+    key of its own; only that account sees the question. face: through which route it came. rewritten_query:
     what was searched for in its place, "" if nothing else. collection_ids: all that were read. filters and
     settings: as in a request to /v1/query, so that it can be asked again. reason: why nothing was answered,
     "" if it was. error: code of what failed, or CLIENT_LEFT, "" if nothing; there is no response then.
@@ -25,6 +26,7 @@ class Query(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     key_id = models.UUIDField(null=True)
+    user_id = models.IntegerField(null=True)
     face = models.CharField(max_length=16)
     conversation_id = models.CharField(max_length=255, blank=True, default="")
     original_query = models.TextField()
@@ -57,6 +59,11 @@ class Query(models.Model):
                 fields=["conversation_id", "key_id", "created_at"],
                 condition=~Q(conversation_id=""),
                 name="queries_by_conversation",
+            ),
+            models.Index(
+                fields=["user_id", "created_at"],
+                condition=Q(user_id__isnull=False),
+                name="queries_by_account",
             ),
         ]
 
@@ -229,7 +236,7 @@ class Citation(models.Model):
 class Feedback(models.Model):
     """What one caller says of one answer, until they say something else.
 
-    caller: `key:` and the key's id, or `address:` and a salted hash of the client's address.
+    caller: `account:` or `key:` with the id, or `address:` and a salted hash of the client's address.
     """
 
     class Rating(models.TextChoices):

@@ -44,11 +44,24 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
 
 class QueryQuerySet(models.QuerySet["Query"]):
     def allowed_to(self, access: Access) -> Self:
-        """A key that is bound to collections sees the queries that read none but these, and its own."""
+        """Select the queries that the caller may see.
+
+        An account, and a key that belongs to it, sees its own. Another key sees those of no account, with
+        scope admin all; one that is bound to collections those that read none but these, and its own.
+        rag.answering.replay has the same in SQL.
+        """
+        if access.user_id is not None:
+            rows = self.filter(user_id=access.user_id)
+        elif access.may("admin"):
+            rows = self
+        else:
+            rows = self.filter(user_id=None)
         if access.allowed is None:
-            return self
+            return rows
         own = models.Q(collection_ids=[], key_id=access.key_id)
-        return self.filter(
+        if access.user_id is not None:
+            own = models.Q(collection_ids=[])
+        return rows.filter(
             own | models.Q(collection_ids__contained_by=access.allowed, collection_ids__len__gt=0)
         )
 
