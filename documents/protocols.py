@@ -61,8 +61,8 @@ class PageViewer(Protocol):
 class TokenCounter(Protocol):
     """Role TOKENIZER: the embedding model's own tokens, offline."""
 
-    def spans(self, text: str) -> Sequence[tuple[int, int]]:
-        """Return (start, end) offsets of every token of `text`, in order, without special tokens."""
+    def starts(self, text: str) -> Sequence[int]:
+        """Return where each token of `text` begins, in order, without special tokens."""
         ...
 
 

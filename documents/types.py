@@ -106,8 +106,8 @@ class PageLayout:
     """Where each letter of a page stands, as the page is shown: rotated and cropped.
 
     width, height: in points. letters: one character for each letter of the page's text, in reading order,
-    line ends and generated spaces too. boxes: four 32-bit floats a letter, 0 to 1 from the top left; all 0 for
-    a letter without extent.
+    line ends and generated spaces too. boxes: four 32-bit floats a letter, 0 to 1 from the top left; all 0
+    for a letter without extent.
     """
 
     number: int

@@ -15,7 +15,7 @@ from django.db import connection
 
 from documents.ingest.idempotency import forget_expired
 from documents.ingest.jobs import forget_finished_jobs
-from documents.library import collection_states, storage
+from documents.library import collection_states, page_cache, storage
 from documents.library.storage import sweep_orphan_files
 from embeddings import indexing, services, tasks
 from embeddings.external import configuration
@@ -131,6 +131,7 @@ def _do_chores() -> None:
     chores = (
         forget_finished_jobs,
         sweep_orphan_files,
+        page_cache.sweep,
         forget_expired,
         services.forget_old_runs,
         indexing.maintain_indexes,

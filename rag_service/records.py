@@ -213,7 +213,7 @@ def _split(name: str, text: str, counter: WordPieceCounter) -> Iterator[tuple[st
     extraction = _extract(name, text)
     if extraction is None:
         return
-    is_short = len(extraction.text) <= MAX_CHUNK_CHARS and len(counter.spans(extraction.text)) <= MAX_TOKENS
+    is_short = len(extraction.text) <= MAX_CHUNK_CHARS and len(counter.starts(extraction.text)) <= MAX_TOKENS
     if is_short and not extraction.headings:
         yield extraction.text, {}
         return

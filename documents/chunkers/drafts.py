@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from documents.chunkers.pieces import SourceText, TokenIndex, token_starts
+from documents.chunkers.pieces import SourceText, TokenIndex
 from documents.protocols import TokenCounter
 from documents.text.headings import HeadingContext, HeadingIndex
 from documents.text.sentences import strip_span
@@ -12,14 +12,14 @@ from documents.types import ChunkDraft, ChunkType, Extraction
 
 
 class ChunkSpan(Protocol):
-    """The span of a chunk, `text[start:end]`, under the headings of `place`."""
+    """The span of a chunk, `text[start:end]`, under the headings of `context`."""
 
     @property
     def start(self) -> int: ...
     @property
     def end(self) -> int: ...
     @property
-    def place(self) -> HeadingContext: ...
+    def context(self) -> HeadingContext: ...
 
 
 class MeasuredText:
@@ -33,7 +33,7 @@ class MeasuredText:
         self._block_starts = [block.start_char for block in extraction.blocks]
         self.source = SourceText(
             text=text,
-            tokens=TokenIndex(token_starts(self._tokenizer.spans(text))),
+            tokens=TokenIndex(tokenizer.starts(text)),
             contents=HeadingIndex(extraction.headings),
             pages=self._page_starts,
             blocks=extraction.blocks,
@@ -57,43 +57,34 @@ class MeasuredText:
                 token_count=tokens,
                 page_number=self.page_of(start),
                 last_page=self.page_of(end - 1),
-                chapter=place.chapter,
-                section=place.section,
-                headers=place.headers,
+                chapter=context.chapter,
+                section=context.section,
+                headers=context.headers,
                 chunk_type=self._type_of(start, end),
             )
-            for index, (start, end, tokens, place) in enumerate(fitting)
+            for index, (start, end, tokens, context) in enumerate(fitting)
         ]
 
     def _cut_to_limit(self, span: ChunkSpan, most: int) -> Iterator[tuple[int, int, int, HeadingContext]]:
         """Cut a span again if it has more tokens than were counted, as a part of a word may."""
         start, end = span.start, span.end
         while (tokens := self._token_count(start, end)) > most:
-            inside = self._tokenizer.spans(self.source.text[start:end])
-            stop = start + inside[most][0]
+            stop = start + self._tokenizer.starts(self.source.text[start:end])[most]
             first, last = strip_span(self.source.text, start, stop)
-            yield first, last, most, span.place
+            yield first, last, most, span.context
             start, end = strip_span(self.source.text, stop, end)
-        yield start, end, tokens, span.place
+        yield start, end, tokens, span.context
 
     def _token_count(self, start: int, end: int) -> int:
-        """Count by the one pass, except where a cut goes through a run of characters.
-
-        A part has other tokens.
-        """
-        edges = (edge for edge in (start, end) if 0 < edge < len(self.source.text))
-        if any(
-            not self.source.text[edge - 1].isspace() and not self.source.text[edge].isspace()
-            for edge in edges
-        ):
-            return len(self._tokenizer.spans(self.source.text[start:end]))
+        """Count by the one pass; anew where a cut goes through a word, whose parts have other tokens."""
+        text = self.source.text
+        for edge in (start, end):
+            if 0 < edge < len(text) and not text[edge - 1].isspace() and not text[edge].isspace():
+                return len(self._tokenizer.starts(text[start:end]))
         return self.source.tokens.count(start, end)
 
     def _type_of(self, start: int, end: int) -> ChunkType:
-        """Return the kind of most of the text's tokens, headings apart.
-
-        "paragraph" where none has over half.
-        """
+        """Return the kind of most of the text's tokens, headings apart; "paragraph" if none has over half."""
         counts: dict[ChunkType, int] = {}
         blocks = self.source.blocks
         index = max(0, bisect_right(self._block_starts, start) - 1)
@@ -108,7 +99,7 @@ class MeasuredText:
     def _heading_tokens(self, start: int, end: int) -> int:
         """Count the tokens of lines that begin with a heading."""
         text, tokens = self.source.text, 0
-        for place in self.source.contents.between(start - 1, end):
-            stop = text.find("\n", place.start_char, end)
-            tokens += self.source.tokens.count(place.start_char, end if stop < 0 else stop)
+        for heading in self.source.contents.between(start - 1, end):
+            stop = text.find("\n", heading.start_char, end)
+            tokens += self.source.tokens.count(heading.start_char, end if stop < 0 else stop)
         return tokens

@@ -6,7 +6,16 @@ from itertools import pairwise
 
 from documents.chunkers.drafts import MeasuredText
 from documents.chunkers.packing import Group, Packer
-from documents.chunkers.pieces import PROSE, Piece, Sizes, SourceText, compute_sizes, is_heading_only
+from documents.chunkers.pieces import (
+    LEAST_SHARE,
+    PROSE,
+    Piece,
+    Sizes,
+    SourceText,
+    compute_sizes,
+    find_last_space,
+    is_heading_only,
+)
 from documents.protocols import TokenCounter
 from documents.text.headings import HeadingContext
 from documents.text.sentences import strip_span
@@ -20,9 +29,8 @@ def iter_stretches(source: SourceText, sizes: Sizes) -> Iterator[Piece]:
     """
     text, edges = source.text, _find_edges(source, sizes)
     headed = set(source.contents.starts)
-    places = [*sorted(edges), len(text)]
     pending: HeadingContext | None = None
-    for start, end in pairwise(places):
+    for start, end in pairwise([*sorted(edges), len(text)]):
         if start in headed:
             pending = source.contents.at(start)
         first, last = strip_span(text, start, end)
@@ -43,10 +51,7 @@ def _find_edges(source: SourceText, sizes: Sizes) -> dict[int, int]:
             edges.update(dict.fromkeys(source.edges_within(block), index))
             edges[block.start_char] = index
             edges.setdefault(block.end_char, PROSE)
-    return {place: block for place, block in edges.items() if place < len(source.text)}
-
-
-_LEAST = 0.75  # of a window: how much of it a cut at white space must leave
+    return {edge: block for edge, block in edges.items() if edge < len(source.text)}
 
 
 class FixedChunker:
@@ -60,7 +65,7 @@ class FixedChunker:
         self._tokenizer = tokenizer
 
     def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
-        """No chunk only where the text is blank. Raises ValueError for sizes that cannot be met."""
+        """Split a text; return [] only where it is blank. Raises ValueError for sizes that cannot be met."""
         sizes = compute_sizes(settings)
         text = MeasuredText(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
         whole = _WholeParts(text.source.contents, replace(sizes, tiny=0), text.page_of)
@@ -84,7 +89,7 @@ class _WholeParts(Packer):
 class _TokenWindow:
     start: int
     end: int
-    place: HeadingContext
+    context: HeadingContext
 
 
 class _WindowCutter:
@@ -101,19 +106,16 @@ class _WindowCutter:
             stop = self._stop(start, done)
             first, last = strip_span(self._text, start, stop)
             if last > done:
-                yield _TokenWindow(first, last, self._place(first))
+                yield _TokenWindow(first, last, self._context_at(first))
             start, done = self._next_start(start, stop), stop
 
-    def _place(self, start: int) -> HeadingContext:
-        """Return the headings of a window.
-
-        The first may begin with a chapter's heading, but is of the section below.
-        """
-        return self._part.place if start == self._part.start else self._source.contents.at(start)
+    def _context_at(self, start: int) -> HeadingContext:
+        """Return a window's headings; the first may begin with a chapter's, but is of the section below."""
+        return self._part.context if start == self._part.start else self._source.contents.at(start)
 
     def _stop(self, start: int, done: int) -> int:
         """Return the end of the window that begins at `start`, behind `done`, where the one before ended."""
-        limit = self._tokens.place_after(start, self._sizes.target)
+        limit = self._tokens.nth_start_after(start, self._sizes.target)
         stop = min(self._part.end, start + self._sizes.most_chars, limit or self._part.end)
         if stop == self._part.end:
             return stop
@@ -122,11 +124,11 @@ class _WindowCutter:
         block = self._source.block_at(stop)
         if block and done < block.start_char < stop and self._fits(block):
             return block.start_char
-        return _find_space(self._text, max(done, start + int((stop - start) * _LEAST)), stop)
+        return find_last_space(self._text, max(done, start + int((stop - start) * LEAST_SHARE)), stop)
 
     def _next_start(self, start: int, stop: int) -> int:
         """Return `overlap` tokens before the end, moved on to the beginning of a word (a line)."""
-        again = self._tokens.place_before(stop, self._sizes.overlap)
+        again = self._tokens.nth_start_before(stop, self._sizes.overlap)
         again = max(again, stop - self._sizes.most_chars // 4)
         if again <= start:
             return stop
@@ -136,16 +138,9 @@ class _WindowCutter:
         block = self._source.block_at(again)
         if block and block.start_char < again and self._fits(block):
             return min(block.end_char, stop)
-        words = (place for place in range(again, stop) if self._text[place - 1].isspace())
-        return next(words, again)
+        word_starts = (start for start in range(again, stop) if self._text[start - 1].isspace())
+        return next(word_starts, again)
 
     def _fits(self, block: Block) -> bool:
         tokens = self._tokens.count(block.start_char, block.end_char)
         return tokens <= self._sizes.target and block.end_char - block.start_char <= self._sizes.most_chars
-
-
-def _find_space(text: str, earliest: int, stop: int) -> int:
-    for position in range(stop, earliest, -1):
-        if text[position - 1].isspace():
-            return position
-    return stop

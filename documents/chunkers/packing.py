@@ -14,7 +14,7 @@ from documents.types import ChunkDraft, ChunkingSettings, Extraction
 class Group:
     """Pieces in order; the first of them, `repeated` tokens in all, also end the group before."""
 
-    place: HeadingContext
+    context: HeadingContext
     pieces: list[Piece] = field(default_factory=list)
     tokens: int = 0
     repeated: int = 0
@@ -57,9 +57,9 @@ class Packer:
 
     def _begin(self, piece: Piece, repeated: list[Piece]) -> None:
         self._merge_tiny()
-        place = piece.opens or self._contents.at(piece.start)
-        size = sum(again.tokens for again in repeated)
-        self._groups.append(Group(place, repeated, tokens=size, repeated=size))
+        context = piece.opens or self._contents.at(piece.start)
+        size = sum(piece.tokens for piece in repeated)
+        self._groups.append(Group(context, repeated, tokens=size, repeated=size))
 
     def _opens(self, current: Group, piece: Piece) -> bool:
         """Tell if something begins that is not mixed with what stands before it."""
@@ -79,9 +79,9 @@ class Packer:
         if piece.opens is None:
             return False
         if current.is_heading and not self.overflows(current, piece):
-            current.place = piece.opens  # a heading right above another goes with its part
+            current.context = piece.opens  # a heading right above another goes with its part
             return False
-        return _label(piece.opens) != _label(current.place) or current.tokens >= self.sizes.target // 2
+        return _label(piece.opens) != _label(current.context) or current.tokens >= self.sizes.target // 2
 
     def _opens_page(self, current: Group, piece: Piece) -> bool:
         """Tell if a page begins: a chunk is cited by the page it starts on.
@@ -124,15 +124,15 @@ class Packer:
             return
         fresh = last.tokens - last.repeated
         fits = before.tokens + fresh <= self.sizes.most and last.end - before.start <= self.sizes.most_chars
-        if fresh < self.sizes.tiny and fits and _label(before.place) == _label(last.place):
+        if fresh < self.sizes.tiny and fits and _label(before.context) == _label(last.context):
             for piece in last.pieces:
                 if piece.start >= before.end:
                     before.add(piece)
             self._groups.pop()
 
 
-def _label(place: HeadingContext) -> tuple[str, str]:
-    return place.chapter, place.section
+def _label(context: HeadingContext) -> tuple[str, str]:
+    return context.chapter, context.section
 
 
 def split_into_sentences(

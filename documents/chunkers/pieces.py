@@ -1,13 +1,11 @@
 """The pieces that chunks are packed from: sentences, and lines of code and tables, with their sizes."""
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from documents.text.headings import HeadingContext, HeadingIndex
 from documents.text.sentences import sentence_spans, strip_span
-from documents.text.tokens import TokenSpans
 from documents.types import Block, ChunkingSettings
 from knowlex.web.fields import MAX_QUESTION_CHARS
 
@@ -44,7 +42,7 @@ def compute_sizes(settings: ChunkingSettings, *, overlapping: bool = True) -> Si
 
 
 PROSE = -1
-_LAST_QUARTER = 0.75
+LEAST_SHARE = 0.75  # of a full chunk or piece that a cut at white space must leave
 _NUMBER_CHARS = 8
 _SMALL = 12  # characters
 
@@ -76,20 +74,17 @@ class TokenIndex:
     def count(self, start: int, end: int) -> int:
         return bisect_left(self._starts, end) - bisect_left(self._starts, start)
 
-    def place_after(self, start: int, tokens: int) -> int | None:
+    def nth_start_after(self, start: int, tokens: int) -> int | None:
         """Return where the token begins that follows the next `tokens`; None if there are not as many."""
         index = bisect_left(self._starts, start) + tokens
         return self._starts[index] if index < len(self._starts) else None
 
-    def place_before(self, end: int, tokens: int) -> int:
+    def nth_start_before(self, end: int, tokens: int) -> int:
         """Return where the last `tokens` before `end` begin; 0 if there are not as many."""
         index = bisect_left(self._starts, end) - tokens
-        return self._starts[index] if 0 <= index < len(self._starts) else (0 if index < 0 else end)
-
-
-def token_starts(spans: Sequence[tuple[int, int]]) -> Sequence[int]:
-    """Return the starts of all tokens, without a copy where the tokenizer keeps them in an array."""
-    return spans.starts if isinstance(spans, TokenSpans) else array("I", (start for start, _ in spans))
+        if index < 0:
+            return 0
+        return self._starts[index] if index < len(self._starts) else end
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +104,10 @@ class SourceText:
 
     def edges_within(self, block: Block) -> list[int]:
         """Return where pages and headings begin in the block."""
-        return [
-            place
-            for places in (self.pages, self.contents.starts)
-            for place in places[bisect_left(places, block.start_char) : bisect_left(places, block.end_char)]
-        ]
+        edges: list[int] = []
+        for starts in (self.pages, self.contents.starts):
+            edges += starts[bisect_left(starts, block.start_char) : bisect_left(starts, block.end_char)]
+        return edges
 
     def stands_apart(self, block: Block, sizes: Sizes) -> bool:
         """Tell if a block is never mixed with the prose around it: code always, a list only if it is long.
@@ -126,48 +120,48 @@ class SourceText:
         return self.tokens.count(block.start_char, block.end_char) >= enough
 
 
-def cut_pieces(material: SourceText, sizes: Sizes) -> Iterator[Piece]:
+def cut_pieces(source: SourceText, sizes: Sizes) -> Iterator[Piece]:
     """Yield pieces in order, without overlap and outer white space, each within both limits."""
-    cutter = _Cutter(material, sizes)
+    cutter = _Cutter(source, sizes)
     position = 0
-    for index, block in enumerate(material.blocks):
+    for index, block in enumerate(source.blocks):
         yield from cutter.prose(position, block.start_char)
         yield from cutter.block(index)
         position = block.end_char
-    yield from cutter.prose(position, len(material.text))
+    yield from cutter.prose(position, len(source.text))
 
 
 class _Cutter:
-    def __init__(self, material: SourceText, sizes: Sizes) -> None:
-        self._material, self._sizes = material, sizes
+    def __init__(self, source: SourceText, sizes: Sizes) -> None:
+        self._source, self._sizes = source, sizes
         self._pending: HeadingContext | None = None
         self._previous_end = -1
 
     def prose(self, start: int, end: int) -> Iterator[Piece]:
         if start < end:
-            spans = sentence_spans(self._material.text[start:end])
+            spans = sentence_spans(self._source.text[start:end])
             shifted = ((start + first, start + last) for first, last in spans)
-            yield from self._cut(_join_short_spans(shifted, self._material.pages), PROSE)
+            yield from self._cut(_join_short_spans(shifted, self._source.pages), PROSE)
 
     def block(self, index: int) -> Iterator[Piece]:
         """Yield a block whole where it fits, else line by line, a list item by item."""
-        block = self._material.blocks[index]
+        block = self._source.blocks[index]
         start, end = block.start_char, block.end_char
-        tokens = self._material.tokens.count(start, end)
-        apart = self._material.stands_apart(block, self._sizes)
+        tokens = self._source.tokens.count(start, end)
+        apart = self._source.stands_apart(block, self._sizes)
         if tokens <= self._sizes.target and end - start <= self._sizes.most_chars:
-            spans: Iterable[tuple[int, int]] = [strip_span(self._material.text, start, end)]
+            spans: Iterable[tuple[int, int]] = [strip_span(self._source.text, start, end)]
         elif block.kind == "list":
-            sentences = sentence_spans(self._material.text[start:end])
+            sentences = sentence_spans(self._source.text[start:end])
             spans = ((start + first, start + last) for first, last in sentences)
         else:
-            spans = _iter_lines(self._material.text, start, end)
+            spans = _iter_lines(self._source.text, start, end)
         yield from self._cut(spans, index if apart else PROSE)
 
     def _cut(self, spans: Iterable[tuple[int, int]], block: int) -> Iterator[Piece]:
-        text, tokens, sizes = self._material.text, self._material.tokens, self._sizes
-        for start, end, place in self._at_headings(spans):
-            self._pending = opens = place or self._pending
+        text, tokens, sizes = self._source.text, self._source.tokens, self._sizes
+        for start, end, heading in self._at_headings(spans):
+            self._pending = opens = heading or self._pending
             continues = False
             for first, last in _cut_within_limits(text, start, end, tokens, sizes.target, sizes.most_chars):
                 is_heading = opens is not None and is_heading_only(text[first:last], opens.title)
@@ -179,14 +173,14 @@ class _Cutter:
         self, spans: Iterable[tuple[int, int]]
     ) -> Iterator[tuple[int, int, HeadingContext | None]]:
         """Cut spans where a heading begins in one; yield each with the last heading since the one before."""
-        starts, between = self._material.contents.starts, self._material.contents.between
+        starts, between = self._source.contents.starts, self._source.contents.between
         following = bisect_right(starts, self._previous_end)
         for start, end in spans:
             if following == len(starts) or starts[following] >= end:  # no heading near: by far the most
                 yield start, end, None
             else:
                 inside, before = between(start, end), between(self._previous_end, start + 1)
-                edges = [start, *(place.start_char for place in inside), end]
+                edges = [start, *(heading.start_char for heading in inside), end]
                 opens = [before[-1] if before else None, *inside]
                 yield from zip(edges, edges[1:], opens, strict=False)
                 following = bisect_right(starts, end - 1)
@@ -194,18 +188,11 @@ class _Cutter:
 
 
 def _join_short_spans(spans: Iterable[tuple[int, int]], pages: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Join sentences of a few letters each, unless a page begins between.
-
-    Half a million of them cost time.
-    """
+    """Join sentences of a few letters each, unless a page begins between; half a million would cost time."""
     start = end = 0
     for first, last in spans:
-        if (
-            last - first < _SMALL
-            and end - start < _SMALL
-            and start < end
-            and not _page_begins_between(pages, start, first)
-        ):
+        both_short = last - first < _SMALL and 0 < end - start < _SMALL
+        if both_short and bisect_right(pages, start) == bisect_right(pages, first):
             end = last
             continue
         if start < end:
@@ -213,11 +200,6 @@ def _join_short_spans(spans: Iterable[tuple[int, int]], pages: Sequence[int]) ->
         start, end = first, last
     if start < end:
         yield start, end
-
-
-def _page_begins_between(pages: Sequence[int], start: int, end: int) -> bool:
-    """Tell if a page begins at start < place <= end."""
-    return bisect_right(pages, start) < bisect_right(pages, end)
 
 
 def _iter_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -238,18 +220,17 @@ def _cut_within_limits(
     text: str, start: int, end: int, tokens: TokenIndex, max_tokens: int, max_chars: int
 ) -> Iterator[tuple[int, int]]:
     while start < end:
-        stop = min(end, start + max_chars, tokens.place_after(start, max_tokens) or end)
+        stop = min(end, start + max_chars, tokens.nth_start_after(start, max_tokens) or end)
         if stop < end:
-            stop = _find_space(text, start, stop)
+            stop = find_last_space(text, start + int((stop - start) * LEAST_SHARE), stop)
         first, last = strip_span(text, start, stop)
         if first < last:
             yield first, last
         start = stop
 
 
-def _find_space(text: str, start: int, stop: int) -> int:
-    """Return the last white space before `stop`, if it leaves three quarters; else `stop` itself."""
-    earliest = start + int((stop - start) * _LAST_QUARTER)
+def find_last_space(text: str, earliest: int, stop: int) -> int:
+    """Return the end of the last white space from `earliest` to `stop`; `stop` itself if there is none."""
     for position in range(stop, earliest, -1):
         if text[position - 1].isspace():
             return position

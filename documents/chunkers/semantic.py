@@ -34,7 +34,7 @@ class SemanticChunker:
         self._tokenizer, self._embedder = tokenizer, embedder
 
     def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
-        """No chunk only where the text is blank. Raises ValueError (settings), EmbedderError."""
+        """Split a text; return [] only where it is blank. Raises ValueError (settings), EmbedderError."""
         sizes = compute_sizes(settings, overlapping=False)
         _check_settings(settings)
         text = MeasuredText(extraction, self._tokenizer or component("TOKENIZER", TokenCounter))
@@ -60,18 +60,18 @@ class _TopicBreaks:
         self, pieces: Sequence[Piece], text: str, embedder: SentenceEmbedder, threshold: float
     ) -> None:
         comparable = [part for part in pieces if part.tokens >= MIN_TOKENS and not part.continues]
-        self._before = {two.start: (one, two) for one, two in pairwise(comparable)}
+        self._before = {second.start: (first, second) for first, second in pairwise(comparable)}
         self._text, self._embedder, self._threshold = text, embedder, threshold
-        self._known: dict[int, bool] = {}
+        self._compared: dict[int, bool] = {}
         self._guesses: list[int] = []
 
     def is_break(self, start: int) -> bool:
-        """Tell if a break is at `start`, as far as known."""
+        """Tell if a break is at `start`; it is a guess until the two sentences are compared."""
         if start not in self._before:
             return False
-        if start not in self._known:
+        if start not in self._compared:
             self._guesses.append(start)
-        return self._known.get(start, True)
+        return self._compared.get(start, True)
 
     def check_guesses(self, *, everywhere: bool) -> bool:
         """Compare what was guessed since the last call; False if any guess was wrong.
@@ -80,18 +80,18 @@ class _TopicBreaks:
         """
         guessed, self._guesses = self._guesses, []
         self._compare(guessed)
-        right = all(self._known[start] for start in guessed)
+        right = all(self._compared[start] for start in guessed)
         if everywhere and not right:
-            self._compare([start for start in self._before if start not in self._known])
+            self._compare([start for start in self._before if start not in self._compared])
         return right
 
-    def _compare(self, places: Sequence[int]) -> None:
-        for first in range(0, len(places), BATCH):
-            some = places[first : first + BATCH]
-            pairs = [self._text[piece.start : piece.end] for start in some for piece in self._before[start]]
+    def _compare(self, starts: Sequence[int]) -> None:
+        for first in range(0, len(starts), BATCH):
+            batch = starts[first : first + BATCH]
+            pairs = [self._text[piece.start : piece.end] for start in batch for piece in self._before[start]]
             vectors = iter(self._embedder.embed(pairs))
-            for start, one, two in zip(some, vectors, vectors, strict=True):
-                self._known[start] = float(np.vdot(one, two)) < self._threshold
+            for start, left, right in zip(batch, vectors, vectors, strict=True):
+                self._compared[start] = float(np.vdot(left, right)) < self._threshold
 
 
 class _SemanticPacker(Packer):

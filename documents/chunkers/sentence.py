@@ -1,12 +1,9 @@
 """The chunker that packs whole sentences to a target size."""
 
 from documents.chunkers.packing import split_into_sentences
-from documents.chunkers.pieces import MAX_CHARS, MAX_TOKENS
 from documents.protocols import TokenCounter
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
 from knowlex.runtime.components import component
-
-__all__ = ["MAX_CHARS", "MAX_TOKENS", "SentenceChunker"]
 
 
 class SentenceChunker:
@@ -20,7 +17,6 @@ class SentenceChunker:
         self._tokenizer = tokenizer
 
     def split(self, extraction: Extraction, settings: ChunkingSettings) -> list[ChunkDraft]:
-        """No chunk only where the text is blank. Raises ValueError for sizes that cannot be met."""
-        return split_into_sentences(
-            extraction, settings, self._tokenizer or component("TOKENIZER", TokenCounter)
-        )
+        """Split a text; return [] only where it is blank. Raises ValueError for sizes that cannot be met."""
+        tokenizer = self._tokenizer or component("TOKENIZER", TokenCounter)
+        return split_into_sentences(extraction, settings, tokenizer)

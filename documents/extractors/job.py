@@ -1,18 +1,18 @@
-"""A job of the sandbox: which file is read, how its reader reports progress, and what reading may cost."""
+"""A job of the sandbox: which file is read, and what reading may cost."""
 
+import json
 import signal
-import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import FrameType
-from typing import Literal, Protocol
+from typing import Literal
 
-from documents.types import UPLOAD_SOURCES, PageLayout, PagePicture, Source
+from documents.types import UPLOAD_SOURCES, Source
 
 NameKind = Literal["markdown", "html", "text", "other"]
-NAME_KINDS: tuple[NameKind, ...] = ("markdown", "html", "text", "other")
+OnPages = Callable[[int, int], object]  # pages done, pages in all
 
 _ENDINGS: dict[str, NameKind] = {
     **dict.fromkeys(("md", "markdown", "mdown", "mkd"), "markdown"),
@@ -46,9 +46,7 @@ _CPU_FLOOR_S = 5
 _BYTES_PER_CPU_S = 100_000  # PDFium reads a megabyte of an ordinary PDF in about a second
 
 READERS = ("auto", "pdfium", "pypdf")
-_SOURCES: tuple[Source, ...] = ("PDF", "MARKDOWN", "HTML", "DOCX", "TEXT")
-_PACKED = struct.Struct("!4BIH")
-JOB_BYTES = _PACKED.size
+JOB_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +69,13 @@ class Job:
     layout: bool = False
 
     def to_bytes(self) -> bytes:
-        source_bits = sum(1 << place for place, source in enumerate(_SOURCES) if source in self.sources)
-        flags = self.brief + 2 * self.patient + 4 * self.layout
-        reader, name_kind = READERS.index(self.pdf_reader), NAME_KINDS.index(self.name_kind)
-        return _PACKED.pack(reader, name_kind, source_bits, flags, self.page, self.width)
+        fields = asdict(self) | {"sources": sorted(self.sources)}
+        return json.dumps(fields).encode().ljust(JOB_BYTES)
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "Job":
-        reader, name_kind, source_bits, flags, page, width = _PACKED.unpack(packed)
-        sources = frozenset(source for place, source in enumerate(_SOURCES) if source_bits & 1 << place)
-        brief, patient, layout = (bool(flags & bit) for bit in (1, 2, 4))
-        return cls(READERS[reader], NAME_KINDS[name_kind], sources, brief, patient, page, width, layout)
+        fields = json.loads(packed)
+        return cls(**fields | {"sources": frozenset(fields["sources"])})
 
     @property
     def is_view(self) -> bool:
@@ -95,43 +89,10 @@ class Job:
         return PATIENT_WALL_S if self.patient and not self.brief else WALL_S
 
     def cpu_s(self, size_bytes: int) -> int:
-        """Return the CPU budget of a file.
-
-        A bomb is small, and must not hold an extractor for a whole minute.
-        """
+        """Return a file's budget of CPU: a bomb is small, and must not hold a process for a whole minute."""
         if self.is_view:
             return VIEW_CPU_S
         return min(MAX_CPU_S, _CPU_FLOOR_S + size_bytes // _BYTES_PER_CPU_S)
-
-
-class Reporter(Protocol):
-    """The channel on which a reader in the jail reports its work."""
-
-    def progress(self, pages_done: int, pages_total: int) -> None:
-        """Report pages read.
-
-        It may be called for every page: what follows the last report too soon is dropped.
-        """
-        ...
-
-    def picture(self, picture: PagePicture) -> None:
-        """Send a picture and wait until the parent has read it."""
-        ...
-
-    def layout(self, layout: PageLayout) -> None: ...
-
-
-class SilentReporter:
-    """A Reporter that drops everything."""
-
-    def progress(self, pages_done: int, pages_total: int) -> None:
-        pass
-
-    def picture(self, picture: PagePicture) -> None:
-        pass
-
-    def layout(self, layout: PageLayout) -> None:
-        pass
 
 
 class OutOfTime(BaseException):

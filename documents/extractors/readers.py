@@ -4,10 +4,11 @@ import re
 import zipfile
 from collections.abc import Set as AbstractSet
 from io import BytesIO
+from typing import NoReturn
 
 from documents.extractors.decoding import decode, has_byte_order_mark, looks_binary
 from documents.extractors.failures import NOT_A_DOCUMENT, PasswordNeeded, Unreadable
-from documents.extractors.job import Job, NameKind, Reporter, SilentReporter, opens_as_pdf
+from documents.extractors.job import Job, NameKind, OnPages, opens_as_pdf
 from documents.types import UPLOAD_SOURCES, Extraction, Source
 
 _HEAD = 64 * 1024
@@ -61,16 +62,14 @@ def detect_source(data: bytes, name_kind: NameKind, sources: AbstractSet[Source]
     if opens_as_pdf(data):
         return _require_source("PDF", sources)
     if data.startswith(_ZIP):
-        return (
-            _require_source("DOCX", sources)
-            if _is_docx(data, sources)
-            else _refuse(_describe_zip(data), sources)
-        )
+        entries = _list_entries(data)
+        if "word/document.xml" in entries:
+            return _require_source("DOCX", sources)
+        _refuse(_describe_zip(entries), sources)
     if data.startswith(_OLE):
-        return _refuse_ole(data, sources)
+        _refuse_ole(data, sources)
     if not has_byte_order_mark(data) and looks_binary(data):
-        found = next((what for magic, what in _BINARY.items() if data.startswith(magic)), "binary data")
-        return _refuse(found, sources)
+        _refuse(_describe_binary(data), sources)
     return _detect_text_source(data, name_kind, sources)
 
 
@@ -79,27 +78,34 @@ def _detect_text_source(data: bytes, name_kind: NameKind, sources: AbstractSet[S
     opening = decode(head) if has_byte_order_mark(head) else head.decode("latin-1")
     if _PAGE.match(opening) or (name_kind == "html" and _TAG.search(opening)):
         return _require_source("HTML", sources)
-    for magic, what in _TEXTUAL.items():
+    for magic, description in _TEXTUAL.items():
         if opening.lstrip().startswith(magic):
-            return _refuse(what, sources)
+            _refuse(description, sources)
     if name_kind == "markdown" and "MARKDOWN" in sources:
         return "MARKDOWN"
     return _require_source("TEXT", sources)
 
 
 def _require_source(source: Source, sources: AbstractSet[Source]) -> Source:
-    if source in sources:
-        return source
-    article = "a plain text" if source == "TEXT" else f"a {_NAMES[source]} file"
-    return _refuse(article if source != "HTML" else "an HTML page", sources)
+    if source not in sources:
+        descriptions = {"TEXT": "a plain text", "HTML": "an HTML page"}
+        _refuse(descriptions.get(source, f"a {_NAMES[source]} file"), sources)
+    return source
 
 
-def _refuse(what: str, sources: AbstractSet[Source]) -> Source:
+def _refuse(description: str, sources: AbstractSet[Source]) -> NoReturn:
     if sources == UPLOAD_SOURCES:
         raise Unreadable(NOT_A_DOCUMENT)
     names = [name for source, name in _NAMES.items() if source in sources]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    raise Unreadable(f"The file seems to be {what}; what can be read is {listed}.")
+    raise Unreadable(f"The file seems to be {description}; what can be read is {listed}.")
+
+
+def _refuse_ole(data: bytes, sources: AbstractSet[Source]) -> NoReturn:
+    """Refuse Office files from before 2007, and newer ones under a password."""
+    if "EncryptedPackage".encode("utf-16-le") in data and "DOCX" in sources:
+        raise PasswordNeeded
+    _refuse("an Office file of the old kind (DOC, XLS, PPT)", sources)
 
 
 def _list_entries(data: bytes) -> list[str]:
@@ -110,49 +116,36 @@ def _list_entries(data: bytes) -> list[str]:
         return []
 
 
-def _is_docx(data: bytes, sources: AbstractSet[Source]) -> bool:
-    names = _list_entries(data)
-    if not names:
-        _refuse("a damaged DOCX or ZIP file", sources)
-    return "word/document.xml" in names
-
-
-def _describe_zip(data: bytes) -> str:
-    names = _list_entries(data)
-    for start, what in _IN_ZIP.items():
-        if any(name.startswith(start) for name in names):
-            return what
+def _describe_zip(entries: list[str]) -> str:
+    if not entries:
+        return "a damaged DOCX or ZIP file"
+    for start, description in _IN_ZIP.items():
+        if any(name.startswith(start) for name in entries):
+            return description
     return "a ZIP archive"
 
 
-def _refuse_ole(data: bytes, sources: AbstractSet[Source]) -> Source:
-    """Refuse Office files from before 2007, and newer ones under a password."""
-    if "EncryptedPackage".encode("utf-16-le") in data and "DOCX" in sources:
-        raise PasswordNeeded
-    return _refuse("an Office file of the old kind (DOC, XLS, PPT)", sources)
+def _describe_binary(data: bytes) -> str:
+    for magic, description in _BINARY.items():
+        if data.startswith(magic):
+            return description
+    return "binary data"
 
 
 # Each reader is imported when a file needs it: a fork server that reads nothing but PDFs stays small and
 # starts at once. In the jail nothing can be imported: fork_server.py does it before.
 
 
-def read_document(data: bytes, job: Job, reporter: Reporter | None = None) -> Extraction:
+def read_document(data: bytes, job: Job, on_pages: OnPages | None = None) -> Extraction:
     """Read a file of any type. Raises Unreadable, also for a type that is not among the job's sources."""
-    reporter = reporter or SilentReporter()
     source = detect_source(data, job.name_kind, job.sources)
     if source == "PDF":
-        from documents.extractors.pdf.reader import draw_page, read_pdf
-        from documents.extractors.pdf.view import draw_view, read_layout
+        from documents.extractors.pdf.reader import read_pdf
 
-        if job.layout:
-            reporter.layout(read_layout(data, job.page))
-        elif job.page:
-            reporter.picture(draw_view(data, job.page, job.width) if job.width else draw_page(data, job.page))
-        if job.page:
-            return Extraction("PDF", "", ())
-        return read_pdf(data, reader=job.pdf_reader, reporter=reporter)
+        return read_pdf(data, reader=job.pdf_reader, on_pages=on_pages)
     extraction = _read_text_format(data, job, source)
-    reporter.progress(1, 1)
+    if on_pages:
+        on_pages(1, 1)
     return extraction
 
 

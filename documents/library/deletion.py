@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import transaction
 
 from documents.access import Access
-from documents.library import storage
+from documents.library import page_cache, storage
 from knowlex.db.threads import execute
 
 COST_AT_ONCE, COST_OF_DOCUMENT = 2000, 10  # in chunks: about 0.1 s of PostgreSQL's time
@@ -29,7 +29,9 @@ _LOCK_ITEMS = """
       AND (%(allowed)s::uuid[] IS NULL OR i.collection_id = ANY(%(allowed)s))
     ORDER BY i.id FOR UPDATE
 """
-_VERSIONS = "SELECT id, file FROM documents_document WHERE id = ANY(%(ids)s) OR replaces_id = ANY(%(ids)s)"
+_VERSIONS = (
+    "SELECT id, file, checksum FROM documents_document WHERE id = ANY(%(ids)s) OR replaces_id = ANY(%(ids)s)"
+)
 _COUNT = """
     SELECT (SELECT count(*) FROM documents_page WHERE document_id = ANY(%(versions)s)),
         (SELECT count(*) FROM documents_chunk WHERE document_id = ANY(%(versions)s))
@@ -63,12 +65,16 @@ _DELETE = "DELETE FROM documents_document WHERE id = ANY(%(ids)s)"
 
 @dataclass(frozen=True, slots=True)
 class DeletedCounts:
-    """Counts of a deletion. documents: those that existed. stored: how many of them were stored."""
+    """Counts of a deletion. documents: those that existed. stored: how many of them were stored.
+
+    views: pictures and layouts of pages that somebody had looked at.
+    """
 
     documents: tuple[UUID, ...] = ()
     stored: int = 0
     pages: int = 0
     chunks: int = 0
+    views: int = 0
 
 
 def split_into_batches(document_ids: Sequence[UUID]) -> list[list[UUID]]:
@@ -111,12 +117,15 @@ def list_version_ids(document_ids: Sequence[UUID]) -> list[UUID]:
 
 
 def delete_locked(document_ids: Sequence[UUID]) -> DeletedCounts:
-    """Delete locked documents; their files are removed after the commit."""
+    """Delete locked documents; their files, and pictures of their pages, are removed after the commit."""
     ids = {"ids": list(document_ids)}
     rows = execute(_VERSIONS, ids)
     pages, chunks = execute(_COUNT, {"versions": [row[0] for row in rows]})[0]
-    files = [file for _, file in rows] + [file for (file,) in execute(_END_ITEMS, ids) if file]
+    files = [file for _, file, _ in rows] + [file for (file,) in execute(_END_ITEMS, ids) if file]
     execute(_DELETE, ids)
+    unused = page_cache.find_unused(checksum for _, _, checksum in rows) if rows else set()
+    views = page_cache.count_files(unused)
     transaction.on_commit(lambda: storage.remove_files(files))
+    transaction.on_commit(lambda: page_cache.remove(unused))
     stored = len({row[0] for row in rows} & set(document_ids))
-    return DeletedCounts(tuple(document_ids), stored, pages, chunks)
+    return DeletedCounts(tuple(document_ids), stored, pages, chunks, views)

@@ -30,7 +30,7 @@ class HeadingIndex:
 
     def __init__(self, headings: Sequence[Heading]) -> None:
         self._contexts = _build_contexts(headings)
-        self.starts = [place.start_char for place in self._contexts]
+        self.starts = [context.start_char for context in self._contexts]
 
     def at(self, position: int) -> HeadingContext:
         index = bisect_right(self.starts, position) - 1

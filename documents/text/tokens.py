@@ -2,8 +2,7 @@
 
 import re
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import overload
+from collections.abc import Sequence
 
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -22,7 +21,7 @@ _PUNCTUATION, _IDEOGRAPHS = r"!-/:-@\[-`{-~", "\u3400-\u4dbf\u4e00-\u9fff"
 # No token reaches over a space, a line's end, one of ASCII's signs or a Chinese character.
 _RUN = re.compile(rf"([{_PUNCTUATION}]+|[{_IDEOGRAPHS}]+)|[^ \n{_PUNCTUATION}{_IDEOGRAPHS}]+")
 _LONGEST_WORD = 100  # letters; a longer one is unknown to the model, one token
-_LONGEST_KEPT, _WORDS_KEPT = 40, 30_000  # some 9 MB
+_LONGEST_CACHED, _WORDS_CACHED = 40, 30_000  # some 9 MB
 
 
 def load_tokenizer() -> Tokenizer:
@@ -39,28 +38,6 @@ def load_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-class TokenSpans(Sequence[tuple[int, int]]):
-    """A sequence of (start, end) in eight bytes each; five million tuples would take 600 MB."""
-
-    def __init__(self) -> None:
-        self.starts, self.ends = array("I"), array("I")
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    @overload
-    def __getitem__(self, index: int) -> tuple[int, int]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[tuple[int, int]]: ...
-    def __getitem__(self, index: int | slice) -> tuple[int, int] | list[tuple[int, int]]:
-        if isinstance(index, slice):
-            return list(zip(self.starts[index], self.ends[index], strict=True))
-        return self.starts[index], self.ends[index]
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        return zip(self.starts, self.ends, strict=True)
-
-
 class WordPieceCounter:
     """TokenCounter for all-MiniLM-L6-v2 and every other model on bert-base-uncased.
 
@@ -70,36 +47,35 @@ class WordPieceCounter:
 
     def __init__(self) -> None:
         self._tokenizer = load_tokenizer()
-        self._known: dict[str, tuple[Offsets, Ids]] = {}
+        self._cache: dict[str, tuple[Offsets, Ids]] = {}
         self._unknown = self._tokenizer.token_to_id("[UNK]") or 0
         self.special: tuple[int, int] = self._id("[CLS]"), self._id("[SEP]")  # stand around every text
 
-    def spans(self, text: str) -> TokenSpans:
-        """Return the offsets of every token; a run of over 100 letters is one token, as for the model."""
-        result, known = TokenSpans(), self._known
-        add_start, add_end = result.starts.append, result.ends.append
+    def starts(self, text: str) -> Sequence[int]:
+        """Return where every token begins; a run of over 100 letters is one token, as for the model.
+
+        Four bytes each: a text of 20 MB has five million tokens.
+        """
+        result, cache = array("I"), self._cache
         for run in _RUN.finditer(text):
             start, end = run.span()
             if run.lastindex:  # each character is a token
-                result.starts.extend(range(start, end))
-                result.ends.extend(range(start + 1, end + 1))
+                result.extend(range(start, end))
                 continue
             word = run.group()
-            for first, last in (known.get(word) or self._tokenize(word))[0]:
-                add_start(start + first)
-                add_end(start + last)
+            for first, _ in (cache.get(word) or self._tokenize(word))[0]:
+                result.append(start + first)
         return result
 
     def ids(self, text: str, most: int) -> list[int]:
         """Return the ids of the first `most` tokens, without special ones."""
         result: list[int] = []
-        known = self._known
         for run in _RUN.finditer(text):
             word = run.group()
             if run.lastindex:
                 result.extend(map(self._id, word))
             else:
-                result.extend((known.get(word) or self._tokenize(word))[1])
+                result.extend((self._cache.get(word) or self._tokenize(word))[1])
             if len(result) >= most:
                 break
         return result[:most]
@@ -107,13 +83,12 @@ class WordPieceCounter:
     def ends(self, text: str, most: int) -> list[int]:
         """Return where each of the first `most` tokens ends in the text, in the order of `ids`."""
         result: list[int] = []
-        known = self._known
         for run in _RUN.finditer(text):
             start, end = run.span()
             if run.lastindex:
                 result.extend(range(start + 1, end + 1))
             else:
-                offsets = (known.get(run.group()) or self._tokenize(run.group()))[0]
+                offsets = (self._cache.get(run.group()) or self._tokenize(run.group()))[0]
                 result.extend([start + last for _, last in offsets])
             if len(result) >= most:
                 break
@@ -126,7 +101,7 @@ class WordPieceCounter:
     def _tokenize(self, word: str) -> tuple[Offsets, Ids]:
         if len(word) > _LONGEST_WORD and word.isascii() and word.isalnum():
             return ((0, len(word)),), (self._unknown,)
-        if len(word) > _LONGEST_KEPT:
+        if len(word) > _LONGEST_CACHED:
             return self._tokenize_long(word)
         plain = self._tokenizer.token_to_id(word.lower()) if word.isascii() else None
         if plain is not None:
@@ -134,9 +109,9 @@ class WordPieceCounter:
         else:
             encoding = self._tokenizer.encode(word, add_special_tokens=False)
             tokens = tuple(encoding.offsets), tuple(encoding.ids)
-        if len(self._known) >= _WORDS_KEPT:
-            self._known.clear()
-        self._known[word] = tokens
+        if len(self._cache) >= _WORDS_CACHED:
+            self._cache.clear()
+        self._cache[word] = tokens
         return tokens
 
     def _tokenize_long(self, run: str) -> tuple[Offsets, Ids]:

@@ -20,6 +20,7 @@ Method = Literal["exact", "aligned", "none"]
 _IGNORED = frozenset("-|\u00ad\u2010\ufffe\ufffd\x02\x00")
 MAX_FOLDED = 40_000  # letters of a page that are compared where the two texts differ
 MIN_SHARE = 0.9  # of a quote's letters that must be found, or nothing is marked
+_DIRECTION_KNOWN = 4  # letters, whose box tells which way a line runs
 _SAME_LINE = 0.5  # of the lower height that two letters of a line overlap
 _SAME_COLUMN = 0.95  # of the width, of a line that runs up or down the page
 _WORD_GAP = 3.0  # heights between letters that one rectangle spans
@@ -73,7 +74,7 @@ class PageAlignment:
             found = self._box(letter)
             if found is None:
                 continue
-            if box is not None and line and _is_same_line(box, found):
+            if box is not None and line and _is_same_line(box, found, len(line)):
                 line.append(letter)
                 box = _union(box, found)
                 continue
@@ -128,16 +129,31 @@ def _match(folded: str, shown: str) -> list[int]:
     return places
 
 
-def _is_same_line(box: Box, letter: Box) -> bool:
-    height = min(box[3] - box[1], letter[3] - letter[1])
-    overlap = min(box[3], letter[3]) - max(box[1], letter[1])
-    if overlap >= _SAME_LINE * height:
-        gap = max(letter[0] - box[2], box[0] - letter[2])
-        return gap <= _WORD_GAP * height
-    # Letters of a line that runs up or down the page stand above each other, all as wide as the line is high.
-    width = max(box[2] - box[0], letter[2] - letter[0])
-    beside = min(box[2], letter[2]) - max(box[0], letter[0])
-    return beside >= _SAME_COLUMN * width and max(letter[1] - box[3], box[1] - letter[3]) <= 0.5 * width
+def _is_same_line(line: Box, letter: Box, letters: int) -> bool:
+    """Tell if the next letter goes on with the line, which runs across, or up or down the page.
+
+    The letters of a line that runs across overlap in height. Those of one that runs up or down stand above
+    each other, and all are as wide as the line is high. A few letters may still be either.
+    """
+    across, upright = _goes_on_across(line, letter), _goes_on_upright(line, letter)
+    if letters < _DIRECTION_KNOWN:
+        return across or upright
+    return upright if line[3] - line[1] > line[2] - line[0] else across
+
+
+def _goes_on_across(line: Box, letter: Box) -> bool:
+    height = min(line[3] - line[1], letter[3] - letter[1])
+    overlap = min(line[3], letter[3]) - max(line[1], letter[1])
+    gap = max(letter[0] - line[2], line[0] - letter[2])
+    return overlap >= _SAME_LINE * height and gap <= _WORD_GAP * height
+
+
+def _goes_on_upright(line: Box, letter: Box) -> bool:
+    width = max(line[2] - line[0], letter[2] - letter[0])
+    overlap = min(line[2], letter[2]) - max(line[0], letter[0])
+    gap = max(letter[1] - line[3], line[1] - letter[3])
+    is_turned = letter[3] - letter[1] < letter[2] - letter[0] or line[3] - line[1] > 2 * (line[2] - line[0])
+    return is_turned and overlap >= _SAME_COLUMN * width and gap <= 0.5 * width
 
 
 def _union(one: Box, other: Box) -> Box:

@@ -10,12 +10,12 @@ from django.core.files.storage import default_storage
 from PIL import Image
 
 from documents.access import Access
+from documents.library import page_cache
 from documents.library.listing import get_document_text
 from documents.models import Document
 from documents.models import Page as DocumentPage
 from documents.protocols import PageViewer
 from documents.types import Box, PageLayout, PagePicture
-from documents.viewing import page_cache
 from documents.viewing.alignment import Method, PageAlignment, TextLine, normalized
 from knowlex.base.errors import InvalidInput, NotAPdf, NotFound, Replaced, UnreadableDocument
 from knowlex.db.threads import with_retries
@@ -199,7 +199,7 @@ def _require_pdf(document: Document) -> Document:
 
 
 def _path(document: Document) -> Path:
-    return Path(default_storage.path(document.file.name))
+    return Path(default_storage.path(str(document.file.name)))
 
 
 def _mark(document: Document, page: DocumentPage, start: int, end: int) -> MarkedPage:

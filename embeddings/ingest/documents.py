@@ -52,13 +52,17 @@ _DELETE_VECTORS = """
 
 @dataclass(frozen=True, slots=True)
 class DeletionReceipt:
-    """What was deleted. stored: of the documents, without those that waited, were read or had failed."""
+    """What was deleted. stored: of the documents, without those that waited, were read or had failed.
+
+    views: pictures and layouts of pages that somebody had looked at.
+    """
 
     documents: int = 0
     stored: int = 0
     pages: int = 0
     chunks: int = 0
     vectors: int = 0
+    views: int = 0
     document_ids: tuple[UUID, ...] = ()
 
     def __add__(self, other: "DeletionReceipt") -> "DeletionReceipt":
@@ -68,6 +72,7 @@ class DeletionReceipt:
             self.pages + other.pages,
             self.chunks + other.chunks,
             self.vectors + other.vectors,
+            self.views + other.views,
             self.document_ids + other.document_ids,
         )
 
@@ -126,7 +131,9 @@ def _delete(document_ids: Sequence[UUID], access: Access) -> DeletionReceipt:
     execute(_DELETE_WORDS, versions)
     vectors = execute(_DELETE_VECTORS, versions)[0][0]
     gone = deletion.delete_locked(found)
-    return DeletionReceipt(len(gone.documents), gone.stored, gone.pages, gone.chunks, vectors, gone.documents)
+    return DeletionReceipt(
+        len(gone.documents), gone.stored, gone.pages, gone.chunks, vectors, gone.views, gone.documents
+    )
 
 
 def delete_collection(collection_id: UUID, *, access: Access) -> DeletionReceipt:

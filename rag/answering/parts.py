@@ -45,7 +45,7 @@ def build_context_maker(retriever: Retriever) -> ContextMaker:
 @lru_cache(maxsize=1024)
 def count_tokens(text: str) -> int:
     """Of the embedding model."""
-    return len(component("TOKENIZER", TokenCounter).spans(text))
+    return len(component("TOKENIZER", TokenCounter).starts(text))
 
 
 def build_retriever(**options: Any) -> Retriever:

@@ -12,7 +12,7 @@ from django.db.models.functions import Left
 from documents.access import Access
 from knowlex.base.errors import NotFound
 from knowlex.db.threads import with_retries
-from rag.history.queries import with_document_status
+from rag.history.queries import with_document_status, with_ratings
 from rag.history.recorder import flush_all_loops
 from rag.models import Citation, Feedback, Query
 
@@ -81,7 +81,7 @@ def list_conversations(
 def read_conversation(conversation_id: str, *, access: Access, caller: str) -> list[ConversationTurn]:
     """Return the last turns of a conversation, in the order in which they were asked. Raises NotFound."""
     flush_all_loops()
-    rows = _questions(access).filter(conversation_id=conversation_id).select_related("response")
+    rows = with_ratings(_questions(access)).filter(conversation_id=conversation_id).select_related("response")
     queries = with_retries(lambda: list(rows.order_by("-created_at", "-id")[:MAX_TURNS]))
     if not queries:
         raise NotFound("Conversation not found.")

@@ -83,7 +83,7 @@ def list_queries(*, access: Access, page: Page, wanted: QueryCriteria) -> tuple[
 
     Raises NotFound, Forbidden (the collection), DatabaseUnavailable.
     """
-    rows = _with_ratings(Query.objects.allowed_to(access)).select_related("response")
+    rows = with_ratings(Query.objects.allowed_to(access)).select_related("response")
     rows = rows.filter(_build_condition(wanted, access))
     rows = rows.rated(wanted.rating) if wanted.rating else rows
     flush_all_loops()
@@ -92,7 +92,7 @@ def list_queries(*, access: Access, page: Page, wanted: QueryCriteria) -> tuple[
 
 def get_query(query_id: UUID, *, access: Access, caller: str = "") -> QueryDetails:
     """With what the caller said of it. Raises NotFound, also for one that the caller may not see."""
-    rows = _with_ratings(Query.objects.allowed_to(access)).select_related("response")
+    rows = with_ratings(Query.objects.allowed_to(access)).select_related("response")
     query = _find(query_id, rows.filter(id=query_id).first)
     return with_retries(lambda: _load_details(query, caller))
 
@@ -144,7 +144,7 @@ def _build_condition(wanted: QueryCriteria, access: Access) -> Q:
     return chosen
 
 
-def _with_ratings(rows: Any) -> Any:
+def with_ratings(rows: Any) -> Any:
     """Adds `thumbs_up` and `thumbs_down`: how many gave each."""
     of_query = Feedback.objects.filter(query=OuterRef("pk")).order_by().values("query")
     counts = {

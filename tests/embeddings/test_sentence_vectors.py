@@ -64,7 +64,7 @@ def test_a_sentences_vector_is_the_mean_of_its_own_tokens(embedder):
     (found,) = embedder.embed_with_sentences([TEXT], [spans])
     model = embedder._loaded()
     tokens = model.token_vectors(TEXT)[1:-1]
-    whole = model._tokenizer.spans(TEXT)
+    whole = list(zip(model._tokenizer.starts(TEXT), model._tokenizer.ends(TEXT, 512), strict=True))
     assert found.sentences.shape == (len(spans), 384)
     for (start, end), vector in zip(spans, found.sentences, strict=True):
         mean = tokens[[n for n, (first, last) in enumerate(whole) if start <= first and last <= end]].mean(

@@ -65,7 +65,7 @@ def check(extraction: Extraction, chunks: list[ChunkDraft], settings: ChunkingSe
     covered = 0
     for chunk in chunks:
         assert chunk.content == text[chunk.start_char : chunk.end_char] == chunk.content.strip() != ""
-        assert chunk.token_count == len(COUNTER.spans(chunk.content)) <= most
+        assert chunk.token_count == len(COUNTER.starts(chunk.content)) <= most
         assert len(chunk.content) <= MAX_CHARS
         assert not text[covered : chunk.start_char].strip()
         assert chunk.end_char > covered

@@ -19,4 +19,4 @@ def scanned(*lines: str) -> Picture:
 
 def photographed(page: Sequence[Words]) -> Picture:
     drawn = draw_page(typeset(page), 1)
-    return Picture(drawn.width, drawn.height, drawn.grey)
+    return Picture(drawn.width, drawn.height, drawn.pixels)

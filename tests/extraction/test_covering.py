@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from documents.extractors.failures import PasswordNeeded, Unreadable
-from documents.extractors.job import SilentReporter
 from documents.extractors.pdf.pages import OutlineEntry, RawPage, ReaderName
 from documents.extractors.pdf.reader import MAX_MISSES, GuardedReader, _choose_readers, _read_pages
 from documents.types import ReadBy
@@ -50,7 +49,7 @@ def refusing(name: ReaderName, failure: type[Exception]) -> GuardedReader:
 
 
 def texts_and_readers(main: GuardedReader, cover: GuardedReader) -> tuple[list[str], list[ReadBy]]:
-    pages, readers = _read_pages(main, cover, SilentReporter())
+    pages, readers = _read_pages(main, cover)
     return [page.text for page in pages], readers
 
 

@@ -184,7 +184,7 @@ def test_a_killed_extractor_is_an_answer_and_the_next_file_is_read(tmp_path: Pat
     lone = SandboxedExtractor(pdf_reader="pdfium", processes=1)
     with ThreadPoolExecutor(1) as pool:
         outcome = pool.submit(lone.extract, path, filename="bomb.pdf")
-        server = wait_until(lambda: lone._fork_server._process, what="the fork server")
+        server = wait_until(lambda: lone._sandbox._fork_server._process, what="the fork server")
         victim = wait_until(lambda: psutil.Process(server.pid).children(), what="the extractor")[0]
         victim.send_signal(signal.SIGKILL)
         with pytest.raises(UnreadableDocument):
@@ -198,7 +198,7 @@ def test_a_dead_fork_server_is_replaced(tmp_path: Path) -> None:
     path.write_bytes(make_pdf("Still here."))
     lone = SandboxedExtractor(processes=1)
     lone.extract(path, filename="good.pdf")
-    server = lone._fork_server._process
+    server = lone._sandbox._fork_server._process
     assert server is not None
     server.kill()
     server.wait()
@@ -209,9 +209,9 @@ def test_a_fork_server_without_work_leaves(tmp_path: Path) -> None:
     path = tmp_path / "good.pdf"
     path.write_bytes(make_pdf("Still here."))
     lone = SandboxedExtractor(processes=1)
-    lone._fork_server = ForkServer(idle_s=0.1)
+    lone._sandbox._fork_server = ForkServer(idle_s=0.1)
     lone.extract(path, filename="good.pdf")
-    server = lone._fork_server._process
+    server = lone._sandbox._fork_server._process
     assert server is not None
     wait_until(lambda: not psutil.pid_exists(server.pid), what="the fork server to leave and be reaped")
     assert lone.extract(path, filename="good.pdf").text == "Still here."
@@ -240,7 +240,7 @@ def test_a_file_waits_for_a_free_process_and_then_gives_up(
     busy = SandboxedExtractor(processes=1, wait_s=0.2)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(busy.extract, path, filename="good.pdf")
-        wait_until(lambda: busy._fork_server._process, what="the first file to be read")
+        wait_until(lambda: busy._sandbox._fork_server._process, what="the first file to be read")
         with pytest.raises(DependencyUnavailable) as refused:
             busy.extract(path, filename="good.pdf")
         slow_reading.set()
@@ -306,9 +306,9 @@ def test_a_child_that_nobody_waits_for_is_ended_at_once(tmp_path: Path) -> None:
     path = tmp_path / "bomb.pdf"
     path.write_bytes(hostile.forms_in_forms())
     lone = SandboxedExtractor(pdf_reader="pdfium", processes=1)
-    with lone._child(path, Job("pdfium")) as said:
+    with lone._sandbox._child(path, Job("pdfium")) as said:
         assert os.read(said, 1) == wire.STARTED
-        server = lone._fork_server._process
+        server = lone._sandbox._fork_server._process
         assert server is not None
         victim = psutil.Process(server.pid).children()[0]
     wait_until(lambda: not psutil.pid_exists(victim.pid), what="the child to be killed and reaped")

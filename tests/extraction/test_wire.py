@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from documents.extractors.job import Job, PagePicture
+from documents.extractors.job import Job
 from documents.extractors.sandbox.wire import (
     BrokenResult,
     NeverStarted,
@@ -16,7 +16,15 @@ from documents.extractors.sandbox.wire import (
     pack,
     unpack,
 )
-from documents.types import ALL_SOURCES, Block, ExtractedPage, Extraction, Heading, ReadingProgress
+from documents.types import (
+    ALL_SOURCES,
+    Block,
+    ExtractedPage,
+    Extraction,
+    Heading,
+    PagePicture,
+    ReadingProgress,
+)
 
 EXTRACTION = Extraction(
     source="HTML",
@@ -54,9 +62,11 @@ def test_progress_pictures_and_the_result_arrive_in_order() -> None:
         report.picture(picture)
         report.result(pack(EXTRACTION))
 
-    result = receive(child, ResultListener(received.append, received.append))
+    listener = ResultListener(received.append, page=3)
+    result = receive(child, listener)
     assert unpack(result) == EXTRACTION
-    assert received == [ReadingProgress(1, 9), picture]
+    assert received == [ReadingProgress(1, 9)]
+    assert listener.picture == picture
     assert picture.to_pnm() == b"P5\n2 2\n255\n\x00\x40\x80\xff"
 
 
@@ -89,16 +99,17 @@ def test_nonsense_is_no_result(sent: bytes) -> None:
         [PagePicture(2, 1, 1, b"x"), PagePicture(2, 1, 1, b"x")],
         [PagePicture(0, 1, 1, b"x")],
         [PagePicture(10_001, 1, 1, b"x")],
-        [PagePicture(1, 2, 2, b"x")],
+        [PagePicture(1, 1, 1, b"x")],
+        [PagePicture(2, 2, 2, b"x")],
     ],
 )
-def test_pictures_come_once_a_page_and_are_as_large_as_they_say(pictures: list[PagePicture]) -> None:
+def test_only_the_wanted_page_comes_once_and_as_large_as_it_says(pictures: list[PagePicture]) -> None:
     def child(report: PipeReporter) -> None:
         for picture in pictures:
             report.picture(picture)
 
     with pytest.raises(BrokenResult):
-        receive(child, ResultListener(on_picture=lambda picture: None))
+        receive(child, ResultListener(page=2))
 
 
 def test_a_child_that_never_said_a_word_was_never_started() -> None:

@@ -85,10 +85,11 @@ def test_no_two_operations_of_the_schema_have_one_name(server: Stack):
     ]  # as generators mark a name that was given twice
 
 
-def test_the_address_that_up_prints_leads_a_browser_to_the_documentation(server: Stack):
+def test_the_address_that_up_prints_is_the_page_for_a_browser(server: Stack):
     reply = server.client.get("/", headers={"Accept": "text/html,*/*;q=0.8"})
 
-    assert (reply.status_code, reply.headers["Location"]) == (302, "/api/docs")
+    assert (reply.status_code, reply.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert '<div id="page">' in reply.text
 
 
 def test_the_schema_names_the_failures_of_the_edges_for_every_operation(server: Stack):

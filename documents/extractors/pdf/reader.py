@@ -18,7 +18,7 @@ from documents.extractors.failures import (
     PasswordNeeded,
     Unreadable,
 )
-from documents.extractors.job import OutOfTime, Reporter, SilentReporter, cpu_limit
+from documents.extractors.job import OnPages, OutOfTime, cpu_limit
 from documents.extractors.pdf.pages import OpenReader, PdfReader, RawPage, ReaderName
 from documents.extractors.pdf.pdfium import PdfiumReader
 from documents.extractors.pdf.pypdf_reader import PypdfReader
@@ -166,7 +166,7 @@ FALLBACK_CPU_S = 15.0  # of the second reader
 MAX_MISSES = 3  # pages in a row on which the fallback read nothing either: the pages are pictures
 
 
-def read_pdf(data: bytes, *, reader: str, reporter: Reporter | None = None) -> Extraction:
+def read_pdf(data: bytes, *, reader: str, on_pages: OnPages | None = None) -> Extraction:
     """Read a PDF. reader: "pdfium", "pypdf", or "auto" for PDFium with pypdf where PDFium fails.
 
     A page that is a picture has the warning "image_only" and no text. Raises Unreadable, also where there
@@ -175,7 +175,7 @@ def read_pdf(data: bytes, *, reader: str, reporter: Reporter | None = None) -> E
     main, fallback = _choose_readers(_make_readers(data, reader))
     if main.page_count() > MAX_PAGES:
         raise Unreadable(TOO_MANY_PAGES)
-    pages, readers = _read_pages(main, fallback, reporter or SilentReporter())
+    pages, readers = _read_pages(main, fallback, on_pages)
     title, metadata = parse_metadata(main.call(lambda opened: opened.metadata()) or {})
     arranged = build_structure(pages, main.call(lambda opened: opened.outline()) or [])
     texts = arranged.texts
@@ -217,7 +217,7 @@ def _choose_readers(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, Gu
 
 
 def _read_pages(
-    main: GuardedReader, fallback: GuardedReader | None, reporter: Reporter
+    main: GuardedReader, fallback: GuardedReader | None, on_pages: OnPages | None = None
 ) -> tuple[list[RawPage], list[ReadBy]]:
     pages: list[RawPage] = []
     readers: list[ReadBy] = []
@@ -236,7 +236,8 @@ def _read_pages(
         pages.append(page)
         readers.append(name)
         pictures += page.pictures  # these are not done before they are recognised, or given up
-        reporter.progress(page_index + 1 - pictures, main.page_count())
+        if on_pages:
+            on_pages(page_index + 1 - pictures, main.page_count())
     return pages, readers
 
 

@@ -27,19 +27,17 @@ from documents.extractors.job import (
     opens_as_pdf,
 )
 from documents.extractors.sandbox.fair_semaphore import FairSemaphore
-from documents.extractors.sandbox.ocr import OCR_MODES, OcrMode, OnPage, PageRecognizer, pages_to_recognize
-from documents.extractors.sandbox.wire import (
-    BrokenResult,
-    NeverStarted,
-    ResultListener,
-    unpack,
-)
+from documents.extractors.sandbox.ocr import OCR_MODES, OcrMode, PageRecognizer
+from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, ResultListener, unpack
 from documents.protocols import OnProgress
-from documents.types import UPLOAD_SOURCES, Extraction, PagePicture, ReadingProgress, Source
+from documents.types import UPLOAD_SOURCES, Extraction, PagePicture, Source
 from knowlex.base.errors import DependencyUnavailable, UnreadableDocument
 
 _ROOT = Path(__file__).resolve().parents[3]
 IDLE_S = 30.0
+_QUICK_S = 3.0  # a file that took longer to fail would take pypdf longer still
+_STARTS = 3
+log = logging.getLogger(__name__)
 
 
 class ForkServerUnavailable(Exception):
@@ -87,10 +85,7 @@ class ForkServer:
         return self._control
 
     def _spawn(self, child_ends: socket.socket) -> subprocess.Popen[bytes]:
-        """Start the server with an environment of its own.
-
-        No key may reach a process that reads strangers' files.
-        """
+        """Start the server without our environment: no key may reach what reads strangers' files."""
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", "documents.extractors.sandbox.fork_server", str(self._idle_s)],
@@ -103,20 +98,14 @@ class ForkServer:
             )
         except OSError as exc:
             raise ForkServerUnavailable from exc
-        threading.Thread(
-            target=process.wait, name="fork-server-reaper", daemon=True
-        ).start()  # leaves no zombie
+        reaper = threading.Thread(target=process.wait, name="fork-server-reaper", daemon=True)
+        reaper.start()  # so that no zombie is left
         return process
 
     def _disconnect(self) -> None:
         if self._control is not None:
             self._control.close()
         self._process = self._control = None
-
-
-log = logging.getLogger(__name__)
-_QUICK_S = 3.0  # a file that took longer to fail would take pypdf longer still
-_STARTS = 3
 
 
 class Sandbox:
@@ -140,10 +129,7 @@ class Sandbox:
 
     @contextmanager
     def _child(self, path: Path, job: Job) -> Iterator[int]:
-        """Start a child and give the descriptor of its result pipe.
-
-        Leaving the block early kills the child.
-        """
+        """Start a child and give the descriptor of its result pipe; leaving the block kills the child."""
         with ExitStack() as parent_ends:
             try:
                 with ExitStack() as child_ends:
@@ -151,10 +137,7 @@ class Sandbox:
                     cancel_fd, _ = _open_pipe(reader=child_ends, writer=parent_ends)
                     source = child_ends.enter_context(path.open("rb"))
                     self._fork_server.start(job, source.fileno(), target, cancel_fd)
-            except (
-                ForkServerUnavailable,
-                OSError,
-            ) as exc:  # no process, no descriptor, or the file cannot be opened
+            except (ForkServerUnavailable, OSError) as exc:  # OSError: no descriptor is free, or no such file
                 raise _unavailable_error() from exc
             yield result_fd
 
@@ -204,10 +187,7 @@ class SandboxedExtractor:
         try:
             extraction = self._read(path, job, ResultListener(on_progress))
             extraction = self._page_recognizer.complete(
-                extraction,
-                partial(self._draw, path),
-                patient=patient,
-                on_page=_count_pages(extraction, on_progress),
+                extraction, partial(self._draw, path), patient=patient, on_progress=on_progress
             )
             if not has_text(extraction.text):
                 raise Unreadable(NO_TEXT)
@@ -224,13 +204,10 @@ class SandboxedExtractor:
 
     def _draw(self, path: Path, page: int) -> PagePicture | None:
         """Draw a page in a jailed process of its own: a page that cannot be drawn costs no other page."""
-        pictures: list[PagePicture] = []
-        job = Job("pdfium", page=page)
+        listener = ResultListener(page=page)
         with suppress(BrokenResult, Unreadable, DependencyUnavailable), self._permit(self._processes):
-            self._sandbox.run(
-                path, job, time.monotonic() + DRAW_WALL_S, ResultListener(None, pictures.append)
-            )
-        return pictures[0] if pictures and pictures[0].number == page else None
+            self._sandbox.run(path, Job("pdfium", page=page), time.monotonic() + DRAW_WALL_S, listener)
+        return listener.picture
 
     @contextmanager
     def _permit(self, semaphore: FairSemaphore) -> Iterator[None]:
@@ -244,10 +221,7 @@ class SandboxedExtractor:
             semaphore.release()
 
     def _read_slowly(self, path: Path, job: Job, listener: ResultListener) -> Extraction:
-        """Read without the brief limit.
-
-        A PDF that kills PDFium's process at once is tried with pypdf in that time.
-        """
+        """Read without the brief limit; a PDF that kills PDFium's process at once is tried with pypdf."""
         started = time.monotonic()
         for pdf_reader in (job.pdf_reader, "pypdf"):
             try:
@@ -267,18 +241,6 @@ def _open_pipe(*, reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
     reader.callback(os.close, read_end)
     writer.callback(os.close, write_end)
     return read_end, write_end
-
-
-def _count_pages(extraction: Extraction, on_progress: OnProgress | None) -> OnPage:
-    """Return a callback that counts recognized pages after all others, which are read by then."""
-    total = len(extraction.pages)
-    others = total - len(pages_to_recognize(extraction))
-
-    def on_page(pictures_done: int) -> None:
-        if on_progress:
-            on_progress(ReadingProgress(others + pictures_done, total))
-
-    return on_page
 
 
 def _unavailable_error() -> DependencyUnavailable:

@@ -32,13 +32,14 @@ from documents.extractors.job import (
     MEMORY_BYTES,
     PDF_MAGIC_WITHIN,
     Job,
-    Reporter,
     opens_as_pdf,
 )
+from documents.extractors.pdf.reader import draw_page
+from documents.extractors.pdf.view import draw_view, read_layout
 from documents.extractors.readers import read_document
 from documents.extractors.sandbox.jail import lock_in
 from documents.extractors.sandbox.wire import PipeReporter, pack, pack_failure
-from documents.types import ALL_SOURCES, UPLOAD_SOURCES
+from documents.types import ALL_SOURCES, UPLOAD_SOURCES, Extraction
 
 _PDF = b"""%PDF-1.4
 1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj
@@ -176,18 +177,24 @@ def _run_child(job: Job, source: int, target: int) -> None:
         size_bytes = os.fstat(source).st_size
         user_s = BRIEF_USER_S if job.brief else 0.0
         lock_in(cpu_s=job.cpu_s(size_bytes), user_s=user_s, wall_s=job.wall_s, memory_bytes=MEMORY_BYTES)
-        report = PipeReporter(target)
-        report.started()
-        report.result(_read_packed(job, source, size_bytes, report))
+        reporter = PipeReporter(target)
+        reporter.started()
+        reporter.result(_read_packed(job, source, size_bytes, reporter))
         os._exit(0)
     finally:
         os._exit(1)
 
 
-def _read_packed(job: Job, source: int, size_bytes: int, report: Reporter) -> bytes:
+def _read_packed(job: Job, source: int, size_bytes: int, reporter: PipeReporter) -> bytes:
     try:
         data = os.pread(source, size_bytes, 0)
-        return pack(read_document(data, job, report))
+        if job.layout:
+            reporter.layout(read_layout(data, job.page))
+        elif job.page:
+            picture = draw_view(data, job.page, job.width) if job.width else draw_page(data, job.page)
+            reporter.picture(picture)
+            return pack(Extraction("PDF", "", ()))
+        return pack(read_document(data, job, reporter.progress))
     except Unreadable as failure:
         return pack_failure(failure)
     except (MemoryError, RecursionError):

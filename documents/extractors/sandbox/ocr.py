@@ -18,7 +18,8 @@ from documents.extractors.cleaning import clean_page
 from documents.extractors.failures import MAX_TEXT_BYTES
 from documents.extractors.pdf.layout import join_paragraphs
 from documents.extractors.sandbox.fair_semaphore import FairSemaphore
-from documents.types import ExtractedPage, Extraction, PagePicture
+from documents.protocols import OnProgress
+from documents.types import ExtractedPage, Extraction, PagePicture, ReadingProgress
 
 PAGE_S = 20.0  # by the clock; its CPU time is limited too
 _LIST_S = 5.0
@@ -38,16 +39,14 @@ class Tesseract:
     def read(self, picture: PagePicture, *, timeout_s: float) -> str | None:
         """Return the recognized text, "" if there is none; None if it failed or took too long."""
         command = [self.binary, "stdin", "stdout", "-l", "+".join(self.languages), "--dpi", "300"]
-        found = _run_confined(command, picture.to_pnm(), timeout_s=min(timeout_s, PAGE_S))
-        return None if found is None else found[:_MAX_CHARS].replace("\f", "\n")
+        text = _run_confined(command, picture.to_pnm(), timeout_s=min(timeout_s, PAGE_S))
+        return None if text is None else text[:_MAX_CHARS].replace("\f", "\n")
 
 
 def find_tesseract(languages: Sequence[str] = ()) -> Tesseract | None:
-    """Find Tesseract with those of `languages` that are installed.
+    """Find Tesseract with those of `languages` that are installed; without any, English and at most 2 more.
 
-    Without any, English and others, at most 3.
-
-    None if it is not installed, or with none of these languages.
+    Return None if it is not installed, or with none of these languages.
     """
     binary = shutil.which("tesseract")
     if binary is None:
@@ -112,11 +111,11 @@ def pages_to_recognize(extraction: Extraction) -> list[int]:
 
 
 def recognize_pages(
-    pages: Sequence[int], draw: Draw, tesseract: Tesseract, budget: OcrBudget, done: Callable[[], None]
-) -> Iterator[tuple[int, str]]:
-    """Yield (page, its text) for each page that could be read; call `done` after every page.
+    pages: Sequence[int], draw: Draw, tesseract: Tesseract, budget: OcrBudget
+) -> Iterator[tuple[int, str | None]]:
+    """Yield (page, its text) for each page that the budget allows; None for one that could not be read.
 
-    A page without any text is yielded too, with "": it holds a picture only.
+    The text of a page that holds nothing but a picture is "".
     """
     deadline = time.monotonic() + budget.seconds
     for number in pages[: budget.pages]:
@@ -125,31 +124,38 @@ def recognize_pages(
         picture = draw(number)
         left_s = deadline - time.monotonic()
         text = tesseract.read(picture, timeout_s=left_s) if picture and left_s > 0 else None
-        if text is not None:
-            yield number, _clean_text(text)
-        done()
+        yield number, None if text is None else _clean_text(text)
 
 
 def insert_texts(extraction: Extraction, texts: Mapping[int, str]) -> Extraction:
-    """Return the extraction with these pages' texts in their places; all offsets behind them move.
+    """Return the extraction with these pages' texts inserted; all offsets behind them move.
 
     texts: by page, which had none. A blank one leaves the page without text: there is nothing on it to read.
     """
+    pages = extraction.pages
     contents = _drop_excess_pages(
-        [texts.get(p.number) or extraction.text[p.start_char : p.end_char] for p in extraction.pages]
+        [texts.get(page.number) or extraction.text[page.start_char : page.end_char] for page in pages]
     )
+    old_starts = [page.start_char for page in pages]
     starts = list(accumulate((len(text) + 1 for text in contents), initial=0))
-    shift = _OffsetShift(extraction.pages, starts)
+
+    def move(offset: int) -> int:
+        page = max(0, bisect_right(old_starts, offset) - 1)
+        return offset - old_starts[page] + starts[page]
+
     return replace(
         extraction,
         text="\n".join(contents),
         pages=tuple(
             _update_page(page, start, text, texts)
-            for page, start, text in zip(extraction.pages, starts, contents, strict=False)
+            for page, start, text in zip(pages, starts, contents, strict=False)
         ),
-        headings=tuple(replace(h, start_char=shift(h.start_char)) for h in extraction.headings),
+        headings=tuple(
+            replace(heading, start_char=move(heading.start_char)) for heading in extraction.headings
+        ),
         blocks=tuple(
-            replace(b, start_char=shift(b.start_char), end_char=shift(b.end_char)) for b in extraction.blocks
+            replace(block, start_char=move(block.start_char), end_char=move(block.end_char))
+            for block in extraction.blocks
         ),
     )
 
@@ -170,18 +176,6 @@ def _drop_excess_pages(texts: list[str]) -> list[str]:
     return kept
 
 
-class _OffsetShift:
-    """Maps offsets of the old text to the new one, for places in pages that have kept their text."""
-
-    def __init__(self, pages: Sequence[ExtractedPage], starts: Sequence[int]) -> None:
-        self._old = [page.start_char for page in pages]
-        self._new = starts
-
-    def __call__(self, place: int) -> int:
-        page = max(0, bisect_right(self._old, place) - 1)
-        return place - self._old[page] + self._new[page]
-
-
 def _clean_text(text: str) -> str:
     """Join lines as on any page, within the paragraphs that Tesseract separates by blank lines."""
     parts = (join_paragraphs(clean_page(part)) for part in text.split("\n\n"))
@@ -191,7 +185,6 @@ def _clean_text(text: str) -> str:
 
 OcrMode = Literal["auto", "on", "off"]
 OCR_MODES: tuple[OcrMode, ...] = ("auto", "on", "off")
-OnPage = Callable[[int], None]  # how many pages that are pictures are done
 
 _OFF = "text recognition (OCR) is turned off"
 _MISSING = "text recognition (Tesseract) is not installed"
@@ -208,66 +201,82 @@ _MOST_RANGES = 20
 class PageRecognizer:
     """Completes extractions by text recognition.
 
-    mode: "off" never does; "auto" and "on" do if Tesseract is there.
-
-    languages: for Tesseract; none for English and what else is installed. semaphore: one file at a time in a
-    process.
+    mode: "off" never does; "auto" and "on" do if Tesseract is there. languages: for Tesseract; none for
+    English and what else is installed. semaphore: one file at a time in a process.
     """
 
     mode: OcrMode
     languages: tuple[str, ...]
     semaphore: FairSemaphore
 
-    def complete(self, extraction: Extraction, draw: Draw, *, patient: bool, on_page: OnPage) -> Extraction:
+    def complete(
+        self, extraction: Extraction, draw: Draw, *, patient: bool, on_progress: OnProgress | None
+    ) -> Extraction:
         """Add the text of the pictures, and warnings about what is still unread, or doubtful."""
         pages = pages_to_recognize(extraction)
-        budget = PATIENT if patient else BRIEF
-        why = ""
+        reason = ""
         if pages:
-            extraction, why = self._recognize(extraction, pages, draw, budget, on_page)
-            on_page(len(pages))
-        return replace(extraction, warnings=(*extraction.warnings, *_warning_sentences(extraction, why)))
+            extraction, reason = self._recognize(extraction, pages, draw, patient, on_progress)
+            _report(on_progress, extraction, 0)
+        warnings = (*extraction.warnings, *_warning_sentences(extraction, reason))
+        return replace(extraction, warnings=warnings)
 
     def _recognize(
-        self, extraction: Extraction, pages: list[int], draw: Draw, budget: OcrBudget, on_page: OnPage
+        self,
+        extraction: Extraction,
+        pages: list[int],
+        draw: Draw,
+        patient: bool,
+        on_progress: OnProgress | None,
     ) -> tuple[Extraction, str]:
         """Return the extraction, and why pages are still unread."""
-        tesseract = None if self.mode == "off" else find_tesseract(self.languages)
+        if self.mode == "off":
+            return extraction, _OFF
+        tesseract = find_tesseract(self.languages)
         if tesseract is None:
-            return extraction, _OFF if self.mode == "off" else _MISSING
+            return extraction, _MISSING
+        budget = PATIENT if patient else BRIEF
         if not self.semaphore.acquire(budget.seconds):
             return extraction, _BUSY
+        texts: dict[int, str] = {}
         tried = 0
-
-        def done() -> None:
-            nonlocal tried
-            tried += 1
-            on_page(tried)
-
         try:
-            texts = dict(recognize_pages(pages, draw, tesseract, budget, done))
+            for number, text in recognize_pages(pages, draw, tesseract, budget):
+                tried += 1
+                if text is not None:
+                    texts[number] = text
+                _report(on_progress, extraction, len(pages) - tried)
         finally:
             self.semaphore.release()
-        why = _FAILED if tried == len(pages) else _NO_TIME[budget is PATIENT]
-        return insert_texts(extraction, texts), why
+        reason = _FAILED if tried == len(pages) else _NO_TIME[patient]
+        return insert_texts(extraction, texts), reason
 
 
-def _warning_sentences(extraction: Extraction, why: str) -> list[str]:
-    found = []
+def _report(on_progress: OnProgress | None, extraction: Extraction, pages_left: int) -> None:
+    """Report recognized pages after all others, which were read before."""
+    if on_progress:
+        total = len(extraction.pages)
+        on_progress(ReadingProgress(total - pages_left, total))
+
+
+def _warning_sentences(extraction: Extraction, reason: str) -> list[str]:
+    sentences = []
     unread, garbled, read = (
         _pages_with_warning(extraction, word) for word in ("image_only", "garbled", "ocr")
     )
     if unread:
         are = "is unread: it is a picture" if len(unread) == 1 else "are unread: they are pictures"
-        found.append(f"{_format_page_numbers(unread)} {are}, and {why}.")
+        sentences.append(f"{_format_page_numbers(unread)} {are}, and {reason}.")
     if garbled:
         are = "is" if len(garbled) == 1 else "are"
         numbers = _format_page_numbers(garbled)
-        found.append(f"{numbers} {are} only partly readable: the encoding of the letters gives no text.")
+        sentences.append(f"{numbers} {are} only partly readable: the encoding of the letters gives no text.")
     if read:
         was = "was read from a picture" if len(read) == 1 else "were read from pictures"
-        found.append(f"{_format_page_numbers(read)} {was} by text recognition (OCR), which makes mistakes.")
-    return found
+        sentences.append(
+            f"{_format_page_numbers(read)} {was} by text recognition (OCR), which makes mistakes."
+        )
+    return sentences
 
 
 def _pages_with_warning(extraction: Extraction, word: str) -> list[int]:

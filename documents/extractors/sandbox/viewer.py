@@ -27,27 +27,26 @@ class SandboxedPageViewer:
         self._processes, self._wait_s = FairSemaphore(processes), wait_s
 
     def draw(self, path: Path, number: int, *, width: int) -> PagePicture:
-        pictures: list[PagePicture] = []
-        job = Job("pdfium", page=number, width=width)
-        self._run(path, job, ResultListener(on_picture=pictures.append))
-        if not pictures or pictures[0].number != number or not pictures[0].in_colour:
+        picture = self._run(path, Job("pdfium", page=number, width=width)).picture
+        if picture is None or not picture.in_colour:
             raise UnreadableDocument(NOT_SHOWN)
-        return pictures[0]
+        return picture
 
     def read_layout(self, path: Path, number: int) -> PageLayout:
-        layouts: list[PageLayout] = []
-        job = Job("pdfium", page=number, layout=True)
-        self._run(path, job, ResultListener(on_layout=layouts.append))
-        if not layouts or layouts[0].number != number:
+        layout = self._run(path, Job("pdfium", page=number, layout=True)).layout
+        if layout is None:
             raise UnreadableDocument(NOT_SHOWN)
-        return layouts[0]
+        return layout
 
-    def _run(self, path: Path, job: Job, listener: ResultListener) -> None:
+    def _run(self, path: Path, job: Job) -> ResultListener:
+        """Run the job and return what came."""
+        listener = ResultListener(page=job.page)
         with self._turn():
             try:
                 self._sandbox.run(path, job, time.monotonic() + VIEW_WALL_S, listener)
             except (Unreadable, BrokenResult) as exc:
                 raise UnreadableDocument(NOT_SHOWN) from exc
+        return listener
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

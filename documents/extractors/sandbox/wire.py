@@ -9,7 +9,7 @@ import json
 import os
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from select import POLLIN, poll
 from typing import Any, get_args
@@ -91,7 +91,7 @@ def _parse_extraction(header: dict[str, Any], text: str) -> Extraction:
 def _check_offsets(offsets: list[int], text: str) -> None:
     """Raise BrokenResult unless the offsets are in order and inside the text."""
     if offsets and (offsets != sorted(offsets) or offsets[0] < 0 or offsets[-1] > len(text)):
-        raise BrokenResult("places outside the text")
+        raise BrokenResult("offsets outside the text")
 
 
 STARTED = b"+"  # sent before the file is touched; empty
@@ -103,8 +103,8 @@ LAYOUT = (
 RESULT = b"r"  # the last one; see wire.py
 
 MAX_PICTURE_BYTES = 36 * 1024 * 1024  # A3 at 300 dpi has 17 million, 12 million pixels in colour 36
-_HEAD = struct.Struct("!cI")
 MAX_LAYOUT_LETTERS = 1_000_000
+_HEAD = struct.Struct("!cI")
 _PROGRESS = struct.Struct("!II")
 _PICTURE = struct.Struct("!III")
 _LAYOUT = struct.Struct("!IddI")
@@ -121,7 +121,7 @@ _PROGRESS_EVERY_S = 0.2
 
 
 class PipeReporter:
-    """The Reporter that writes frames to the child's end of the pipe."""
+    """Writes frames to the child's end of the pipe."""
 
     def __init__(self, target: int) -> None:
         self._target, self._next = target, 0.0
@@ -130,6 +130,7 @@ class PipeReporter:
         self._send(STARTED, b"")
 
     def progress(self, pages_done: int, pages_total: int) -> None:
+        """Report pages that were read; what follows the last report too soon is dropped."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _PROGRESS_EVERY_S
@@ -148,12 +149,12 @@ class PipeReporter:
 
     def _send(self, kind: bytes, *parts: bytes) -> None:
         for part in (_HEAD.pack(kind, sum(map(len, parts))), *parts):
-            rest = memoryview(part)
-            while rest:
-                rest = rest[os.write(self._target, rest) :]
+            unsent = memoryview(part)
+            while unsent:
+                unsent = unsent[os.write(self._target, unsent) :]
 
 
-def read_frames(descriptor: int, deadline: float) -> Iterator[tuple[bytes, bytes]]:
+def _read_frames(descriptor: int, deadline: float) -> Iterator[tuple[bytes, bytes]]:
     """Yield (kind, body) until the other end closes; a frame that this cuts off is dropped.
 
     deadline: as time.monotonic() counts. Raises BrokenResult past it, and for a frame of unknown kind or
@@ -168,38 +169,6 @@ def read_frames(descriptor: int, deadline: float) -> Iterator[tuple[bytes, bytes
         if body is None:
             return
         yield kind, body
-
-
-def parse_progress(body: bytes) -> tuple[int, int]:
-    """Return (pages done, pages in all). Raises BrokenResult."""
-    if len(body) != _PROGRESS.size:
-        raise BrokenResult("no progress")
-    pages_done, pages_total = _PROGRESS.unpack(body)
-    return pages_done, pages_total
-
-
-def parse_picture(body: bytes) -> PagePicture:
-    """Return the picture. Raises BrokenResult."""
-    if len(body) < _PICTURE.size:
-        raise BrokenResult("no picture")
-    number, width, height = _PICTURE.unpack_from(body)
-    pixels = body[_PICTURE.size :]
-    if not number or not width or not height or len(pixels) not in (width * height, 3 * width * height):
-        raise BrokenResult("no picture")
-    return PagePicture(number, width, height, pixels)
-
-
-def parse_layout(body: bytes) -> PageLayout:
-    """Return the layout. Raises BrokenResult."""
-    try:
-        number, width, height, size = _LAYOUT.unpack_from(body)
-        letters = body[_LAYOUT.size : _LAYOUT.size + size].decode()
-    except (struct.error, UnicodeDecodeError) as exc:
-        raise BrokenResult("no layout") from exc
-    boxes = body[_LAYOUT.size + size :]
-    if not number or not (0 < width < 1e6 and 0 < height < 1e6) or len(boxes) != _BOX_BYTES * len(letters):
-        raise BrokenResult("no layout")
-    return PageLayout(number, width, height, letters, boxes)
 
 
 class _PipeReader:
@@ -225,63 +194,70 @@ class _PipeReader:
         return b"".join(blocks)
 
 
-OnPicture = Callable[[PagePicture], None]
-OnLayout = Callable[[PageLayout], None]
-
-
 class ResultListener:
-    """Passes a child's progress and pictures to callbacks, over all attempts at a file.
+    """Listens to the children that try to read a file, one after the other; progress never goes back.
 
-    Progress never goes back.
-
-    on_picture, on_layout: None where none is expected; a child that sends one all the same is broken.
+    page: the one whose picture or layout is wanted, 0 for none. picture, layout: of it, once they have come.
     """
 
-    def __init__(
-        self,
-        on_progress: OnProgress | None = None,
-        on_picture: OnPicture | None = None,
-        on_layout: OnLayout | None = None,
-    ) -> None:
-        self._on_progress, self._on_picture, self._on_layout = on_progress, on_picture, on_layout
+    def __init__(self, on_progress: OnProgress | None = None, *, page: int = 0) -> None:
+        self._on_progress, self._page = on_progress, page
         self._pages_done = 0
+        self.picture: PagePicture | None = None
+        self.layout: PageLayout | None = None
 
     def receive(self, descriptor: int, deadline: float) -> bytes:
         """Read frames and return the packed result.
 
-        Raises BrokenResult, NeverStarted, and what callbacks raise.
+        Raises BrokenResult, NeverStarted, and what `on_progress` raises.
         """
-        started, last_picture = False, 0
-        for kind, body in read_frames(descriptor, deadline):
+        started = False
+        for kind, body in _read_frames(descriptor, deadline):
             if kind == STARTED:
                 started = True
             elif kind == RESULT:
                 return body
             elif kind == PROGRESS:
-                self._handle_progress(*parse_progress(body))
+                self._handle_progress(body)
             elif kind == PICTURE:
-                last_picture = self._handle_picture(parse_picture(body), last_picture)
+                self._handle_picture(body)
             elif kind == LAYOUT:
-                self._handle_layout(parse_layout(body))
+                self._handle_layout(body)
         if started:
             raise BrokenResult("ended early")
         raise NeverStarted
 
-    def _handle_progress(self, pages_done: int, pages_total: int) -> None:
-        if not 0 <= pages_done <= pages_total <= MAX_PAGES:
+    def _handle_progress(self, body: bytes) -> None:
+        if len(body) != _PROGRESS.size:
+            raise BrokenResult("no progress")
+        pages_done, pages_total = _PROGRESS.unpack(body)
+        if not pages_done <= pages_total <= MAX_PAGES:
             raise BrokenResult("impossible progress")
         if pages_done > self._pages_done:
             self._pages_done = pages_done
             if self._on_progress:
                 self._on_progress(ReadingProgress(pages_done, pages_total))
 
-    def _handle_layout(self, layout: PageLayout) -> None:
-        if self._on_layout is None:
-            raise BrokenResult("an unwanted layout")
-        self._on_layout(layout)
-
-    def _handle_picture(self, picture: PagePicture, last: int) -> int:
-        if self._on_picture is None or not last < picture.number <= MAX_PAGES:
+    def _handle_picture(self, body: bytes) -> None:
+        if len(body) < _PICTURE.size:
+            raise BrokenResult("no picture")
+        number, width, height = _PICTURE.unpack_from(body)
+        pixels = body[_PICTURE.size :]
+        if not width or not height or len(pixels) not in (width * height, 3 * width * height):
+            raise BrokenResult("no picture")
+        if self.picture or not number or number != self._page:
             raise BrokenResult("an unwanted picture")
-        self._on_picture(picture)
-        return picture.number
+        self.picture = PagePicture(number, width, height, pixels)
+
+    def _handle_layout(self, body: bytes) -> None:
+        try:
+            number, width, height, size = _LAYOUT.unpack_from(body)
+            letters = body[_LAYOUT.size : _LAYOUT.size + size].decode()
+        except (struct.error, UnicodeDecodeError) as exc:
+            raise BrokenResult("no layout") from exc
+        boxes = body[_LAYOUT.size + size :]
+        if not (0 < width < 1e6 and 0 < height < 1e6) or len(boxes) != _BOX_BYTES * len(letters):
+            raise BrokenResult("no layout")
+        if self.layout or not number or number != self._page:
+            raise BrokenResult("an unwanted layout")
+        self.layout = PageLayout(number, width, height, letters, boxes)

@@ -117,6 +117,7 @@ class DocumentReceipt(OutputShape):
     chunks_removed: Count
     pages_removed: Count
     vectors_removed: Count
+    views_removed: Annotated[Count, Field(description="Cached pictures and layouts of its pages.")]
 
 
 class RetriedDocument(OutputShape):
@@ -247,6 +248,7 @@ def remove(request: HttpRequest, document_id: str) -> HttpResponse:
         chunks_removed=receipt.chunks,
         pages_removed=receipt.pages,
         vectors_removed=receipt.vectors,
+        views_removed=receipt.views,
     )
     return body_response(body)
 

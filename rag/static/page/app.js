@@ -20,23 +20,29 @@ function App() {
   const [menu, setMenu] = useState(false);
   const [failure] = useErrorBoundary((error) => console.error(error));
   const help = useRef(null);
+  const opener = useRef(null); // has the focus again when the page of a quote is closed
   const loadCollections = useCallback(() => void readCollections().then(setCollections, (error) => say(error.message)), []);
   useEffect(loadCollections, []);
   useEffect(() => setMenu(false), [path, parameters.toString()]);
-  useShortcuts(help);
 
   const [, kind, id] = path.split("/");
   const single = kind === "d";
   const open = (citation, quotes) => {
+    if (!document.activeElement.closest(".viewer")) opener.current = document.activeElement;
     setQuote({ citation, quotes });
-    navigate(addressWith({ d: citation.document_id, start: citation.start_char, end: citation.end_char, page: citation.start_char === undefined ? citation.page_number : "" }));
+    navigate(addressWith({ d: citation.document_id, start: citation.start_char, end: citation.end_char, page: citation.start_char === undefined ? citation.page_number : "", checksum: citation.checksum }));
   };
-  const target = useQuote(parameters, quote);
-  const close = () => navigate(addressWith({ d: "", start: "", end: "", page: "", checksum: "" }));
+  const inDocument = kind === "documents" && id && (parameters.has("start") || parameters.has("page")) ? id : "";
+  const target = useQuote(inDocument || parameters.get("d"), parameters, quote);
+  const close = () => {
+    navigate(addressWith({ d: "", start: "", end: "", page: "", checksum: "" }));
+    opener.current?.focus();
+  };
+  useShortcuts(help, target && close);
   if (failure) return html`<main class="problem" role="alert"><p>${t("Something on this page went wrong.")}</p><p><button type="button" onClick=${() => location.reload()}>${t("Load it again")}</button></p></main>`;
   const view = () => {
     if (single) return html`<${SharedQuote} id=${id} parameters=${parameters} />`;
-    if (kind === "documents" && id) return html`<${DocumentView} key=${id} id=${id} parameters=${parameters} say=${say} onChanged=${loadCollections} />`;
+    if (kind === "documents" && id) return html`<${DocumentView} key=${id} id=${id} say=${say} onChanged=${loadCollections} />`;
     if (kind === "documents") return html`<${DocumentsView} parameters=${parameters} collections=${collections} say=${say} onChanged=${loadCollections} />`;
     return html`<${AskView} parameters=${parameters} collections=${collections} onOpen=${open} say=${say} onAsked=${() => setAsked((count) => count + 1)} />`;
   };
@@ -53,7 +59,7 @@ function App() {
     </header>
     <${Conversations} asked=${asked} current=${parameters.get("c")} />
     <main id="main" tabindex="-1">${view()}</main>
-    ${target && !single && kind !== "documents" && html`<${SidePane} onClose=${close}><${Viewer} target=${target} quotes=${quote?.quotes || []} onTarget=${(citation) => open(citation, quote.quotes)} onClose=${close} /><//>`}
+    ${target && !single && html`<${SidePane} onClose=${close}><${Viewer} target=${target} quotes=${quote?.quotes || []} onTarget=${(citation) => open(citation, quote.quotes)} onClose=${close} /><//>`}
     <p class="visually-hidden" role="status">${status}</p>
     <${Help} dialog=${help} />
   </div>`;
@@ -71,13 +77,12 @@ async function readCollections() {
 }
 
 /** The open quote: of the last click, or after a reload what the address says. */
-function useQuote(parameters, quote) {
+function useQuote(id, parameters, quote) {
   const kept = useRef(null);
-  const id = parameters.get("d");
   if (!id) return (kept.current = null);
   const wanted = targetOf(id, parameters);
   const clicked = quote?.citation;
-  const same = (one) => one && one.document_id === id && one.start_char === wanted.start_char && one.end_char === wanted.end_char;
+  const same = (one) => one && one.document_id === id && one.start_char === wanted.start_char && one.end_char === wanted.end_char && (wanted.start_char !== undefined || one.page_number === wanted.page_number);
   if (same(clicked)) return (kept.current = clicked);
   if (!same(kept.current)) kept.current = wanted;
   return kept.current;
@@ -137,19 +142,20 @@ function LogOut() {
   return html`<button type="button" class="link" onClick=${leave}>${t("Log out")}</button>`;
 }
 
-function useShortcuts(help) {
+function useShortcuts(help, close) {
   useEffect(() => {
     const onKeyDown = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, dialog[open]")) return;
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, dialog[open]")) return;
       if (event.key === "/") {
         const field = document.querySelector("#question, [role=search] input");
         if (field) event.preventDefault();
         field?.focus();
       } else if (event.key === "?") help.current.showModal();
+      else if (event.key === "Escape") close?.();
     };
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
-  }, []);
+  }, [close]);
 }
 
 function Help({ dialog }) {

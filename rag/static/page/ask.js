@@ -48,6 +48,7 @@ export function AskView({ parameters, collections, onOpen, say, onAsked }) {
 
   return html`<section class="ask" aria-label=${t("Conversation")}>
     <div class="turns">
+      ${conversation.turns.length > 0 && html`<h1 class="visually-hidden">${t("Conversation")}</h1>`}
       ${!conversation.turns.length && !conversation.loading && html`<${Welcome} collections=${collections} />`}
       ${conversation.error && html`<p class="problem" role="alert">${conversation.error.message}</p>`}
       ${conversation.turns.map(
@@ -253,13 +254,18 @@ function TurnActions({ turn, retry, say }) {
   return html`<div class="actions">
     ${retry && html`<button type="button" onClick=${retry}>${t("Ask again")}</button>`}
     ${turn.body?.answered && html`<button type="button" onClick=${copy}>${copied ? t("Copied") : t("Copy with sources")}</button>`}
-    ${id && html`<button type="button" aria-pressed=${rating === "thumbs_up"} aria-label=${t("This answer is good")} title=${t("This answer is good")} onClick=${() => rate("thumbs_up")}>👍</button>
-      <button type="button" aria-pressed=${rating === "thumbs_down"} aria-label=${t("This answer is bad")} title=${t("This answer is bad")} onClick=${() => rate("thumbs_down")}>👎</button>`}
+    ${id && html`<button type="button" aria-pressed=${rating === "thumbs_up"} aria-label=${t("This answer is good")} title=${t("This answer is good")} onClick=${() => rate("thumbs_up")}><${Thumb} /></button>
+      <button type="button" aria-pressed=${rating === "thumbs_down"} aria-label=${t("This answer is bad")} title=${t("This answer is bad")} onClick=${() => rate("thumbs_down")}><${Thumb} down /></button>`}
     ${turn.body?.latency_ms > 0 && html`<small>${t("{seconds} s", { seconds: number(Math.round(turn.body.latency_ms / 100) / 10) })}${turn.body.cached ? ` · ${t("remembered")}` : ""}</small>`}
     ${comment !== null && html`<form onSubmit=${sendComment}><input type="text" maxlength="2000" value=${comment} autofocus
       aria-label=${t("What was good or bad?")} placeholder=${t("What was good or bad?")} onInput=${(event) => setComment(event.target.value)} />
       <button>${t("Send")}</button></form>`}
   </div>`;
+}
+
+function Thumb({ down = false }) {
+  return html`<svg viewBox="0 0 24 24" aria-hidden="true"><path transform=${down ? "rotate(180 12 12)" : undefined}
+    d="M7 10v11H3V10zm0 1 4-8c1.7 0 2.6 1 2.6 2.6V9h5.2c1.3 0 2.2 1.2 1.9 2.5l-1.6 7c-.2 1-1.1 1.6-2.1 1.6H7" /></svg>`;
 }
 
 /** The answer as plain text, with its sources and their quotes below. */

@@ -1,11 +1,10 @@
 /** The views of the library: all documents, bringing new ones in, and one document with its pages. */
 
 import { html, useEffect, useRef, useState } from "./vendor/preact-htm.js";
-import { call, query, upload } from "./api.js";
+import { call, query } from "./api.js";
 import { dateTime, duration, fileSize, number, t, tn } from "./i18n.js";
 import { addressWith, navigate } from "./routing.js";
 import { droppedFiles, progressOf, uploads } from "./upload.js";
-import { Viewer, targetOf } from "./viewer.js";
 
 const STATUS = {
   pending: () => t("waiting"),
@@ -164,8 +163,8 @@ const READ_BY = {
   unread: () => t("not read: it is a picture"),
 };
 
-/** @param {{id: string, parameters: URLSearchParams, say: (text: string) => void, onChanged: () => void}} props */
-export function DocumentView({ id, parameters, say, onChanged }) {
+/** @param {{id: string, say: (text: string) => void, onChanged: () => void}} props */
+export function DocumentView({ id, say, onChanged }) {
   const [state, setState] = useState({});
   const load = () =>
     Promise.all([call(`/v1/documents/${id}`), call(`/v1/documents/${id}/pages`), call(`/v1/documents/${id}/chunks?limit=100`)])
@@ -176,8 +175,6 @@ export function DocumentView({ id, parameters, say, onChanged }) {
   if (receipt) return html`<section class="document"><h1>${t("Deleted")}</h1><p role="status">${receipt}</p><p><a href="/documents" data-inside>${t("All documents")}</a></p></section>`;
   if (error) return html`<section class="document"><p class="problem" role="alert">${error.message}</p><p><a href="/documents" data-inside>${t("All documents")}</a></p></section>`;
   if (!document) return html`<section class="document"><p class="hint">${t("Loading …")}</p></section>`;
-  const target = targetOf(id, parameters);
-  const chosen = target.start_char !== undefined || target.page_number !== undefined;
   const remove = async () => {
     if (!confirm(t("Delete {name}, its passages and what past answers quote from it?", { name: document.filename }))) return;
     try {
@@ -200,15 +197,7 @@ export function DocumentView({ id, parameters, say, onChanged }) {
     <ul class="sources chunks">${chunks.map((chunk) => html`<li key=${chunk.id}><button type="button" onClick=${() => navigate(addressWith({ start: chunk.position.start_char, end: chunk.position.end_char, page: "" }))}>
       <b>${chunk.position.page_number ? t("page {page}", { page: chunk.position.page_number }) : number(chunk.chunk_index + 1)}${chunk.metadata.section_title ? ` · ${chunk.metadata.section_title}` : ""}</b>
       <span dir="auto">${chunk.content.slice(0, 240)}</span></button></li>`)}</ul>
-    ${chosen && html`<div class="side"><${Viewer} target=${useTarget(target)} quotes=${[]} onTarget=${() => {}} onClose=${() => navigate(addressWith({ start: "", end: "", page: "", checksum: "" }))} /></div>`}
   </section>`;
-}
-
-/** The same object as long as it names the same place. */
-function useTarget(target) {
-  const kept = useRef(target);
-  if (JSON.stringify(kept.current) !== JSON.stringify(target)) kept.current = target;
-  return kept.current;
 }
 
 function Facts({ document }) {

@@ -14,6 +14,8 @@ const LEAST_LETTER_PX = 13; // smaller than this nobody reads: the page is enlar
  */
 export function Viewer({ target, quotes, onTarget, onClose }) {
   const shown = useHighlights(target);
+  const root = useRef(null);
+  useEffect(() => void (onClose && root.current.focus({ preventScroll: true })), []);
   const [page, setPage] = useState(0);
   const [zoom, setZoom] = useState(0);
   useEffect(() => {
@@ -23,6 +25,7 @@ export function Viewer({ target, quotes, onTarget, onClose }) {
   const index = quotes.findIndex((quote) => quote === target);
   const go = (step) => quotes.length > 1 && onTarget(quotes[(index + step + quotes.length) % quotes.length]);
   const { data, error } = shown;
+  const replaced = data && (data.replaced || target.status === "replaced");
   const number = page || data?.pages[0]?.number || target.page_number || 1;
   const turn = (step) => setPage(Math.min(Math.max(1, number + step), data.document.page_count));
   const onKeyDown = (event) => {
@@ -34,7 +37,7 @@ export function Viewer({ target, quotes, onTarget, onClose }) {
     }
   };
   const name = data?.document.filename || target.document_name || t("Document");
-  return html`<section class="viewer" aria-label=${name} onKeyDown=${onKeyDown}>
+  return html`<section class="viewer" tabindex="-1" ref=${root} aria-label=${name} onKeyDown=${onKeyDown}>
     <header>
       <h2><a href=${`/documents/${target.document_id}`} data-inside>${name}</a></h2>
       ${data && html`<span class="pages">
@@ -56,12 +59,12 @@ export function Viewer({ target, quotes, onTarget, onClose }) {
       </span>
     </header>
     ${error && html`<p class="problem" role="alert">${error.message}</p>`}
-    ${data?.replaced && html`<p class="notice" role="status">${t("This document has a newer version. The quote is of an earlier one and may stand elsewhere now, or nowhere.")}</p>`}
-    ${data?.replaced && target.quoted_text && html`<blockquote dir="auto">${target.quoted_text}</blockquote>`}
-    ${data && !data.replaced && data.pages.some(({ method }) => method === "none") && data.quoted_text && html`<p class="notice">${t("The place on the page is not known for sure. The quote:")} <q dir="auto">${data.quoted_text}</q></p>`}
+    ${replaced && html`<p class="notice" role="status">${t("This document has a newer version. The quote is of an earlier one and may stand elsewhere now, or nowhere.")}</p>`}
+    ${replaced && target.quoted_text && html`<blockquote dir="auto">${target.quoted_text}</blockquote>`}
+    ${data && !replaced && data.pages.some(({ method }) => method === "none") && data.quoted_text && html`<p class="notice">${t("The place on the page is not known for sure. The quote:")} <q dir="auto">${data.quoted_text}</q></p>`}
     ${data && (data.document.has_pages
       ? html`<${PageOfPdf} key=${`${target.document_id}/${number}`} id=${target.document_id} number=${number} zoom=${zoom}
-          checksum=${data.document.content_hash} marked=${data.pages.find((one) => one.number === number)} />`
+          checksum=${data.document.content_hash} marked=${replaced ? null : data.pages.find((one) => one.number === number)} />`
       : html`<${PageOfText} key=${target.document_id} id=${target.document_id} data=${data} />`)}
   </section>`;
 }

@@ -16,7 +16,13 @@ from threading import Lock
 from django.conf import settings
 from django.core.files.storage import default_storage
 
+from knowlex.db.threads import execute, with_retries
+
 FOLDER = "views"
+_USED = """
+    SELECT DISTINCT d.checksum FROM documents_collection c JOIN documents_document d ON d.collection_id = c.id
+    WHERE d.checksum = ANY(%(checksums)s)
+"""
 TRIM_TO = 0.9  # of the limit
 log = logging.getLogger(__name__)
 _lock = Lock()
@@ -60,11 +66,18 @@ def remove(checksums: Iterable[str]) -> None:
         shutil.rmtree(_folder(checksum), ignore_errors=True)
 
 
-def kept_checksums() -> list[str]:
-    """Return the checksums of the documents of which something is kept."""
-    with suppress(FileNotFoundError):
-        return [folder.name for folder in _root().glob("??/*")]
-    return []
+def sweep() -> int:
+    """Remove what is kept of documents that are gone, or were replaced; return of how many."""
+    kept = [folder.name for folder in _root().glob("??/*")]
+    gone = list(with_retries(lambda: find_unused(kept))) if kept else []
+    remove(gone)
+    return len(gone)
+
+
+def find_unused(checksums: Iterable[str]) -> set[str]:
+    """Return those of the checksums that no document has."""
+    asked = set(checksums)
+    return asked - {row[0] for row in execute(_USED, {"checksums": list(asked)})}
 
 
 def trim(limit_bytes: int) -> None:

@@ -1,0 +1,309 @@
+"""Asking on the page: answers, citations, the marked page, conversations."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import OpenPage, ask
+from tests.provider import Provider
+from tests.support.api import embed, ingest
+from tests.support.pdf import make_pdf
+from tests.support.stack import Stack
+from tests.viewing import printed
+from tests.viewing.printed import PrintedPage
+
+QUESTION = "How many steps did the lighthouse keeper count?"
+QUOTE = "A lighthouse keeper counted 253 steps every evening."
+
+
+@pytest.fixture
+def library(server: Stack) -> Stack:
+    """A Knowlex with one document of one page."""
+    page = PrintedPage()
+    printed.plain(page)
+    ingest(server.client, page.pdf(), "harbour.pdf")
+    embed(server.client)
+    return server
+
+
+def test_an_answer_shows_its_sources_and_each_citation_opens_its_page(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+
+    ask(page, QUESTION)
+
+    turn = page.locator("article.turn")
+    expect(turn.locator(".sources li")).to_contain_text(["harbour.pdf, page 1"])
+    marker = turn.locator("button.marker.exact").first
+    expect(marker).to_have_accessible_name(re.compile(r"Source 1: harbour\.pdf, page 1\. word for word\."))
+    marker.hover()
+    card = page.locator(".card")
+    expect(card).to_contain_text(QUOTE)
+    expect(card).to_contain_text("These words stand in the document.")
+    card.hover()  # the pointer can go into it
+    expect(card).to_be_visible()
+    marker.click()
+    assert _marked_text(page) == QUOTE
+    expect(page.locator(".viewer img")).to_have_js_property("complete", True)
+
+
+def test_the_marked_rectangle_lies_where_the_sentence_is_printed(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    ask(page, QUESTION)
+
+    page.locator("button.marker.exact").first.click()
+
+    paper = page.locator(".paper").bounding_box()
+    mark = page.locator(".marks rect").bounding_box()
+    assert paper
+    assert mark
+    printed_page = PrintedPage()
+    printed.plain(printed_page)
+    (phrase,) = (phrase for phrase in printed_page.phrases if phrase.words == QUOTE)
+    left, top, right, bottom = phrase.boxes[0]
+    assert (mark["x"] - paper["x"]) / paper["width"] == pytest.approx(left, abs=0.01)
+    assert (mark["y"] - paper["y"]) / paper["height"] == pytest.approx(top, abs=0.01)
+    assert mark["width"] / paper["width"] == pytest.approx(right - left, abs=0.015)
+    assert mark["height"] / paper["height"] == pytest.approx(bottom - top, abs=0.01)
+
+
+def test_the_address_holds_the_conversation_and_the_open_quote(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    ask(page, QUESTION)
+    page.locator("button.marker.exact").first.click()
+    expect(page.locator(".marks rect")).to_have_count(1)
+
+    page.reload()
+
+    expect(page.locator("article.turn h2")).to_have_text(QUESTION)
+    expect(page.locator("article.turn .answer")).to_contain_text("253 steps")
+    assert _marked_text(page) == QUOTE
+
+
+def test_a_link_to_a_quote_can_be_sent(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    ask(page, QUESTION)
+    page.locator("button.marker.exact").first.click()
+
+    page.get_by_role("button", name="Copy link").click()
+
+    link = page.evaluate("navigator.clipboard.readText()")
+    page.goto(link)
+    assert _marked_text(page) == QUOTE
+
+
+def test_a_conversation_goes_on_and_is_found_again(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    ask(page, QUESTION)
+
+    ask(page, "How often did the harbour freeze in the winter of 1893?")
+
+    expect(page.locator("article.turn").nth(1).locator(".answer")).to_contain_text("froze twice")
+    page.get_by_role("link", name="New conversation").click()
+    expect(page.locator("article.turn")).to_have_count(0)
+    page.get_by_role("searchbox", name="Find a conversation").fill("harbour FREEZE")
+    page.locator(".conversations li a").click()
+    expect(page.locator("article.turn h2")).to_have_text(
+        [QUESTION, "How often did the harbour freeze in the winter of 1893?"]
+    )
+
+
+def test_an_answer_is_copied_with_its_sources(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    ask(page, QUESTION)
+
+    page.get_by_role("button", name="Copy with sources").click()
+
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "253 steps" in copied
+    assert f"[1] harbour.pdf, page 1: “{QUOTE}”" in copied
+
+
+def test_feedback_reaches_the_record(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    ask(page, QUESTION)
+
+    page.get_by_role("button", name="This answer is bad").click()
+    page.get_by_role("textbox", name="What was good or bad?").fill("Too short.")
+    page.get_by_role("button", name="Send").click()
+
+    expect(page.get_by_role("button", name="This answer is bad")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("status").first).to_have_text("Thank you.")
+    (query,) = library.client.get("/v1/queries").json()["queries"]
+    detail = library.client.get(f"/v1/queries/{query['query_id']}").json()
+    assert (detail["feedback"]["rating"], detail["feedback"]["comment"]) == ("thumbs_down", "Too short.")
+
+
+def test_without_an_answer_the_page_says_why_and_what_came_nearest(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+
+    ask(page, "What is the melting point of tungsten carbide?")
+
+    turn = page.locator("article.turn")
+    expect(turn).to_contain_text("Your documents do not say enough to answer this.")
+    expect(turn).to_contain_text("No passage of the documents was near enough")
+    turn.locator(".nearest button").first.click()
+    expect(page.locator(".viewer")).to_contain_text("harbour.pdf")
+
+
+def test_a_filter_that_hides_the_answer_can_be_dropped(library: Stack, open_page: OpenPage):
+    page = open_page(library, "/?until=2001-01-01")
+    ask(page, QUESTION)
+    expect(page.locator("article.turn")).to_contain_text("The filters hide everything")
+
+    page.get_by_role("button", name="Drop the filters").click()
+    page.get_by_role("button", name="Ask again").click()
+
+    expect(page.locator("article.turn .answer")).to_contain_text("253 steps")
+
+
+def test_the_state_of_each_statement_can_be_seen(
+    provider_server: Stack, provider: Provider, open_page: OpenPage
+):
+    ingest(provider_server.client, make_pdf(f"{QUOTE} The harbour froze twice in 1893."), "harbour.pdf")
+    embed(provider_server.client)
+    provider.says(
+        "A lighthouse keeper counted 253 steps every evening [1]. The keeper seemed rather fond of stairs [1]."
+        " The harbour froze twice in 1975 [1]."
+    )
+    page = open_page(provider_server)
+
+    ask(page, QUESTION)
+
+    answer = page.locator("article.turn .answer")
+    expect(answer.locator("button.marker.exact")).to_have_count(1)
+    expect(answer.locator("button.marker.unverified")).to_have_accessible_name(
+        re.compile("check it yourself")
+    )
+    expect(answer.locator(".contradicted")).to_have_text("The harbour froze twice in 1975")
+    answer.locator("button.marker.withdrawn").focus()
+    expect(page.locator(".card")).to_contain_text("Not in the documents: 1975.")
+    expect(page.locator(".verification")).to_contain_text("1 statement checked")
+    expect(page.locator(".verification")).to_contain_text("1 withdrawn")
+
+
+def test_an_answer_can_be_stopped_and_asked_again(
+    provider_server: Stack, provider: Provider, open_page: OpenPage
+):
+    ingest(provider_server.client, make_pdf(QUOTE), "harbour.pdf")
+    embed(provider_server.client)
+    provider.says(lambda prompt: "The keeper counted 253 steps [1]. " * 200)
+    provider.speaks_in(20, 0.05)
+    page = open_page(provider_server)
+    page.fill("#question", QUESTION)
+    page.press("#question", "Enter")
+    expect(page.locator("article.turn .sources li")).to_have_count(1)
+
+    page.get_by_role("button", name="Stop").click()
+
+    expect(page.locator("article.turn")).to_contain_text("Stopped. What stands here was not checked.")
+    provider.reset()
+    provider.says("A lighthouse keeper counted 253 steps every evening [1].")
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.locator("article.turn button.marker.exact")).to_have_count(1)
+
+
+def test_a_question_that_fails_says_so_and_can_be_asked_again(
+    provider_server: Stack, provider: Provider, open_page: OpenPage
+):
+    ingest(provider_server.client, make_pdf(QUOTE), "harbour.pdf")
+    embed(provider_server.client)
+    provider.rule("status", on="chat", status=500)
+    page = open_page(provider_server, expected="503")
+
+    ask(page, QUESTION)
+
+    expect(page.locator("article.turn [role=alert]")).to_be_visible()
+    expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+
+
+def test_everything_can_be_done_by_keyboard(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    page.locator(".brand").focus()
+
+    page.keyboard.press("/")
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Enter")
+    page.locator("article.turn .actions").wait_for()
+    _tab_to(page, "button.marker.exact", backwards=True)
+    expect(page.locator(".card")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".card")).to_have_count(0)
+    page.keyboard.press("Enter")
+    assert _marked_text(page) == QUOTE
+    assert page.evaluate("document.activeElement.closest('.viewer') !== null")
+    page.keyboard.press("+")
+    page.keyboard.press("Escape")
+    expect(page.locator(".viewer")).to_have_count(0)
+    assert page.evaluate("document.activeElement.matches('button.marker')")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("this help")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_on_a_phone_the_page_fills_the_screen(library: Stack, open_page: OpenPage):
+    page = open_page(library, width=390, height=800, has_touch=True)
+    ask(page, QUESTION)
+
+    page.locator("button.marker.exact").first.click()
+
+    assert _marked_text(page) == QUOTE
+    box = page.locator("dialog.sheet-dialog").bounding_box()
+    assert box
+    assert (box["width"], box["height"]) == (390, 800)
+    page.get_by_role("button", name="Close the page").click()
+    expect(page.locator("article.turn")).to_be_visible()
+
+
+def test_nothing_that_a_document_or_a_model_says_becomes_markup(
+    provider_server: Stack, provider: Provider, open_page: OpenPage
+):
+    evil = (
+        "<img src=x onerror=alert(1)> <script>alert(2)</script> [x](javascript:alert(3))"
+        " ![y](https://evil.example/p.png)"
+    )
+    ingest(provider_server.client, f"# {evil}\n\n{QUOTE} {evil}\n".encode(), "a<b>&\"'<i>.md")
+    embed(provider_server.client)
+    provider.says(f"A lighthouse keeper counted 253 steps every evening [1]. {evil}")
+    page = open_page(provider_server)
+
+    ask(page, f"{QUESTION} {evil}"[:300])
+    page.locator("button.marker.exact").first.click()
+    expect(page.locator(".viewer mark, .viewer .plain").first).to_be_visible()
+    page.goto("/documents")
+    expect(page.locator(".library li")).to_have_count(1)
+
+    assert page.locator("main img, main script, main a[href^='javascript'], main i").count() == 0
+    page.goto("/")
+    page.locator(".conversations li a").click()
+    expect(page.locator("article.turn")).to_be_visible()
+    assert page.locator("main img, main script").count() == 0
+
+
+def _marked_text(page: Page) -> str:
+    """The text of the lines that lie under the marks."""
+    expect(page.locator(".marks rect").first).to_be_visible(timeout=15_000)
+    page.locator(".paper text").first.wait_for(state="attached")
+    lines: list[Any] = json.loads(
+        page.evaluate(
+            """JSON.stringify([...document.querySelectorAll('.paper text')].filter((line) => {
+                const at = line.getBoundingClientRect(), middle = (at.top + at.bottom) / 2;
+                return [...document.querySelectorAll('.marks rect')].some((rect) => {
+                    const mark = rect.getBoundingClientRect();
+                    return mark.top <= middle && middle <= mark.bottom;
+                });
+            }).map((line) => line.textContent))"""
+        )
+    )
+    return " ".join(lines)
+
+
+def _tab_to(page: Page, selector: str, *, backwards: bool = False) -> None:
+    for _ in range(40):
+        page.keyboard.press("Shift+Tab" if backwards else "Tab")
+        if page.evaluate(f"document.activeElement.matches({selector!r})"):
+            return
+    raise AssertionError(f"{selector} is not reached by Tab")
