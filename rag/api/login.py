@@ -45,7 +45,10 @@ class LogIn(LoginView):
         return path if own else ""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"oidc_name": settings.OIDC_NAME}
+        return super().get_context_data(**kwargs) | {
+            "oidc_name": settings.OIDC_NAME,
+            "oidc_failed": "failed" in self.request.GET,
+        }
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
