@@ -84,7 +84,10 @@ if ENV.knowlex_oidc_url:  # accounts of an OpenID Connect provider, beside those
         "allauth.socialaccount",
         "allauth.socialaccount.providers.openid_connect",
     ]
-    MIDDLEWARE += ["allauth.account.middleware.AccountMiddleware"]
+    MIDDLEWARE += [
+        "allauth.account.middleware.AccountMiddleware",
+        "documents.accounts.oidc.ProviderFailures",
+    ]
     AUTHENTICATION_BACKENDS += ["allauth.account.auth_backends.AuthenticationBackend"]
     SOCIALACCOUNT_ADAPTER = "documents.accounts.oidc.OidcAdapter"
     SOCIALACCOUNT_ONLY = SOCIALACCOUNT_AUTO_SIGNUP = SOCIALACCOUNT_LOGIN_ON_GET = True

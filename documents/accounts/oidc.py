@@ -4,21 +4,21 @@ Only imported where KNOWLEX_OIDC_URL is set: what it stands on is not installed 
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
 from django.contrib.auth.models import Group, User
-from django.http import HttpRequest, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 
 log = logging.getLogger(__name__)
 
 MAX_GROUPS, MAX_NAME_CHARS = 500, 150
 
 
-class OidcAdapter(DefaultSocialAccountAdapter):
+class OidcAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     """A new account has no collections until it, or one of its groups, is given some."""
 
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> User:
@@ -45,8 +45,31 @@ class OidcAdapter(DefaultSocialAccountAdapter):
     ) -> NoReturn:
         """Go back to the log-in page, which says so; the reason is for the log only."""
         reason = type(exception).__name__ if exception else str(error)
-        log.warning("a log-in by OpenID Connect failed", extra={"reason": reason})
-        raise ImmediateHttpResponse(HttpResponseRedirect(f"{settings.LOGIN_URL}?failed"))
+        raise ImmediateHttpResponse(_tell_failure(reason))
+
+
+class ProviderFailures:
+    """Lead back to the log-in page where the provider cannot be reached, or answers with something else."""
+
+    sync_capable = True
+    async_capable = False
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """All that `requests` raises is an OSError; a KeyError names what a provider left out."""
+        if request.path.startswith("/accounts/oidc/") and isinstance(exception, (OSError, KeyError)):
+            return _tell_failure(type(exception).__name__)
+        return None
+
+
+def _tell_failure(reason: str) -> HttpResponse:
+    log.warning("a log-in by OpenID Connect failed", extra={"reason": reason})
+    return HttpResponseRedirect(f"{settings.LOGIN_URL}?failed")
 
 
 def read_groups(data: Mapping[str, Any], claim: str) -> list[str]:

@@ -135,6 +135,14 @@ def test_a_refusal_leads_back_to_the_log_in_page(house: Stack, identity: OidcPro
     assert reply.url.path in ("/login", "/accounts/3rdparty/login/cancelled/")
 
 
+def test_a_provider_that_is_away_is_told(house: Stack):
+    with house.another_web(KNOWLEX_OIDC_URL="http://127.0.0.1:1") as web:
+        reply = web.get(LOGIN, follow_redirects=True)
+
+    assert reply.url.path == "/login"
+    assert "The log-in with Our House did not succeed." in reply.text
+
+
 def test_an_answer_that_nobody_asked_for_logs_nobody_in(house: Stack, identity: OidcProvider):
     client = browser(house)
     reply = client.get(

@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider on loopback: discovery, authorize, token as a signed JWT, userinfo, JWKS."""
+"""A small OpenID Connect provider on loopback: discovery, authorize, a signed token, userinfo, JWKS."""
 
 import base64
 import hashlib
