@@ -80,4 +80,5 @@ class FeedbackAdmin(ReadOnlyAdmin):
 def format_caller(row: Feedback) -> str:
     """Addresses are kept as a hash only, of which a piece tells one from another."""
     kind, _, value = row.caller.partition(":")
-    return f"API key {value}" if kind == "key" else f"Caller {value[:8]}"
+    names = {"key": f"API key {value}", "account": f"Account {value}"}
+    return names.get(kind, f"Caller {value[:8]}")
