@@ -60,7 +60,8 @@ class LogIn(LoginView):
 def log_out(request: HttpRequest) -> HttpResponseBase:
     """End the session of the cookie."""
     if request.method != "POST":
-        return _ONLY_POST(request)
+        refused: HttpResponseBase = _ONLY_POST(request)
+        return refused
     if not is_from_own_page(request):
         raise Forbidden("Pages of other sites may not do this.")
     end_login(request)
