@@ -14,10 +14,10 @@ from documents.access import FULL
 from embeddings.search.dense import embed_question
 from embeddings.vectors.rows import vector_text
 from knowlex.db.pool import close_pool
-from knowlex.serve import bound_socket
+from knowlex.serve import bind_socket
 from rag.answering import services
 from rag.retrievers import statements
-from rag.retrievers.hybrid import HybridRetriever, model_of, words_of
+from rag.retrievers.hybrid import HybridRetriever, usable_model, word_parameters
 from rag.retrievers.scope import Scopes
 from rag.types.question import Question
 
@@ -42,13 +42,15 @@ async def _searches(questions: Sequence[str]) -> tuple[str, dict[str, dict[str, 
     for text in questions:
         question = await services.make_question(text, access=FULL, top_k=5)
         scope = await scopes.of(question)
-        model = model_of(scope) if scope else None
+        model = usable_model(scope) if scope else None
         assert scope is not None
         assert model is not None
         assert not model.setup
         vector = await embed_question(text, model)
         statement = statements.search_by_meaning(model, "hybrid", "", False)
-        found[text] = _plain(question) | words_of(scope) | retriever._depths(question) | retriever._weights()
+        found[text] = (
+            _plain(question) | word_parameters(scope) | retriever._depths(question) | retriever._weights()
+        )
         found[text]["vector"] = vector_text(vector)
     await close_pool()
     return statement.decode(), found
@@ -61,7 +63,7 @@ def _plain(question: Question) -> dict[str, Any]:
 @contextmanager
 def served(python: str, given: Path) -> Iterator[tuple[psutil.Process, str]]:
     """The process and its base URL. python: of an environment with FastAPI."""
-    listener = bound_socket("127.0.0.1", 0)
+    listener = bind_socket("127.0.0.1", 0)
     descriptor, port = listener.fileno(), listener.getsockname()[1]
     command = [python, str(APP), str(given), "--fd", str(descriptor)]
     process = subprocess.Popen(command, pass_fds=[descriptor])

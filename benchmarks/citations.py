@@ -28,7 +28,7 @@ from documents.text.languages import detect_language
 from documents.text.tokens import WordPieceCounter
 from documents.types import ChunkingSettings
 from rag.citations.checker import CheckedReply, Checker
-from rag.context import context_of
+from rag.context.fitting import context_of
 from rag.ranking.sentences import analysis_of, words_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.answer import Synthesis

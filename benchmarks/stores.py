@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stores_sdk import measure
-from embeddings.clients.chroma import ChromaClient
-from embeddings.clients.requests import StoreCaller
 from embeddings.protocols import VectorStore
 from embeddings.stores.chroma import ChromaStore
+from embeddings.stores.chroma_client import ChromaClient
 from embeddings.stores.qdrant import QdrantStore
+from embeddings.stores.server import StoreCaller
 from knowlex.net.json_client import JsonWire
 from tests.stores.points import collection, point, space, vectors
 from tests.support.chroma import ChromaServer

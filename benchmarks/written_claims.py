@@ -20,7 +20,7 @@ from tests.support import environment
 environment.set_environment()
 
 from rag.citations.checker import Checker
-from rag.context import context_of
+from rag.context.fitting import context_of
 from rag.types.answer import Synthesis
 from rag.types.claims import BEST_FIRST
 from rag.types.context import Context

@@ -91,7 +91,7 @@ def greater(one: Scope, other: Scope) -> Scope:
 
 def access_of(request: Any) -> Access:
     """Return the access that the middleware gave the request. Raises Unauthorized where it did not run."""
-    found = getattr(getattr(request, "_request", request), "access", None)
-    if not isinstance(found, Access):
+    access = getattr(getattr(request, "_request", request), "access", None)
+    if not isinstance(access, Access):
         raise Unauthorized("Invalid or expired API key")
-    return found
+    return access

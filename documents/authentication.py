@@ -30,10 +30,9 @@ LIMIT_S = 4.8  # for an answer, with the database gone
 class KeyCache:
     """Checks keys without a query for each wrong one, however many come; one per process.
 
-    Keys themselves are not cached, only their digests.
-
-    A key that was right is looked up each time: revoked, it is refused at once. Nobody is locked out for
-    others' guesses, which may come from the same address: a new key only waits a moment.
+    It holds digests, not keys. A key that was right is looked up each time: revoked, it is refused at once.
+    Nobody is locked out for others' guesses, which may come from the same address: a new key only waits a
+    moment.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -65,12 +64,12 @@ class _BatchedLookups:
         self._running: asyncio.Task[None] | None = None
 
     async def find(self, prefix: str) -> LiveKey | None:
-        found = self._waiting.setdefault(prefix, asyncio.get_running_loop().create_future())
+        future = self._waiting.setdefault(prefix, asyncio.get_running_loop().create_future())
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._run())
         try:
             async with asyncio.timeout(LIMIT_S):
-                return await asyncio.shield(found)
+                return await asyncio.shield(future)
         except TimeoutError:
             raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
 
@@ -80,16 +79,12 @@ class _BatchedLookups:
             try:
                 live = await api_keys.fetch_live_keys(list(batch))
             except Exception as exc:  # noqa: BLE001 (passed to all who wait, who raise it)
-                _fail(batch, exc)
+                for future in batch.values():
+                    future.set_exception(exc)
+                    future.exception()  # looked at: those who waited may all have left
             else:
                 for prefix, future in batch.items():
                     future.set_result(live.get(prefix))
-
-
-def _fail(batch: dict[str, asyncio.Future[LiveKey | None]], exc: Exception) -> None:
-    for future in batch.values():
-        future.set_exception(exc)
-        future.exception()  # looked at: those who waited may all have left
 
 
 class _ExpiringSet:
@@ -131,7 +126,7 @@ def identify(serve: Serve) -> Serve:
             return await serve(request)
         if _is_open(request.path_info):
             return await serve(request)
-        found = None
+        key = None
         try:
             keys = _sent_keys(request)
             account = None if keys else await find_account(request)
@@ -139,16 +134,16 @@ def identify(serve: Serve) -> Serve:
                 request.access, request.by_cookie = account.access, True  # type: ignore[attr-defined]
                 request.rate_client = f"account:{account.access.user_id}"  # type: ignore[attr-defined]
             else:
-                found = await key_cache.authenticate(_only_one(keys), peer_address(request))
-                request.access = found.access  # type: ignore[attr-defined]
-                request.rate_client = f"key:{found.access.key_id}"  # type: ignore[attr-defined]
+                key = await key_cache.authenticate(_only_one(keys), peer_address(request))
+                request.access = key.access  # type: ignore[attr-defined]
+                request.rate_client = f"key:{key.access.key_id}"  # type: ignore[attr-defined]
         except KnowlexError as exc:
             request.refused = exc  # type: ignore[attr-defined]
         try:
             return await serve(request)
         finally:
-            if found is not None and found.use_is_due:
-                _schedule_use_record(found.access)
+            if key is not None and key.use_is_due:
+                _schedule_use_record(key.access)
 
     return middleware
 
@@ -177,14 +172,13 @@ def _is_open(path: str) -> bool:
 
 
 def _needed_scope(request: HttpRequest) -> str:
-    asks = request.method == "POST" and _only_reads(request.path_info)
-    return "read" if asks or request.method in SAFE_METHODS else "write"
-
-
-def _only_reads(path: str) -> bool:
-    return path in settings.READING_PATHS or any(
+    path = request.path_info
+    if request.method in SAFE_METHODS:
+        return "read"
+    reads = path in settings.READING_PATHS or any(
         re.fullmatch(pattern, path) for pattern in settings.READING_PATTERNS
     )
+    return "read" if reads and request.method == "POST" else "write"
 
 
 def _sent_keys(request: HttpRequest) -> set[str]:

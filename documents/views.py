@@ -14,15 +14,8 @@ from rest_framework.views import APIView
 
 from documents import services
 from documents.access import Access, access_of
-from documents.ingest.idempotency import (
-    KEY_HEADER,
-    REPLAYED_HEADER,
-    Claim,
-    Reply,
-    answer_once,
-    checked_key,
-    fingerprint,
-)
+from documents.ingest.idempotency import KEY_HEADER, Claim, Reply, answer_once, checked_key, fingerprint
+from documents.ingest.requests import reply_response
 from documents.ingest.uploads import MEDIA_TYPE, ReceivedUpload, receive_upload
 from documents.library.collections import find_collection
 from documents.library.listing import TYPES, PageReport, page_report
@@ -30,7 +23,7 @@ from documents.types import PAGE_WARNINGS
 from knowlex.base.errors import Duplicate, InvalidInput
 from knowlex.base.ids import parse_id
 from knowlex.web.openapi import IDEMPOTENCY_KEY, answer, operation
-from knowlex.web.responses import body_response, json_response, no_content
+from knowlex.web.responses import body_response, no_content
 from knowlex.web.shapes import (
     CamelShape,
     ExactTime,
@@ -170,11 +163,7 @@ class DocumentListView(JsonView):
                 lock_s=UPLOAD_LOCK_S,
                 in_transaction=False,
             )
-        response = json_response(reply.body, reply.status)
-        response["Location"] = reply.location
-        if reply.replayed:
-            response[REPLAYED_HEADER] = "true"
-        return response
+        return reply_response(reply)
 
     def _ingest(self, form: ReceivedUpload, named: str | None, access: Access, claim: Claim | None) -> Reply:
         collection = find_collection(named, access=access)
@@ -256,8 +245,8 @@ class DocumentPagesView(JsonView):
 
 
 def _page(page: PageReport) -> PageOutput:
-    warnings = [PageWarning(code=word, message=PAGE_WARNINGS.get(word, word)) for word in page.warnings]
-    return PageOutput(number=page.number, characters=page.characters, read_by=page.read_by, warnings=warnings)
+    warnings = [PageWarning(code=code, message=PAGE_WARNINGS.get(code, code)) for code in page.warnings]
+    return PageOutput.of(page, warnings=warnings)
 
 
 def _named_once(*sources: QueryDict) -> str | None:

@@ -6,6 +6,7 @@ From top to bottom, every module imports only what stands below it:
     `tasks`            Celery: a task says that there is work, PostgreSQL says which
     `ingest`           jobs and documents as their users see them, reports of jobs, many files at once
     `model_lifecycle`  models are listed, added, built, switched to and removed
+    `local_worker`     a worker's work in a command's own process, while no worker is alive
     `services`         batches of chunks are embedded; what a request to embed does
     `search`           the dense half of a search, by an index or by an external vector store
     `indexing`         vector indexes: built, measured, and used by what is measured
@@ -20,6 +21,5 @@ From top to bottom, every module imports only what stands below it:
     `lexical`          words as BM25 sees them: analysed, stored, counted
     `registry`         the one embedder for each model
     `queue`            the statements of the work queue in PostgreSQL, and its locks
-    `clients`          requests to vector stores: plain Python over HTTP
     `types`, `protocols`   plain data, the parts' interfaces, the OpenAPI of the views
 """

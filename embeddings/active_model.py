@@ -20,7 +20,7 @@ COMMAND = "manage.py embedding_model"
 
 def explain_mismatch(active: ModelSpec, named: ModelSpec) -> str:
     """Explain why nothing starts while the settings name another model than the one that is searched."""
-    named = _distinct(named, active)
+    named = _name_apart(named, active)
     return (
         f"The stored vectors are of {active}, but the settings name {named}. Vectors of two models cannot be "
         f"searched together. To change to {named.name}: {commands_to_change(named)} "
@@ -28,7 +28,7 @@ def explain_mismatch(active: ModelSpec, named: ModelSpec) -> str:
     )
 
 
-def _distinct(named: ModelSpec, active: ModelSpec) -> ModelSpec:
+def _name_apart(named: ModelSpec, active: ModelSpec) -> ModelSpec:
     """Return the named model; the same model in another size is kept under another name."""
     if named.name != active.name:
         return named
@@ -48,12 +48,12 @@ def arguments_to_add(named: ModelSpec) -> str:
     """Return the words that follow `add`."""
     words = [named.name, "--provider", named.provider]
     for name, value in named.options:
-        words += [f"--{name.replace('_', '-')}", _quoted(str(value))]
+        words += [f"--{name.replace('_', '-')}", _quote(str(value))]
     return " ".join(words)
 
 
 def settings_to_follow(active: ModelSpec) -> str:
-    """Tell how the environment names the model, or leaves it to the database."""
+    """Return how the environment names the model, or leaves it to the database."""
     return (
         f"set {environment_variables(active)}; or set none of KNOWLEX_EMBEDDER, KNOWLEX_EMBEDDING_MODEL, "
         "KNOWLEX_EMBEDDING_DIMENSIONS and OPENAI_API_KEY (which stands for KNOWLEX_EMBEDDER=openai): the "
@@ -68,10 +68,10 @@ def environment_variables(model: ModelSpec) -> str:
     values = {"KNOWLEX_EMBEDDER": model.provider, "KNOWLEX_EMBEDDING_MODEL": name}
     if model.provider != "local" and "dimensions" in options:
         values["KNOWLEX_EMBEDDING_DIMENSIONS"] = options["dimensions"]
-    return " ".join(f"{variable}={_quoted(str(value))}" for variable, value in values.items())
+    return " ".join(f"{variable}={_quote(str(value))}" for variable, value in values.items())
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     return f'"{value}"' if not value or " " in value else value
 
 
@@ -88,7 +88,7 @@ def active_model() -> EmbeddingModel:
 
 
 class ActiveModel:
-    """The part EMBEDDING_MODEL. It is asked for each collection of a list, so it looks once a second only."""
+    """The part EMBEDDING_MODEL. A list asks it once for each collection, so it looks once a second only."""
 
     def __init__(self) -> None:
         self._name, self._looked_at = "", float("-inf")

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from embeddings.types import ClaimedChunk
 from knowlex.db.leases import LeaseQueue
-from knowlex.db.threads import execute as execute
+from knowlex.db.threads import execute
 
 MAX_ATTEMPTS = 5
 OLDEST_FIRST = 4  # of so many claims one goes to the run that has waited longest, the others to the shortest
@@ -38,7 +38,7 @@ _KEEP_DOCUMENTS = f"""
     SELECT d.id FROM documents_document d
     WHERE d.id > %(after)s AND (%(document)s::uuid IS NULL OR d.id = %(document)s)
       AND EXISTS (SELECT 1 FROM documents_chunk c WHERE c.document_id = d.id AND {_WANTED})
-    ORDER BY d.id LIMIT %(most)s FOR KEY SHARE OF d
+    ORDER BY d.id LIMIT %(limit)s FOR KEY SHARE OF d
 """
 _PROCESSING = """
     UPDATE documents_document SET status = 'processing' WHERE id = ANY(%s) AND status <> 'processing'
@@ -136,14 +136,14 @@ def add_requests(
     return _add(documents, {"model": model_id, "run": run_id, "size": batch_size})
 
 
-def add_requests_beside(
-    *, run_id: UUID, model_id: int, document_id: UUID | None, after: UUID, most: int, batch_size: int
+def add_inactive_requests(
+    *, run_id: UUID, model_id: int, document_id: UUID | None, after: UUID, limit: int, batch_size: int
 ) -> tuple[dict[UUID, int], UUID | None]:
-    """The same for a model that is not the active one: no document's status tells of it.
+    """Ask the same of a model that is not the active one, on which no document's status depends.
 
-    At most so many documents, those whose id comes after `after`; returns the last one too, None at the end.
+    At most `limit` documents, whose ids come after `after`; returns the last one too, None at the end.
     """
-    scope = {"model": model_id, "document": document_id, "after": after, "most": most}
+    scope = {"model": model_id, "document": document_id, "after": after, "limit": limit}
     documents = [row[0] for row in execute(_KEEP_DOCUMENTS, scope)]
     sizes = _add(documents, {"model": model_id, "run": run_id, "size": batch_size})
     return sizes, documents[-1] if documents else None
@@ -190,7 +190,7 @@ def expire_leases() -> None:
 
 
 def due_batches() -> list[UUID]:
-    """Batches that nobody holds; at most 1000, of the 10,000 chunks that were asked for first."""
+    """Return batches that nobody holds; at most 1000, of the 10,000 chunks that were asked for first."""
     return [row[0] for row in execute(_DUE)]
 
 
@@ -226,13 +226,13 @@ def try_sweep_lock() -> bool:
 
 
 def last_request() -> int:
-    """The highest id of all requests, 0 if there is none."""
+    """Return the highest id of all requests, 0 if there is none."""
     return int(execute(_LAST)[0][0])
 
 
 def waiting_batch(
     *, model_id: int, document_id: UUID | None, collection_ids: list[UUID] | None
 ) -> tuple[UUID, ...]:
-    """One batch of the scope that waits, or that somebody holds; () if there is none."""
+    """Return a batch of the scope that waits, or that somebody holds; () if there is none."""
     rows = execute(_WAITING, {"model": model_id, "document": document_id, "allowed": collection_ids})
     return tuple(row[0] for row in rows)

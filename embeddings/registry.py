@@ -62,16 +62,16 @@ def is_same_model(model: ModelSpec, other: ModelSpec) -> bool:
     """Return whether both make the same vectors, as far as is known: an unknown size agrees with any."""
     sizes = {model.dimensions, other.dimensions} - {0}
     return (
-        (model.provider, _place(model)) == (other.provider, _place(other))
+        (model.provider, _identifier(model)) == (other.provider, _identifier(other))
         and len(sizes) < 2
         and _prefixes(model) == _prefixes(other)
     )
 
 
-def _place(model: ModelSpec) -> str:
-    """A folder is a model by itself, whatever name it was given; Ollama's names may leave their tag out."""
-    place = str(dict(model.options).get("path") or server_name(model))
-    return ollama.full_name(place) if model.provider == "ollama" else place
+def _identifier(model: ModelSpec) -> str:
+    """Return its folder, which is a model by itself whatever its name, or the server's name with its tag."""
+    identifier = str(dict(model.options).get("path") or server_name(model))
+    return ollama.full_name(identifier) if model.provider == "ollama" else identifier
 
 
 def server_name(model: ModelSpec) -> str:

@@ -74,7 +74,7 @@ def embed_batch(batch_id: UUID) -> int:
 
 
 def work_once() -> bool:
-    """What a worker would do next, here; False if there is nothing to embed."""
+    """Embed a batch here, as a worker would; return False if there is nothing to embed."""
     return _embed_next(None) is not None
 
 
@@ -85,7 +85,7 @@ def _embed_next(batch_id: UUID | None) -> int | None:
         return None
     release_connection()
     model, chunks = claimed
-    work = _Work()
+    work = _BatchOutcome()
     with Heartbeat(lambda: queue.renew(lease)):
         work.embed(model.spec, chunks)
     stored = with_retries(lambda: _settle(model, lease, work))
@@ -96,12 +96,12 @@ def _embed_next(batch_id: UUID | None) -> int | None:
     return stored
 
 
-class _Work:
+class _BatchOutcome:
     """The outcome of one batch: vectors of some chunks, a reason for each of the others."""
 
     def __init__(self) -> None:
         self.chunks: list[ClaimedChunk] = []
-        self.found: list[EmbeddedText] = []
+        self.embedded: list[EmbeddedText] = []
         self.failed: list[tuple[ClaimedChunk, str]] = []
 
     def embed(self, model: ModelSpec, chunks: Sequence[ClaimedChunk]) -> None:
@@ -111,32 +111,32 @@ class _Work:
         except EmbedderError as exc:
             self.failed += [(chunk, exc.message) for chunk in chunks]
             return
-        rest = [list(chunks)]
-        while rest:
-            some = rest.pop()
+        pending = [list(chunks)]
+        while pending:
+            batch = pending.pop()
             try:
-                found = sentences.embed_texts(embedder, [chunk.content for chunk in some])
+                embedded = sentences.embed_texts(embedder, [chunk.content for chunk in batch])
             except TextRejected as exc:
-                if len(some) == 1:
-                    self.failed.append((some[0], exc.message))
+                if len(batch) == 1:
+                    self.failed.append((batch[0], exc.message))
                 else:
-                    half = len(some) // 2
-                    rest += [some[half:], some[:half]]
+                    half = len(batch) // 2
+                    pending += [batch[half:], batch[:half]]
             except EmbedderError as exc:
-                self.failed += [(chunk, exc.message) for part in [some, *rest] for chunk in part]
+                self.failed += [(chunk, exc.message) for left in [batch, *pending] for chunk in left]
                 return
             else:
-                self.chunks += some
-                self.found += found
+                self.chunks += batch
+                self.embedded += embedded
 
     def discard(self, reason: str) -> None:
         self.failed += [(chunk, reason) for chunk in self.chunks]
-        self.chunks, self.found = [], []
+        self.chunks, self.embedded = [], []
 
 
 @transaction.atomic
 def _claim(lease: UUID) -> tuple[EmbeddingModel, list[ClaimedChunk]] | None:
-    """A batch of the first model that has one; None if all work is done or in hands."""
+    """Claim a batch of the first model that has one; None if all work is done or in hands."""
     for model in _in_turn(lease):
         if chunks := queue.claim(model_id=model.pk, lease=lease):
             return model, chunks
@@ -144,7 +144,7 @@ def _claim(lease: UUID) -> tuple[EmbeddingModel, list[ClaimedChunk]] | None:
 
 
 def _in_turn(lease: UUID) -> list[EmbeddingModel]:
-    """The active model first, so that no upload waits for a model that is being built.
+    """Return the models, the active one first, so that no upload waits for a model that is being built.
 
     But now and then it is the last (when is left to the lease, a random number), so that a build goes on
     under uploads that never end; and so it is while somebody waits to switch to another one.
@@ -160,11 +160,11 @@ def _in_turn(lease: UUID) -> list[EmbeddingModel]:
 
 
 @transaction.atomic
-def _settle(model: EmbeddingModel, lease: UUID, work: _Work) -> int:
-    sizes = {len(one.vector) for one in work.found}
+def _settle(model: EmbeddingModel, lease: UUID, work: _BatchOutcome) -> int:
+    sizes = {len(text.vector) for text in work.embedded}
     if not all(learn_dimensions(model, size) for size in sizes):
         work.discard(EmbedderUnavailable("The embedding model's vectors changed their size.").message)
-    stored = rows.store_vectors(lease=lease, model_id=model.pk, chunks=work.chunks, found=work.found)
+    stored = rows.store_vectors(lease=lease, model_id=model.pk, chunks=work.chunks, embedded=work.embedded)
     for reason in {reason for _, reason in work.failed}:
         ids = [chunk.chunk_id for chunk, why in work.failed if why == reason]
         queue.fail(lease=lease, chunk_ids=ids, reason=reason)

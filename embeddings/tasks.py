@@ -15,6 +15,7 @@ from kombu.exceptions import OperationalError
 from documents.access import FULL
 from embeddings import services
 from embeddings.external import delivery
+from embeddings.external.configuration import configured_store
 from embeddings.ingest import documents
 from knowlex.base.errors import BrokerUnavailable
 
@@ -80,7 +81,7 @@ def enqueue_lost_deliveries() -> int:
 
 def hint_delivery() -> None:
     """Send a hint after a change that the external store is to hear of; it may be lost."""
-    if delivery.is_used():
+    if configured_store():
         with tolerate_lost_hint():
             send_hint(deliver_next)
 

@@ -7,13 +7,13 @@ SPELLINGS = {"valkey": "redis", "valkeys": "rediss", "redis": "redis", "rediss":
 
 
 def redis_client_url(url: str) -> str:
-    """For redis-py, which does not know valkey://."""
+    """Write it for redis-py, which does not know valkey://."""
     scheme, rest = url.split("://", 1)
     return f"{SPELLINGS[scheme]}://{rest}"
 
 
 def broker_url(url: str) -> str:
-    """For Kombu, which spells a socket redis+socket:// and its database virtual_host."""
+    """Write it for Kombu, which spells a socket redis+socket:// and its database virtual_host."""
     if not url.startswith("unix://"):
         return url
     parts = urlsplit(url)
@@ -23,14 +23,14 @@ def broker_url(url: str) -> str:
 
 
 def broker_options(url: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Celery's broker_use_ssl and broker_transport_options.
+    """Return Celery's broker_use_ssl and broker_transport_options.
 
     A broker that hangs costs 2 s a try, not a minute. A task of a worker that was killed comes back after
     about a minute; the sweep is faster, and a second delivery finds nothing to do.
     """
-    tls = (
-        {"ssl_cert_reqs": "required"} if url.startswith("rediss://") and "ssl_cert_reqs" not in url else None
-    )
+    tls = None
+    if url.startswith("rediss://") and "ssl_cert_reqs" not in url:
+        tls = {"ssl_cert_reqs": "required"}
     transport = {
         "socket_timeout": 2,
         "socket_connect_timeout": 2,

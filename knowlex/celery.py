@@ -25,25 +25,25 @@ _ending = Event()
 
 @worker_process_init.connect
 def _end_with_main_process(**_: Any) -> None:
-    """A child whose main process was killed would else finish its task as an orphan."""
+    """Keep a child whose main process was killed from finishing its task as an orphan."""
     die_with_parent(signal.SIGKILL, parent=os.getppid())()
 
 
 @worker_ready.connect
-def _tell_that_it_lives(**_: Any) -> None:
-    """After the children were forked: a thread, and its connection, would not survive that."""
+def _start_heartbeat(**_: Any) -> None:
+    """Start it after the children were forked: a thread, and its connection, would not survive that."""
     liveness.beat(*_identity())
-    Thread(target=_beat_until_the_end, name="heartbeat", daemon=True).start()
-    _tell_up()
+    Thread(target=_beat, name="heartbeat", daemon=True).start()
+    _report_ready()
 
 
 @worker_shutdown.connect
-def _tell_that_it_ends(**_: Any) -> None:
+def _stop_heartbeat(**_: Any) -> None:
     _ending.set()
     liveness.silence(*_identity())
 
 
-def _beat_until_the_end() -> None:
+def _beat() -> None:
     while not _ending.wait(liveness.EVERY_S):
         liveness.beat(*_identity())
 
@@ -52,8 +52,8 @@ def _identity() -> tuple[str, int]:
     return f"{gethostname()}:{os.getpid()}", settings.WORKERS
 
 
-def _tell_up() -> None:
-    """`up` waits for a byte on this pipe before it calls Knowlex ready."""
+def _report_ready() -> None:
+    """Write the byte that `up` waits for before it calls Knowlex ready."""
     descriptor = os.environ.pop("KNOWLEX_READY_FD", "")
     if descriptor.isdigit():
         with suppress(OSError):

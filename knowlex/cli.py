@@ -6,7 +6,6 @@ from argparse import ArgumentParser
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from knowlex.embedded.data_folder import StackError, postgres_dir, running_servers, served_at
 
@@ -72,7 +71,7 @@ def main(argv: list[str]) -> None:
     try:
         argv = _read_data_dir(argv)
         if argv[1] == "up":
-            _options_to_environment(argv[2:])
+            _set_variables_from_options(argv[2:])
         else:
             _choose_data_dir(argv[1])
         with _open_database(argv):
@@ -103,8 +102,11 @@ def _print_help(argv: list[str]) -> bool:
     if name not in OUR_COMMANDS or not HELP & set(words):
         return False
     module = import_module(f"{OUR_COMMANDS[name]}.management.commands.{name}")
+    parser = module.Command().create_parser("manage.py", name)
+    if name != "up":
+        parser.add_argument("--data-dir", help="data folder (that of the running server, else .knowlex)")
     rest = [word for word in words if word not in {"help", name}] or ["--help"]
-    module.Command().create_parser("manage.py", name).parse_args(rest)  # ends the process
+    parser.parse_args(rest)  # ends the process
     return True
 
 
@@ -142,11 +144,14 @@ def _execute(argv: list[str]) -> None:
 def _open_database(argv: list[str]) -> AbstractContextManager[None]:
     if not needs_database(argv):
         return nullcontext()
+    import django
     from django.conf import settings
+    from django.core.management import get_commands
 
     from knowlex.embedded.services import embedded_database
 
-    if settings.ENV.database_url:
+    django.setup()
+    if settings.ENV.database_url or argv[1] not in get_commands():  # a mistyped one makes no database
         return nullcontext()
     if argv[1] in OUR_COMMANDS and argv[1] not in MAKES_DATABASE:
         _require_data(settings.DATA_DIR)
@@ -168,39 +173,42 @@ def _read_data_dir(argv: list[str]) -> list[str]:
         return argv
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--data-dir")
-    given, rest = parser.parse_known_args(argv[2:])
-    if given.data_dir is not None:
-        os.environ["KNOWLEX_DATA_DIR"] = str(Path(given.data_dir).absolute())
-    return [*argv[:2], *rest]
+    options, words = parser.parse_known_args(argv[2:])
+    if options.data_dir is not None:
+        os.environ["KNOWLEX_DATA_DIR"] = str(Path(options.data_dir).absolute())
+    return [*argv[:2], *words]
 
 
 def _choose_data_dir(command: str) -> None:
     """Where no data folder was named and nothing runs in the default one, use the server that does run."""
-    named = os.environ.get("KNOWLEX_DATA_DIR") or os.environ.get("DATABASE_URL")
+    is_named = os.environ.get("KNOWLEX_DATA_DIR") or os.environ.get("DATABASE_URL")
     default = PROJECT_DIR / ".knowlex"
-    if named or command not in OUR_COMMANDS or command == "build_model" or served_at(default):
+    if is_named or command not in OUR_COMMANDS or command == "build_model" or served_at(default):
         return
     servers = running_servers()
     if not servers or command == "prepare":
         return
-    told = ", ".join(f"{address} (--data-dir {folder})" for folder, address in servers.items())
+    running = ", ".join(f"{address} (--data-dir {folder})" for folder, address in servers.items())
     if postgres_dir(default).exists():
-        print(f"knowlex: This command uses {default}. There also runs {told}.", file=sys.stderr)
+        print(f"knowlex: This command uses {default}. There also runs {running}.", file=sys.stderr)
     elif len(servers) > 1:
-        raise StackError(f"Several servers run; name one of them: {told}.")
+        raise StackError(f"Several servers run; name one of them: {running}.")
     else:
         (folder,) = servers
-        print(f"knowlex: Using the server that runs: {told}.", file=sys.stderr)
+        print(f"knowlex: Using the server that runs: {running}.", file=sys.stderr)
         os.environ["KNOWLEX_DATA_DIR"] = str(folder)
 
 
-def _options_to_environment(words: list[str]) -> None:
+def _set_variables_from_options(words: list[str]) -> None:
     """Put the options of `up` in place of their variables, which are then checked like any other."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     for option in UP_OPTIONS:
         parser.add_argument(f"--{option.replace('_', '-')}")
-    given: Any = parser.parse_known_args(words)[0]
+    options = parser.parse_known_args(words)[0]
     for option, variable in UP_OPTIONS.items():
-        value = getattr(given, option)
-        if value is not None:
-            os.environ[variable] = str(Path(value).absolute()) if option == "data_dir" else value
+        value = getattr(options, option)
+        if value is None:
+            continue
+        if option == "data_dir":
+            value = str(Path(value).absolute())
+        os.environ[variable] = value

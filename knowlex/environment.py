@@ -120,8 +120,8 @@ class Environment(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _blank_is_unset(cls, found: Any) -> Any:
-        return {name: value for name, value in found.items() if not isinstance(value, str) or value.strip()}
+    def _drop_blank(cls, variables: Any) -> Any:
+        return values.drop_blank(variables)
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
@@ -195,14 +195,14 @@ class Environment(BaseSettings):
 
     @property
     def require_api_key(self) -> bool:
-        """Where others can reach the API, unless it was said."""
+        """Ask for a key where others can reach the API, unless it was said."""
         if self.knowlex_require_api_key is None:
             return not values.is_loopback(self.knowlex_host)
         return self.knowlex_require_api_key
 
     @property
     def workers(self) -> int:
-        """Worker processes: one for each core that this process may use, unless they are set."""
+        """Return the worker processes: one for each core that this process may use, unless they are set."""
         return self.knowlex_workers or min(available_cores(), MAX_DEFAULT_WORKERS)
 
     @property
@@ -211,13 +211,13 @@ class Environment(BaseSettings):
 
     @property
     def embedder_chosen(self) -> bool:
-        """Whether anything names an embedding model; else the one that is active in the database is used."""
-        named = (self.knowlex_embedder, self.knowlex_embedding_model, self.knowlex_embedding_dimensions)
-        return any(named) or bool(self.openai_api_key)
+        """Return whether anything names an embedding model; else the active one in the database is used."""
+        chosen = (self.knowlex_embedder, self.knowlex_embedding_model, self.knowlex_embedding_dimensions)
+        return any(chosen) or bool(self.openai_api_key)
 
     @property
     def local_model(self) -> dict[str, str]:
-        """Its name; of one in a folder also the path, whose last part is its name."""
+        """Return its name; of one in a folder also the path, whose last part is its name."""
         name = self.knowlex_embedding_model or LOCAL_MODELS[0]
         if "/" not in name:
             return {"model_name": name}
@@ -226,7 +226,7 @@ class Environment(BaseSettings):
 
     @property
     def allowed_hosts(self) -> list[str]:
-        """The Host headers that are answered: the chosen ones, else this machine's own."""
+        """Return the Host headers that are answered: the chosen ones, else this machine's own."""
         if self.knowlex_allowed_hosts:
             return [name.strip() for name in self.knowlex_allowed_hosts.split(",") if name.strip()]
         named = ["localhost", "127.0.0.1", "[::1]", gethostname().lower()]
@@ -238,12 +238,12 @@ class Environment(BaseSettings):
 
     @property
     def answer_timeout(self) -> float:
-        """Seconds for a whole question; what the search may take comes on top of the chat model's limit."""
+        """Return the seconds for a question; what the search may take comes on top of the model's limit."""
         return self.knowlex_answer_timeout_seconds or self.knowlex_llm_timeout_seconds + SEARCH_S
 
     @property
     def reply_tokens(self) -> int | None:
-        """What the chat model's window leaves for a reply beside the prompt; None: as many as are asked for.
+        """Return what the chat model's window leaves for a reply; None for as many tokens as are asked for.
 
         The prompt takes at most the context's tokens less 1000 that are kept for the reply.
         """
@@ -252,13 +252,13 @@ class Environment(BaseSettings):
 
     @property
     def rewriting_timeout(self) -> float:
-        """Seconds, never longer than a model may take for an answer."""
+        """Return the seconds, never more than a model may take for an answer."""
         return min(self.knowlex_query_rewriting_timeout_seconds, self.knowlex_llm_timeout_seconds)
 
     @property
     def chat_model(self) -> str:
-        """Who rewrites questions and reads claims: the synthesizer, or what KNOWLEX_CHAT_MODEL is of; "" for
-        nobody.
+        """Return who rewrites questions and reads claims: the synthesizer, or the provider of
+        KNOWLEX_CHAT_MODEL; "" for nobody.
         """
         if self.synthesizer != "extractive":
             return self.synthesizer
@@ -267,16 +267,12 @@ class Environment(BaseSettings):
         return "openai" if self.openai_api_key or self.openai_base_url else "ollama"
 
 
-SECRET = {
-    "DATABASE_URL",
-    "DATABASE_READ_URL",
-    "REDIS_URL",
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
+SECRET = {  # or URLs, which may hold passwords
+    *("DATABASE_URL", "DATABASE_READ_URL", "REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    *("KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY", "VECTOR_STORE_URL", "VECTOR_STORE_API_KEY"),
     "KNOWLEX_SECRET_KEY",
     "KNOWLEX_OIDC_CLIENT_SECRET",
 }
-SECRET |= {"KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY", "VECTOR_STORE_URL", "VECTOR_STORE_API_KEY"}
 
 
 def available_cores() -> int:
@@ -303,13 +299,12 @@ def read_environment() -> Environment:
     try:
         return Environment()
     except ValidationError as exc:
-        told = "; ".join(_told(error) for error in exc.errors(include_url=False))
-        raise ImproperlyConfigured(f"Unusable environment: {told}.") from None
+        problems = "; ".join(_describe_problem(error) for error in exc.errors(include_url=False))
+        raise ImproperlyConfigured(f"Unusable environment: {problems}.") from None
 
 
-def _told(error: Any) -> str:
-    message = error["msg"].removeprefix("Value error, ")
-    if not error["loc"]:
-        return str(message)
+def _describe_problem(error: Any) -> str:
+    if not error["loc"]:  # of a rule between variables, which names one itself
+        return str(error["msg"].removeprefix("Value error, "))
     name = str(error["loc"][0]).upper()
-    return f"{name}: {message}" + ("" if name in SECRET else f" (it is {str(error['input'])[:80]!r})")
+    return values.describe_error(error, name, is_secret=name in SECRET)

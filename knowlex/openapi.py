@@ -11,11 +11,9 @@ from django.templatetags.static import static
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.html import format_html
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic.json_schema import JsonSchemaMode
 
-from knowlex.web.openapi import FAILURES, QUERY_ID, Answer, Operation, Problem, Schema
-from knowlex.web.pagination import DEFAULT_LIMIT, MAX_LIMIT
+from knowlex.web.openapi import FAILURES, QUERY_ID, Answer, Operation, Problem, Schema, SchemaGenerator
 from knowlex.web.responses import allow, json_response
 from knowlex.web.shapes import ID_SCHEMA
 
@@ -101,39 +99,6 @@ def document() -> Schema:
     }
 
 
-class Generator(GenerateJsonSchema):
-    """JSON Schema as OpenAPI 3.0 has it: null is said by `nullable`, and nothing repeats the field's name."""
-
-    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        inner = self.generate_inner(schema["schema"])
-        if "$ref" in inner:
-            return {"type": "object", "allOf": [inner], "nullable": True}
-        if "enum" in inner:
-            return {**inner, "enum": [*inner["enum"], None], "nullable": True}
-        return {**inner, "nullable": True}
-
-    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        described = super().default_schema(schema)
-        if described.get("default", 0) in (None, "", []) or isinstance(described.get("default"), dict):
-            described.pop("default")
-        return described
-
-    def normalize_name(self, name: str) -> str:
-        """A shape is called what it describes, which the class of the thing itself is called already."""
-        return super().normalize_name(name).removesuffix("Shape")
-
-    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
-        return {"type": "string", "enum": list(schema["expected"])}
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        described = super().model_schema(schema)
-        described.pop("title", None)
-        return described
-
-
 class _Shapes:
     """The schemas of all shapes that go in or out, generated in one go."""
 
@@ -145,7 +110,9 @@ class _Shapes:
             for answer in operation.answers.values():
                 shapes |= {(repr(shape), "serialization"): shape for shape in answer.content.values()}
         inputs = [(*key, TypeAdapter(shape)) for key, shape in shapes.items() if not isinstance(shape, dict)]
-        self._schemas, rest = TypeAdapter.json_schemas(inputs, ref_template=REFS, schema_generator=Generator)
+        self._schemas, rest = TypeAdapter.json_schemas(
+            inputs, ref_template=REFS, schema_generator=SchemaGenerator
+        )
         self.components: Schema = dict(sorted(rest["$defs"].items()))
 
     def media(self, content: Mapping[str, Any], mode: JsonSchemaMode) -> Schema:
@@ -161,8 +128,6 @@ def _described(path: str, method: str, operation: Operation, shapes: _Shapes) ->
         {"name": name, "in": "path", "required": True, "schema": ID_SCHEMA}
         for name in re.findall(r"{(\w+)}", path)
     ]
-    if operation.sorts:
-        parameters += _paging(operation.sorts)
     if operation.parameters is not None:
         parameters += _query_parameters(operation.parameters)
     parameters += operation.headers
@@ -222,7 +187,7 @@ def _problem(description: str, *, with_query_id: bool) -> Schema:
 
 
 def _query_parameters(shape: type[BaseModel]) -> list[Schema]:
-    described = shape.model_json_schema(schema_generator=Generator)
+    described = shape.model_json_schema(schema_generator=SchemaGenerator)
     parameters = []
     for name, schema in described["properties"].items():
         parameter = {"name": name, "in": "query", "schema": schema}
@@ -231,22 +196,6 @@ def _query_parameters(shape: type[BaseModel]) -> list[Schema]:
         if name in described.get("required", ()):
             parameter["required"] = True
         parameters.append(parameter)
-    return parameters
-
-
-def _paging(sorts: tuple[str, ...]) -> list[Schema]:
-    limit = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
-    cursor = "`next_cursor` of the page before."
-    parameters: list[Schema] = [
-        {"name": "limit", "in": "query", "schema": limit},
-        {"name": "cursor", "in": "query", "schema": {"type": "string"}, "description": cursor},
-    ]
-    if sorts != ("",):
-        orders = [order for sort in sorts for order in (sort, f"-{sort}")]
-        sort = {"type": "string", "enum": orders}
-        parameters.append(
-            {"name": "sort", "in": "query", "schema": sort, "description": "With - for descending."}
-        )
     return parameters
 
 

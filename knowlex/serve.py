@@ -25,16 +25,16 @@ def server_config() -> uvicorn.Config:
     )
 
 
-def bound_socket(host: str, port: int) -> socket.socket:
-    """Bound but not listening: until the application is there, a client is refused, not kept waiting.
+def bind_socket(host: str, port: int) -> socket.socket:
+    """Bind a socket that does not listen yet: until the application is there, clients are refused at once.
 
     Raises OSError.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    bound.bind((host, port))
-    return bound
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    return listener
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
     else:
         from django.conf import settings
 
-        listener = bound_socket(settings.HOST, settings.PORT)
+        listener = bind_socket(settings.HOST, settings.PORT)
     uvicorn.Server(server_config()).run(sockets=[listener])
 
 

@@ -18,7 +18,7 @@ from knowlex.runtime.logging import logging_settings
 from knowlex.values import filter_keys
 from knowlex.web.static import revalidate_page_modules
 
-django_stubs_ext.monkeypatch()  # ModelAdmin[Document] and the like work at run time too
+django_stubs_ext.monkeypatch()  # else ModelForm[Collection] and the like cannot be imported
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 try:

@@ -16,6 +16,17 @@ DATABASE_SCHEMES = {"postgres", "postgresql"}
 REDIS_SCHEMES = {"redis", "rediss", "valkey", "valkeys", "unix"}
 
 
+def drop_blank(variables: Any) -> Any:
+    """Leave out the variables that are blank: they count as not set."""
+    return {name: value for name, value in variables.items() if not isinstance(value, str) or value.strip()}
+
+
+def describe_error(error: Any, shown_name: str, *, is_secret: bool) -> str:
+    """Say what pydantic found wrong with a variable; its value only where that is no secret."""
+    message = f"{shown_name}: {error['msg'].removeprefix('Value error, ')}"
+    return message if is_secret else f"{message} (it is {str(error['input'])[:80]!r})"
+
+
 def upper(value: Any) -> Any:
     return value.strip().upper() if isinstance(value, str) else value
 
@@ -171,16 +182,17 @@ def is_loopback(value: str) -> bool:
 
 
 def bound_addresses(bound: str) -> list[str]:
-    """What a client may call the server by: the address itself, or all of this machine's for a wildcard."""
+    """Return what a client may call the server by: the address, or all of this machine's for a wildcard."""
     if bound not in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
         return [bound]
     families = {socket.AF_INET, socket.AF_INET6}
-    found = (entry for entries in psutil.net_if_addrs().values() for entry in entries)
-    return [bound, *(entry.address.partition("%")[0] for entry in found if entry.family in families)]
+    addresses = (address for group in psutil.net_if_addrs().values() for address in group)
+    names = [address.address.partition("%")[0] for address in addresses if address.family in families]
+    return [bound, *names]
 
 
 def as_host(address: str) -> str:
-    """The address as a Host header has it: IPv6 in brackets."""
+    """Write the address as a Host header has it: IPv6 in brackets."""
     return f"[{address}]".lower() if ":" in address else address.lower()
 
 
@@ -189,19 +201,19 @@ _FILTER_KEY = re.compile(r"[\w.-]{1,64}")
 
 
 def filter_keys(text: str) -> dict[str, str] | None:
-    """`year:integer, author` as key -> type, "" for any; None for a text without keys.
+    """Read `year:integer, author` as key -> type, "" for any; None for a text without keys.
 
     Raises ValueError for what is neither a key nor a key with a type.
     """
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         key, colon, kind = (part.strip() for part in entry.partition(":"))
         if not _FILTER_KEY.fullmatch(key) or (colon and kind not in FILTER_TYPES):
             raise ValueError(
                 f"{entry[:80]!r} is not a key, or key:type with one of {', '.join(FILTER_TYPES)}"
             )
-        found[key] = kind
-    return found or None
+        types[key] = kind
+    return types or None
 
 
 def filter_key_list(text: str) -> str:

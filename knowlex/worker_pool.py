@@ -2,7 +2,7 @@
 
 A child that ends while the broker is away is untracked by setting its descriptor to None; when the
 connection is there again, all children are tracked anew, and Celery 5.7 dies of that None
-(celery/celery#9250 is of the kind).
+(celery/celery#9250 is of the kind; tests/faults/test_worker_pool.py).
 """
 
 from typing import Any

@@ -5,6 +5,7 @@ The way of a question
     `answering`             what every face calls: the cache, the pipeline, the record, whole or streamed
     `conversation`          a follow-up question is made to stand alone
     `prompts`, `types`, `protocols`, `question_settings`   what the stages are given, pass on, and are
+    `word_data`             the word lists and patterns in the folders named data
     `read_state`, `deadlines`   the state of what is read; the time that stages share and take
 
 Parts that settings.KNOWLEX names
@@ -24,6 +25,7 @@ Citing, plain Python
 After the answer
     `history`               past questions, written and read; feedback; how good answers are
     `metrics`               what is counted
+    `charts`                figures and days drawn as SVG
     `verification`          stored citations, checked again through the public API
     `evaluation`            question sets, and what configurations make of them
 

@@ -6,7 +6,9 @@ class RagConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """What workers look for besides documents: evaluations in nobody's hand, answers, old questions."""
+        """Register what workers look for besides documents: evaluations in nobody's hand, answers, old
+        questions.
+        """
         from embeddings.sweeper import add_sweep_work
         from rag import tasks
 

@@ -36,7 +36,7 @@ class StageTimes:
 
 
 def sort_stages(milliseconds: Mapping[str, float]) -> dict[str, float]:
-    """As they come in a question; PostgreSQL has shuffled them."""
+    """Sort stages as they come in a question; PostgreSQL has shuffled them."""
     return dict(sorted(milliseconds.items(), key=lambda took: _PLACES.get(took[0], len(STAGES))))
 
 

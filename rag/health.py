@@ -21,7 +21,7 @@ from embeddings.search.dense import fetch_active_spec
 from embeddings.types import ModelSpec
 from knowlex.base.errors import KnowlexError
 from knowlex.base.event_loops import PerLoop
-from knowlex.base.time_limits import finished
+from knowlex.base.time_limits import finish_within
 from knowlex.base.times import utc_timestamp
 from knowlex.net.model_servers import ollama_state, takes_connections
 from knowlex.runtime import liveness
@@ -47,9 +47,10 @@ class _Model(NamedTuple):
 
 
 async def health_check() -> dict[str, Any]:
-    """The Service's `health_check()`, and besides: database, broker, workers (their number), chat_model, and
-    vector_index, which says whether searches go through one, and what share of the neighbours it finds, or
-    which store they go to. vector_store: connected where both the database and such a store can be reached.
+    """Return the Service's `health_check()`, and besides: database, broker, workers (their number),
+    chat_model, and vector_index, which says whether searches go through one, and what share of the
+    neighbours it finds, or which store they go to. vector_store: connected where both the database and
+    such a store can be reached.
 
     reranker, only where a model reranks: "connected" or "loaded"; or else why the order is the sentences'.
     chat_model is not_loaded, too, where Ollama answers but does not have it.
@@ -65,7 +66,7 @@ async def health_check() -> dict[str, Any]:
 
 
 async def load_models() -> None:
-    """Those of Ollama, so that the first question does not wait for them. Raises ImproperlyConfigured."""
+    """Load those of Ollama, so that the first question does not wait. Raises ImproperlyConfigured."""
     await lifecycle.load_models(await _searched_model())
 
 
@@ -78,7 +79,7 @@ async def warm_up() -> None:
 
 
 async def _searched_model() -> ModelSpec:
-    """The active one; where the database does not say so at once, the configured one."""
+    """Return the active one; where the database does not say so at once, the configured one."""
     try:
         async with asyncio.timeout(MODEL_LIMIT_S):
             return await fetch_active_spec()
@@ -127,15 +128,15 @@ async def _measure() -> dict[str, Any]:
 
 
 async def _within_limit(check: Coroutine[Any, Any, Any]) -> Any:
-    """The check's answer, or None."""
+    """Return the check's answer, or None."""
     try:
-        return await finished(check, within_s=LIMIT_S)
+        return await finish_within(check, within_s=LIMIT_S)
     except UNREACHABLE:  # a TimeoutError is an OSError
         return None
 
 
 async def _database() -> dict[str, Any] | Literal[False]:
-    """What the vector index is; False where there is no place for vectors yet.
+    """Return what the vector index is; False where there is no place for vectors yet.
 
     A connection of its own: a busy pool is not an absent database.
     """
@@ -178,12 +179,12 @@ async def _chat_model() -> _Model:
 
 
 def _unanswered(role: str) -> _Model:
-    """What did not answer in time."""
+    """Return what did not answer in time."""
     return _Model("unreachable", of_ollama="host" in _options(role))
 
 
 async def _reranker() -> str:
-    """ "" where no model is configured."""
+    """Return its state, "" where no model is configured."""
     reranker = component("RERANKER", Reranker)
     return await reranker.state() if isinstance(reranker, ModelBacked) else ""
 
@@ -198,7 +199,7 @@ def _is_remote(role: str) -> bool:
 
 
 def _ollama(*models: _Model) -> str:
-    """Whether it can be reached, with the models or without."""
+    """Return whether it can be reached, with the models or without."""
     states = [model.state for model in models if model.of_ollama]
     return _word("unreachable" not in states) if states else "not_configured"
 

@@ -91,7 +91,7 @@ def _tokenizer(folder: Path) -> Tokenizer:
 
 
 def _max_tokens(folder: Path) -> int:
-    """What the model has places for, at most 512; RoBERTa and its kin begin to count at 2."""
+    """Return what the model has places for, at most 512; RoBERTa and its kin begin to count at 2."""
     config = config_of(folder)
     places = config.get("max_position_embeddings")
     if not isinstance(places, int):
@@ -101,14 +101,14 @@ def _max_tokens(folder: Path) -> int:
 
 
 def config_of(folder: Path) -> dict[str, Any]:
-    """What config.json says; {} without one."""
+    """Return what config.json says; {} without one."""
     path = folder / "config.json"
     found = json.loads(path.read_text()) if path.is_file() else {}
     return found if isinstance(found, dict) else {}
 
 
 def _options() -> onnxruntime.SessionOptions:
-    """One thread a pair: the pairs are the parallelism, and a waiting session must not burn a core."""
+    """Give a pair one thread: the pairs are the parallelism, and a waiting session must not burn a core."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -146,11 +146,11 @@ class Limit:
 
     @property
     def resting(self) -> bool:
-        """Whether the model is off at the moment, or on trial after it was."""
+        """Return whether the model is off at the moment, or on trial after it was."""
         return self._failures >= FAILURES
 
     async def call(self, work: Callable[[], Awaitable[T]], *, within_s: float = math.inf) -> T | None:
-        """The result, or None: too slow, failed (ModelFailed), or not asked at all.
+        """Return the result, or None: too slow, failed (ModelFailed), or not asked at all.
 
         within_s: what the question has left for it; that this was too little is no fault of the model.
         """

@@ -53,7 +53,7 @@ _HELP = {
 
 
 async def collect_state() -> CollectorRegistry:
-    """A registry of its own for each scrape, so that nothing of an earlier one is told again."""
+    """Make a registry for each scrape, so that nothing of an earlier one is reported again."""
     registry = CollectorRegistry()
     counts, indexes, broker = await asyncio.gather(
         _in_time(fetch_one(_COUNTS)), _in_time(fetch_all(_INDEXES)), _in_time(_broker())
@@ -145,7 +145,7 @@ _tokens_of, _citations_of, _claims_of = by_labels(_tokens), by_labels(_citations
 
 
 def count_answer(answer: Answer, *, face: str, cached: bool, latency_ms: float) -> None:
-    """One that came out of the cache took no stage and cost no token."""
+    """Count an answer. One that came out of the cache took no stage and cost no token."""
     _answers_of(face, answer.reason or "answered").inc()
     _seconds_of(face).observe(latency_ms / 1000)
     for citation in answer.citations:

@@ -75,7 +75,8 @@ def _passages_of(block: Block, context: Context) -> list[Passage]:
 
 
 def place_of(passages: Sequence[Passage]) -> str:
-    """The line `(document: report.pdf, pages 3-4, section: Results)`, without what is not known; or "".
+    """Return the line `(document: report.pdf, pages 3-4, section: Results)`, without what is not known;
+    or "".
 
     passages: those that a block is made of, in their order. The section is that of the first, with its
     chapter.
@@ -98,13 +99,13 @@ def _pages(pages: Sequence[int]) -> str:
 
 
 def _heading(text: str) -> str:
-    """Of a document: as data, on one line that is not long."""
+    """Return a document's heading as data, on one line that is not long."""
     return " ".join(as_data(text).split())[:HEADING_CHARS].rstrip()
 
 
 @lru_cache(maxsize=512)
 def as_data(text: str) -> str:
-    """The text without blank lines and without anything that imitates the frame of the prompt."""
+    """Return the text without blank lines and without anything that imitates the frame of the prompt."""
     lines = "\n".join(line.strip() for line in text.splitlines() if line.strip())
     text = _BRACKETED_NUMBER.sub(r"(\1)", lines)
     text = _FRAME_TAG.sub("‹", text)
@@ -113,6 +114,8 @@ def as_data(text: str) -> str:
 
 
 def says_not_found(text: str) -> bool:
-    """Whether the reply, its markers taken out, is a refusal: it begins with one, or is nothing but one."""
+    """Return whether the reply, its markers taken out, is a refusal: it begins with one, or is nothing
+    but one.
+    """
     said = " ".join(text[:600].replace("’", "'").lower().split()).lstrip("\"'*_ ")
     return bool(_REFUSAL.match(said) or _MUTE.fullmatch(said))

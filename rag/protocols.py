@@ -15,7 +15,7 @@ _known: dict[tuple[type, type], bool] = {}
 
 
 def can(part: object, protocol: type[P]) -> TypeGuard[P]:
-    """`isinstance`, found out once for each class: looking a protocol's members up takes 20 us each time."""
+    """Return `isinstance`, cached by class: looking a protocol's members up takes 20 us each time."""
     key = type(part), protocol
     if key not in _known:
         _known[key] = isinstance(part, protocol)
@@ -38,7 +38,7 @@ class Examiner(Protocol):
     """Role RETRIEVER, of one that can say what it knows of a chunk."""
 
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
-        """Of a chunk that is there. Raises as `retrieve`."""
+        """Tell what is known of a chunk that is there. Raises as `retrieve`."""
         ...
 
 
@@ -49,7 +49,7 @@ class Completing(Protocol):
     async def neighbours(
         self, question: Question, found: Retrieval, places: Sequence[Place]
     ) -> tuple[Passage, ...]:
-        """Those of these chunks that the question may read, in one statement, in any order.
+        """Return those of these chunks that the question may read, in one statement, in any order.
 
         found: what was retrieved for the question; its vector is used again. They have a distance, no ranks,
         no score and no relevance. Raises nothing for their sake: without them there is an answer, too.
@@ -64,8 +64,9 @@ class Sampling(Protocol):
     async def sample(
         self, question: Question, found: Retrieval, document_id: UUID, count: int
     ) -> tuple[Passage, ...]:
-        """So many of those that the question may read, at most, at even distances, the first one included, in
-        the document's order, in one statement. They are as `Completing.neighbours` are; nothing is raised.
+        """Return so many of those that the question may read, at most, at even distances, the first
+        included, in the document's order, in one statement. They are as `Completing.neighbours` are;
+        nothing is raised.
         """
         ...
 
@@ -75,7 +76,7 @@ class Accounting(Protocol):
     """Role RETRIEVER, of one that can say why it found nothing."""
 
     async def why_nothing(self, question: Question) -> Reason:
-        """By one more statement. Raises as `retrieve`."""
+        """Find the reason, by one more statement. Raises as `retrieve`."""
         ...
 
 
@@ -83,7 +84,8 @@ class Widening(Retriever, Examiner, Completing, Sampling, Accounting, Protocol):
     """Role PLAIN_RETRIEVER: a Retriever that can search for variants of the question, too."""
 
     async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:
-        """What `retrieve` finds and what only the variants do, in one order; says whether it was `rewriting`.
+        """Return what `retrieve` finds and what only the variants do, in one order; says whether it was
+        `rewriting`.
 
         The variants are written during the plain search and waited for after it; what they find has the
         scores that it has for the question itself. Raises as `retrieve`, and nothing for the variants' sake.
@@ -95,7 +97,8 @@ class Reranker(Protocol):
     """Role RERANKER: a new order and `score`; pure computation or one model call."""
 
     async def rerank(self, question: Question, retrieval: Retrieval) -> Retrieval:
-        """The passages, best first, with `sentences`, `score` and `rerank_score`; some at the end may go.
+        """Return the passages, best first, with `sentences`, `score` and `rerank_score`; some at the end
+        may go.
 
         Never fails an answer: where a model cannot be asked, the order before stays.
         """
@@ -107,14 +110,15 @@ class ModelBacked(Protocol):
     """A Reranker that stands on a model."""
 
     async def state(self) -> str:
-        """ "connected" or "loaded"; else "unreachable", "not_loaded", or "resting" after it was too slow.
+        """Return "connected" or "loaded"; else "unreachable", "not_loaded", or "resting" after it was too
+        slow.
 
         Asks for nothing that costs; may raise OSError or ValueError for the first two.
         """
         ...
 
     def check(self) -> None:
-        """At the start. Raises ValueError if what is configured cannot be used, whatever comes later."""
+        """Raise ValueError, at the start, if what is configured cannot be used, whatever comes later."""
         ...
 
 
@@ -125,12 +129,12 @@ class Synthesizer(Protocol):
     def model_name(self) -> str: ...
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
-        """`[n]` names `context.blocks[n - 1]`. Raises SynthesisFailed, SynthesisTimeout."""
+        """Write the answer; `[n]` names `context.blocks[n - 1]`. Raises SynthesisFailed, SynthesisTimeout."""
         ...
 
     def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Sources | Usage]:
-        """The same in pieces, as the model makes them, and last of all the usage; in a structured reply each
-        claim is ended by its `Sources`.
+        """Yield the same in pieces, as the model makes them, and last of all the usage; in a structured
+        reply each claim is ended by its `Sources`.
 
         Raises as `synthesize`, also in the middle; one that ends without the usage was cut off. Closing it
         ends the model's work.
@@ -148,7 +152,7 @@ class Prompting(Protocol):
         ...
 
     def room(self, question: Question) -> Room:
-        """What the model's window has to hold besides the blocks of the context."""
+        """Return what the model's window has to hold besides the blocks of the context."""
         ...
 
 
@@ -157,7 +161,7 @@ class CitingAgain(Protocol):
     """A Synthesizer that can be asked once more for the markers that its reply lacks."""
 
     async def cite_again(self, question: Question, context: Context, reply: str) -> Synthesis:
-        """The same answer with `[n]`, or a refusal. reply: the text without any marker. Raises as
+        """Return the same answer with `[n]`, or a refusal. reply: the text without any marker. Raises as
         `synthesize`.
         """
         ...
@@ -167,7 +171,9 @@ class ClaimJudge(Protocol):
     """Role CLAIM_JUDGE: what does a context say of a claim?"""
 
     async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
-        """The claim's state for each block that is to be cited for it, or what contradicts the blocks."""
+        """Return the claim's state for each block that is to be cited for it, or what contradicts the
+        blocks.
+        """
         ...
 
 
@@ -178,7 +184,7 @@ class AnswerReader(Protocol):
     def model_name(self) -> str: ...
 
     async def read(self, question: str, answer: str, claims: Sequence[Unproved]) -> Opinion:
-        """What it says of the first claims, as many as it reads at once, and of the answer.
+        """Return what it says of the first claims, as many as it reads at once, and of the answer.
 
         Raises SynthesisFailed where the model cannot be asked now.
         """

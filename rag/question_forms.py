@@ -55,7 +55,7 @@ def asks_for_overview(text: str) -> bool:
 
 
 def overview_of(text: str, candidates: Sequence[Passage]) -> Overview | None:
-    """The document that a question asks to be summed up; None if it asks for something else.
+    """Return the document that a question asks to be summed up; None if it asks for something else.
 
     candidates: found for it, best first. A document is meant if the question names it, by its title or file
     name, or if nearly all of the best candidates are of it.
@@ -76,13 +76,13 @@ def overview_of(text: str, candidates: Sequence[Passage]) -> Overview | None:
 
 
 def _names(asked: frozenset[str], words: frozenset[str]) -> bool:
-    """Whether one of them holds all of the other, and more than a number."""
+    """Return whether one of them holds all of the other, and more than a number."""
     shared = asked & words
     return shared in (asked, words) and any(not word.isdecimal() for word in shared)
 
 
 def _asked(text: str, language: str) -> frozenset[str]:
-    """What the question names, as lexemes of a document's language."""
+    """Return what the question names, as lexemes of a document's language."""
     (words,) = question_lexemes(text[:READ_CHARS], [language]).values()
     return frozenset(words) - _frame(language)
 
@@ -138,7 +138,7 @@ class Comparison(NamedTuple):
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def comparison_in(text: str) -> Comparison | None:
-    """What two things a question compares; None where it does not, or where that is not recognised."""
+    """Return what two things a question compares; None where it does not, or where that is not recognised."""
     text = " ".join(text.split())
     if len(text) > LONGEST:
         return None
@@ -150,7 +150,9 @@ def comparison_in(text: str) -> Comparison | None:
 
 
 def _comparison(one: str, other: str, asked: str) -> Comparison | None:
-    """What stands only with one of them, but is said of both, is given to the other, too."""
+    """Compare two things: what stands only with one of them, but is said of both, is given to the other,
+    too.
+    """
     if one.casefold() == other.casefold():
         return None
     tail = _TAIL.search(other)
@@ -164,7 +166,7 @@ def _comparison(one: str, other: str, asked: str) -> Comparison | None:
 
 
 def _is_shared(head: str, other: str) -> bool:
-    """Not where the other has an article of its own, nor where the head belongs to a name."""
+    """Return false where the other has an article of its own, and where the head belongs to a name."""
     if other.isdecimal():
         return True
     return not (_OWN.match(other) or _HEAD.match(other) or _NAMED_BY.search(head))

@@ -11,7 +11,9 @@ from rag.history import answer_quality, queries
 
 @shared_task(name="rag.evaluate_next", acks_late=True)
 def evaluate_next() -> None:
-    """Some seconds of the run that has waited longest. Safe to deliver twice, late, or without need."""
+    """Run the evaluation that has waited longest for some seconds. Safe to deliver twice, late, or
+    without need.
+    """
     if runner.run_turn():
         enqueue_evaluation()
 
@@ -24,22 +26,22 @@ def enqueue_evaluation() -> None:
 
 @shared_task(name="rag.judge_answers", acks_late=True)
 def judge_answers() -> None:
-    """Some seconds of the answers whose faithfulness nobody knows. Safe to deliver twice, or without need."""
+    """Judge new answers for some seconds. Safe to deliver twice, or without need."""
     answer_quality.judge_answers()
 
 
 def sweep_answers() -> int:
-    """Hints for new answers. Nobody else sends any: who answers a question does not wait for a broker."""
+    """Send hints for new answers: whoever answers a question does not wait for a broker."""
     return send_lost_hints(
         judge_answers, with_retries(answer_quality.count_due_turns), settings.JUDGING_QUEUE
     )
 
 
 def sweep_queries() -> int:
-    """Past questions whose time is over."""
+    """Delete past questions whose time is over."""
     return queries.delete_old_queries()
 
 
 def sweep() -> int:
-    """Hints for runs that nobody has in hand, after a worker died or the broker lost its queue."""
+    """Send hints for runs that nobody holds, after a worker died or the broker lost its queue."""
     return send_lost_hints(evaluate_next, with_retries(queue.count_due), settings.EVALUATION_QUEUE)

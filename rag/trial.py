@@ -12,7 +12,7 @@ from knowlex.base.errors import KnowlexError, SynthesisTimeout
 from knowlex.runtime.components import component
 from rag.citations import settle
 from rag.citations.checker import Checker
-from rag.context import context_of
+from rag.context.fitting import context_of
 from rag.deadlines import within_deadline, writing_timeout
 from rag.protocols import ClaimJudge, Synthesizer
 from rag.types.answer import Reason, Sources, Synthesis
@@ -63,7 +63,7 @@ class CheckSummary(NamedTuple):
 
 
 async def trial(*, within_s: float) -> list[Step]:
-    """The reply, its markers, its claims, and a verdict. Raises ImproperlyConfigured."""
+    """Return the reply, its markers, its claims, and a verdict. Raises ImproperlyConfigured."""
     synthesizer = component("SYNTHESIZER", Synthesizer)
     question = Question(QUESTION, (), top_k=1, deadline=time.monotonic() + within_s)
     context = context_of([_passage()])
@@ -89,7 +89,7 @@ async def trial(*, within_s: float) -> list[Step]:
 
 
 async def _read(question: Question, context: Context, synthesis: Synthesis) -> CheckSummary:
-    """The only place that knows the checker."""
+    """Return the only place that knows the checker."""
     checked = await Checker(context, component("CLAIM_JUDGE", ClaimJudge), question=question.text).whole(
         synthesis
     )
@@ -127,12 +127,12 @@ def _verdict(reading: CheckSummary) -> str:
 
 
 def _said(synthesis: Synthesis) -> str:
-    """The text of a structured reply stands in its claims."""
+    """Return the text; that of a structured reply stands in its claims."""
     return synthesis.text or " ".join(piece for piece in synthesis.pieces if isinstance(piece, str))
 
 
 def _excerpt(text: str) -> str:
-    """On one line."""
+    """Return the text on one line."""
     line = " ".join(text.split())
     return f'"{line[:SHOWN]}"{" …" if len(line) > SHOWN else ""}'
 

@@ -7,7 +7,7 @@
 Imported with the first question
     `pipeline`                     the parts of one service put together, and its health
     `readers`, `records`           collections in Chroma and in memory; what they hold as passages
-    `retriever`, `ranking`         search; order by words, and headings that count as text
+    `retriever`, `headings`        search, and order by words; headings that count as text
     `synthesizer`, `citations`     the prompt with named sources; markers read and written
 """
 

@@ -130,13 +130,13 @@ class MarkerReader:
         references = self._references(inside)
         if references is None:
             return match[0]
-        if match["round"] and not all(one.document for one in references):
+        if match["round"] and not all(reference.document for reference in references):
             return match[0]
         numbers = [
             number
             for reference in references
             for number, block in enumerate(self._blocks, start=1)
-            if any(reference.includes(*place) for place in block)
+            if any(reference.includes(source, last_page) for source, last_page in block)
         ]
         if colon and _LINE_BEGINS.search(match.string, max(0, match.start() - 20), match.start()):
             colon = ""  # "[manual.pdf, page 5]: All personnel ..." is how the prompt writes its sources
@@ -157,15 +157,15 @@ class MarkerReader:
             for document in self._documents[name["name"]]
         ]
 
-    def _reference(self, document: str, rest: str) -> SourceReference:
+    def _reference(self, document: str, location: str) -> SourceReference:
         """A page means nothing where the document has none: then the whole of it is meant."""
-        pages, section = _parse_pages(rest), _parse_section(rest)
+        pages, section = _parse_pages(location), _parse_section(location)
         if pages and document in self._paged:
             return SourceReference(document, pages)
         if section and self._titles[document] != {""}:
             return SourceReference(document, section=section)
-        if rest and rest in self._titles[document]:
-            return SourceReference(document, section=rest)
+        if location in self._titles[document] - {""}:
+            return SourceReference(document, section=location)
         return SourceReference(document)
 
 

@@ -42,8 +42,8 @@ class ServiceEnvironment(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _ignore_blank(cls, given: Any) -> Any:
-        return {name: value for name, value in given.items() if not isinstance(value, str) or value.strip()}
+    def _drop_blank(cls, variables: Any) -> Any:
+        return values.drop_blank(variables)
 
     @property
     def embeds_by_ollama(self) -> bool:
@@ -70,8 +70,8 @@ def read_environment(**arguments: str | None) -> ServiceEnvironment:
 
 
 def _describe_problem(error: Any) -> str:
-    message = error["msg"].removeprefix("Value error, ")
     name = str(error["loc"][0])
-    shown = name.upper() + (f" (or the argument {name})" if name in ARGUMENTS else "")
-    secret = name.upper() in SECRET
-    return f"{shown}: {message}" + ("" if secret else f" (it is {str(error['input'])[:80]!r})")
+    shown_name = name.upper()
+    if name in ARGUMENTS:
+        shown_name += f" (or the argument {name})"
+    return values.describe_error(error, shown_name, is_secret=name.upper() in SECRET)

@@ -17,7 +17,7 @@ from rag_service.environment import ServiceEnvironment
 TRY_AGAIN = "Service temporarily unavailable. Please try again."
 
 
-class RAGServiceError(KnowlexError):
+class RAGServiceError(Exception):
     """The base of the four. `str()` is what happened, without credentials; `message` is for whoever asked.
 
     request_id: "req_YYYYMMDD_xxxxxx", as in the log; processing_time_ms: until it was given up.
@@ -26,10 +26,6 @@ class RAGServiceError(KnowlexError):
     error_type = "RAGServiceError"
     http_status = 500
     public_message = TRY_AGAIN
-
-    def __init_subclass__(cls) -> None:
-        if "error_type" not in vars(cls):
-            cls.error_type = cls.__name__
 
     def __init__(self, error_details: str, *, request_id: str = "", processing_time_ms: int = 0) -> None:
         super().__init__(error_details)
@@ -54,48 +50,49 @@ class RAGServiceError(KnowlexError):
 class InvalidQuery(RAGServiceError):
     """The question or a filter cannot be used. field: which, such as "question" or "filters.max_results"."""
 
-    http_status = status = 400
-    code = "INVALID_QUERY"
+    error_type = "InvalidQuery"
+    http_status = 400
     public_message = ""  # what is wrong with it is for whoever asked
-
-    def __init__(
-        self, error_details: str, *, field: str = "", request_id: str = "", processing_time_ms: int = 0
-    ) -> None:
-        super().__init__(error_details, request_id=request_id, processing_time_ms=processing_time_ms)
-        self.field = field
+    field = ""
 
 
 class VectorStoreUnavailable(RAGServiceError):
     """The vector store cannot be reached, is too slow, or says something that cannot be read."""
 
-    http_status = status = 503
-    code = "SERVICE_UNAVAILABLE"
+    error_type = "VectorStoreUnavailable"
+    http_status = 503
 
 
 class OllamaUnavailable(RAGServiceError):
     """Ollama cannot be reached, does not have the model, or fails at it."""
 
-    http_status = status = 503
-    code = "SERVICE_UNAVAILABLE"
+    error_type = "OllamaUnavailable"
+    http_status = 503
 
 
 class GenerationTimeout(RAGServiceError):
     """Ollama did not answer within OLLAMA_TIMEOUT_SECONDS; its work was cancelled."""
 
-    http_status = status = 504
-    code = "GENERATION_TIMEOUT"
+    error_type = "GenerationTimeout"
+    http_status = 504
 
 
-class _NotEmbedded(OllamaUnavailable, VectorStoreUnavailable):
+class QuestionNotEmbedded(OllamaUnavailable, VectorStoreUnavailable):
     """Ollama could not embed the question, so that the store could not be asked: to be caught as either."""
 
-    error_type = OllamaUnavailable.__name__
+
+def invalid_query(error_details: str, field: str) -> InvalidQuery:
+    error = InvalidQuery(error_details)
+    error.field = field
+    return error
 
 
-def translate_error(exc: KnowlexError, settings: ServiceEnvironment) -> RAGServiceError | None:
+def translate_error(exc: Exception, settings: ServiceEnvironment) -> RAGServiceError | None:
     """Return what `RAGService` raises, or None where neither a dependency nor the caller is at fault."""
+    if not isinstance(exc, KnowlexError):
+        return None
     if isinstance(exc, InvalidInput):
-        return InvalidQuery(exc.message, field=exc.field or "")
+        return invalid_query(exc.message, exc.field or "")
     if isinstance(exc, SynthesisTimeout):
         return GenerationTimeout(
             f"Ollama did not answer within {settings.ollama_timeout_seconds:g}s; the request was cancelled."
@@ -103,7 +100,9 @@ def translate_error(exc: KnowlexError, settings: ServiceEnvironment) -> RAGServi
     if isinstance(exc, SynthesisFailed):
         return OllamaUnavailable(f"Ollama at {strip_credentials(settings.ollama_host)}: {exc.message}")
     if isinstance(exc, EmbedderError) or isinstance(exc.__cause__, EmbedderError):
-        return (_NotEmbedded if settings.embeds_by_ollama else VectorStoreUnavailable)(exc.message)
+        if settings.embeds_by_ollama:
+            return QuestionNotEmbedded(exc.message)
+        return VectorStoreUnavailable(exc.message)
     if isinstance(exc, VectorStoreTimeout):
         return VectorStoreUnavailable(exc.message)
     if isinstance(exc, RetrievalFailed):

@@ -1,25 +1,24 @@
-"""The pipeline of one service and its health; in each process, services share what can be shared."""
+"""The pipeline of one service and its health; in each process, services share the local embedding model."""
 
 import asyncio
 import logging
 import os
-from collections.abc import Collection, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
 import platformdirs
 
-from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.local import LocalEmbedder
-from embeddings.protocols import Embedder
+from embeddings.embedders.ollama import OllamaEmbedder
+from embeddings.stores.chroma_client import ChromaClient
 from knowlex.base.errors import KnowlexError
-from knowlex.base.time_limits import finished
+from knowlex.base.time_limits import finish_within
 from knowlex.net.json_client import JsonWire, Unreachable
-from knowlex.net.ollama import is_not_pulled, names_model
+from knowlex.net.ollama import names_model
 from rag.answering.pipeline import Pipeline
 from rag.chat.ollama import OllamaGenerate
-from rag.chat.protocol import ChatModel
 from rag.context.assembly import ContextMaker
 from rag.rerankers.sentence import SentenceReranker
 from rag.synthesizers.extractive import ExtractiveSynthesizer
@@ -28,9 +27,9 @@ from rag.types.question import Question
 from rag.types.retrieval import Passage
 from rag_service.citations import NamedSource, write_markers
 from rag_service.environment import ServiceEnvironment
+from rag_service.headings import HeadingReranker, assess_with_headings
 from rag_service.models import FOUND, NOT_FOUND, Answer, Citation, health_report, milliseconds_since
 from rag_service.questions import CheckedQuestion
-from rag_service.ranking import HeadingReranker, assess_with_headings
 from rag_service.readers import ChromaReader, CollectionReader, MemoryReader, StoredRecord
 from rag_service.retriever import CollectionFilters, CollectionRetriever
 from rag_service.synthesizer import MAX_TOKENS, NamedSourceSynthesizer
@@ -55,25 +54,25 @@ _embedders_lock = Lock()
 class ServicePipeline:
     """Answers the questions of one service.
 
-    chat: None where answers are extractive; ollama: None where nothing asks it. users: questions that are
-    being answered; is_closing: the last of them closes the connections.
+    records: the texts to answer from, None for the collection in Chroma. chat: Ollama writes the answers,
+    else they are extractive. Connects to nothing; raises EmbedderError if the records cannot be embedded.
     """
 
     def __init__(
-        self,
-        settings: ServiceEnvironment,
-        embedder: Embedder,
-        reader: CollectionReader,
-        *,
-        chat: bool,
+        self, settings: ServiceEnvironment, records: Sequence[StoredRecord] | None, *, chat: bool
     ) -> None:
-        self._settings, self._embedder, self._reader = settings, embedder, reader
-        self._retriever = CollectionRetriever(reader, embedder)
-        self._chat: ChatModel | None = _build_chat(settings) if chat else None
+        self._settings = settings
+        self._embedder = _build_embedder(settings)
+        self._reader: CollectionReader
+        if records is None:
+            self._reader = _build_reader(settings)
+        else:
+            self._reader = MemoryReader(records, self._embedder.embed([record.text for record in records]))
+        self._retriever = CollectionRetriever(self._reader, self._embedder)
+        self._chat = _build_chat(settings) if chat else None
         self._ollama: JsonWire | None = None
         if chat or settings.embeds_by_ollama:
             self._ollama = JsonWire(settings.ollama_host, max_bytes=OLLAMA_BYTES)
-        self.users, self.is_closing = 0, False
 
     async def answer(self, checked: CheckedQuestion, request_id: str, started: float) -> Answer:
         """started: by `time.perf_counter()`."""
@@ -101,7 +100,9 @@ class ServicePipeline:
         unhealthy: nothing can be looked up. degraded: no answer can be written, or no question be embedded.
         """
         reached, missing, loaded = await asyncio.gather(
-            _within(CHECK_S, self._reach_store()), self._find_missing_models(), self._load_model()
+            _within(CHECK_S, self._reach_store()),
+            _within(CHECK_S, self._find_missing_models()),
+            self._load_model(),
         )
         if self._settings.embeds_by_ollama:
             loaded = missing is not None and self._settings.embedding_model not in missing
@@ -116,14 +117,11 @@ class ServicePipeline:
         return health_report(status, ollama=ollama, vector_store=bool(reached), embedding_model=loaded)
 
     async def aclose(self) -> None:
-        """Close this event loop's connections, the last user of them those that are in use."""
-        self.is_closing = True
-        if self.users:
-            return
-        for part in (self._embedder, self._reader, self._chat, self._ollama):
-            aclose = getattr(part, "aclose", None)
-            if aclose is not None:
-                await aclose()
+        """Close this event loop's connections; the next question opens new ones."""
+        await self._reader.aclose()
+        for client in (self._embedder, self._chat, self._ollama):
+            if isinstance(client, OllamaEmbedder | OllamaGenerate | JsonWire):
+                await client.aclose()
 
     async def _reach_store(self) -> bool:
         await self._reader.ping()
@@ -134,17 +132,18 @@ class ServicePipeline:
             return False
         return await _within(LOADING_S, self._embedder.aembed_query("warm up")) is not None
 
-    async def _find_missing_models(self) -> set[str] | None:
-        """Return which of the models that are needed Ollama lacks; None where it cannot be reached."""
+    async def _find_missing_models(self) -> set[str]:
+        """Return which of the needed models Ollama says it lacks; one that lists no models says nothing."""
         if self._ollama is None:
-            return None
-        needed = [self._settings.ollama_model] if self._chat else []
-        needed += [self._settings.embedding_model] if self._settings.embeds_by_ollama else []
-        return await _within(CHECK_S, _missing_models(self._ollama, needed))
+            return set()
+        reply = await self._ollama.send("GET", "/api/tags", timeout_s=CHECK_S)
+        if reply.status >= 500 and reply.status != NOT_IMPLEMENTED:
+            raise Unreachable(f"HTTP {reply.status}")
+        needed = {self._settings.ollama_model, self._settings.embedding_model}
+        return {model for model in needed if names_model(reply.body, model) is False}
 
 
-def build_for_collection(settings: ServiceEnvironment) -> ServicePipeline:
-    """Connects to nothing."""
+def _build_reader(settings: ServiceEnvironment) -> ChromaReader:
     client = ChromaClient(
         settings.vector_store_url,
         tenant=settings.vector_store_tenant,
@@ -153,23 +152,11 @@ def build_for_collection(settings: ServiceEnvironment) -> ServicePipeline:
         timeout_s=settings.vector_store_timeout_seconds,
         older=True,
     )
-    reader = ChromaReader(client, settings.vector_store_collection)
-    return ServicePipeline(settings, build_embedder(settings), reader, chat=True)
+    return ChromaReader(client, settings.vector_store_collection)
 
 
-def build_for_texts(
-    settings: ServiceEnvironment, records: Sequence[StoredRecord], *, chat: bool
-) -> ServicePipeline:
-    """Embeds the records. chat: Ollama writes the answers. Raises EmbedderError."""
-    embedder = build_embedder(settings)
-    vectors = embedder.embed([record.text for record in records])
-    return ServicePipeline(settings, embedder, MemoryReader(records, vectors), chat=chat)
-
-
-def build_embedder(settings: ServiceEnvironment) -> Embedder:
-    if settings.local_model is None:
-        from embeddings.embedders.ollama import OllamaEmbedder
-
+def _build_embedder(settings: ServiceEnvironment) -> LocalEmbedder | OllamaEmbedder:
+    if settings.embeds_by_ollama:
         return OllamaEmbedder(
             host=settings.ollama_host,
             model_name=settings.embedding_model,
@@ -238,27 +225,9 @@ def _to_citation(passage: Passage) -> Citation:
     )
 
 
-async def _missing_models(ollama: JsonWire, models: Collection[str]) -> set[str]:
-    """Return those that Ollama says it does not have. One that lists none is asked for each."""
-    reply = await ollama.send("GET", "/api/tags", timeout_s=CHECK_S)
-    if reply.status >= 500 and reply.status != NOT_IMPLEMENTED:
-        raise Unreachable(f"HTTP {reply.status}")
-    listed = {name for name in models if reply.ok and names_model(reply.body, name)}
-    return {name for name in models if name not in listed and not await _shows_model(ollama, name)}
-
-
-async def _shows_model(ollama: JsonWire, model: str) -> bool:
-    reply = await ollama.send("POST", "/api/show", {"model": model}, timeout_s=CHECK_S)
-    error = reply.body.get("error") if isinstance(reply.body, dict) else None
-    return not (reply.status == 404 and is_not_pulled(error))
-
-
 async def _within(limit_s: float, check: Coroutine[Any, Any, T]) -> T | None:
     """Return the check's result; None if it fails, or takes longer: then it is left to itself."""
     try:
-        return await finished(check, within_s=limit_s)
+        return await finish_within(check, within_s=limit_s)
     except FAILURES:
-        return None
-    except Exception:
-        log.exception("health check failed")
         return None

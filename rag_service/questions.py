@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knowlex.web.fields import MAX_QUESTION_CHARS, is_blank, is_storable
-from rag_service.errors import InvalidQuery
+from rag_service.errors import InvalidQuery, invalid_query
 
 SOURCE, MAX_RESULTS = "source", "max_results"
 MOST_RESULTS, MOST_FILTERS, MOST_VALUES = 50, 20, 100
@@ -97,4 +97,4 @@ def _type_name(value: Any) -> str:
 
 def _invalid(field: str, rule: str) -> InvalidQuery:
     shown = field if len(field) <= KEY_CHARS else f"{field[:KEY_CHARS]}..."
-    return InvalidQuery(f"{shown} {rule}.", field=field)
+    return invalid_query(f"{shown} {rule}.", field)

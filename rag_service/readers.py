@@ -4,12 +4,13 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from embeddings.clients.chroma import ChromaClient, ChromaCollection, ChromaHit, NoSuchCollection
-from embeddings.clients.requests import StoreRefused
+from embeddings.stores.chroma_client import ChromaClient, ChromaHit, NoSuchCollection
+from embeddings.stores.server import StoreRefused
 from embeddings.types import Vector
 from knowlex.base.errors import RetrievalFailed
 
@@ -17,12 +18,10 @@ from knowlex.base.errors import RetrievalFailed
 # {"source_type": {"$in": ["pdf", "docx"]}}, {"$and": [..., ...]}, {"$or": [..., ...]}.
 Where: TypeAlias = Mapping[str, Any]
 
-COSINE, EUCLIDEAN, PRODUCT = "cosine", "l2", "ip"
+COSINE, EUCLIDEAN = "cosine", "l2"
 UNRELATED = 1.0  # cosine distance of what has no direction
-SAMPLE = 100  # records by whose vectors all are judged: fetching every vector takes four times as long
-SAMPLED_S = 60.0
+SAMPLE, SAMPLED_S = 100, 60.0  # records by whose vectors all are judged, and for how long
 NEARLY_ONE = 1e-3
-FARTHEST = {EUCLIDEAN: 4.0 + NEARLY_ONE, PRODUCT: 2.0 + NEARLY_ONE}  # of vectors of length 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,6 @@ class CollectionReader(Protocol):
     """Read access to one collection, from any event loop. Methods raise VectorStoreFailed when tries are
     used up.
     """
-
-    name: str
 
     async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[StoredRecord]:
         """Return at most `limit` records that pass, closest first; [] while there is no such collection.
@@ -70,7 +67,7 @@ class ChromaReader:
     """A CollectionReader of the collection `name`, whatever space it measures in.
 
     Squared Euclidean distances and inner products give the cosine where vectors have length 1; where a sample
-    says that they do not, the vectors of what is found are fetched, too.
+    says that they do not, the vectors of what is found are fetched, too, which takes four times as long.
     """
 
     def __init__(self, client: ChromaClient, name: str) -> None:
@@ -79,12 +76,12 @@ class ChromaReader:
 
     async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[StoredRecord]:
         try:
-            space = (await self._collection(vector)).space
-            hits = await self._search(space, vector, limit, where)
+            space = await self._space(vector)
+            hits = await self._query(space, vector, limit, where)
         except NoSuchCollection:
             return []
         records = [_to_record(hit, _cosine_distance(hit, space, vector)) for hit in hits]
-        return sorted(records, key=lambda record: record.distance)
+        return sorted(records, key=attrgetter("distance"))
 
     async def count(self) -> int:
         try:
@@ -98,36 +95,27 @@ class ChromaReader:
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    async def _collection(self, vector: Vector) -> ChromaCollection:
+    async def _space(self, vector: Vector) -> str:
         """Look a collection up again that may have got another size since."""
         collection = await self._client.collection(self.name)
         if collection.dimensions != len(vector):
             collection = await self._client.collection(self.name, anew=True)
-            self._check_size(collection, vector)
-        return collection
+            self._check_size(collection.dimensions, vector)
+        return collection.space
 
-    def _check_size(self, collection: ChromaCollection, vector: Vector) -> None:
-        if collection.dimensions is not None and collection.dimensions != len(vector):
-            raise _wrong_size(f"The collection {self.name}", collection.dimensions, len(vector))
+    def _check_size(self, dimensions: int | None, vector: Vector) -> None:
+        if dimensions is not None and dimensions != len(vector):
+            raise _wrong_size(f"The collection {self.name}", dimensions, len(vector))
 
-    async def _search(self, space: str, vector: Vector, limit: int, where: Where | None) -> list[ChromaHit]:
-        normalized = space == COSINE or await self._is_normalized()
-        hits = await self._query(vector, limit, where, with_vectors=not normalized)
-        if normalized and any(hit.distance > FARTHEST.get(space, math.inf) for hit in hits):
-            self._normalized, self._sampled_until = False, time.monotonic() + SAMPLED_S
-            hits = await self._query(vector, limit, where, with_vectors=True)
-        return hits
-
-    async def _query(
-        self, vector: Vector, limit: int, where: Where | None, *, with_vectors: bool
-    ) -> list[ChromaHit]:
+    async def _query(self, space: str, vector: Vector, limit: int, where: Where | None) -> list[ChromaHit]:
         include = ["documents", "metadatas", "distances"]
-        if with_vectors:
+        if space != COSINE and not await self._is_normalized():
             include.append("embeddings")
         try:
             return await self._client.query(self.name, vector, n_results=limit, where=where, include=include)
         except StoreRefused:  # it may have been replaced by one of another size
-            self._check_size(await self._client.collection(self.name, anew=True), vector)
+            collection = await self._client.collection(self.name, anew=True)
+            self._check_size(collection.dimensions, vector)
             raise
 
     async def _is_normalized(self) -> bool:
@@ -144,13 +132,9 @@ class MemoryReader:
     vectors: one for each record, all of one length.
     """
 
-    def __init__(
-        self, records: Sequence[StoredRecord], vectors: Sequence[Vector], *, name: str = "texts"
-    ) -> None:
-        self.name, self._records = name, tuple(records)
-        if len(vectors) != len(self._records):
-            raise ValueError(f"{len(self._records)} records have {len(vectors)} vectors.")
-        matrix = np.array([*vectors], dtype=np.float32).reshape(len(vectors), -1 if len(vectors) else 0)
+    def __init__(self, records: Sequence[StoredRecord], vectors: Sequence[Vector]) -> None:
+        self._records = tuple(records)
+        matrix = np.array([*vectors], dtype=np.float32).reshape(len(self._records), -1 if vectors else 0)
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         self._vectors = matrix / np.where(lengths > 0, lengths, 1)
 
@@ -236,7 +220,7 @@ def _cosine_distance(hit: ChromaHit, space: str, vector: Vector) -> float:
     return min(max(distance, 0.0), 2.0) if math.isfinite(distance) else UNRELATED
 
 
-def _has_length_one(embedding: Sequence[Any] | None) -> bool:
+def _has_length_one(embedding: Sequence[float] | None) -> bool:
     if embedding is None:
         return False
     return abs(float(np.linalg.norm(np.asarray(embedding, dtype=np.float64))) - 1) < NEARLY_ONE

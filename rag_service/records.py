@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID, uuid5
 
@@ -35,10 +34,9 @@ NAME_KEYS = (*SOURCES[:-1], "name")  # `document` may be the text
 MARKDOWN = (".md", ".markdown")
 MAX_CHARS = 10_000  # of a text; a chunk of usual size has some 1,500
 LONGEST_LABEL = 2000
+LONGEST_NUMBER = 20
+LARGEST_PAGE = 1_000_000_000  # what is larger is no page
 CACHED = 2048  # texts and labels cleaned once, some 3 kB each
-LARGEST = 1_000_000_000  # page or index; what is larger is none
-APART = 1_000_000  # characters between chunks of which nobody knows whether anything lies between
-LEAST_SHARED, MOST_SHARED = 20, 2000  # characters that one chunk repeats of the one before it
 _NAMESPACE = UUID("6f0f4b5e-6c1f-5d0a-9f55-7d5c3a1e2b4d")
 
 
@@ -64,23 +62,21 @@ def clean_record(record: StoredRecord) -> CleanRecord | None:
 
 
 def to_passage(clean: CleanRecord) -> Passage:
-    """Its chunk_index is -1 where it has none."""
+    """Leave the place in the document, `chunk_index` and `start_char`, to the caller."""
     record, content, document, language = clean
-    metadata = record.metadata
-    page = _whole_number(metadata, PAGES, least=1)
-    index = _whole_number(metadata, ("chunk_index",), least=0)
-    id_ = record.id if record.id.isascii() else record.id.encode("utf-8", "surrogatepass").hex()
+    page = _page(record.metadata)
+    id_ = record.id.encode("utf-8", "surrogatepass").hex()
     return Passage(
         chunk_id=uuid5(_NAMESPACE, f"chunk:{id_}"),
         document_id=uuid5(_NAMESPACE, f"document:{document}"),
         document_name=document,
-        title=_label(metadata, ("title",)) or document,
-        chunk_index=-1 if index is None else index,
+        title=_label(record.metadata, ("title",)) or document,
+        chunk_index=0,
         content=content,
         page_number=page,
         last_page=page,
-        chapter=_label(metadata, CHAPTERS),
-        section=_label(metadata, SECTIONS),
+        chapter=_label(record.metadata, CHAPTERS),
+        section=_label(record.metadata, SECTIONS),
         start_char=0,
         token_count=0,
         distance=record.distance,
@@ -94,28 +90,10 @@ def clean_text(text: str) -> str:
     """Cut it between words where it is far longer than any chunk; "" where nothing can be seen."""
     cleaned = clean_characters(text[: 2 * MAX_CHARS]).strip()
     if len(cleaned) > MAX_CHARS:
-        cleaned = cleaned[:MAX_CHARS]
-        space = cleaned.rfind(" ", MAX_CHARS // 2)
-        if space >= 0:
-            cleaned = cleaned[:space].rstrip()
+        space = cleaned.rfind(" ", MAX_CHARS // 2, MAX_CHARS)
+        end = space if space >= 0 else MAX_CHARS
+        cleaned = cleaned[:end].rstrip()
     return cleaned if has_text(cleaned) else ""
-
-
-def set_positions(passages: Sequence[Passage]) -> list[Passage]:
-    """Give each, in the same order, an index of its own in its document, and its `start_char`.
-
-    Those of no index, or of one that another has, stand behind all others. A chunk that begins with the end
-    of the one before it overlaps it; all others stand far apart, so that nothing is taken for one text.
-    """
-    of_document: dict[UUID, list[Passage]] = {}
-    for passage in passages:
-        of_document.setdefault(passage.document_id, []).append(passage)
-    positioned = {
-        passage.chunk_id: passage
-        for of_one in of_document.values()
-        for passage in _set_starts(_set_indexes(of_one))
-    }
-    return [positioned[passage.chunk_id] for passage in passages]
 
 
 def records_from_texts(texts: Texts) -> list[StoredRecord]:
@@ -123,12 +101,12 @@ def records_from_texts(texts: Texts) -> list[StoredRecord]:
 
     Raises ValueError for what is no text, naming its place.
     """
-    counter, index_of, records = WordPieceCounter(), Counter[str](), []
+    counter, counts, records = WordPieceCounter(), Counter[str](), []
     for name, text, metadata in _named_texts(texts):
         own_id = metadata.get("id")
         for part, (content, headings) in enumerate(_split(name, text, counter)):
-            index = index_of[name]
-            index_of[name] += 1
+            index = counts[name]
+            counts[name] += 1
             id_ = f"{name}#{index}"
             if own_id is not None:
                 id_ = f"{own_id}#{part}" if part else str(own_id)
@@ -153,59 +131,19 @@ def _clean_label(text: str) -> str:
     return label if has_text(label) else ""
 
 
-def _whole_number(metadata: Mapping[str, Any], keys: tuple[str, ...], *, least: int) -> int | None:
-    """Accept it as text and with a fraction of zero, too; None for anything else."""
-    for key in keys:
-        number = _number(metadata.get(key))
-        if number is not None and least <= number <= LARGEST and number == int(number):
+def _page(metadata: Mapping[str, Any]) -> int | None:
+    """Accept a whole number as text, too; None for anything else."""
+    for key in PAGES:
+        value = metadata.get(key)
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            continue
+        try:
+            number = float(str(value)[:LONGEST_NUMBER])
+        except ValueError:
+            continue
+        if math.isfinite(number) and number == int(number) and 1 <= number <= LARGEST_PAGE:
             return int(number)
     return None
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    try:
-        number = float(value[:20] if isinstance(value, str) else value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _set_indexes(passages: Iterable[Passage]) -> list[Passage]:
-    """Return them in the order of their indexes."""
-    of_index: dict[int, Passage] = {}
-    others: list[Passage] = []
-    for passage in passages:
-        if passage.chunk_index < 0 or passage.chunk_index in of_index:
-            others.append(passage)
-        else:
-            of_index[passage.chunk_index] = passage
-    # Two apart: what nobody numbered does not follow on anything.
-    behind = max(of_index, default=-2) + 2
-    others = [passage._replace(chunk_index=behind + 2 * n) for n, passage in enumerate(others)]
-    return [*(of_index[index] for index in sorted(of_index)), *others]
-
-
-def _set_starts(passages: Sequence[Passage]) -> list[Passage]:
-    positioned = [passages[0]._replace(start_char=0)] if passages else []
-    for before, passage in pairwise(passages):
-        follows = passage.chunk_index == before.chunk_index + 1
-        shared = _shared_chars(before.content, passage.content) if follows else 0
-        step = len(before.content) - shared if shared else APART
-        positioned.append(passage._replace(start_char=positioned[-1].start_char + step))
-    return positioned
-
-
-def _shared_chars(before: str, text: str) -> int:
-    """Measure how much of its end `text` begins with; 0 for so few characters that it may be chance."""
-    most = min(len(before), len(text), MOST_SHARED)
-    start = before.find(text[:LEAST_SHARED], len(before) - most) if most >= LEAST_SHARED else -1
-    while start >= 0:
-        if text.startswith(before[start:]):
-            return len(before) - start
-        start = before.find(text[:LEAST_SHARED], start + 1)
-    return 0
 
 
 def _split(name: str, text: str, counter: WordPieceCounter) -> Iterator[tuple[str, dict[str, str]]]:
@@ -239,8 +177,8 @@ def _named_texts(texts: Texts) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield (name, text, metadata), the metadata with the name under SOURCE."""
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise ValueError("texts must be a list of texts, or a mapping from names to texts.")
-    given: Iterable[Any] = texts.items() if isinstance(texts, Mapping) else texts
-    for index, item in enumerate(given):
+    items: Iterable[Any] = texts.items() if isinstance(texts, Mapping) else texts
+    for index, item in enumerate(items):
         text, metadata = _text_and_metadata(item)
         if text is None:
             raise ValueError(
@@ -257,8 +195,10 @@ def _text_and_metadata(item: Any) -> tuple[str | None, dict[str, Any]]:
     if isinstance(item, str):
         return item, {}
     if isinstance(item, Mapping):
-        key = next((key for key in TEXT_KEYS if isinstance(item.get(key), str)), None)
-        return (item[key] if key else None), {k: value for k, value in item.items() if k != key}
-    if isinstance(item, Sequence) and len(item) == 2 and all(isinstance(part, str) for part in item):
+        metadata = dict(item)
+        for key in TEXT_KEYS:
+            if isinstance(metadata.get(key), str):
+                return metadata.pop(key), metadata
+    elif isinstance(item, Sequence) and len(item) == 2 and all(isinstance(part, str) for part in item):
         return item[1], {SOURCE: item[0]}
     return None, {}

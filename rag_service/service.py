@@ -9,14 +9,12 @@ import os
 import secrets
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from knowlex.base.errors import KnowlexError
 from knowlex.net.proxies import proxy_of
 from knowlex.runtime import background
 from rag_service.environment import ServiceEnvironment, read_environment
@@ -32,10 +30,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("rag_service")
 LOGGERS = ("rag_service", "rag", "embeddings", "documents", "knowlex")
 NUMBERS = 16**6
-STEP = 0x9E3779  # odd, so that no number comes twice
+PROCESS_STEP = 9973
 _numbers = count(secrets.randbelow(NUMBERS))
 _engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
-_of_parents: list[object] = []  # kept in a forked process: collecting them would close what is shared
+_kept_from_parents: list[object] = []  # in a forked process: collecting them would close what is shared
 
 
 class RAGService:
@@ -57,7 +55,7 @@ class RAGService:
         )
         for url in (settings.ollama_host, settings.vector_store_url):
             proxy_of(url)  # refused here, and not with the first question
-        self._begin(settings, lambda: _build_for_collection(settings))
+        self._begin(Engine(settings))
 
     @classmethod
     def from_texts(
@@ -72,14 +70,14 @@ class RAGService:
         from rag_service.records import records_from_texts
 
         settings = read_environment(ollama_host=ollama_host, embedding_model=embedding_model)
-        service, records = cls.__new__(cls), records_from_texts(texts)
-        service._begin(settings, lambda: _build_for_texts(settings, records, chat=bool(ollama_host)))
+        service = cls.__new__(cls)
+        service._begin(Engine(settings, records_from_texts(texts), chat=bool(ollama_host)))
         return service
 
-    def _begin(self, settings: ServiceEnvironment, build: "Callable[[], ServicePipeline]") -> None:
-        set_log_level(settings.log_level)
-        self._engine = Engine(settings, build)
-        _engines.add(self._engine)
+    def _begin(self, engine: "Engine") -> None:
+        set_log_level(engine.settings.log_level)
+        self._engine = engine
+        _engines.add(engine)
         weakref.finalize(self, background.afterwards, self._engine.aclose).atexit = False
 
     def query(self, question: str, filters: Mapping[str, Any] | None = None) -> Answer:
@@ -104,7 +102,7 @@ class RAGService:
         return await background.arun(self._engine.check_health())
 
     def close(self) -> None:
-        """Close the connections; those that answer a question, after it. A later question opens new ones."""
+        """Close the connections. A later question opens new ones."""
         background.run(self._engine.aclose())
 
     async def aclose(self) -> None:
@@ -141,12 +139,18 @@ class RAGService:
 class Engine:
     """The work of one service on the background loop.
 
-    Its pipeline is built in each process that asks, with the first question. build: makes it; it is called in
-    a thread and may import what is heavy.
+    Its pipeline is built in each process that asks, with the first question. records: the texts to answer
+    from, None for the collection in Chroma. chat: Ollama writes the answers.
     """
 
-    def __init__(self, settings: ServiceEnvironment, build: "Callable[[], ServicePipeline]") -> None:
-        self._settings, self._build = settings, build
+    def __init__(
+        self,
+        settings: ServiceEnvironment,
+        records: "Sequence[StoredRecord] | None" = None,
+        *,
+        chat: bool = True,
+    ) -> None:
+        self.settings, self._records, self._chat = settings, records, chat
         self._built: tuple[int, asyncio.Future[ServicePipeline]] | None = None
 
     async def answer(self, question: CheckedQuestion, request_id: str, started: float) -> Answer:
@@ -156,63 +160,52 @@ class Engine:
         GenerationTimeout.
         """
         try:
-            async with self._use_pipeline() as pipeline:
-                return await pipeline.answer(question, request_id, started)
-        except KnowlexError as exc:
-            failure = translate_error(exc, self._settings)
+            pipeline = await self._get_pipeline()
+            return await pipeline.answer(question, request_id, started)
+        except Exception as exc:
+            failure = translate_error(exc, self.settings)
             if failure is None:
-                _log_exception(request_id)
+                log.exception("query failed (request_id=%s)", request_id, extra={"request_id": request_id})
                 raise
             failure.request_id, failure.processing_time_ms = request_id, milliseconds_since(started)
             _log_failure(failure)
             raise failure from exc
-        except Exception:
-            _log_exception(request_id)
-            raise
 
     async def check_health(self) -> dict[str, str]:
         """Never raises."""
         try:
-            async with self._use_pipeline() as pipeline:
-                return await pipeline.check_health()
+            return await (await self._get_pipeline()).check_health()
         except Exception:
             log.exception("health check failed")
             return health_report("unhealthy", ollama="unreachable", vector_store=False, embedding_model=False)
 
     async def aclose(self) -> None:
-        """Close all connections, those in use as soon as they are not. The next question opens new ones."""
-        built, self._built = self._built, None
-        if built is not None and built[0] == os.getpid():
-            await (await built[1]).aclose()
-
-    @asynccontextmanager
-    async def _use_pipeline(self) -> "AsyncIterator[ServicePipeline]":
-        pipeline = await self._get_pipeline()
-        pipeline.users += 1
-        try:
-            yield pipeline
-        finally:
-            pipeline.users -= 1
-            if pipeline.is_closing:
-                await pipeline.aclose()
+        """Close all connections. The next question opens new ones."""
+        if self._built is not None and self._built[0] == os.getpid():
+            await (await self._built[1]).aclose()
 
     async def _get_pipeline(self) -> "ServicePipeline":
         """Build it in a thread: importing what answers takes a second, and others use this loop."""
         if self._built is not None and self._built[0] != os.getpid():
-            _of_parents.append(self._built)
+            _kept_from_parents.append(self._built)
             self._built = None
         if self._built is None:
-            self._built = os.getpid(), asyncio.ensure_future(asyncio.to_thread(self._build))
+            self._built = os.getpid(), asyncio.ensure_future(asyncio.to_thread(self._build_pipeline))
         try:
             return await asyncio.shield(self._built[1])
         except Exception:
             self._built = None  # the next question tries again
             raise
 
+    def _build_pipeline(self) -> "ServicePipeline":
+        from rag_service.pipeline import ServicePipeline
+
+        return ServicePipeline(self.settings, self._records, chat=self._chat)
+
 
 def new_request_id() -> str:
     """Return an id such as "req_20260121_abc123"; the first 16 million of a process all differ."""
-    number = (next(_numbers) * STEP) % NUMBERS
+    number = (next(_numbers) + PROCESS_STEP * os.getpid()) % NUMBERS  # a forked process goes on elsewhere
     return f"req_{datetime.now(UTC):%Y%m%d}_{number:06x}"
 
 
@@ -230,35 +223,11 @@ def set_log_level(level: str) -> None:
             logger.setLevel(level)
 
 
-def _build_for_collection(settings: ServiceEnvironment) -> "ServicePipeline":
-    from rag_service.pipeline import build_for_collection
-
-    return build_for_collection(settings)
-
-
-def _build_for_texts(
-    settings: ServiceEnvironment, records: "Sequence[StoredRecord]", *, chat: bool
-) -> "ServicePipeline":
-    from rag_service.pipeline import build_for_texts
-
-    return build_for_texts(settings, records, chat=chat)
-
-
 def _log_failure(failure: RAGServiceError) -> None:
     extra = {name: getattr(failure, name) for name in ("request_id", "error_type", "error_details")}
     log.error(
         "%s (request_id=%s): %s", failure.error_type, failure.request_id, failure.error_details, extra=extra
     )
-
-
-def _log_exception(request_id: str) -> None:
-    log.exception("query failed (request_id=%s)", request_id, extra={"request_id": request_id})
-
-
-def _restart_numbers() -> None:
-    """Begin anywhere: a forked process does not go on where its parent was."""
-    global _numbers
-    _numbers = count(secrets.randbelow(NUMBERS))
 
 
 async def _close_engines() -> None:
@@ -267,5 +236,3 @@ async def _close_engines() -> None:
 
 
 background.before_end(_close_engines)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_restart_numbers)

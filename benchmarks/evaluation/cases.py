@@ -12,7 +12,7 @@ from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Sets, holds
 from benchmarks.evaluation.swapped import swapped
 from rag.ranking.sentences import analysis_of
-from rag.relevance import Calibration
+from rag.relevance.assessment import Calibration
 from rag.relevance.features import Features, describe
 from rag.relevance.fitting import FOLDS, Pair
 

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.evaluation.cases import FOREIGN_WEIGHTS, WEIGHTS, Case, cases, foreign_cases
 from benchmarks.evaluation.diagram import reliability
 from benchmarks.evaluation.sets import Sets, vectors_of
-from rag.relevance import Calibration
+from rag.relevance.assessment import Calibration
 from rag.relevance.fitting import COSINES, FOLDS, NAMES, area_under_curve, fit
 from rag.relevance.reliability import calibration_error
 

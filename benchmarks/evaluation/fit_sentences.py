@@ -21,13 +21,14 @@ import numpy as np
 from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.fit_relevance import THRESHOLD
 from benchmarks.evaluation.sets import ARTICLES, Sets, vectors_of
-from rag.context import assemble, distinct
+from rag.context.fitting import assemble
+from rag.context.selection import distinct
 from rag.evaluation.question_files import parse_objects
 from rag.evaluation.scoring import is_correct
 from rag.evaluation.types import Case
 from rag.extracting.candidates import Traits, candidates_of, with_forms
 from rag.extracting.selection import WEIGHTS, choose, options_of, stating
-from rag.relevance import assess
+from rag.relevance.assessment import assess
 from rag.relevance.fitting import FOLDS
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.context import Context

@@ -16,15 +16,15 @@ import numpy as np
 
 from benchmarks.evaluation.corpus import Corpus
 from benchmarks.evaluation.sets import ARTICLES, Sets, holds, in_section, vectors_of
-from embeddings.clients.chroma import ChromaClient
+from embeddings.stores.chroma_client import ChromaClient
 from embeddings.types import Vector
 from rag.protocols import Reranker
-from rag.relevance import assess
+from rag.relevance.assessment import assess
 from rag.relevance.fitting import area_under_curve
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
-from rag_service.ranking import HeadingReranker, assess_with_headings
+from rag_service.headings import HeadingReranker, assess_with_headings
 from rag_service.readers import ChromaReader
 from rag_service.retriever import CollectionRetriever
 

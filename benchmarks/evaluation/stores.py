@@ -146,7 +146,7 @@ def store_passages(name: str, passages: Iterable[Passage], vectors: Vectors, mod
             stored = Chunk.objects.bulk_create(chunk_of(document, one) for one in chunks)
             held = [ClaimedChunk(one.id, one.content) for one in stored]
             insert_vectors(
-                model_id=model_id, chunks=held, found=[embedded(vectors, one.content) for one in stored]
+                model_id=model_id, chunks=held, embedded=[embedded(vectors, one.content) for one in stored]
             )
 
 

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 
 from documents.access import FULL
 from documents.library.collection_settings import (
-    COLLECTION_NAMES,
+    CollectionFields,
     check_settings,
     default_chunking,
     get_embedding_model,
@@ -58,9 +58,9 @@ class CollectionForm(forms.ModelForm[Collection]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         stored = not self.instance._state.adding
-        known = effective_settings(self.instance) if stored else to_client_names(default_chunking())
+        initial = effective_settings(self.instance) if stored else to_client_names(default_chunking())
         for name in self.declared_fields:
-            self.fields[name].initial = known.get(name, {})
+            self.fields[name].initial = initial.get(name, {})
 
     def clean_name(self) -> str:
         try:
@@ -76,7 +76,7 @@ class CollectionForm(forms.ModelForm[Collection]):
         cleaned["given"] = given
         try:
             base = default_chunking() if self.instance._state.adding else chunking_settings(self.instance)
-            merge_settings(base, check_settings(given, COLLECTION_NAMES))
+            merge_settings(base, check_settings(given, CollectionFields))
         except InvalidInput as exc:
             self._refuse(exc)
         return cleaned

@@ -11,10 +11,10 @@ from django.core.files.uploadedfile import UploadedFile
 from documents.access import FULL
 from documents.ingest import jobs
 from documents.ingest.jobs import NewDocument
-from documents.ingest.uploads import clean_filename
 from documents.library.collections import chunking_settings
 from documents.library.storage import Staging
 from documents.models import Collection, Document, IngestJob
+from documents.text.characters import clean_filename
 from knowlex.base.errors import PayloadTooLarge
 
 FORMATS = ".pdf,.md,.markdown,.html,.htm,.docx,.txt"

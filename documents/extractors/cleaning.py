@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from documents.text.characters import LINE_END, clean_characters, clean_label, has_text
+from documents.text.characters import LINE_END, clean_characters
 from documents.text.word_lists import read_vocabulary, read_words
 
 # PDFium marks a hyphen at a line's end with U+FFFE or U+0002, with or without the line end after it;
@@ -14,7 +14,7 @@ _BROKEN = re.compile(
       | (?P<soft>\xad[ \t]*\n[ \t]*)
       | (?<=[^\W\d_])[-\u2010][ \t]*\n[ \t]*(?=[^\W\d_])
     )
-    (?P<rest>\S{0,40}) [ \t]*\n?
+    (?P<second>\S{0,40}) [ \t]*\n?
     """,
     re.VERBOSE,
 )
@@ -24,6 +24,8 @@ _FIRST_WORD = re.compile(r"[\w'’]+")
 _LONGEST = 40
 _NEARBY = 4_000
 _PREFIXES = read_words("prefixes")
+SPACES = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
+BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def rejoin_words(text: str) -> str:
@@ -34,20 +36,21 @@ def rejoin_words(text: str) -> str:
     return _BROKEN.sub(_rejoin, text)
 
 
-def _rejoin(found: re.Match[str]) -> str:
-    text, start, rest = found.string, found.start(), found["rest"]
-    if found["soft"]:
-        return f"{rest} \n"
+def _rejoin(match: re.Match[str]) -> str:
+    text, start, second = match.string, match.start(), match["second"]
+    if match["soft"]:
+        return f"{second} \n"
     lead = text[max(0, start - _LONGEST) : start]
-    before, after = _LAST_WORD.search(lead), _FIRST_WORD.match(rest)
+    before, after = _LAST_WORD.search(lead), _FIRST_WORD.match(second)
     if before is None or after is None:
-        return f"-{rest} \n"
-    if lead[: before.start()].endswith("-") or rest[after.end() :].startswith("-"):
-        return f"-{rest} \n"  # "year-over-" + "year"
+        return f"-{second} \n"
+    if lead[: before.start()].endswith("-") or second[after.end() :].startswith("-"):
+        return f"-{second} \n"  # "year-over-" + "year"
     if after.group() in _CONJUNCTIONS:  # "Vor-" + "und Nachteile": the hyphen stands for the rest of a word
-        return f"- {rest} \n"
+        return f"- {second} \n"
     near = text[max(0, start - _NEARBY) : start + _NEARBY]
-    return f"-{rest} \n" if _is_compound(before.group(), after.group(), near) else f"{rest} \n"
+    hyphen = "-" if _is_compound(before.group(), after.group(), near) else ""
+    return f"{hyphen}{second} \n"
 
 
 def _is_compound(first: str, second: str, near: str) -> bool:
@@ -61,19 +64,13 @@ def _is_compound(first: str, second: str, near: str) -> bool:
         return False
     if f"{first}-{second}" in near:
         return True
-    first, second, words = first.casefold(), second.casefold(), _known_words()
+    first, second, words = first.casefold(), second.casefold(), _list_words()
     return first + second not in words and first in words and second in words and first not in _PREFIXES
 
 
 @cache
-def _known_words() -> frozenset[str]:
+def _list_words() -> frozenset[str]:
     return frozenset(word for word in read_vocabulary() if len(word) > 1)
-
-
-__all__ = ["clean_characters", "clean_label", "clean_page", "has_text"]
-
-_SPACES = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
-_BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def clean_page(text: str) -> str:
@@ -81,5 +78,5 @@ def clean_page(text: str) -> str:
 
     A single space at a line's end is kept: it distinguishes a wrapped line from a paragraph's last.
     """
-    text = _SPACES.sub(" ", clean_characters(rejoin_words(LINE_END.sub("\n", text))))
-    return _BLANK_LINES.sub("\n\n", text)
+    text = SPACES.sub(" ", clean_characters(rejoin_words(LINE_END.sub("\n", text))))
+    return BLANK_LINES.sub("\n\n", text)

@@ -1,9 +1,8 @@
 """A builder of texts, piece by piece, with exact offsets of headings and blocks."""
 
-import re
 from textwrap import dedent
 
-from documents.extractors.cleaning import clean_characters, clean_label, has_text
+from documents.extractors.cleaning import BLANK_LINES, SPACES
 from documents.extractors.failures import (
     MAX_OUTLINE_ENTRIES,
     MAX_TEXT_BYTES,
@@ -12,10 +11,9 @@ from documents.extractors.failures import (
     TOO_MUCH_TEXT,
     Unreadable,
 )
+from documents.text.characters import clean_characters, clean_label, has_text
 from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading, Source
 
-_SPACES = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
-_BLANK_LINES = re.compile(r"\n{3,}")
 CELL_JOINT = " | "
 
 
@@ -45,8 +43,8 @@ class Composer:
 
     def add_paragraph(self, text: str) -> None:
         """Add a paragraph; line ends within it are kept, runs of spaces are not."""
-        lines = [_SPACES.sub(" ", line).strip() for line in clean_characters(text).split("\n")]
-        text = _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+        lines = [SPACES.sub(" ", line).strip() for line in clean_characters(text).split("\n")]
+        text = BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
         if has_text(text):
             self._append(text, "\n\n")
             self._open = None

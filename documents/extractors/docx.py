@@ -13,10 +13,10 @@ from typing import Any
 from docx import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 
-from documents.extractors.cleaning import clean_label
 from documents.extractors.composer import Composer
 from documents.extractors.docx_text import ParagraphStyles, read_cell_text, read_inline, read_notes, w
 from documents.extractors.failures import OUT_OF_LIMITS, Unreadable
+from documents.text.characters import clean_label
 from documents.types import Extraction
 
 BROKEN_DOCX = "The DOCX is damaged and cannot be read."

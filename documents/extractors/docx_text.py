@@ -35,10 +35,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class ParagraphKind:
-    """The kind of a paragraph.
-
-    level: of a heading, from 1; 0 for none. is_contents: a line of a table of contents.
-    """
+    """The kind of a paragraph. level: of a heading, 0 for none. is_contents: of a table of contents."""
 
     level: int = 0
     is_contents: bool = False
@@ -65,10 +62,10 @@ class ParagraphStyles:
             kind = self._kinds[style_id] = self._classify_style(style_id)
         level = _read_outline_level(paragraph)
         number_id = _read_value(paragraph, "pPr", "numPr", "numId")
-        if level is not None:
-            return (
-                ParagraphKind(level=level) if level else ParagraphKind(is_code=kind.is_code, item=kind.item)
-            )
+        if level:
+            return ParagraphKind(level=level)
+        if level == 0:
+            return ParagraphKind(is_code=kind.is_code, item=kind.item)
         if number_id and not kind.level:
             return ParagraphKind(is_code=kind.is_code, item=self._make_item(number_id, paragraph))
         return kind
@@ -98,9 +95,8 @@ class ParagraphStyles:
             if _CODE.search(name):
                 return ParagraphKind(is_code=True)
             if listed:
-                return ParagraphKind(
-                    item=ListItem(name, int(listed[2] or 1) - 1, listed[1].lower() == "number")
-                )
+                ordered = listed[1].lower() == "number"
+                return ParagraphKind(item=ListItem(name, int(listed[2] or 1) - 1, ordered))
             if number_id and kind.item is None:
                 kind = ParagraphKind(item=self._make_item(number_id, style))
         return kind
@@ -128,8 +124,8 @@ def _is_default(style: Any) -> bool:
 
 def _read_value(element: Any, *path: str) -> str:
     """Return the w:val at the path, "" if there is none."""
-    found = element.find("/".join(map(w, path)))
-    return found.get(w("val"), "") if found is not None else ""
+    value = element.find("/".join(map(w, path)))
+    return "" if value is None else value.get(w("val"), "")
 
 
 def _read_outline_level(element: Any) -> int | None:
@@ -141,10 +137,7 @@ def _read_outline_level(element: Any) -> int | None:
 
 
 def _find_part(document: Any, relation: str) -> Any:
-    """Return the root of a part, an empty element where there is none.
-
-    Python-docx would open its template.
-    """
+    """Return the root of a part, or an empty element: for a missing one python-docx opens its template."""
     try:
         return document.part.part_related_by(relation).element
     except KeyError:
@@ -158,13 +151,13 @@ def _read_ordered_levels(document: Any) -> dict[tuple[str, int], bool]:
     for abstract in numbering.iter(w("abstractNum")):
         levels = formats.setdefault(abstract.get(w("abstractNumId"), ""), {})
         for level in abstract.iter(w("lvl")):
-            place = level.get(w("ilvl"), "")
-            if place.isdigit() and len(place) == 1:
-                levels[int(place)] = _read_value(level, "numFmt") not in _BULLETS
+            indent = level.get(w("ilvl"), "")
+            if indent.isdigit() and len(indent) == 1:
+                levels[int(indent)] = _read_value(level, "numFmt") not in _BULLETS
     return {
-        (number.get(w("numId"), ""), place): ordered
+        (number.get(w("numId"), ""), indent): ordered
         for number in numbering.iter(w("num"))
-        for place, ordered in formats.get(_read_value(number, "abstractNumId"), {}).items()
+        for indent, ordered in formats.get(_read_value(number, "abstractNumId"), {}).items()
     }
 
 
@@ -199,9 +192,9 @@ class InlineContent:
 
 
 def read_inline(paragraph: Any) -> InlineContent:
-    found = InlineContent()
-    _collect_inline(paragraph, found, 0)
-    return found
+    content = InlineContent()
+    _collect_inline(paragraph, content, 0)
+    return content
 
 
 def read_cell_text(cell: Any) -> str:
@@ -228,18 +221,18 @@ def _iter_paragraphs(parent: Any) -> Iterator[Any]:
             yield from _iter_paragraphs(child)
 
 
-def _collect_inline(parent: Any, found: InlineContent, depth: int) -> None:
+def _collect_inline(parent: Any, content: InlineContent, depth: int) -> None:
     for child in parent.iterchildren():
         tag = child.tag
         if tag in _LEFT_OUT or depth > _MAX_DEPTH:
             continue
         if tag == w("t") or tag == _MATH + "t":
-            found.parts.append((child.text or "") + "".join(part.tail or "" for part in child))
+            content.parts.append((child.text or "") + "".join(part.tail or "" for part in child))
         elif tag in _SIGNS:
-            found.parts.append(_SIGNS[tag])
+            content.parts.append(_SIGNS[tag])
         elif tag in _NOTES:
-            found.notes.append((_NOTES[tag], child.get(w("id"), "")))
+            content.notes.append((_NOTES[tag], child.get(w("id"), "")))
         elif tag == w("txbxContent"):
-            found.boxes.append(child)
+            content.boxes.append(child)
         else:
-            _collect_inline(child, found, depth + 1)
+            _collect_inline(child, content, depth + 1)

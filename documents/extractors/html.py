@@ -14,12 +14,12 @@ import lxml.html
 from trafilatura import bare_extraction
 from trafilatura.metadata import extract_metadata
 
-from documents.extractors.cleaning import clean_label
 from documents.extractors.composer import Composer
 from documents.extractors.decoding import decode, has_byte_order_mark
 from documents.extractors.failures import MAX_TEXT_BYTES, NO_WORDS, TOO_MUCH_TEXT, Unreadable
 from documents.extractors.job import OutOfTime, cpu_limit
 from documents.extractors.markup import compose, text_of
+from documents.text.characters import clean_label
 from documents.types import Extraction
 
 _INVISIBLE = re.compile(
@@ -76,15 +76,21 @@ def read_html(data: bytes) -> Extraction:
     _drop_hidden_elements(tree)
     whole = _compose_whole_page(tree)
     main = _compose_main_content(tree, whole.length)
-    enough = main is not None and (main.length >= _ENOUGH or main.length * 2 >= whole.length)
-    chosen = main if main is not None and enough and main.length >= _MIN_SHARE * whole.length else whole
+    chosen = main if main and _is_enough(main.length, whole.length) else whole
     return chosen.finish("HTML", title=title, metadata=metadata)
 
 
+def _is_enough(length: int, whole_length: int) -> bool:
+    if length < _ENOUGH and 2 * length < whole_length:
+        return False
+    return length >= _MIN_SHARE * whole_length
+
+
 def _decode_page(data: bytes) -> str:
-    found = None if has_byte_order_mark(data) else _CHARSET.search(data[:4096])
-    label = (found[1] or found[2] or b"").decode("ascii", "replace") if found else ""
-    return decode(data, label=label)
+    charset = None if has_byte_order_mark(data) else _CHARSET.search(data[:4096])
+    if charset is None:
+        return decode(data)
+    return decode(data, label=(charset[1] or charset[2] or b"").decode("ascii", "replace"))
 
 
 def _parse(text: str) -> tuple[Any, bool]:
@@ -106,11 +112,11 @@ def _read_metadata(tree: Any) -> tuple[str, dict[str, str]]:
     """Return title and metadata from the head, Open Graph and JSON-LD; no dates are guessed from the text."""
     fields = {"language": tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or ""}
     title = tree.findtext(".//title") or ""
-    found = _call_guarded(lambda: extract_metadata(deepcopy(tree), extensive=False), _ABOUT_CPU_S)
-    if found is not None:
-        title = found.title or title
-        fields |= {"author": found.author, "date": found.date, "description": found.description}
-        fields |= {"site": found.sitename, "tags": ", ".join(found.tags or [])}
+    about = _call_guarded(lambda: extract_metadata(deepcopy(tree), extensive=False), _ABOUT_CPU_S)
+    if about is not None:
+        title = about.title or title
+        fields |= {"author": about.author, "date": about.date, "description": about.description}
+        fields |= {"site": about.sitename, "tags": ", ".join(about.tags or [])}
     cleaned = {name: clean_label(value or "") for name, value in fields.items()}
     return clean_label(title), {name: value for name, value in cleaned.items() if value}
 
@@ -149,15 +155,15 @@ def _compose_main_content(tree: Any, whole_length: int) -> Composer | None:
             block.getparent().replace(block, wrapper)
             wrapper.append(block)
             wrapper.tail, block.tail = block.tail, None
-    found = _call_guarded(
+    content = _call_guarded(
         lambda: bare_extraction(prepared, include_comments=False, include_tables=True, favor_recall=True),
         _MAIN_CPU_S,
     )
-    if found is None or found.body is None:
+    if content is None or content.body is None:
         return None
     composer = Composer()
-    _prepend_title(tree, found.body, composer)
-    compose(found.body, composer)
+    _prepend_title(tree, content.body, composer)
+    compose(content.body, composer)
     return composer
 
 

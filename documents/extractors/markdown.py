@@ -1,7 +1,4 @@
-"""The reader of Markdown: bytes -> Extraction.
-
-The text stays Markdown, so offsets are those of the source.
-"""
+"""The reader of Markdown: bytes -> Extraction. The text stays Markdown, so offsets are the source's."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +9,6 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from documents.extractors.cleaning import clean_characters, clean_label, has_text
 from documents.extractors.decoding import decode
 from documents.extractors.failures import (
     MAX_OUTLINE_ENTRIES,
@@ -23,6 +19,7 @@ from documents.extractors.failures import (
     TOO_MUCH_TEXT,
     Unreadable,
 )
+from documents.text.characters import clean_characters, clean_label, has_text
 from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading
 
 _FRONT_MATTER = re.compile(
@@ -55,23 +52,20 @@ _MAX_NESTED = 100  # brackets; PyYAML needs quadratic time for nested ones
 
 def split_front_matter(source: str) -> tuple[dict[str, str], str]:
     """Return the fields of the front matter under our names, and the rest, which is the text."""
-    found = _FRONT_MATTER.match(source)
-    if found is None:
+    front_matter = _FRONT_MATTER.match(source)
+    if front_matter is None:
         return {}, source
     fields: dict[str, str] = {}
-    for name, value in _parse_fields(found["fields"]).items():
+    for name, value in _parse_fields(front_matter["fields"]).items():
         ours = _NAMES.get(str(name).lower(), "")
         label = clean_label(_join_text(value))
         if ours and label:
             fields.setdefault(ours, label)
-    return fields, source[found.end() :]
+    return fields, source[front_matter.end() :]
 
 
 def _parse_fields(text: str) -> dict[Any, Any]:
-    """Parse front matter as YAML where it is valid, else by its `name: value` lines.
-
-    Nobody checks front matter.
-    """
+    """Parse front matter as YAML; nobody checks it, so where it is not valid, by its `name: value` lines."""
     try:
         if (
             len(text) <= _MAX_CHARS
@@ -121,15 +115,15 @@ def read_markdown(data: bytes, *, any_encoding: bool = False) -> Extraction:
     if not has_text(text):
         raise Unreadable(NO_WORDS)
     tokens = _BLOCKS.parse(text)
-    lines = [0, *(found.end() for found in re.finditer("\n", text)), len(text)]
-    headings = _headings(tokens, lines)
+    lines = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+    headings = _find_headings(tokens, lines)
     first = next((heading.title for heading in headings if heading.level == 1), "")
     return Extraction(
         source="MARKDOWN",
         text=text,
         pages=(ExtractedPage(1, 0, len(text), "text"),),
         headings=headings,
-        blocks=tuple(_blocks(tokens, lines, text)),
+        blocks=tuple(_find_blocks(tokens, lines, text)),
         title=fields.pop("title", "") or first,
         metadata=fields,
     )
@@ -145,18 +139,18 @@ def _decode_strictly(data: bytes) -> str:
     return source
 
 
-def _headings(tokens: Sequence[Token], lines: Sequence[int]) -> tuple[Heading, ...]:
+def _find_headings(tokens: Sequence[Token], lines: Sequence[int]) -> tuple[Heading, ...]:
     """Collect the headings. lines: where each line starts."""
     headings: list[Heading] = []
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.map and len(headings) < MAX_OUTLINE_ENTRIES:
-            title = _plain(inline)
+            title = _read_title(inline)
             if title:
                 headings.append(Heading(int(opening.tag[1]), title, lines[opening.map[0]]))
     return tuple(headings)
 
 
-def _blocks(tokens: Sequence[Token], lines: Sequence[int], text: str) -> Iterator[Block]:
+def _find_blocks(tokens: Sequence[Token], lines: Sequence[int], text: str) -> Iterator[Block]:
     """Yield the outermost blocks: what is nested in a list is part of the list."""
     last_end = 0
     for token in tokens:
@@ -171,7 +165,7 @@ def _blocks(tokens: Sequence[Token], lines: Sequence[int], text: str) -> Iterato
             last_end = end
 
 
-def _plain(inline: Token) -> str:
+def _read_title(inline: Token) -> str:
     """Return a heading as it reads: "The **cell** [1](#n)" -> "The cell 1"."""
     parts = _INLINE.parseInline(inline.content[:2_000])[0].children or []
     shown = (

@@ -2,9 +2,9 @@
 
 import re
 
-from documents.extractors.cleaning import clean_characters, has_text
 from documents.extractors.decoding import decode
 from documents.extractors.failures import MAX_TEXT_BYTES, NO_WORDS, TOO_MUCH_TEXT, Unreadable
+from documents.text.characters import clean_characters, has_text
 from documents.types import ExtractedPage, Extraction
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*+\n){2,}")

@@ -17,7 +17,6 @@ from knowlex.base.errors import InvalidInput
 MAX_URL_CHARS = 2048
 PORTS = {"http": 80, "https": 443}
 REFUSED = "This address is not fetched from: it is not on the public internet."
-_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
@@ -30,9 +29,8 @@ _PRIVATE_4 = [
         *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
     )
 ]
-_PUBLIC_6 = ipaddress.IPv6Network(
-    "2000::/3"
-)  # leaves out mapped, compatible, NAT64, unique local, link-local
+# Without mapped, compatible, NAT64, unique local and link-local addresses.
+_PUBLIC_6 = ipaddress.IPv6Network("2000::/3")
 _PRIVATE_6 = [  # protocols (Teredo among them), documentation, 6to4: each can stand for an inner address
     ipaddress.IPv6Network(text) for text in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 ]
@@ -49,7 +47,7 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """As the Host header has it."""
+        """Return host and port as the Host header has them."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -59,7 +57,7 @@ class Target:
 
 
 def parse_target(url: str) -> Target:
-    """What the URL names. Raises InvalidInput: not http(s), with credentials, or malformed."""
+    """Parse the URL. Raises InvalidInput: not http(s), with credentials, or malformed."""
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
         raise _invalid(f"A URL may have at most {MAX_URL_CHARS} characters.")
@@ -76,22 +74,23 @@ def parse_target(url: str) -> Target:
         raise _invalid("The URL must not hold a user name or password.")
     if port == 0:
         raise _invalid("The URL is malformed.")
-    return Target(parts.scheme, host_name(parts.hostname), port or PORTS[parts.scheme], _path(parts))
+    host = normalize_host(parts.hostname)
+    return Target(parts.scheme, host, port or PORTS[parts.scheme], _quote_path(parts))
 
 
-def _path(parts: SplitResult) -> str:
+def _quote_path(parts: SplitResult) -> str:
     query = f"?{quote(parts.query, safe=_PATH_SIGNS + '?')}" if parts.query else ""
     return (quote(parts.path, safe=_PATH_SIGNS) or "/") + query
 
 
-def host_name(text: str) -> str:
-    """The one spelling of a host: an address as `ipaddress` writes it, or a name in lower-case ASCII.
+def normalize_host(text: str) -> str:
+    """Return the one spelling of a host: as `ipaddress` writes an address, or a name in lower-case ASCII.
 
     Raises InvalidInput for what is neither, for example an address written as one number.
     """
     host = text.lower()
     if ":" in host:
-        return _address_6(host)
+        return _normalize_address_6(host)
     if not host.isascii():
         try:
             host = idna.encode(host, uts46=True, transitional=False).decode().lower()
@@ -102,18 +101,18 @@ def host_name(text: str) -> str:
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise _invalid("The URL's host is not a valid name.")
     if _NUMBER.fullmatch(labels[-1]):  # then no resolver takes it for a name
-        return _address_4(host)
+        return _normalize_address_4(host)
     return host
 
 
-def _address_4(host: str) -> str:
+def _normalize_address_4(host: str) -> str:
     try:
         return str(ipaddress.IPv4Address(host))
     except ValueError:
         raise _invalid("An address must be written as four decimal numbers with dots.") from None
 
 
-def _address_6(host: str) -> str:
+def _normalize_address_6(host: str) -> str:
     try:
         address = ipaddress.IPv6Address(host)
     except ValueError:
@@ -124,35 +123,35 @@ def _address_6(host: str) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Whether the address is of a host on the public internet; False for all that can lead inside."""
-    found: _Address = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv4Address):
-        return not any(found in network for network in _PRIVATE_4)
-    return found in _PUBLIC_6 and not any(found in network for network in _PRIVATE_6)
+    """Tell if the address is of a host on the public internet; it is not if it can lead inside."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return not any(parsed in network for network in _PRIVATE_4)
+    return parsed in _PUBLIC_6 and not any(parsed in network for network in _PRIVATE_6)
 
 
 def is_listed(target: Target, allowed_hosts: Iterable[str]) -> bool:
-    """Whether the operator lists the target's `host` (any port) or `host:port`."""
+    """Tell if the operator lists the target's `host` (any port) or `host:port`."""
     return any(_matches(target, entry) for entry in allowed_hosts)
 
 
 def _matches(target: Target, entry: str) -> bool:
     try:
         parts = urlsplit(f"//{entry if entry.count(':') < 2 or '[' in entry else f'[{entry}]'}")
-        host, port = host_name(parts.hostname or ""), parts.port
+        host, port = normalize_host(parts.hostname or ""), parts.port
     except (ValueError, InvalidInput):
         return False  # a slip in one entry must not open or close another
     return host == target.host and port in (None, target.port)
 
 
 def check_port(target: Target, *, listed: bool) -> None:
-    """Raises InvalidInput: other ports than those of the web are for hosts that the operator lists."""
+    """Raise InvalidInput: other ports than those of the web are for hosts that the operator lists."""
     if not listed and target.port != PORTS[target.scheme]:
         raise _invalid("Only the usual ports, 80 for http and 443 for https, are fetched from.")
 
 
-def redirected(target: Target, location: str) -> Target:
-    """Where a redirect leads: the same host and scheme, or https instead of http. Raises InvalidInput."""
+def follow_redirect(target: Target, location: str) -> Target:
+    """Return where a redirect leads: the same host and scheme, or https for http. Raises InvalidInput."""
     if _UNSAFE.search(location):
         raise _invalid("The address redirects to a malformed URL.")
     after = parse_target(urljoin(target.url, location.strip()))

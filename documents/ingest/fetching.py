@@ -24,13 +24,13 @@ from documents.ingest.fetch_addresses import (
     REFUSED,
     Target,
     check_port,
+    follow_redirect,
     is_listed,
     is_public,
     parse_target,
-    redirected,
 )
-from documents.ingest.uploads import clean_filename
 from documents.library.storage import Staging
+from documents.text.characters import clean_filename
 from knowlex.base.errors import InvalidInput, PayloadTooLarge, UnreadableDocument
 
 
@@ -41,11 +41,11 @@ class Deadline:
         self._ends = time.monotonic() + limit_s
 
     def left_s(self) -> float:
-        """Seconds, at least a millisecond: 0 would mean "do not block"."""
+        """Return the seconds left, at least a millisecond: 0 would mean "do not block"."""
         return max(0.001, self._ends - time.monotonic())
 
     def check(self) -> None:
-        """Raises httpcore2.ReadTimeout once time is up."""
+        """Raise httpcore2.ReadTimeout once time is up."""
         if time.monotonic() >= self._ends:
             raise httpcore2.ReadTimeout("the deadline has passed")
 
@@ -66,9 +66,9 @@ class PinnedBackend(httpcore2.NetworkBackend):
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
         failure: Exception = httpcore2.ConnectError("no address")
-        for place, address in enumerate(self._addresses):
+        for position, address in enumerate(self._addresses):
             self._deadline.check()
-            share_s = self._deadline.left_s() / (len(self._addresses) - place)
+            share_s = self._deadline.left_s() / (len(self._addresses) - position)
             try:
                 stream = self._inner.connect_tcp(address, port, timeout=share_s)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as exc:
@@ -125,9 +125,10 @@ Resolve = Callable[[str, int], Sequence[str]]  # host, port -> addresses
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """final_url: after redirects. filename: cleaned, with a suffix that tells the type where it is known.
+    """A document that was fetched.
 
-    media_type: as the server says it, in lower case and without parameters, "" if it does not.
+    final_url: after redirects. filename: cleaned, with a suffix that tells the type where it is known.
+    media_type: as the server names it, in lower case and without parameters, "" if it does not.
     """
 
     final_url: str
@@ -136,7 +137,7 @@ class Fetched:
 
 
 def check_url(url: str) -> str:
-    """The URL without white space around. For the door: only what can be told without a network.
+    """Return the URL without white space around it. Checks only what needs no network.
 
     Raises InvalidInput: not http(s), no host, credentials in it, malformed.
     """
@@ -145,15 +146,15 @@ def check_url(url: str) -> str:
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """All addresses of the host by the system's resolver. Raises OSError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    """Return all addresses of the host by the system's resolver. Raises OSError."""
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def fetch(
     url: str, staging: Staging, *, allowed_hosts: Collection[str], resolver: Resolve = resolve
 ) -> Fetched:
-    """Write what lies at the address to `staging`: at most 10 MB, within 10 s; blocking, for workers.
+    """Write the document at the address to `staging`: at most 10 MB, within 10 s; blocking, for workers.
 
     allowed_hosts: `host` or `host:port` that may be private. resolver: for tests.
     Raises InvalidInput for an address that is not fetched from, UnreadableDocument when nothing usable comes,
@@ -163,134 +164,119 @@ def fetch(
     for _ in range(MAX_REDIRECTS + 1):
         listed = is_listed(target, allowed_hosts)
         check_port(target, listed=listed)
-        addresses = _checked_addresses(target, listed, resolver, deadline)
-        found = _request(target, addresses, staging, deadline)
-        if isinstance(found, Fetched):
-            return found
-        target = found
+        addresses = _resolve_in_time(target, resolver, deadline)
+        if not addresses:
+            raise UnreadableDocument("The host of the address is not known.")
+        if not listed and not all(map(is_public, addresses)):
+            raise InvalidInput(REFUSED, field="url")
+        outcome = _request(target, addresses, staging, deadline)
+        if isinstance(outcome, Fetched):
+            return outcome
+        target = outcome
     raise UnreadableDocument(f"The address redirects more than {MAX_REDIRECTS} times.")
 
 
-def _checked_addresses(target: Target, listed: bool, resolver: Resolve, deadline: Deadline) -> list[str]:
-    addresses = _resolved(target, resolver, deadline)
-    if not addresses:
-        raise UnreadableDocument("The host of the address is not known.")
-    if not listed and not all(map(is_public, addresses)):
-        raise InvalidInput(REFUSED, field="url")
-    return addresses
-
-
-def _resolved(target: Target, resolver: Resolve, deadline: Deadline) -> list[str]:
-    """In a thread of its own, since the system's resolver knows no time limit."""
+def _resolve_in_time(target: Target, resolver: Resolve, deadline: Deadline) -> list[str]:
+    """Resolve the host in a thread of its own, since the system's resolver knows no time limit."""
     answer: SimpleQueue[list[str]] = SimpleQueue()
 
-    def ask() -> None:
+    def run() -> None:
         try:
             answer.put(list(resolver(target.host, target.port)))
         except (OSError, UnicodeError):
             answer.put([])
 
-    Thread(target=ask, name="resolve", daemon=True).start()
+    Thread(target=run, name="resolve", daemon=True).start()
     try:
         return answer.get(timeout=deadline.left_s())
     except Empty:
-        raise _too_slow() from None
+        raise _too_slow_error() from None
 
 
 def _request(
     target: Target, addresses: Sequence[str], staging: Staging, deadline: Deadline
 ) -> Fetched | Target:
-    """One request; the Target is where a redirect leads."""
+    """Make one request; return the document, or the Target that a redirect leads to."""
     url = httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
-    try:
-        with (
-            _pool(addresses, deadline) as pool,
-            pool.stream("GET", url, headers=[("Host", target.authority), *_HEADERS]) as response,
-        ):
-            return _received(target, response, staging)
-    except httpcore2.TimeoutException as exc:
-        raise _too_slow() from exc
-    except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as exc:
-        raise UnreadableDocument(_told(exc)) from exc
-
-
-def _pool(addresses: Sequence[str], deadline: Deadline) -> httpcore2.ConnectionPool:
-    return httpcore2.ConnectionPool(
+    pool = httpcore2.ConnectionPool(
         ssl_context=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         network_backend=PinnedBackend(addresses, deadline),
     )
+    headers = [("Host", target.authority), *_HEADERS]
+    try:
+        with pool, pool.stream("GET", url, headers=headers) as response:
+            return _receive(target, response, staging)
+    except httpcore2.TimeoutException as exc:
+        raise _too_slow_error() from exc
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as exc:
+        raise UnreadableDocument(_explain(exc)) from exc
 
 
-def _received(target: Target, response: httpcore2.Response, staging: Staging) -> Fetched | Target:
-    headers = {name.lower(): value for name, value in response.headers}
-    if response.status in REDIRECTS and b"location" in headers:
-        return redirected(target, _text(headers[b"location"]))
+def _receive(target: Target, response: httpcore2.Response, staging: Staging) -> Fetched | Target:
+    headers = {name.lower().decode("latin-1"): _decode(value) for name, value in response.headers}
+    if response.status in REDIRECTS and "location" in headers:
+        return follow_redirect(target, headers["location"])
     if response.status != 200:
         raise UnreadableDocument(f"The server of the address answered {response.status}.")
-    media_type = _text(headers.get(b"content-type", b"")).partition(";")[0].strip().lower()
+    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type.partition("/")[0] in NO_DOCUMENTS:
         raise UnreadableDocument(f"The address holds no document but {media_type[:80]}.")
-    if _text(headers.get(b"content-encoding", b"identity")).strip().lower() not in ("", "identity"):
+    if headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
         raise UnreadableDocument("The server of the address sends compressed, which was not asked for.")
-    if _declared(headers) > MAX_BYTES:
-        raise _too_large()
-    _write(response, staging)
-    disposition = _text(headers.get(b"content-disposition", b""))
-    return Fetched(target.url, _filename(target, disposition, media_type), media_type)
+    _write(response, staging, headers.get("content-length", ""))
+    filename = _choose_filename(target, headers.get("content-disposition", ""), media_type)
+    return Fetched(target.url, filename, media_type)
 
 
-def _declared(headers: dict[bytes, bytes]) -> int:
-    length = headers.get(b"content-length", b"")
-    return int(length) if length.isdigit() and len(length) < 20 else 0
-
-
-def _write(response: httpcore2.Response, staging: Staging) -> None:
+def _write(response: httpcore2.Response, staging: Staging, content_length: str) -> None:
+    if content_length.isdecimal() and int(content_length[:20]) > MAX_BYTES:
+        raise _too_large_error()
     size = 0
     for block in response.iter_stream():
         size += len(block)
         if size > MAX_BYTES:
-            raise _too_large()
+            raise _too_large_error()
         staging.write(block)
     if not size:
         raise UnreadableDocument("The address holds an empty document.")
 
 
-def _filename(target: Target, disposition: str, media_type: str) -> str:
-    """What the server calls it, else the last part of the path, else the host."""
+def _choose_filename(target: Target, disposition: str, media_type: str) -> str:
+    """Return the name that the server gives, else the last part of the path, else the host."""
     message = Message()
     message["Content-Disposition"] = disposition.replace("\r", " ").replace("\n", " ")
     try:
-        named = message.get_filename() or ""
+        given = message.get_filename() or ""
     except (LookupError, ValueError):  # an unknown character set in filename*
-        named = ""
+        given = ""
     last = unquote(PurePosixPath(target.path.partition("?")[0]).name)
-    name = clean_filename(named or last or target.host)
+    name = clean_filename(given or last or target.host)
     if PurePosixPath(name).suffix.lower() in KNOWN_SUFFIXES:
         return name
     return clean_filename(name + SUFFIXES.get(media_type, ""))
 
 
-def _text(value: bytes) -> str:
+def _decode(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
         return value.decode("latin-1")
 
 
-def _told(exc: BaseException) -> str:
-    causes: BaseException | None = exc
-    while causes is not None:
-        if isinstance(causes, ssl.SSLCertVerificationError):
+def _explain(exc: BaseException) -> str:
+    cause: BaseException | None = exc
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
             return "The certificate of the address's server is not valid."
-        causes = causes.__cause__ or causes.__context__
+        cause = cause.__cause__ or cause.__context__
     if isinstance(exc, httpcore2.ProtocolError):
         return "The server of the address does not answer in proper HTTP."
     return "The server of the address cannot be reached, or broke off."
 
 
-def _too_slow() -> UnreadableDocument:
+def _too_slow_error() -> UnreadableDocument:
     return UnreadableDocument(f"The address did not give its document within {LIMIT_S:.0f} s.")
 
 
-def _too_large() -> PayloadTooLarge:
+def _too_large_error() -> PayloadTooLarge:
     return PayloadTooLarge(f"The address holds more than {MAX_BYTES // 2**20} MB.")

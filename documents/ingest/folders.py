@@ -41,10 +41,10 @@ def _list_folder(
     folder: Path, root: Path, include: Sequence[str], seen: set[tuple[int, int]]
 ) -> Iterator[ListedFile]:
     try:
-        found = folder.stat()
-        if (found.st_dev, found.st_ino) in seen:
+        status = folder.stat()
+        if (status.st_dev, status.st_ino) in seen:
             return
-        seen.add((found.st_dev, found.st_ino))
+        seen.add((status.st_dev, status.st_ino))
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
     except OSError as exc:
@@ -73,10 +73,7 @@ def _list_entry(
 
 
 def _leads_out(path: Path, root: Path) -> bool:
-    """Tell if a link leads out.
-
-    In a folder that others can write to it must not bring in what only we can read.
-    """
+    """Tell if a link leads out: where others can write, it must not bring in what only we can read."""
     return path.is_symlink() and not path.resolve().is_relative_to(root.resolve())
 
 

@@ -77,10 +77,7 @@ class Claim:
         return self.taken_over and created_at >= self.since
 
     def complete(self, reply: Reply) -> None:
-        """Store the reply.
-
-        Raises Conflict if the claim ended meanwhile and somebody else has taken it over.
-        """
+        """Store the reply. Raises Conflict if the claim ended meanwhile and another request took it over."""
         stored = json.dumps({"body": reply.body, "location": reply.location}, cls=DjangoJSONEncoder)
         if not execute(_COMPLETE, [reply.status, stored, self.id, self.locked_until]):
             raise _conflict_error()
@@ -139,7 +136,7 @@ def _scope_of(access: Access) -> str:
 
 
 def forget_expired() -> int:
-    """Delete expired records; returns how many."""
+    """Delete expired records; return how many."""
     return len(with_retries(lambda: execute(_FORGET, [KEPT_HOURS])))
 
 
@@ -163,8 +160,8 @@ def _replay(names: dict[str, str]) -> Reply:
     rows = with_retries(lambda: execute(_READ, names))
     if not rows:  # the first has just failed
         raise _conflict_error()
-    found, status, stored = rows[0]
-    if found != names["fingerprint"]:
+    stored_fingerprint, status, stored = rows[0]
+    if stored_fingerprint != names["fingerprint"]:
         raise KeyReused("This Idempotency-Key was used for another request.", details={"field": KEY_HEADER})
     if status is None:
         raise _conflict_error()

@@ -71,10 +71,7 @@ def build_item(job: IngestJob, position: int, new: NewDocument) -> IngestItem:
 def keep_files(
     items: Sequence[IngestItem], documents: Sequence[NewDocument], *, write: Callable[[], None]
 ) -> None:
-    """Move files to their places, then write the rows.
-
-    If the rows are certainly not there, remove the files.
-    """
+    """Move files to their places, then write the rows; if these are certainly not there, remove the files."""
     try:
         for item, new in zip(items, documents, strict=True):
             if new.upload and item.status != item.Status.FAILED:
@@ -89,20 +86,19 @@ def keep_files(
         raise
 
 
-def refuse_known(collection_id: UUID, documents: Sequence[NewDocument]) -> list[NewDocument]:
-    """Return the documents, with an error where the collection has the bytes already.
-
-    That file is not kept.
-    """
+def refuse_duplicates(collection_id: UUID, documents: Sequence[NewDocument]) -> list[NewDocument]:
+    """Return the documents, with an error where the collection has the bytes already: no file is kept."""
     sums = {new.upload.checksum for new in documents if new.upload and not new.error}
+    if not sums:
+        return list(documents)
     rows = Document.objects.current().filter(collection_id=collection_id, checksum__in=sums)
-    known = with_retries(lambda: dict(rows.values_list("checksum", "id"))) if sums else {}
-    return [
-        replace(new, error=writer.duplicate_error(known[new.upload.checksum]))
-        if new.upload and not new.error and new.upload.checksum in known
-        else new
-        for new in documents
-    ]
+    stored = with_retries(lambda: dict(rows.values_list("checksum", "id")))
+    checked = []
+    for new in documents:
+        if new.upload and not new.error and new.upload.checksum in stored:
+            new = replace(new, error=writer.duplicate_error(stored[new.upload.checksum]))
+        checked.append(new)
+    return checked
 
 
 def find_refusal(new: NewDocument) -> KnowlexError | None:
@@ -185,9 +181,9 @@ def _is_current_version(document: Document, checksum: str) -> bool:
     if checksum == document.checksum:
         with_retries(lambda: _supersede(document.id))  # back to what is there: the newer one is not wanted
         return True
-    known = with_retries(lambda: writer.find_duplicate(document.collection_id, checksum))
-    if known is not None:
-        raise writer.duplicate_error(known)
+    duplicate = with_retries(lambda: writer.find_duplicate(document.collection_id, checksum))
+    if duplicate is not None:
+        raise writer.duplicate_error(duplicate)
     return False
 
 
@@ -235,14 +231,6 @@ def _save_restarted(fresh: IngestItem) -> None:
         transaction.on_commit(lambda: storage.remove_file(former))
 
 
-__all__ = [
-    "NewDocument",
-    "create_job",
-    "forget_finished_jobs",
-    "replace_document",
-    "retry_document",
-    "retry_job",
-]
 SEND_AGAIN = (
     "The document that had the same bytes is gone, and the file of a duplicate is not kept: send it again."
 )
@@ -257,22 +245,20 @@ def create_job(
     chunking: ChunkingSettings,
     origin: str = "api",
 ) -> IngestJob:
-    """Create a job with all documents, or none.
-
-    Raises Forbidden, NotFound (the collection), StorageUnavailable.
+    """Create a job with all documents, or none. Raises Forbidden, NotFound (collection), StorageUnavailable.
 
     The caller notifies the workers (embeddings.tasks.enqueue_ingest); otherwise the sweep will.
     """
     access.require("write", collection.id)
     job = build_job(collection, access, chunking, origin)
-    documents = refuse_known(collection.id, documents)
-    items = [build_item(job, place, new) for place, new in enumerate(documents)]
+    documents = refuse_duplicates(collection.id, documents)
+    items = [build_item(job, position, new) for position, new in enumerate(documents)]
     keep_files(items, documents, write=lambda: insert_job(job, items))
     return job
 
 
 def retry_job(job_id: UUID, *, access: Access) -> int:
-    """Retry the job's failed documents; returns how many. Raises NotFound, Forbidden.
+    """Retry the job's failed documents; return how many. Raises NotFound, Forbidden.
 
     Not those that were deleted, or replaced by a newer version, nor duplicates, whose files are not kept: if
     what a duplicate equalled is gone, it says from now on that the file must be sent again.
@@ -286,7 +272,7 @@ def retry_job(job_id: UUID, *, access: Access) -> int:
 
 
 def retry_document(document_id: UUID, *, access: Access) -> int:
-    """Retry one document, its replacement included; returns how many. Raises NotFound, Forbidden."""
+    """Retry one document, its replacement included; return how many. Raises NotFound, Forbidden."""
     access.require("write")
     items = IngestItem.objects.allowed_to(access).of_document(document_id)
     stored = Document.objects.current().allowed_to(access).filter(id=document_id)
@@ -299,10 +285,7 @@ def retry_document(document_id: UUID, *, access: Access) -> int:
 
 @transaction.atomic
 def _retry(items: Any) -> int:
-    """Reset items.
-
-    A stored document needs its vectors only, others restart if their file or address is known.
-    """
+    """Reset items: a stored document needs only vectors, others restart if they have a file or address."""
     ids = list(items.select_for_update().order_by("id").values_list("id", flat=True))
     stored = Document.objects.existing_ids(ids)
     Document.objects.filter(id__in=stored).update(status=Document.Status.PENDING)
@@ -319,7 +302,7 @@ def _retry(items: Any) -> int:
 def forget_finished_jobs() -> int:
     """Delete records of jobs: those that ended well after a week, those with failures after 30 days.
 
-    The documents stay; files that only failed ones had are swept after this. Returns how many went.
+    The documents stay; files that only failed ones had are swept after this. Return how many went.
     """
     now = timezone.now()
     jobs = IngestJob.objects.ended()

@@ -7,16 +7,28 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from threading import BoundedSemaphore
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 from django.conf import settings
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponse
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
 
 from documents.ingest.fetching import check_url
-from documents.ingest.idempotency import fingerprint
+from documents.ingest.idempotency import REPLAYED_HEADER, Reply, fingerprint
 from documents.ingest.jobs import NewDocument
-from documents.ingest.uploads import MEDIA_TYPE, clean_filename, receive_uploads
+from documents.ingest.uploads import MEDIA_TYPE, receive_uploads
+from documents.library.collection_settings import ChunkingFields, settings_schema
 from documents.library.storage import StagedUpload, Staging
+from documents.text.characters import clean_filename
 from knowlex.base.errors import (
     DependencyUnavailable,
     Forbidden,
@@ -24,32 +36,194 @@ from knowlex.base.errors import (
     PayloadTooLarge,
     UnsupportedMediaType,
 )
-from knowlex.web.fields import check_storable, is_blank
+from knowlex.web.fields import is_blank
 from knowlex.web.json_body import parse_json
 from knowlex.web.large_json import LongString, large_json_object
+from knowlex.web.responses import json_response
+from knowlex.web.shapes import InputShape, Omittable, Rule, check_characters, choice, parse
 
-SOURCE_TYPES = ("file", "url", "text")
+SourceType = Literal["file", "url", "text"]
+MAX_DOCUMENTS = 100
 MAX_FILENAME_CHARS, MAX_TITLE_CHARS, MAX_METADATA_CHARS = 1024, 512, 16_000
 BLOCK_BYTES = 256 * 1024
 _WHITE_SPACE = str.maketrans("", "", " \t\r\n")
 
 
-def read_document(given: Any, place: str, stack: ExitStack) -> NewDocument:
-    """Read `{"source": {...}, "metadata": {...}}`; its staged file lives as long as the stack.
+def _check_content(value: Any, info: ValidationInfo) -> Any:
+    """Return text, or what stands for a long one; a URL as it is: whether there may be any is asked later."""
+    if info.data.get("type") == "url" or isinstance(value, LongString):
+        return value
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("must be a string that is not empty")
+    return check_characters(value)
+
+
+def _check_length(most: int) -> Rule:
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or len(value) > most:
+            raise ValueError(f"must be a string of at most {most} characters")
+        return value
+
+    return Rule(check, {"type": "string"})
+
+
+def _check_metadata(value: Any) -> Any:
+    if _json_length(value) > MAX_METADATA_CHARS:
+        raise ValueError(f"must be at most {MAX_METADATA_CHARS} characters of JSON")
+    return value
+
+
+def _check_settings(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("must be an object")
+    if _json_length(value) == float("inf"):
+        raise ValueError("holds a string that is too long")
+    return value
+
+
+def _json_length(value: Any) -> float:
+    try:
+        return len(json.dumps(value, ensure_ascii=False))
+    except TypeError:  # it holds a LongString
+        return float("inf")
+
+
+def _parse_object(value: str) -> Any:
+    try:
+        return parse_json(value.encode())
+    except (InvalidInput, UnicodeEncodeError):
+        raise ValueError("must be an object, as JSON") from None
+
+
+def _check_collection(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        rule = "is required" if value is None else "must be a string"
+        raise ValueError(f"{rule}: a collection's id or name")
+    return value
+
+
+class DocumentMetadata(InputShape):
+    model_config = ConfigDict(extra="allow")
+
+    title: Annotated[str, _check_length(MAX_TITLE_CHARS)] = ""
+
+    @property
+    def shown_title(self) -> str:
+        return "" if is_blank(self.title) else self.title.strip()
+
+    def stored(self) -> dict[str, Any]:
+        return self.model_dump(exclude_unset=True)
+
+
+Metadata = Annotated[
+    DocumentMetadata,
+    BeforeValidator(_check_metadata),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": True,
+            "description": "Up to 16,000 characters of JSON; `title` becomes the title.",
+        }
+    ),
+]
+JobSettings = Annotated[dict[str, Any], Rule(_check_settings, settings_schema(ChunkingFields))]
+InForm = BeforeValidator(_parse_object), WithJsonSchema({"type": "string"})
+
+
+class SourceOfDocument(InputShape):
+    type: Annotated[SourceType, choice(*get_args(SourceType))]
+    content: Annotated[
+        Any,
+        PlainValidator(_check_content),
+        WithJsonSchema({"type": "string"}),
+        Field(description="Base64 of a file, a URL, or the text."),
+    ]
+    filename: Annotated[
+        str,
+        _check_length(MAX_FILENAME_CHARS),
+        Field(description="Of a file; tells Markdown and HTML from plain text."),
+    ] = ""
+    url: SkipJsonSchema[Any] = None  # another name for the content
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        content = {"content": given["url"]} if given.get("type") == "url" and "url" in given else {}
+        return {"type": None, **content, **given}
+
+
+class NewDocumentShape(InputShape):
+    source: SourceOfDocument
+    metadata: Metadata = DocumentMetadata()
+
+
+class IngestRequest(InputShape):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "collection_id": "default",
+                "documents": [
+                    {
+                        "source": {
+                            "type": "text",
+                            "content": "# Citations\n\nAnswers are cited passage by passage.",
+                            "filename": "citations.md",
+                        },
+                        "metadata": {"title": "How answers are cited"},
+                    }
+                ],
+            }
+        }
+    )
+
+    collection_id: Annotated[
+        str, Rule(_check_collection, {"type": "string"}), Field(description="A collection's id or name.")
+    ]
+    documents: Annotated[list[NewDocumentShape], Field(min_length=1, max_length=MAX_DOCUMENTS)]
+    settings: JobSettings = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, given: dict[str, Any]) -> dict[str, Any]:
+        documents = given.get("documents")
+        if not isinstance(documents, list) or not 1 <= len(documents) <= MAX_DOCUMENTS:
+            raise InvalidInput(f"documents must be a list of 1 to {MAX_DOCUMENTS}.", field="documents")
+        return {"collection_id": None, **given}
+
+
+class IngestForm(InputShape):
+    file: list[Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]]
+    collection_id: Omittable[str] = None
+    settings: Annotated[JobSettings, *InForm, Field(description="An object, as JSON.")] = {}
+    metadata: Annotated[Metadata, *InForm, Field(description="An object, as JSON; of all the files.")] = (
+        DocumentMetadata()
+    )
+
+
+class ReplaceRequest(NewDocumentShape):
+    settings: JobSettings = {}
+
+
+def read_document(given: NewDocumentShape, place: str, stack: ExitStack) -> NewDocument:
+    """Stage the document's file, which lives as long as the stack.
 
     place: as errors name it, for example `documents[2].`. A document over the size limit is no error of the
     request: it is refused in the job. Raises InvalidInput naming the field, Forbidden (URLs are off).
     """
-    source = _object(_object({"": given}, "", place.rstrip(".") or "body"), "source", f"{place}source")
-    metadata, title = read_metadata(given, f"{place}metadata")
-    kind = source.get("type")
-    if kind not in SOURCE_TYPES:
-        raise _wrong(f"{place}source.type", f"must be one of {', '.join(SOURCE_TYPES)}")
+    source, metadata, title = given.source, given.metadata.stored(), given.metadata.shown_title
+    kind, field = source.type, f"{place}source.content"
     if kind == "url":
-        return NewDocument("url", "", url=_url(source, place), title=title, metadata=metadata)
-    content = _content(source, f"{place}source.content")
-    filename = _filename(source, f"{place}source.filename", "document" if kind == "file" else "document.txt")
-    blocks = decode_base64(content, f"{place}source.content") if kind == "file" else _encoded(content)
+        return NewDocument("url", "", url=_check_address(source, place), title=title, metadata=metadata)
+    long = isinstance(source.content, LongString)
+    content: Iterable[str] = source.content.pieces(field) if long else [source.content]
+    if kind == "file":
+        filename, blocks = "document", decode_base64(content, field)
+    else:
+        filename, blocks = "document.txt", (piece.encode() for piece in content)
+    if source.filename:
+        filename = clean_filename(source.filename)
     try:
         upload = stage_blocks(blocks, stack)
     except PayloadTooLarge as exc:
@@ -57,19 +231,21 @@ def read_document(given: Any, place: str, stack: ExitStack) -> NewDocument:
     return NewDocument(kind, filename, upload, title=title, metadata=metadata)
 
 
-def read_metadata(given: Mapping[str, Any], field: str) -> tuple[dict[str, Any], str]:
-    """Return (metadata, its title or ""). Raises InvalidInput."""
-    metadata = _object(given, "metadata", field) if "metadata" in given else {}
+def _check_address(source: SourceOfDocument, place: str) -> str:
+    """Return the URL. Raises Forbidden, InvalidInput."""
+    if not settings.URL_INGEST:
+        raise Forbidden(
+            "This server fetches no URLs; whoever runs it can allow that by KNOWLEX_URL_INGEST=on.",
+            details={"field": f"{place}source.type"},
+        )
+    name = "url" if source.url is not None and source.url == source.content else "content"
+    field = f"{place}source.{name}"
+    if not isinstance(source.content, str):
+        raise InvalidInput(f"{field} must be a URL.", field=field)
     try:
-        size = len(json.dumps(metadata, ensure_ascii=False))
-    except TypeError:  # it holds a LongString
-        size = MAX_METADATA_CHARS + 1
-    if size > MAX_METADATA_CHARS:
-        raise _wrong(field, f"must be at most {MAX_METADATA_CHARS} characters of JSON")
-    title = metadata.get("title", "")
-    if not isinstance(title, str) or len(title) > MAX_TITLE_CHARS:
-        raise _wrong(f"{field}.title", f"must be a string of at most {MAX_TITLE_CHARS} characters")
-    return metadata, "" if is_blank(title) else title.strip()
+        return check_url(source.content)
+    except InvalidInput as exc:
+        raise InvalidInput(exc.message, field=field) from exc
 
 
 def stage_blocks(blocks: Iterable[bytes], stack: ExitStack) -> StagedUpload:
@@ -104,59 +280,10 @@ def decode_base64(pieces: Iterable[str], field: str) -> Iterator[bytes]:
         raise _not_base64(field)
 
 
-def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
-    return (piece.encode() for piece in pieces)
-
-
-def _content(source: Mapping[str, Any], field: str) -> Iterable[str]:
-    content = source.get("content")
-    if isinstance(content, LongString):
-        return content.pieces(field)
-    if not isinstance(content, str) or not content.strip():
-        raise _wrong(field, "must be a string that is not empty" if "content" in source else "is required")
-    return [check_storable(content, field)]
-
-
-def _url(source: Mapping[str, Any], place: str) -> str:
-    name = "url" if "url" in source and "content" not in source else "content"
-    field = f"{place}source.{name}"
-    if not settings.URL_INGEST:
-        raise Forbidden(
-            "This server fetches no URLs; whoever runs it can allow that by KNOWLEX_URL_INGEST=on.",
-            details={"field": f"{place}source.type"},
-        )
-    address = source.get(name)
-    if not isinstance(address, str):
-        raise _wrong(field, "must be a URL" if name in source else "is required")
-    try:
-        return check_url(address)
-    except InvalidInput as exc:
-        raise InvalidInput(exc.message, field=field) from exc
-
-
-def _filename(source: Mapping[str, Any], field: str, default: str) -> str:
-    name = source.get("filename", default)
-    if not isinstance(name, str) or len(name) > MAX_FILENAME_CHARS:
-        raise _wrong(field, f"must be a string of at most {MAX_FILENAME_CHARS} characters")
-    return clean_filename(name) if name else default
-
-
-def _object(given: Any, name: str, field: str) -> dict[str, Any]:
-    value = given.get(name)
-    if not isinstance(value, dict):
-        raise _wrong(field, "must be an object" if name in given else "is required")
-    return value
-
-
 def _not_base64(field: str) -> InvalidInput:
-    return _wrong(field, "is not valid base64")
+    return InvalidInput(f"{field} is not valid base64.", field=field)
 
 
-def _wrong(field: str, rule: str) -> InvalidInput:
-    return InvalidInput(f"{field} {rule}.", field=field)
-
-
-MAX_DOCUMENTS = 100
 AT_ONCE = 4  # requests whose documents are being taken out; each may have 100 files open
 WAIT_S = 20.0
 RAW_TYPES = {  # "" keeps the name that the document has
@@ -207,15 +334,9 @@ def receive_documents(request: HttpRequest) -> Iterator[ReceivedDocuments]:
             yield _from_form(*stack.enter_context(receive_uploads(request, max_files=MAX_DOCUMENTS)))
             return
         body = stack.enter_context(large_json_object(request))
-        given = body.get("documents")
-        if not isinstance(given, list) or not 1 <= len(given) <= MAX_DOCUMENTS:
-            raise InvalidInput(f"documents must be a list of 1 to {MAX_DOCUMENTS}.", field="documents")
-        collection = body.get("collection_id")
-        if not isinstance(collection, str) or not collection:
-            rule = "must be a string" if collection is not None else "is required"
-            raise InvalidInput(f"collection_id {rule}: a collection's id or name.", field="collection_id")
-        documents = [read_document(one, f"documents[{place}].", stack) for place, one in enumerate(given)]
-        yield ReceivedDocuments(documents, _settings(body), collection)
+        asked = parse(IngestRequest, body)
+        documents = [read_document(one, f"documents[{n}].", stack) for n, one in enumerate(asked.documents)]
+        yield ReceivedDocuments(documents, asked.settings, asked.collection_id)
 
 
 @contextmanager
@@ -227,11 +348,10 @@ def receive_replacement(request: HttpRequest, filename: str) -> Iterator[Receive
     with _turn(), ExitStack() as stack:
         media_type = _media_type(request)
         if media_type == MEDIA_TYPE:
-            files, fields = stack.enter_context(receive_uploads(request, max_files=1))
-            yield _from_form(files, fields)
+            yield _from_form(*stack.enter_context(receive_uploads(request, max_files=1)))
         elif media_type == "application/json":
-            body = stack.enter_context(large_json_object(request))
-            yield ReceivedDocuments([read_document(body, "", stack)], _settings(body))
+            asked = parse(ReplaceRequest, stack.enter_context(large_json_object(request)))
+            yield ReceivedDocuments([read_document(asked, "", stack)], asked.settings)
         elif media_type in RAW_TYPES:
             name = request.GET.get("filename", "") or _with_suffix(filename, media_type)
             upload = stage_blocks(read_blocks(request), stack)
@@ -244,38 +364,16 @@ def receive_replacement(request: HttpRequest, filename: str) -> Iterator[Receive
             )
 
 
-def _from_form(files: list[tuple[str, Any]], fields: QueryDict) -> ReceivedDocuments:
+def _from_form(files: list[tuple[str, StagedUpload]], fields: Mapping[str, Any]) -> ReceivedDocuments:
     if not files:
         raise InvalidInput("The form must have a file, in the part 'file'.", field="file")
     for name, upload in files:
         if upload.size_bytes == 0:
             raise InvalidInput(f"The file {name} is empty.", field="file")
-    metadata, title = read_metadata(_json_field(fields, "metadata"), "metadata")
+    form = parse(IngestForm, {**dict(fields.items()), "file": files})
+    title, metadata = form.metadata.shown_title, form.metadata.stored()
     documents = [NewDocument("file", name, upload, title=title, metadata=metadata) for name, upload in files]
-    return ReceivedDocuments(
-        documents, _settings(_json_field(fields, "settings")), fields.get("collection_id")
-    )
-
-
-def _json_field(fields: QueryDict, name: str) -> dict[str, Any]:
-    """Return {name: the object that the form's field spells}, {} without it."""
-    if name not in fields:
-        return {}
-    try:
-        return {name: parse_json(str(fields[name]).encode())}
-    except (InvalidInput, UnicodeEncodeError) as exc:
-        raise InvalidInput(f"{name} must be an object, as JSON.", field=name) from exc
-
-
-def _settings(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    settings = body.get("settings", {})
-    if not isinstance(settings, dict):
-        raise InvalidInput("settings must be an object.", field="settings")
-    try:
-        json.dumps(settings)
-    except TypeError:  # it holds a LongString
-        raise InvalidInput("settings holds a string that is too long.", field="settings") from None
-    return settings
+    return ReceivedDocuments(documents, form.settings, form.collection_id)
 
 
 def _with_suffix(filename: str, media_type: str) -> str:
@@ -300,3 +398,13 @@ def _turn() -> Iterator[None]:
         yield
     finally:
         _turns.release()
+
+
+def reply_response(reply: Reply) -> HttpResponse:
+    """Return it with the headers that tell where to look, and whether it was given before."""
+    response = json_response(reply.body, reply.status)
+    if reply.location:
+        response["Location"] = reply.location
+    if reply.replayed:
+        response[REPLAYED_HEADER] = "true"
+    return response

@@ -1,11 +1,9 @@
 """Multipart bodies of uploads: the one part `file` goes to disk block by block, hashed on the way."""
 
 import io
-import unicodedata
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any
 
 from django.conf import settings
@@ -15,12 +13,11 @@ from django.http import HttpRequest, QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 from documents.library.storage import StagedUpload, Staging
-from documents.text.characters import is_control_character
+from documents.text.characters import clean_filename
 from knowlex.base.errors import InvalidInput, PayloadTooLarge, UnsupportedMediaType
 
 MEDIA_TYPE = "multipart/form-data"
 FILE_FIELD = "file"
-MAX_FILENAME = 255
 TAIL_BYTES = 4096  # where the closing delimiter must stand: an epilogue is allowed, but nobody sends one
 
 
@@ -131,18 +128,3 @@ def _parse(request: HttpRequest, content_type: str, handler: StagingHandler) -> 
     if parser.closing_delimiter() not in body.tail:
         raise InvalidInput("The multipart body is unfinished.", field=FILE_FIELD)
     return fields
-
-
-def clean_filename(name: str) -> str:
-    """Return the base name without what cannot be stored or misleads a reader; at most 255 characters.
-
-    The extension survives shortening. A name of which nothing is left is called "document".
-    """
-    base = name.replace("\\", "/").rsplit("/", 1)[-1]
-    kept = "".join(
-        " " if unicodedata.category(c) == "Zs" else c for c in base if not is_control_character(c)
-    ).strip()
-    if len(kept) > MAX_FILENAME:
-        suffix = PurePosixPath(kept).suffix[:MAX_FILENAME]
-        kept = kept[: MAX_FILENAME - len(suffix)] + suffix
-    return "document" if kept in {"", ".", ".."} else kept

@@ -15,10 +15,10 @@ from django.db import transaction
 
 from documents.ingest import queue, writer
 from documents.ingest.fetching import fetch
-from documents.ingest.uploads import clean_filename
 from documents.library import storage
 from documents.library.storage import Staging
 from documents.models import Document, IngestItem
+from documents.text.characters import clean_filename
 from documents.types import ALL_SOURCES, ChunkDraft, ChunkingSettings, Extraction, ReadingProgress
 from knowlex.base.errors import DatabaseUnavailable, DependencyUnavailable, Forbidden, KnowlexError, NotFound
 from knowlex.base.ids import new_id
@@ -86,7 +86,7 @@ class _DocumentRun:
     def _store(self) -> None:
         if not self.item.file:
             self._fetch()
-        self._refuse_known()
+        self._refuse_duplicate()
         if not storage.has_file(self.item.file):
             raise _FileNotFound
         path = Path(default_storage.path(self.item.file))
@@ -98,22 +98,20 @@ class _DocumentRun:
             patient=True,
         )
         pages = len(extraction.pages)
-        self._record(lambda: self._progress("chunking", pages, pages))
+        with_retries(lambda: self._record_progress("chunking", pages, pages))
         release_connection()
         drafts = writer.split_text(extraction, ChunkingSettings(**self.item.job.settings))
         self._write(extraction, drafts)
 
-    def _refuse_known(self) -> None:
-        known = with_retries(lambda: writer.find_duplicate(self.item.collection_id, self.item.checksum))
+    def _refuse_duplicate(self) -> None:
+        item = self.item
+        duplicate = with_retries(lambda: writer.find_duplicate(item.collection_id, item.checksum))
         release_connection()
-        if known is not None:
-            raise writer.duplicate_error(known)
+        if duplicate is not None:
+            raise writer.duplicate_error(duplicate)
 
     def _fetch(self) -> None:
-        """Fetch a document from the web, once.
-
-        The result is the item's file from then on, also for a retry.
-        """
+        """Fetch a document from the web, once: it is the item's file from then on, also for a retry."""
         item = self.item
         if not item.source_url:
             raise NotFound("The document's file is gone.")
@@ -125,20 +123,19 @@ class _DocumentRun:
             item.filename = item.filename or clean_filename(fetched.filename)
             item.checksum, item.size_bytes = upload.checksum, upload.size_bytes
             item.file = storage.keep_for_item(item.id, item.filename, upload)
-            self._record(lambda: queue.record_fetched(item, self.lease))
+            with_retries(lambda: queue.record_fetched(item, self.lease))
 
     def _on_progress(self, progress: ReadingProgress) -> None:
-        """Record progress about once a second.
-
-        A database that is away for a moment does not end the reading.
-        """
+        """Record progress about once a second; a short absence of the database does not end the reading."""
         if time.monotonic() - self._written_at < PROGRESS_EVERY_S:
             return
         self._written_at = time.monotonic()
         with suppress(DatabaseUnavailable):
-            self._record(lambda: self._progress("extracting", progress.pages_done, progress.pages_total))
+            with_retries(
+                lambda: self._record_progress("extracting", progress.pages_done, progress.pages_total)
+            )
 
-    def _progress(self, stage: str, done: int, total: int) -> None:
+    def _record_progress(self, stage: str, done: int, total: int) -> None:
         queue.record_progress(self.item, self.lease, stage=stage, done=done, total=total)
 
     def _write(self, extraction: Extraction, drafts: list[ChunkDraft]) -> None:
@@ -178,38 +175,32 @@ class _DocumentRun:
             self._end(lambda: queue.postpone(self.item, self.lease))
 
     def _leave(self) -> None:
-        """Leave the item to workers that have its file.
-
-        Fail it if none did in time, unless we see no files at all.
-        """
+        """Leave the item to workers that have its file; fail it if none came in time."""
         log.error(
             "document left to other workers",
             extra={"item": str(self.item.id), "reason": storage.OTHER_FOLDER},
         )
         waited = queue.waited_before_claim(self.item)
-        if waited > FILE_WITHIN and not storage.is_other_folder(but=[self.item.file]):
+        if waited > FILE_WITHIN and not storage.is_other_folder(missing=[self.item.file]):
             self._fail(NotFound.code, FILE_GONE)
         else:
             self._end(lambda: queue.hand_over(self.item, self.lease))
 
     def _fail(self, code: str, error: str, duplicate_of: object = None) -> None:
-        known = UUID(str(duplicate_of)) if duplicate_of else None
+        duplicate = UUID(str(duplicate_of)) if duplicate_of else None
         ended = self._end(
-            lambda: queue.fail(self.item, self.lease, code=code, error=error, duplicate_of=known)
+            lambda: queue.fail(self.item, self.lease, code=code, error=error, duplicate_of=duplicate)
         )
-        if ended and known and self.item.file:
+        if ended and duplicate and self.item.file:
             storage.remove_file(self.item.file)
 
-    def _end(self, work: Callable[[], None]) -> bool:
+    def _end(self, record: Callable[[], None]) -> bool:
         """Record an outcome; if that fails now, the lease ends, and the document is read again."""
         try:
-            self._record(work)
+            with_retries(record)
             return True
         except LeaseLost:
             log.info("outcome of no interest: deleted or taken over", extra={"item": str(self.item.id)})
         except DatabaseUnavailable as exc:
             log.warning("outcome not recorded", extra={"item": str(self.item.id), "reason": exc.message})
         return False
-
-    def _record(self, work: Callable[[], None]) -> None:
-        with_retries(work)

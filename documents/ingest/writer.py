@@ -1,7 +1,4 @@
-"""The steps by which a file becomes a document, for uploads and jobs.
-
-Reading, splitting, writing it whole.
-"""
+"""The steps by which a file becomes a document, for uploads and jobs: reading, splitting, writing."""
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -31,10 +28,7 @@ def read_file(
     on_progress: OnProgress | None = None,
     patient: bool = False,
 ) -> Extraction:
-    """Extract a file's text.
-
-    Raises UnreadableDocument, DependencyUnavailable, and what `on_progress` raises.
-    """
+    """Extract a file's text; raises as TextExtractor does."""
     extractor = component("EXTRACTOR", TextExtractor)
     return extractor.extract(
         path, filename=filename, sources=sources, on_progress=on_progress, patient=patient
@@ -109,10 +103,10 @@ def _write_once(document: Document, attempt: Callable[[], None]) -> None:
         if Document.objects.filter(id=document.id).exists():
             return  # our own earlier COMMIT arrived, only its answer was lost
         _check_parents(document, exc)
-        known = find_duplicate(document.collection_id, document.checksum)
-        if known is None or document.replaces_id:
+        duplicate = find_duplicate(document.collection_id, document.checksum)
+        if duplicate is None or document.replaces_id:
             raise OperationalError("the row in the way is gone meanwhile") from exc  # so try again
-        raise duplicate_error(known) from exc
+        raise duplicate_error(duplicate) from exc
 
 
 def _check_parents(document: Document, cause: Exception) -> None:
@@ -128,5 +122,5 @@ def find_duplicate(collection_id: UUID, checksum: str) -> UUID | None:
     return rows.values_list("id", flat=True).first()
 
 
-def duplicate_error(known: UUID) -> Duplicate:
-    return Duplicate(f"Document already ingested: {known}", details={"documentId": str(known)})
+def duplicate_error(document_id: UUID) -> Duplicate:
+    return Duplicate(f"Document already ingested: {document_id}", details={"documentId": str(document_id)})

@@ -1,27 +1,20 @@
 """The settings of collections and ingest jobs: their names, limits and defaults."""
 
-from collections.abc import Collection as Group
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from django.conf import settings
+from pydantic import ConfigDict, WithJsonSchema, model_validator
 
 from documents.protocols import ActiveEmbeddingModel
-from documents.types import STRATEGIES, ChunkingSettings
+from documents.types import STRATEGIES, ChunkingSettings, Strategy
 from knowlex.base.errors import InvalidInput
 from knowlex.runtime.components import component
 from knowlex.web.fields import check_storable
+from knowlex.web.openapi import SchemaGenerator
+from knowlex.web.shapes import InputShape, Omittable, Rule, choice, integer, number, parse
 
-CHUNKING_NAMES = (
-    "chunking_strategy",
-    "chunk_size",
-    "chunk_overlap",
-    "similarity_threshold",
-    "min_chunk_size",
-)
-COLLECTION_NAMES = (*CHUNKING_NAMES, "embedding_model", "default_permissions")
 MIN_SIZE, MAX_SIZE = 20, 512
-VISIBILITIES = ("public", "private", "restricted")
 MAX_PRINCIPALS, MAX_PRINCIPAL_CHARS = 1000, 255
 _ATTRIBUTES = {
     "chunking_strategy": "strategy",
@@ -32,19 +25,85 @@ _ATTRIBUTES = {
 }
 
 
-def check_settings(given: Any, names: Group[str]) -> dict[str, Any]:
+def _at_most(limit: int, low: int, words: str) -> Rule:
+    return Rule(integer(low, limit).check, {"type": "integer", "minimum": low, "description": words})
+
+
+def _check_model(value: Any) -> str:
+    if value != get_embedding_model():
+        raise ValueError(f"must be {get_embedding_model()}, the model that this server searches with")
+    return str(value)
+
+
+def _check_names(value: Any) -> list[str]:
+    if (
+        not isinstance(value, list)
+        or len(value) > MAX_PRINCIPALS
+        or not all(isinstance(name, str) and 0 < len(name) <= MAX_PRINCIPAL_CHARS for name in value)
+    ):
+        raise ValueError(f"must be a list of at most {MAX_PRINCIPALS} strings")
+    return value
+
+
+class Permissions(InputShape):
+    visibility: Annotated[str, choice("public", "private", "restricted")] = "public"
+    allowed_users: Annotated[list[str], Rule(_check_names, {})] = []
+    allowed_groups: Annotated[list[str], Rule(_check_names, {})] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_others(cls, given: Any) -> Any:
+        if isinstance(given, dict) and not set(given) <= set(cls.model_fields):
+            raise ValueError("takes visibility, allowed_users and allowed_groups only")
+        return given
+
+
+class ChunkingFields(InputShape):
+    """The settings of a job."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    chunking_strategy: Omittable[Annotated[Strategy, choice(*STRATEGIES)]] = None
+    chunk_size: Omittable[Annotated[int, integer(MIN_SIZE, MAX_SIZE)]] = None
+    chunk_overlap: Omittable[Annotated[int, _at_most(MAX_SIZE // 2, 0, "At most half of chunk_size.")]] = None
+    similarity_threshold: Omittable[Annotated[float, number(0, 1)]] = None
+    min_chunk_size: Omittable[Annotated[int, _at_most(MAX_SIZE, 1, "At most chunk_size.")]] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_others(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for name in given:
+            if name not in cls.model_fields:
+                check_storable(name, "settings")
+                raise _invalid_setting(
+                    name[:100], f"is not a setting; there are {', '.join(cls.model_fields)}"
+                )
+        return given
+
+
+class CollectionFields(ChunkingFields):
+    """The settings of a collection."""
+
+    embedding_model: Omittable[Annotated[str, Rule(_check_model, {"type": "string"})]] = None
+    default_permissions: Annotated[
+        Omittable[Permissions], WithJsonSchema({"type": "object", "additionalProperties": True})
+    ] = None
+
+
+def settings_schema(shape: type[ChunkingFields]) -> dict[str, Any]:
+    """Return how /api/schema describes the settings where they stand in a request."""
+    schema = shape.model_json_schema(schema_generator=SchemaGenerator)
+    return {name: value for name, value in schema.items() if name not in ("description", "$defs")}
+
+
+def check_settings(given: Any, shape: type[ChunkingFields]) -> dict[str, Any]:
     """Return the settings as given if each is known and within its limits.
 
-    names: those that may be given. Raises InvalidInput for `settings` or, say, `settings.chunk_size`.
+    Raises InvalidInput for `settings` or, say, `settings.chunk_size`.
     """
     if not isinstance(given, Mapping):
         raise InvalidInput("settings must be an object.", field="settings")
-    for name in given:
-        if name not in names:
-            check_storable(name, "settings")
-            raise _invalid_setting(name[:100], f"is not a setting; there are {', '.join(names)}")
-    for name, value in given.items():
-        _CHECKS[name](name, value)
+    parse(shape, dict(given), within="settings")
     return dict(given)
 
 
@@ -71,7 +130,7 @@ def default_chunking() -> ChunkingSettings:
 
 def read_chunking(stored: Mapping[str, Any]) -> ChunkingSettings:
     """Return a collection's chunking; what its settings lack is the server's default."""
-    own = {name: value for name, value in stored.items() if name in CHUNKING_NAMES}
+    own = {name: value for name, value in stored.items() if name in ChunkingFields.model_fields}
     return merge_settings(default_chunking(), own) if own else default_chunking()
 
 
@@ -90,62 +149,5 @@ def get_embedding_model() -> str:
     return component("EMBEDDING_MODEL", ActiveEmbeddingModel).name()
 
 
-def _check_strategy(name: str, value: Any) -> None:
-    if value not in STRATEGIES:
-        raise _invalid_setting(name, f"must be one of {', '.join(STRATEGIES)}")
-
-
-def _integer_check(low: int, high: int) -> Any:
-    def check(name: str, value: Any) -> None:
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise _invalid_setting(name, f"must be an integer from {low} to {high}")
-
-    return check
-
-
-def _check_threshold(name: str, value: Any) -> None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-        raise _invalid_setting(name, "must be a number from 0 to 1")
-
-
-def _check_model(name: str, value: Any) -> None:
-    if value != get_embedding_model():
-        raise _invalid_setting(
-            name, f"must be {get_embedding_model()}, the model that this server searches with"
-        )
-
-
-def _check_permissions(name: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise _invalid_setting(name, "must be an object")
-    for key, entry in value.items():
-        if key == "visibility":
-            if entry not in VISIBILITIES:
-                raise _invalid_setting(f"{name}.visibility", f"must be one of {', '.join(VISIBILITIES)}")
-        elif key not in ("allowed_users", "allowed_groups"):
-            raise _invalid_setting(name, "takes visibility, allowed_users and allowed_groups only")
-        elif not _is_list_of_names(entry):
-            raise _invalid_setting(f"{name}.{key}", f"must be a list of at most {MAX_PRINCIPALS} strings")
-
-
-def _is_list_of_names(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) <= MAX_PRINCIPALS
-        and all(isinstance(item, str) and 0 < len(item) <= MAX_PRINCIPAL_CHARS for item in value)
-    )
-
-
 def _invalid_setting(name: str, rule: str) -> InvalidInput:
     return InvalidInput(f"settings.{name} {rule}.", field=f"settings.{name}")
-
-
-_CHECKS: dict[str, Any] = {
-    "chunking_strategy": _check_strategy,
-    "chunk_size": _integer_check(MIN_SIZE, MAX_SIZE),
-    "chunk_overlap": _integer_check(0, MAX_SIZE // 2),
-    "similarity_threshold": _check_threshold,
-    "min_chunk_size": _integer_check(1, MAX_SIZE),
-    "embedding_model": _check_model,
-    "default_permissions": _check_permissions,
-}

@@ -9,8 +9,8 @@ from django.db import IntegrityError, transaction
 from documents.access import FULL, Access
 from documents.accounts.sessions import forget_account
 from documents.library.collection_settings import (
-    CHUNKING_NAMES,
-    COLLECTION_NAMES,
+    ChunkingFields,
+    CollectionFields,
     check_settings,
     default_chunking,
     get_embedding_model,
@@ -40,9 +40,8 @@ def create_collection(
     access.require("write")
     _check_may_create(access)
     collection = Collection(name=check_new_name(name), description=description)
-    collection.settings = _complete_settings(
-        default_chunking(), check_settings({} if settings is None else settings, COLLECTION_NAMES)
-    )
+    given = check_settings({} if settings is None else settings, CollectionFields)
+    collection.settings = _complete_settings(default_chunking(), given)
     _save(collection, lambda: _insert(collection, access))
     return get_collection(collection.id, access=FULL)
 
@@ -50,10 +49,10 @@ def create_collection(
 def get_collection(collection_id: UUID, *, access: Access) -> Collection:
     """Return a collection with its counts. Raises NotFound, Forbidden."""
     access.require_collection(collection_id)
-    found = with_retries(Collection.objects.with_counts().filter(id=collection_id).first)
-    if found is None:
-        raise _unknown(collection_id)
-    return found
+    collection = with_retries(Collection.objects.with_counts().filter(id=collection_id).first)
+    if collection is None:
+        raise NotFound(f"Collection not found: {collection_id}")
+    return collection
 
 
 def find_collection(name_or_id: str | None, *, access: Access) -> Collection:
@@ -61,11 +60,10 @@ def find_collection(name_or_id: str | None, *, access: Access) -> Collection:
 
     Raises NotFound, Forbidden (not the caller's to use), InvalidInput (empty).
     """
-    collection = (
-        get_default_collection()
-        if name_or_id in (None, DEFAULT_COLLECTION)
-        else _find_by_name(str(name_or_id))
-    )
+    if name_or_id in (None, DEFAULT_COLLECTION):
+        collection = get_default_collection()
+    else:
+        collection = _find_by_name(str(name_or_id))
     access.require_collection(collection.id)
     return collection
 
@@ -76,13 +74,13 @@ def find_collections(names_or_ids: Sequence[str], *, access: Access) -> list[Col
         _check_name(text)
     if DEFAULT_COLLECTION in names_or_ids:
         get_default_collection()
-    found = with_retries(lambda: list(Collection.objects.named_any(names_or_ids)))
-    by_name = {str(one.id): one for one in found} | {one.name: one for one in found}
+    rows = with_retries(lambda: list(Collection.objects.named_any(names_or_ids)))
+    by_name = {str(row.id): row for row in rows} | {row.name: row for row in rows}
     chosen = [by_name.get(text) or by_name.get(_normalize_id(text)) for text in names_or_ids]
     if None in chosen:
         raise NotFound("Collection not found.", details={"field": "collection"})
-    for one in found:
-        access.require_collection(one.id)
+    for row in rows:
+        access.require_collection(row.id)
     return list(dict.fromkeys(filter(None, chosen)))
 
 
@@ -112,7 +110,9 @@ def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[s
         collection.name = name
     if "settings" in changes:
         _refuse_default(collection, "has no settings of its own: it follows the server's")
-        _change_settings(collection, check_settings(changes["settings"], COLLECTION_NAMES))
+        given = check_settings(changes["settings"], CollectionFields)
+        own = _complete_settings(chunking_settings(collection), given)
+        collection.settings = {**collection.settings, **own}
     collection.description = changes.get("description", collection.description)
     values = {name: getattr(collection, name) for name in ("name", "description", "settings")}
     _save(collection, lambda: Collection.objects.filter(id=collection_id).update(**values))
@@ -142,7 +142,7 @@ def chunking_settings(collection: Collection, overrides: Mapping[str, Any] | Non
     Raises InvalidInput naming the setting and its limit.
     """
     base = read_chunking(collection.settings)
-    return merge_settings(base, check_settings(overrides or {}, CHUNKING_NAMES))
+    return merge_settings(base, check_settings(overrides or {}, ChunkingFields))
 
 
 def effective_settings(collection: Collection) -> dict[str, Any]:
@@ -171,10 +171,10 @@ def check_new_name(name: str) -> str:
 
 def _find_by_name(name_or_id: str) -> Collection:
     _check_name(name_or_id)
-    found = with_retries(Collection.objects.named(name_or_id).first)
-    if found is None:
+    collection = with_retries(Collection.objects.named(name_or_id).first)
+    if collection is None:
         raise NotFound("Collection not found.", details={"field": "collection"})
-    return found
+    return collection
 
 
 def _check_name(name_or_id: str) -> None:
@@ -192,11 +192,6 @@ def _complete_settings(base: ChunkingSettings, given: dict[str, Any]) -> dict[st
     return {**given, **to_client_names(merge_settings(base, given))}
 
 
-def _change_settings(collection: Collection, given: dict[str, Any]) -> None:
-    base = chunking_settings(collection)
-    collection.settings = {**collection.settings, **_complete_settings(base, given)}
-
-
 def _refuse_default(collection: Collection, words: str) -> None:
     if collection.name == DEFAULT_COLLECTION:
         raise Forbidden(f"The collection {DEFAULT_COLLECTION} {words}.")
@@ -212,9 +207,9 @@ def _save(collection: Collection, write: Callable[[], object]) -> None:
     try:
         with_retries(attempt)
     except IntegrityError as exc:
-        known = Collection.objects.filter(name=collection.name).values_list("id", flat=True).first()
-        if known != collection.id:  # else our own earlier COMMIT arrived, only its answer was lost
-            details = {"field": "name", "collectionId": str(known)}
+        holder = Collection.objects.filter(name=collection.name).values_list("id", flat=True).first()
+        if holder != collection.id:  # else our own earlier COMMIT arrived, only its answer was lost
+            details = {"field": "name", "collectionId": str(holder)}
             raise Duplicate("A collection with this name exists already.", details=details) from exc
 
 
@@ -224,7 +219,3 @@ def _is_uuid(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _unknown(collection_id: UUID) -> NotFound:
-    return NotFound(f"Collection not found: {collection_id}")

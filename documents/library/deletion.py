@@ -93,14 +93,14 @@ def split_into_batches(document_ids: Sequence[UUID]) -> list[list[UUID]]:
 
 
 def lock_documents(document_ids: Sequence[UUID], *, access: Access) -> list[UUID]:
-    """Lock the documents that exist and that the caller may use until the transaction ends.
+    """Lock the documents that exist and that the caller may use; return their ids, in order.
 
-    Return their ids. Raises Forbidden for one that the caller may only read.
+    Raises Forbidden for one that the caller may only read.
     """
     scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed}
-    collection_of = dict(execute(_LOCK_DOCUMENTS, scope))
-    collection_of |= dict(execute(_LOCK_ITEMS, scope))
-    collection_of |= dict(execute(_LOCK_DOCUMENTS, scope))
+    collection_of: dict[UUID, UUID] = {}
+    for statement in (_LOCK_DOCUMENTS, _LOCK_ITEMS, _LOCK_DOCUMENTS):
+        collection_of.update(dict(execute(statement, scope)))
     for collection_id in set(collection_of.values()):
         access.require("write", collection_id)
     return sorted(collection_of)

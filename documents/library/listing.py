@@ -22,11 +22,9 @@ from knowlex.web.pagination import After, Page, paged
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """The report of how a page was read.
+    """The report of how a page was read. number: 1-based. characters: of its text.
 
-    number: 1-based. characters: of its text. read_by: as ExtractedPage has it.
-
-    warnings: words of documents.types.PAGE_WARNINGS.
+    read_by, warnings: as documents.types.ExtractedPage has them.
     """
 
     number: int
@@ -42,13 +40,12 @@ def page_report(document_id: UUID, *, access: Access, in_any_state: bool = False
     """
     pages = DocumentPage.objects.of_document(document_id).allowed_to(access).lengths()
     report = with_retries(lambda: [PageReport(n, size, by, tuple(w)) for n, size, by, w in pages.all()])
-    if not report and not (in_any_state and _is_known(document_id, access)):
+    if report:
+        return report
+    entries = DocumentEntry.objects.allowed_to(access).filter(id=document_id)
+    if not in_any_state or not with_retries(entries.exists):
         raise NotFound(f"Document not found: {document_id}")
-    return report
-
-
-def _is_known(document_id: UUID, access: Access) -> bool:
-    return with_retries(DocumentEntry.objects.allowed_to(access).filter(id=document_id).exists)
+    return []
 
 
 SORTS = ("created_at", "updated_at", "title", "size")
@@ -101,7 +98,7 @@ def get_document(document_id: UUID, *, access: Access) -> Entry:
     rows = DocumentEntry.objects.allowed_to(access).with_origin()
     entry: Entry | None = with_retries(rows.filter(id=document_id).first)
     if entry is None:
-        raise _unknown(document_id)
+        raise NotFound(f"Document not found: {document_id}")
     return entry
 
 
@@ -124,10 +121,6 @@ def list_chunks(document_id: UUID, *, access: Access, page: Page) -> tuple[Entry
 def job_documents(job_id: UUID) -> list[IngestItem]:
     """Return the documents of a new job, in the order of the request."""
     return with_retries(lambda: list(IngestItem.objects.filter(job=job_id).order_by("position")))
-
-
-def _unknown(document_id: UUID) -> NotFound:
-    return NotFound(f"Document not found: {document_id}")
 
 
 _TEXT = """

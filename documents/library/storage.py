@@ -27,17 +27,27 @@ from knowlex.base.errors import InvalidInput, PayloadTooLarge, StorageUnavailabl
 from knowlex.base.ids import parse_id
 from knowlex.db.threads import execute, with_retries
 
-# The latest ones: of stored documents, and of those that wait to be read.
+log = logging.getLogger(__name__)
+
+INCOMING, KEPT = "incoming", "documents"
+STALE_AFTER_S = 300.0
+NAMES_PER_QUERY = 500
+SUFFIXES = frozenset({".pdf", ".md", ".markdown", ".html", ".htm", ".docx", ".txt"})
+OS_ERRORS = {
+    errno.ENOSPC: "There is no room left to store the file.",
+    errno.EDQUOT: "There is no room left to store the file.",
+}
+OTHER_FOLDER = (
+    "the files on record are not here: KNOWLEX_DATA_DIR/files must be the same folder on every host that has "
+    "a web server, or workers that read documents"
+)
+# The latest files of stored documents, and of those that wait to be read.
 _LATEST = """
     (SELECT file FROM documents_document WHERE file <> '' ORDER BY id DESC LIMIT 20)
     UNION ALL
     (SELECT file FROM documents_ingestitem
      WHERE status IN ('pending', 'processing') AND file <> '' ORDER BY id DESC LIMIT 20)
 """
-OTHER_FOLDER = (
-    "the files on record are not here: KNOWLEX_DATA_DIR/files must be the same folder on every host that has "
-    "a web server, or workers that read documents"
-)
 
 
 def has_file(name: str) -> bool:
@@ -45,25 +55,14 @@ def has_file(name: str) -> bool:
     return default_storage.exists(name)
 
 
-def is_other_folder(*, but: Collection[str] = ()) -> bool:
+def is_other_folder(*, missing: Collection[str] = ()) -> bool:
     """Tell if this process has another folder than the others: none of the latest files on record is here.
 
-    but: files that are known to be missing. Raises DatabaseUnavailable.
+    missing: files that are known to be. Raises DatabaseUnavailable.
     """
-    files = {row[0] for row in with_retries(lambda: execute(_LATEST))} - set(but)
-    enough = 1 if but else 2  # a single one may just be lost
+    files = {row[0] for row in with_retries(lambda: execute(_LATEST))} - set(missing)
+    enough = 1 if missing else 2  # a single one may just be lost
     return len(files) >= enough and not any(map(has_file, files))
-
-
-log = logging.getLogger(__name__)
-
-INCOMING, KEPT = "incoming", "documents"
-STALE_AFTER_S = 300.0
-SUFFIXES = frozenset({".pdf", ".md", ".markdown", ".html", ".htm", ".docx", ".txt"})
-OS_ERRORS = {
-    errno.ENOSPC: "There is no room left to store the file.",
-    errno.EDQUOT: "There is no room left to store the file.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +128,9 @@ def keep_upload(document: Document, upload: StagedUpload) -> None:
 
 
 def keep_for_item(item_id: UUID, filename: str, upload: StagedUpload) -> str:
-    """Move the staged file to its place under the item's id; returns its stored name, which the document
-    will keep. Raises StorageUnavailable.
+    """Move the staged file to its place under the item's id; return its stored name, which does not change.
+
+    Raises StorageUnavailable.
     """
     suffix = PurePosixPath(filename).suffix.lower()
     name = f"{KEPT}/{item_id}{suffix if suffix in SUFFIXES else '.bin'}"
@@ -187,17 +187,14 @@ def translate_os_errors() -> Iterator[None]:
         raise StorageUnavailable(message) from exc
 
 
-NAMES_PER_QUERY = 500
-
-
 def sweep_orphan_files() -> int:
     """Remove old files that no upload has locked and no row names; return how many. Safe at any time."""
     removed = sum(_remove_if_orphan(path, "") for path in stale_files(INCOMING))
     suspects = [(path, name) for path in stale_files(KEPT) if (name := _stored_name(path))]
     for start in range(0, len(suspects), NAMES_PER_QUERY):
-        some = suspects[start : start + NAMES_PER_QUERY]
-        owned = _find_owned([name for _, name in some])
-        removed += sum(_remove_if_orphan(path, name) for path, name in some if name not in owned)
+        batch = suspects[start : start + NAMES_PER_QUERY]
+        owned = _find_owned([name for _, name in batch])
+        removed += sum(_remove_if_orphan(path, name) for path, name in batch if name not in owned)
     return removed
 
 
@@ -212,14 +209,9 @@ def _remove_if_orphan(path: Path, name: str) -> bool:
 
 def _find_owned(names: Collection[str]) -> set[str]:
     """Return the names that a document or an item has, in one query: files pass from items to documents."""
-
-    def query() -> set[str]:
-        documents = Document.objects.filter(file__in=names).values_list("file")
-        return {
-            row[0] for row in documents.union(IngestItem.objects.filter(file__in=names).values_list("file"))
-        }
-
-    return with_retries(query)
+    documents = Document.objects.filter(file__in=names).values_list("file", flat=True)
+    owned = documents.union(IngestItem.objects.filter(file__in=names).values_list("file", flat=True))
+    return with_retries(lambda: set(owned.all()))
 
 
 def _stored_name(path: Path) -> str:

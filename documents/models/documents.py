@@ -13,7 +13,6 @@ from django.db.models.functions import Coalesce, Length, Now
 from django.utils import timezone
 
 from documents.access import Access
-from documents.models.collections import Collection
 from documents.types import ChunkDraft, Extraction
 from knowlex.base.ids import new_id
 
@@ -140,7 +139,7 @@ class DocumentSource(models.TextChoices):
 
 
 class ProcessingStatus(models.TextChoices):
-    """The progress of a stored document's embedding, or of the work on a job's document."""
+    """The progress of a stored document's embedding."""
 
     PENDING = "pending"
     PROCESSING = "processing"
@@ -162,7 +161,7 @@ class Document(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     collection = models.ForeignKey(
-        Collection, models.DO_NOTHING, related_name="documents", db_constraint=False
+        "Collection", models.DO_NOTHING, related_name="documents", db_constraint=False
     )
     replaces = models.ForeignKey(
         "self", models.DO_NOTHING, related_name="successors", db_constraint=False, null=True, blank=True

@@ -6,8 +6,6 @@ from uuid import UUID
 from django.db import models
 
 from documents.access import Access
-from documents.models.collections import Collection
-from documents.models.documents import Document, ProcessingStatus
 from knowlex.base.ids import new_id
 
 OPEN = ("pending", "processing")
@@ -51,9 +49,9 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
     def orphaned_duplicates(self) -> Self:
         """Select duplicates without a file, of documents that are gone."""
         documents = self.model._meta.apps.get_model("documents", "Document").objects
-        known = documents.filter(id=models.OuterRef("duplicate_of"))
+        original = documents.filter(id=models.OuterRef("duplicate_of"))
         rows = self.filter(status="failed", error_code="DUPLICATE", file="", source_url="")
-        return rows.exclude(models.Exists(known))
+        return rows.exclude(models.Exists(original))
 
 
 class IngestJob(models.Model):
@@ -61,7 +59,7 @@ class IngestJob(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     collection = models.ForeignKey(
-        Collection, models.DO_NOTHING, related_name="ingest_jobs", db_constraint=False
+        "Collection", models.DO_NOTHING, related_name="ingest_jobs", db_constraint=False
     )
     settings = models.JSONField(default=dict)
     origin = models.CharField(max_length=16, default="api")  # api, command, admin
@@ -76,6 +74,15 @@ class IngestJob(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+
+class ItemStatus(models.TextChoices):
+    """The progress of the work on a job's document."""
+
+    PENDING = "pending"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    FAILED = "failed"
 
 
 class IngestItem(models.Model):
@@ -100,15 +107,15 @@ class IngestItem(models.Model):
         EMBEDDING = "embedding"
         ENDED = "ended"
 
-    Status = ProcessingStatus
+    Status = ItemStatus
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     job = models.ForeignKey(IngestJob, models.DO_NOTHING, related_name="items", db_constraint=False)
     collection = models.ForeignKey(
-        Collection, models.DO_NOTHING, related_name="ingest_items", db_constraint=False
+        "Collection", models.DO_NOTHING, related_name="ingest_items", db_constraint=False
     )
     replaces = models.ForeignKey(
-        Document, models.DO_NOTHING, related_name="replacements", db_constraint=False, null=True, blank=True
+        "Document", models.DO_NOTHING, related_name="replacements", db_constraint=False, null=True, blank=True
     )
     position = models.IntegerField()
     source_type = models.CharField(max_length=8, choices=SourceType.choices)

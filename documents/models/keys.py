@@ -1,13 +1,12 @@
 """API keys, of which only hashes are stored, and the queries about them."""
 
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from documents.models.collections import Collection
 from knowlex.base.ids import new_id
 
 
@@ -53,7 +52,9 @@ class ApiKey(models.Model):
     )
     scope = models.CharField(max_length=8, choices=Scope.choices, default=Scope.READ)
     bound = models.BooleanField(default=False)
-    collections = models.ManyToManyField(Collection, through="ApiKeyCollection", blank=True)
+    collections: models.ManyToManyField[Any, Any] = models.ManyToManyField(
+        "Collection", through="ApiKeyCollection", blank=True
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -86,7 +87,7 @@ class ApiKey(models.Model):
 class ApiKeyCollection(models.Model):
     id = models.BigAutoField(primary_key=True)
     key = models.ForeignKey(ApiKey, models.DO_NOTHING, related_name="bindings", db_constraint=False)
-    collection = models.ForeignKey(Collection, models.DO_NOTHING, related_name="+", db_constraint=False)
+    collection = models.ForeignKey("Collection", models.DO_NOTHING, related_name="+", db_constraint=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["key", "collection"], name="keys_bound_once")]

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from pathlib import PurePosixPath
 
 # U+0000 and lone surrogates cannot be stored; the rest is invisible or has no meaning in text.
 # Zero-width joiners (U+200C, U+200D) stay: Persian, Indic scripts and emoji are spelt with them.
@@ -17,6 +18,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp"})
 _CONTROL_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _BLANK_LETTERS = "\u2800\u3164\u115f\u1160\uffa0"
+MAX_FILENAME = 255
 
 
 def clean_characters(text: str) -> str:
@@ -25,7 +27,7 @@ def clean_characters(text: str) -> str:
     White space within a line is left alone: in Markdown it means something.
     """
     if not text.isascii():
-        text = _SHAPES.sub(lambda found: unicodedata.normalize("NFKC", found.group()), text)
+        text = _SHAPES.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
     text = _UNFIT.sub("", LINE_END.sub("\n", text))
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
@@ -46,3 +48,18 @@ def has_text(text: str) -> bool:
 def is_control_character(character: str) -> bool:
     """Tell if a character ends lines, turns their direction or is otherwise no part of a name."""
     return unicodedata.category(character) in _CONTROL_CATEGORIES or character in _BIDI
+
+
+def clean_filename(name: str) -> str:
+    """Return the base name without what cannot be stored or misleads a reader; at most 255 characters.
+
+    The extension survives shortening. A name of which nothing is left is called "document".
+    """
+    base = name.replace("\\", "/").rsplit("/", 1)[-1]
+    kept = "".join(
+        " " if unicodedata.category(c) == "Zs" else c for c in base if not is_control_character(c)
+    ).strip()
+    if len(kept) > MAX_FILENAME:
+        suffix = PurePosixPath(kept).suffix[:MAX_FILENAME]
+        kept = kept[: MAX_FILENAME - len(suffix)] + suffix
+    return "document" if kept in {"", ".", ".."} else kept

@@ -61,13 +61,13 @@ def strip_span(text: str, start: int, end: int) -> tuple[int, int]:
 def _iter_ends(text: str) -> Iterator[int]:
     line_start = sentence_start = position = 0
     worded = False  # marks alone (". . . .") end nothing
-    for found in _BREAK.finditer(text):
-        worded = worded or not (found.start() == position or text[position : found.start()].isspace())
-        kind, position = found.lastgroup, found.end()
+    for match in _BREAK.finditer(text):
+        worded = worded or not (match.start() == position or text[position : match.start()].isspace())
+        kind, position = match.lastgroup, match.end()
         if kind == "line":
-            ends = _is_end_at_line(text, line_start, found.start())
+            ends = _is_end_at_line(text, line_start, match.start())
         elif kind == "mark":
-            ends = worded and _is_end_at_mark(text, sentence_start, found)
+            ends = worded and _is_end_at_mark(text, sentence_start, match)
         else:
             ends = True
         if kind in ("line", "paragraph"):
@@ -78,9 +78,9 @@ def _iter_ends(text: str) -> Iterator[int]:
     yield len(text)
 
 
-def _is_end_at_mark(text: str, sentence_start: int, found: re.Match[str]) -> bool:
+def _is_end_at_mark(text: str, sentence_start: int, match: re.Match[str]) -> bool:
     """Tell if a full stop, question or exclamation mark (or a run of them) ends its sentence."""
-    end = found.end()
+    end = match.end()
     if end == len(text):
         return True
     if not text[end].isspace():
@@ -89,7 +89,7 @@ def _is_end_at_mark(text: str, sentence_start: int, found: re.Match[str]) -> boo
     following = word.group(1) if word else ""
     if following[:1].islower():
         return False
-    return found.group()[0] != "." or is_end_at_full_stop(text, sentence_start, found.start(), following)
+    return match.group()[0] != "." or is_end_at_full_stop(text, sentence_start, match.start(), following)
 
 
 def is_end_at_full_stop(text: str, sentence_start: int, stop: int, following: str) -> bool:
@@ -120,10 +120,8 @@ def _is_end_at_line(text: str, line_start: int, newline: int) -> bool:
         return False
     if _ITEM.match(after) or text[line_start : line_start + 8].lstrip().startswith(("#", "|")):
         return True
-    line, after = (
-        text[max(line_start, newline - _CONTEXT_CHARS) : newline].strip(),
-        after.lstrip().partition("\n")[0],
-    )
+    line = text[max(line_start, newline - _CONTEXT_CHARS) : newline].strip()
+    after = after.lstrip().partition("\n")[0]
     if after[:1].islower() or line.endswith((",", ";", "-", "–", "(")):
         return False
     if _TABULAR.search(line):

@@ -32,8 +32,8 @@ def count_stop_words(words: Iterable[str]) -> Counter[str]:
 
 @lru_cache(maxsize=1)
 def _languages_by_word() -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+    languages: dict[str, tuple[str, ...]] = {}
     for code in list_languages():
         for word in stop_words(code):
-            found.setdefault(word, []).append(code)
-    return {word: tuple(codes) for word, codes in found.items()}
+            languages[word] = (*languages.get(word, ()), code)
+    return languages

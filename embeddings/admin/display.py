@@ -100,8 +100,8 @@ def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
         last_end=Max("ended_at"),
     )
     items = IngestItem.objects.filter(job=OuterRef("pk")).order_by().values("job")
-    count_noun = Subquery(items.alias(**_SINCE).annotate(summary=summary).values("summary"))
-    return jobs.annotate(progress=Coalesce(count_noun, Value(_NONE, summary.output_field)))
+    summaries = Subquery(items.alias(**_SINCE).annotate(summary=summary).values("summary"))
+    return jobs.annotate(progress=Coalesce(summaries, Value(_NONE, summary.output_field)))
 
 
 def filter_not_stored(items: QuerySet[Any]) -> QuerySet[Any]:
@@ -154,14 +154,14 @@ def format_duration(start: datetime | None, end: datetime | None) -> str:
     seconds = max(0.0, ((end or timezone.now()) - start).total_seconds())
     if seconds < 10:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, left = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+        return f"{minutes} min {left} s" if minutes else f"{left} s"
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-def receipt_text(receipt: Any) -> str:
-    """Tell a person what a deletion took along (embeddings.ingest.documents.DeletionReceipt)."""
+def receipt_text(receipt: DeletionReceipt) -> str:
+    """Return for a person what a deletion took along."""
     parts = [
         count_noun(receipt.documents, "document"),
         count_noun(receipt.pages, "page"),
@@ -186,16 +186,16 @@ class DeletingWithReceipt(admin.ModelAdmin[Any]):
             return confirmed_delete(self, request, queryset)
         rows = list(queryset)
         self.log_deletions(request, queryset)
-        self._tell(request, self.receipt_of_deleting(rows))
+        self._show_receipt(request, self.receipt_of_deleting(rows))
         return None
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        self._tell(request, self.receipt_of_deleting([obj]))
+        self._show_receipt(request, self.receipt_of_deleting([obj]))
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
-        """The receipt has said it already."""
+        """Go back to the list without a message: the receipt is one."""
         opts = self.opts
         return HttpResponseRedirect(reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist"))
 
-    def _tell(self, request: HttpRequest, receipt: DeletionReceipt) -> None:
+    def _show_receipt(self, request: HttpRequest, receipt: DeletionReceipt) -> None:
         self.message_user(request, receipt_text(receipt), messages.SUCCESS)

@@ -68,9 +68,9 @@ def _line(item: Any, documents: set[UUID]) -> dict[str, Any]:
         "name": item.filename or item.source_url,
         "state": _state(item),
         "stage": "" if item.stage == IngestItem.Stage.ENDED else item.stage,
-        "pages": _of(item.pages_done, item.pages_total),
-        "chunks": _of(item.embedded, item.chunks_made),
-        "done": _done(item),
+        "pages": _share(item.pages_done, item.pages_total),
+        "chunks": _share(item.embedded, item.chunks_made),
+        "done": _percent_done(item),
         "attempts": item.attempts,
         "duration": format_duration(item.started_at, item.ended_at),
         "notes": list(item.warnings),
@@ -79,7 +79,7 @@ def _line(item: Any, documents: set[UUID]) -> dict[str, Any]:
         "can_retry": item.status == IngestItem.Status.FAILED and item.deleted_at is None,
         "can_delete": item.deleted_at is None
         and not item.replaces_id
-        and (is_stored or not _completed(item)),
+        and (is_stored or item.status != IngestItem.Status.COMPLETED),
     }
 
 
@@ -91,15 +91,11 @@ def _state(item: Any) -> str:
     return str(item.status)
 
 
-def _completed(item: Any) -> bool:
-    return bool(item.status == IngestItem.Status.COMPLETED)
-
-
-def _of(done: int, total: int) -> str:
+def _share(done: int, total: int) -> str:
     return f"{done:,} of {total:,}" if total else "–"
 
 
-def _done(item: Any) -> int:
+def _percent_done(item: Any) -> int:
     """Return the percentage for a bar: half for reading the pages, half for the vectors."""
     if item.status not in OPEN:
         return 100
@@ -124,7 +120,7 @@ class JobViews(admin.ModelAdmin[IngestJob]):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """The page itself; nothing on it is edited."""
+        """Show the job; nothing on its page is edited."""
         if request.method != "GET":
             raise PermissionDenied
         job = self._job(request, object_id)
@@ -150,7 +146,7 @@ class JobViews(admin.ModelAdmin[IngestJob]):
         return JsonResponse(job_page(self._job(request, job_id), page=_page_number(request)))
 
     def retry_view(self, request: HttpRequest, job_id: UUID, item_id: UUID | None = None) -> HttpResponse:
-        self._posted(request, self.has_change_permission(request))
+        self._require_post(request, self.has_change_permission(request))
         try:
             if item_id is None:
                 count = ingestion.retry_job(job_id, access=FULL)
@@ -159,11 +155,11 @@ class JobViews(admin.ModelAdmin[IngestJob]):
         except KnowlexError as exc:
             self.message_user(request, exc.message, messages.ERROR)
         else:
-            self.tell_retried(request, count)
+            self.show_retried(request, count)
         return self._back(job_id)
 
     def delete_item_view(self, request: HttpRequest, job_id: UUID, item_id: UUID) -> HttpResponse:
-        self._posted(request, self.has_delete_permission(request))
+        self._require_post(request, self.has_delete_permission(request))
         try:
             receipt = ingestion.delete_document(item_id, access=FULL)
         except KnowlexError as exc:
@@ -173,9 +169,9 @@ class JobViews(admin.ModelAdmin[IngestJob]):
         return self._back(job_id)
 
     def delete_model(self, request: HttpRequest, obj: IngestJob) -> None:
-        """The record of the job, and those of its documents that are not stored; stored ones stay."""
-        rest = filter_not_stored(IngestItem.objects.filter(job=obj))
-        ingestion.delete_documents(list(rest.values_list("id", flat=True)), access=FULL)
+        """Delete the job's record and its documents that are not stored; stored ones stay."""
+        unstored = filter_not_stored(IngestItem.objects.filter(job=obj))
+        ingestion.delete_documents(list(unstored.values_list("id", flat=True)), access=FULL)
         IngestJob.objects.filter(pk=obj.pk).delete()
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[IngestJob]) -> None:
@@ -187,13 +183,13 @@ class JobViews(admin.ModelAdmin[IngestJob]):
         items = IngestItem.objects.filter(job__in=list(objs))
         stored = Document.objects.current().filter(pk__in=items.values("pk")).count()
         lines = [f"{count_noun(stored, 'stored document')} will stay."]
-        if rest := filter_not_stored(items).count():
+        if unstored := filter_not_stored(items).count():
             lines.append(
-                f"{count_noun(rest, 'document')} that failed or are not stored yet will be given up."
+                f"{count_noun(unstored, 'document')} that failed or are not stored yet will be given up."
             )
         return lines, {"jobs": len(objs)}, set(), []
 
-    def tell_retried(self, request: HttpRequest, count: int) -> None:
+    def show_retried(self, request: HttpRequest, count: int) -> None:
         with tolerate_lost_hint():
             enqueue_ingest(count)
         if count:
@@ -211,7 +207,7 @@ class JobViews(admin.ModelAdmin[IngestJob]):
             raise PermissionDenied
         return job
 
-    def _posted(self, request: HttpRequest, allowed: bool) -> None:
+    def _require_post(self, request: HttpRequest, allowed: bool) -> None:
         if request.method != "POST" or not allowed:
             raise PermissionDenied
 
@@ -293,4 +289,4 @@ class IngestJobAdmin(JobViews, admin.ModelAdmin[IngestJob]):
     @admin.action(description="Retry what failed", permissions=["change"])
     def retry_failed(self, request: HttpRequest, queryset: QuerySet[IngestJob]) -> None:
         ids = list(queryset.values_list("pk", flat=True))
-        self.tell_retried(request, sum(ingestion.retry_job(job_id, access=FULL) for job_id in ids))
+        self.show_retried(request, sum(ingestion.retry_job(job_id, access=FULL) for job_id in ids))

@@ -73,16 +73,16 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         return counted
 
     def state(self, model: Any) -> str:
-        held = ModelCounts(model.vectors_held, model.vectors_held + model.waiting_held, 0, 0, "")
+        counts = ModelCounts(model.vectors_held, model.vectors_held + model.waiting_held, 0, 0, "")
         before = model if model.before_id == model.pk else None
-        return model_state(model, held, before)
+        return model_state(model, counts, before)
 
     @admin.display(ordering="waiting_held")
     def waiting(self, model: Any) -> int:
         return int(model.waiting_held)
 
     def relevance(self, model: Any) -> str:
-        """Tell what its weights were fitted to, by `manage.py calibrate`."""
+        """Return what its weights were fitted to, by `manage.py calibrate`."""
         stored = model.calibration
         if not stored:
             return "as shipped"

@@ -25,8 +25,8 @@ from embeddings.types import EmbeddedText, Vector
 from knowlex.base.errors import EmbedderRejected, EmbedderUnavailable
 
 GRAPHS = ("onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
-MAX_TOKENS = 512  # unless the folder says it
-LONGEST = 8192  # whatever it says: attention grows with the square
+DEFAULT_MAX_TOKENS = 512  # unless the folder says it
+MAX_TOKENS = 8192  # whatever it says: attention grows with the square
 Pooling = Literal["mean", "cls"]
 
 
@@ -54,9 +54,9 @@ class FolderSettings:
             raise ValueError(f"{folder} holds no {' or '.join(GRAPHS[:2])}")
         if not (folder / "tokenizer.json").is_file():
             raise ValueError(f"{folder} holds no tokenizer.json")
-        pooling, dimensions = _pooling(folder)
-        query, passage = _prompts(folder)
-        size = _max_tokens(folder)
+        pooling, dimensions = _read_pooling(folder)
+        query, passage = _read_prompts(folder)
+        size = _read_max_tokens(folder)
         return cls(folder, folder / "tokenizer.json", graph, pooling, dimensions, size, query, passage)
 
     def with_prefixes(self, query: str | None, passage: str | None) -> "FolderSettings":
@@ -67,7 +67,7 @@ class FolderSettings:
         )
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     """Return {} where there is no such file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -77,20 +77,20 @@ def _json(path: Path) -> Any:
         raise ValueError(f"{path} cannot be read: {exc}") from exc
 
 
-def _pooling(folder: Path) -> tuple[Pooling, int | None]:
-    modules = _json(folder / "modules.json") or []
-    kinds = {str(one.get("type", "")).rsplit(".", 1)[-1]: one.get("path", "") for one in modules}
+def _read_pooling(folder: Path) -> tuple[Pooling, int | None]:
+    modules = _read_json(folder / "modules.json") or []
+    kinds = {str(module.get("type", "")).rsplit(".", 1)[-1]: module.get("path", "") for module in modules}
     if unknown := kinds.keys() - {"Transformer", "Pooling", "Normalize"}:
         raise ValueError(f"{folder} has a module {sorted(unknown)[0]}, which is not known here")
-    found = _json(folder / (kinds.get("Pooling") or "1_Pooling") / "config.json")
-    dimensions = found.get("word_embedding_dimension") or found.get("embedding_dimension")
-    dimensions = dimensions or _json(folder / "config.json").get("hidden_size")
-    return _mode(folder, found), int(dimensions) if dimensions else None
+    config = _read_json(folder / (kinds.get("Pooling") or "1_Pooling") / "config.json")
+    dimensions = config.get("word_embedding_dimension") or config.get("embedding_dimension")
+    dimensions = dimensions or _read_json(folder / "config.json").get("hidden_size")
+    return _read_mode(folder, config), int(dimensions) if dimensions else None
 
 
-def _mode(folder: Path, found: dict[str, Any]) -> Pooling:
+def _read_mode(folder: Path, config: dict[str, Any]) -> Pooling:
     """Return the mean where nothing is said, as sentence-transformers does."""
-    wanted = {name.removeprefix("pooling_mode_") for name, on in found.items() if on is True}
+    wanted = {name.removeprefix("pooling_mode_") for name, on in config.items() if on is True}
     wanted &= {
         "cls_token",
         "mean_tokens",
@@ -99,7 +99,7 @@ def _mode(folder: Path, found: dict[str, Any]) -> Pooling:
         "weightedmean_tokens",
         "lasttoken",
     }
-    if isinstance(mode := found.get("pooling_mode"), str):
+    if isinstance(mode := config.get("pooling_mode"), str):
         wanted = {mode}
     names: dict[str, Pooling] = {"cls_token": "cls", "cls": "cls", "mean_tokens": "mean", "mean": "mean"}
     if not wanted:
@@ -109,22 +109,22 @@ def _mode(folder: Path, found: dict[str, Any]) -> Pooling:
     return names[wanted.pop()]
 
 
-def _prompts(folder: Path) -> tuple[str, str]:
+def _read_prompts(folder: Path) -> tuple[str, str]:
     """Return (before questions, before passages)."""
-    found = _json(folder / "config_sentence_transformers.json")
-    prompts = found.get("prompts") or {}
-    default = prompts.get(found.get("default_prompt_name") or "", "")
+    config = _read_json(folder / "config_sentence_transformers.json")
+    prompts = config.get("prompts") or {}
+    default = prompts.get(config.get("default_prompt_name") or "", "")
     query = prompts.get("query", default)
     passage = next((prompts[name] for name in ("passage", "document") if name in prompts), default)
     return str(query or ""), str(passage or "")
 
 
-def _max_tokens(folder: Path) -> int:
-    said = _json(folder / "sentence_bert_config.json").get("max_seq_length")
-    said = said or _json(folder / "tokenizer_config.json").get("model_max_length")
-    if not isinstance(said, int) or isinstance(said, bool) or said < 8:
-        return MAX_TOKENS
-    return min(said, LONGEST) if said < 1_000_000 else MAX_TOKENS  # no limit is written as 10**30
+def _read_max_tokens(folder: Path) -> int:
+    limit = _read_json(folder / "sentence_bert_config.json").get("max_seq_length")
+    limit = limit or _read_json(folder / "tokenizer_config.json").get("model_max_length")
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 8 <= limit < 1_000_000:
+        return DEFAULT_MAX_TOKENS  # no limit is written as 10**30
+    return min(limit, MAX_TOKENS)
 
 
 UNUSABLE = (OSError, Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, NoSuchFile, RuntimeException)
@@ -144,8 +144,8 @@ class FolderEmbedder(TokenEmbedder):
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
     ) -> None:
-        found = FolderSettings.read(Path(path)).with_prefixes(query_prefix, passage_prefix)
-        super().__init__(model_name, found.dimensions, lambda: _FolderModel(found))
+        folder = FolderSettings.read(Path(path)).with_prefixes(query_prefix, passage_prefix)
+        super().__init__(model_name, folder.dimensions, lambda: _FolderModel(folder))
 
 
 class _FolderModel:
@@ -160,32 +160,32 @@ class _FolderModel:
             raise EmbedderRejected(f"The model in {settings.folder} cannot be loaded: {exc}") from exc
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(settings.max_tokens)
-        self._inputs = {one.name: one.type for one in self._session.get_inputs()}
+        self._inputs = {node.name: node.type for node in self._session.get_inputs()}
         if unknown := self._inputs.keys() - KNOWN_INPUTS:
             raise EmbedderRejected(
                 f"The model in {settings.folder} asks for {', '.join(sorted(unknown))}: not known here."
             )
         outputs = self._session.get_outputs()
-        self._output = next((o.name for o in outputs if len(o.shape or ()) == 3), outputs[0].name)
+        self._output = next((node.name for node in outputs if len(node.shape or ()) == 3), outputs[0].name)
 
     def passage(self, text: str) -> Vector:
-        return self._pooled(self._run(self._encoded(self._settings.passage_prefix + text)))
+        return self._pool(self._run(self._encode(self._settings.passage_prefix + text)))
 
     def question(self, text: str) -> Vector:
-        return self._pooled(self._run(self._encoded(self._settings.query_prefix + text)))
+        return self._pool(self._run(self._encode(self._settings.query_prefix + text)))
 
-    def embedded(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
+    def embed_passage(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
         """A graph that pools by itself gives no token vectors."""
         prefix = self._settings.passage_prefix
-        encoding = self._encoded(prefix + text)
+        encoding = self._encode(prefix + text)
         hidden = self._run(encoding)
         if hidden.ndim == 1:
             return EmbeddedText(scale_to_unit(hidden))
-        places = [(n, end - len(prefix)) for n, end in enumerate(_ends(encoding)) if end > len(prefix)]
-        own, ends = [n for n, _ in places], [end for _, end in places]
-        return EmbeddedText(self._pooled(hidden), sentence_vectors(hidden[own], ends, spans))
+        ends = {n: end - len(prefix) for n, end in enumerate(_token_ends(encoding)) if end > len(prefix)}
+        sentences = sentence_vectors(hidden[list(ends)], list(ends.values()), spans)
+        return EmbeddedText(self._pool(hidden), sentences)
 
-    def _encoded(self, text: str) -> Encoding:
+    def _encode(self, text: str) -> Encoding:
         return self._tokenizer.encode(text)
 
     def _run(self, encoding: Encoding) -> NDArray[np.float32]:
@@ -207,13 +207,13 @@ class _FolderModel:
             raise EmbedderUnavailable(f"The model in {self._settings.folder} could not run.") from exc
         return np.asarray(hidden[0], dtype=np.float32)
 
-    def _pooled(self, hidden: NDArray[np.float32]) -> Vector:
+    def _pool(self, hidden: NDArray[np.float32]) -> Vector:
         if hidden.ndim == 1:
             return scale_to_unit(hidden)
         return scale_to_unit(hidden[0] if self._settings.pooling == "cls" else hidden.mean(axis=0))
 
 
-def _ends(encoding: Encoding) -> list[int]:
+def _token_ends(encoding: Encoding) -> list[int]:
     """Return where each token ends in the text that was encoded; 0 for special ones."""
     return [
         0 if special else end

@@ -52,7 +52,7 @@ class _MiniLmModel:
 
     question = passage
 
-    def embedded(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
+    def embed_passage(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
         vectors = self.token_vectors(text)
         ends = self._tokenizer.ends(text, MAX_TOKENS - 2)
         return EmbeddedText(scale_to_unit(vectors.mean(axis=0)), sentence_vectors(vectors[1:-1], ends, spans))

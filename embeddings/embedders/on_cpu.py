@@ -14,7 +14,7 @@ from embeddings.protocols import Span
 from embeddings.types import EmbeddedText, Vector
 
 QUERY_THREADS = 2
-QUESTIONS_KEPT = 1000  # 1.5 kB each
+MAX_QUESTIONS = 1000  # 1.5 kB each
 
 
 class LoadedModel(Protocol):
@@ -28,7 +28,7 @@ class LoadedModel(Protocol):
 class TokenModel(LoadedModel, Protocol):
     """A model whose token vectors can be read."""
 
-    def embedded(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
+    def embed_passage(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
         """Return a passage with the vectors of these spans of it."""
         ...
 
@@ -46,29 +46,29 @@ class OnCpuEmbedder(Generic[M]):
         self._model: M | None = None
         self._loading = Lock()
         self._query_threads = ThreadPoolExecutor(QUERY_THREADS, "embed-query")  # starts them when needed
-        self._asked: dict[str, Vector] = {}
+        self._questions: dict[str, Vector] = {}
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        model = self._loaded()
+        model = self._load_once()
         return [model.passage(text) for text in texts]
 
     async def aembed_query(self, text: str) -> Vector:
-        """A question asked again costs nothing: the model is a pure function of the text."""
-        vector = self._asked.get(text)
+        """Remember the vector: the model is a pure function of the text."""
+        vector = self._questions.get(text)
         if vector is None:
             loop = asyncio.get_running_loop()
-            vector = await loop.run_in_executor(self._query_threads, lambda: self._loaded().question(text))
+            vector = await loop.run_in_executor(self._query_threads, lambda: self._load_once().question(text))
             vector.flags.writeable = False  # many will share it
-            self._asked[text] = vector
-            if len(self._asked) > QUESTIONS_KEPT:
-                self._asked.pop(next(iter(self._asked)), None)  # the oldest
+            self._questions[text] = vector
+            if len(self._questions) > MAX_QUESTIONS:
+                self._questions.pop(next(iter(self._questions)), None)  # the oldest
         return vector
 
     async def aembed_passage(self, text: str) -> Vector:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._query_threads, lambda: self._loaded().passage(text))
+        return await loop.run_in_executor(self._query_threads, lambda: self._load_once().passage(text))
 
-    def _loaded(self) -> M:
+    def _load_once(self) -> M:
         with self._loading:
             if self._model is None:
                 self._model = self._load()
@@ -81,8 +81,8 @@ class TokenEmbedder(OnCpuEmbedder[TokenModel]):
     def embed_with_sentences(
         self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
     ) -> list[EmbeddedText]:
-        model = self._loaded()
-        return [model.embedded(text, wanted) for text, wanted in zip(texts, spans, strict=True)]
+        model = self._load_once()
+        return [model.embed_passage(text, wanted) for text, wanted in zip(texts, spans, strict=True)]
 
 
 def scale_to_unit(vector: NDArray[np.float32]) -> Vector:
@@ -98,13 +98,13 @@ def sentence_vectors(
     each ends in the text; a token is of the span in which it ends, since some tokenizers count the space
     before a word as part of it. A span without a token, or beyond what the model has read, has zeros.
     """
-    found = np.zeros((len(spans), token_vectors.shape[1]), dtype=np.float32)
+    vectors = np.zeros((len(spans), token_vectors.shape[1]), dtype=np.float32)
     bounds = np.searchsorted(np.asarray(token_ends), np.array(spans).reshape(-1, 2), side="right")
     for n, (first, last) in enumerate(bounds.tolist()):
         if first < last:
             mean = token_vectors[first:last].mean(axis=0)
-            found[n] = mean / (np.linalg.norm(mean) or 1.0)
-    return found
+            vectors[n] = mean / (np.linalg.norm(mean) or 1.0)
+    return vectors
 
 
 def session_options() -> onnxruntime.SessionOptions:

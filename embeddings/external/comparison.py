@@ -6,80 +6,42 @@ What the store holds goes page by page into a temporary table, and PostgreSQL co
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from embeddings.external import configuration, delivery, outbox
+from embeddings.external import configuration, outbox
 from embeddings.external.configuration import space_of
 from embeddings.external.delivery import read_batches
 from embeddings.external.outbox import Entry
-from embeddings.models import DroppedSpace, EmbeddingModel, OutboxEntry, OutsideStore
+from embeddings.models import EmbeddingModel
 from embeddings.protocols import VectorStore
 from embeddings.types import Point, Space, StoredChunk
-from knowlex.base.errors import VectorStoreFailed
-from knowlex.db.threads import execute, with_retries
+from knowlex.db.threads import execute
 
-POLL_S = 0.2
-PATIENCE_S = 60.0  # with what a worker has in hand
-
-
-def drain_outbox() -> Iterator[int]:
-    """Deliver until the outbox is empty; yields now and then how many entries are left.
-
-    Raises VectorStoreFailed if the store is down, or refuses what is left; DatabaseUnavailable.
-    """
-    since, last = time.monotonic(), -1
-    while left := with_retries(_count_left):
-        if left != last:
-            since, last = time.monotonic(), left
-            yield left
-        if delivery.deliver_once():
-            continue
-        if reason := with_retries(_explain_standstill):
-            raise VectorStoreFailed(f"{reason.rstrip('.')}. {left} entries stay in the outbox.")
-        if time.monotonic() - since > PATIENCE_S:
-            raise VectorStoreFailed(f"Nothing was shipped for {PATIENCE_S:.0f} s; {left} entries are left.")
-        time.sleep(POLL_S)
-
-
-def _count_left() -> int:
-    return OutboxEntry.objects.count() + DroppedSpace.objects.count()
-
-
-def _explain_standstill() -> str:
-    """Explain why nothing goes on; "" if that is not known."""
-    store = OutsideStore.objects.first()
-    if store is None or store.failures:
-        return store.error if store else "There is no vector store in use any more."
-    refused = OutboxEntry.objects.exclude(error="").first()
-    return refused.error if refused and not OutboxEntry.objects.filter(error="").exists() else ""
-
-
-LOOKS = 3  # at most, at a space where vectors come and go meanwhile
+MAX_READS = 3  # of a space where vectors come and go meanwhile
 SAMPLE = 5
-LOOKED_UP, AMONG = 20, 10  # chunks whose vectors are compared, and what each of them is looked for among
-ALIKE = 1e-3  # cosine distance of a vector to itself, as stores compute it
+LOOKED_UP, NEIGHBOURS = 20, 10  # chunks that are searched by their own vectors, and hits of each search
+SAME_DISTANCE = 1e-3  # cosine distance of a vector to itself, as stores compute it
 PORTION = 2000
 
-_CREATE_TABLE = (
-    "CREATE TEMP TABLE IF NOT EXISTS held (chunk_id uuid PRIMARY KEY, collection_id text, chunk_hash text)"
-)
-_EMPTY = "TRUNCATE held"
+_CREATE_TABLE = """
+    CREATE TEMP TABLE IF NOT EXISTS in_store (chunk_id uuid PRIMARY KEY, collection_id text, chunk_hash text)
+"""
+_EMPTY = "TRUNCATE in_store"
 _INSERT_STORED = """
-    INSERT INTO held SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[]) ON CONFLICT DO NOTHING
+    INSERT INTO in_store SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[]) ON CONFLICT DO NOTHING
 """
 _DIFFERENT = """
-    SELECT chunk_id, here.chunk_hash IS NULL AS strange, held.chunk_hash IS NULL AS missing,
-        held.collection_id <> here.collection_id AS elsewhere
+    SELECT chunk_id, here.chunk_hash IS NULL AS strange, in_store.chunk_hash IS NULL AS missing,
+        in_store.collection_id <> here.collection_id AS elsewhere
     FROM (
         SELECT e.chunk_id, d.collection_id::text AS collection_id,
             encode(sha256(convert_to(c.content, 'UTF8')), 'hex') AS chunk_hash
         FROM embeddings_embedding e JOIN documents_chunk c ON c.id = e.chunk_id
         JOIN documents_document d ON d.id = c.document_id WHERE e.model_id = %(model)s
-    ) here FULL JOIN held USING (chunk_id)
-    WHERE (here.collection_id, here.chunk_hash) IS DISTINCT FROM (held.collection_id, held.chunk_hash)
+    ) here FULL JOIN in_store USING (chunk_id)
+    WHERE (here.collection_id, here.chunk_hash) IS DISTINCT FROM (in_store.collection_id, in_store.chunk_hash)
 """
 _KINDS = f"""
     SELECT different.chunk_id, CASE
@@ -96,7 +58,7 @@ _TALLY = f"""
 _BROKEN = f"SELECT chunk_id FROM ({_KINDS}) different WHERE kind <> 'waiting'"
 _SOUND = f"""
     SELECT h.chunk_id FROM (
-        SELECT held.* FROM held JOIN embeddings_embedding e USING (chunk_id)
+        SELECT in_store.* FROM in_store JOIN embeddings_embedding e USING (chunk_id)
         WHERE e.model_id = %s ORDER BY random() LIMIT {LOOKED_UP}
     ) h JOIN documents_chunk c ON c.id = h.chunk_id JOIN documents_document d ON d.id = c.document_id
     WHERE d.collection_id::text = h.collection_id
@@ -142,11 +104,11 @@ class SpaceComparison:
 class StoreComparison:
     """Use as a context manager, outside transactions. Raises VectorStoreFailed, DatabaseUnavailable.
 
-    tell: hears of each page of what the store holds: the space's name, how much came, how much is expected.
+    show: hears of each page of what the store holds: the space's name, how much came, how much is expected.
     """
 
-    def __init__(self, tell: Callable[[str, int, int], None]) -> None:
-        self._tell, self._store, self._runner = tell, configuration.external_store(), asyncio.Runner()
+    def __init__(self, show: Callable[[str, int, int], None]) -> None:
+        self._show, self._store, self._runner = show, configuration.external_store(), asyncio.Runner()
 
     def __enter__(self) -> "StoreComparison":
         execute(_CREATE_TABLE)
@@ -155,53 +117,55 @@ class StoreComparison:
     def __exit__(self, *_: object) -> None:
         self._runner.run(self._store.aclose())
         self._runner.close()
-        execute("DROP TABLE IF EXISTS held")
+        execute("DROP TABLE IF EXISTS in_store")
 
-    def all(self) -> Iterator[SpaceComparison]:
+    def compare_all(self) -> Iterator[SpaceComparison]:
         """Compare every model's space, and those of removed models that are still there."""
         for model in EmbeddingModel.objects.order_by("id"):
-            yield self._compared(model)
-        for model_id in self._gone():
+            yield self._compare(model)
+        last_id = execute(_LAST_MODEL, ["embeddings_embeddingmodel_id_seq"])[0][0]
+        for (model_id,) in execute(_GONE, [last_id]):
             space = space_of(model_id, 0)
-            if held := self._read(space, 0):
-                yield SpaceComparison(space.name, "", model_id, 0, held, strange=held)
+            if count := self._read(space, 0):
+                yield SpaceComparison(space.name, "", model_id, 0, count, strange=count)
 
-    def mend(self, found: SpaceComparison) -> None:
+    def repair(self, comparison: SpaceComparison) -> None:
         """Put what is different into the outbox, all vectors where some of the sample are; a removed model's
-        space is to be dropped. Only for the one at which `all` stands.
+        space is to be dropped. Only for the one at which `compare_all` stands.
         """
-        if not found.model:
-            outbox.drop_gone(found.model_id)
+        if not comparison.model:
+            outbox.drop_gone(comparison.model_id)
             return
-        broken = f"{_BROKEN} UNION {_ALL}" if found.other_vector else _BROKEN
-        chunks = [row[0] for row in execute(broken, {"model": found.model_id})]
-        for start in range(0, len(chunks), PORTION):
-            outbox.add([Entry(found.model_id, chunk, 0) for chunk in chunks[start : start + PORTION]])
+        broken = f"{_BROKEN} UNION {_ALL}" if comparison.other_vector else _BROKEN
+        entries = [
+            Entry(comparison.model_id, row[0], 0) for row in execute(broken, {"model": comparison.model_id})
+        ]
+        for start in range(0, len(entries), PORTION):
+            outbox.add(entries[start : start + PORTION])
 
-    def _compared(self, model: EmbeddingModel) -> SpaceComparison:
+    def _compare(self, model: EmbeddingModel) -> SpaceComparison:
         """Compare once more where vectors came or went meanwhile: a page may have been read before."""
         space = space_of(model.pk, model.dimensions)
-        for _ in range(LOOKS):
+        for _ in range(MAX_READS):
             before, vectors = execute(_LAST_VERSION), execute(_VECTORS, [model.pk])[0][0]
-            held = self._read(space, vectors)
+            count = self._read(space, vectors)
             rows = execute(_TALLY, {"model": model.pk})
             if execute(_LAST_VERSION) == before:
                 break
-        counts = {kind: count for kind, count, _ in rows}
-        if lost := self._lost(model.pk):
-            counts["other_vector"] = len(lost)
+        if lost := self._find_lost(model.pk):
             rows.append(("other_vector", len(lost), lost[:SAMPLE]))
+        counts = {kind: broken for kind, broken, _ in rows}
         sample = tuple((kind, tuple(map(str, chunks))) for kind, _, chunks in rows)
-        return SpaceComparison(space.name, model.name, model.pk, vectors, held, **counts, sample=sample)
+        return SpaceComparison(space.name, model.name, model.pk, vectors, count, **counts, sample=sample)
 
-    def _lost(self, model_id: int) -> list[UUID]:
+    def _find_lost(self, model_id: int) -> list[UUID]:
         """Return those of a sample of sound chunks that their own vectors do not lead to."""
         entries = [Entry(model_id, row[0], 0) for row in execute(_SOUND, [model_id])]
-        points = [(batch.space, point) for batch in read_batches(entries) for point in batch.points.values()]
         return [
             point.chunk_id
-            for space, point in points
-            if not self._runner.run(_leads_to_itself(self._store, space, point))
+            for batch in read_batches(entries)
+            for point in batch.points.values()
+            if not self._runner.run(_is_found(self._store, batch.space, point))
         ]
 
     def _read(self, space: Space, expected: int) -> int:
@@ -209,27 +173,17 @@ class StoreComparison:
         execute(_EMPTY)
         count, pages = 0, self._store.list_chunks(space)
         while page := self._runner.run(_next_page(pages)):
-            columns: list[list[UUID] | list[str]] = [
-                [stored.chunk_id for stored in page],
-                [stored.collection_id for stored in page],
-                [stored.chunk_hash for stored in page],
-            ]
-            execute(_INSERT_STORED, columns)
+            execute(_INSERT_STORED, list(map(list, zip(*page, strict=True))))
             count += len(page)
-            self._tell(space.name, count, max(expected, count))
+            self._show(space.name, count, max(expected, count))
         return count
 
-    def _gone(self) -> Sequence[int]:
-        """Return ids that models have had."""
-        last = execute(_LAST_MODEL, ["embeddings_embeddingmodel_id_seq"])[0][0]
-        return [row[0] for row in execute(_GONE, [last])]
 
-
-async def _leads_to_itself(store: VectorStore, space: Space, point: Point) -> bool:
+async def _is_found(store: VectorStore, space: Space, point: Point) -> bool:
     """Return whether the point is found by its vector, or more than enough others of the same vector are."""
-    found = await store.nearest(space, point.vector, collections=[point.collection_id], limit=AMONG)
-    alike = [near.chunk_id for near in found if near.distance <= ALIKE]
-    return point.chunk_id in alike or len(alike) == AMONG
+    hits = await store.nearest(space, point.vector, collections=[point.collection_id], limit=NEIGHBOURS)
+    same = [hit.chunk_id for hit in hits if hit.distance <= SAME_DISTANCE]
+    return point.chunk_id in same or len(same) == NEIGHBOURS
 
 
 async def _next_page(pages: AsyncIterator[Sequence[StoredChunk]]) -> Sequence[StoredChunk]:

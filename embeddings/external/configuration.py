@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -59,11 +58,6 @@ def store_name() -> str:
     return str(settings.KNOWLEX["VECTOR_STORE"]["class"]).split(".")[-2] if is_external() else ""
 
 
-def describe_place_without_store() -> str:
-    """Tell where vectors are searched while `configured_store` is None."""
-    return "each process's memory" if is_external() else "PostgreSQL"
-
-
 def external_store() -> VectorStore:
     """Return the store; only where there is one in use."""
     return component("VECTOR_STORE", VectorStore)
@@ -75,8 +69,8 @@ def space_of(model_id: int, dimensions: int) -> Space:
 
 
 def without_login(url: str) -> str:
-    scheme, _, rest = url.rpartition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}" if scheme else rest.rpartition("@")[2]
+    scheme, separator, address = url.rpartition("://")
+    return scheme + separator + address.rpartition("@")[2]
 
 
 ROWS = 5000
@@ -108,7 +102,7 @@ class StoreChange:
 
     def __str__(self) -> str:
         if self.now is None:
-            place = describe_place_without_store()
+            place = "each process's memory" if is_external() else "PostgreSQL"
             return f"The vector store {self.before} is no longer used: vectors are searched in {place}."
         instead = f" instead of {self.before}" if self.before else ""
         message = f"Vectors are searched in {self.now} from now on{instead}."
@@ -124,39 +118,33 @@ def register_store() -> StoreChange | None:
     another one holds stays there; nobody looks at it any more.
     """
     used = configured_store()
-    return with_retries(lambda: _register_store(used)) if _is_other(used) else None
+    if with_retries(lambda: _is_in_use(used)):
+        return None
+    return with_retries(lambda: _register_store(used))
 
 
 def fill_outbox() -> None:
     """Put all that is there into the outbox, some thousand a transaction, unless that is done already."""
-    if not with_retries(OutsideStore.objects.filter(filled=False).exists):
+    unfilled = OutsideStore.objects.filter(filled=False)
+    if not with_retries(unfilled.exists):
         return
-    for _ in _fill_in_steps():
-        pass
-    with_retries(lambda: OutsideStore.objects.filter(filled=False).update(filled=True))
+    scope = {"chunk": UUID(int=0), "model": 0, "rows": ROWS}
+    while rows := with_retries(lambda: execute(_FILL, scope)):
+        scope["chunk"], scope["model"] = rows[0]
+    with_retries(lambda: unfilled.update(filled=True))
 
 
-def _fill_in_steps() -> Iterator[tuple[UUID, int]]:
-    after: tuple[UUID, int] | None = (UUID(int=0), 0)
-    while after:
-        scope = {"chunk": after[0], "model": after[1], "rows": ROWS}
-        rows = with_retries(lambda scope=scope: execute(_FILL, scope))  # type: ignore[misc]
-        after = rows[0] if rows else None
-        if after:
-            yield after
-
-
-def _is_other(used: StoreIdentity | None) -> bool:
-    row = with_retries(OutsideStore.objects.first)
-    return (row.fingerprint if row else None) != (used.fingerprint if used else None)
+def _is_in_use(store: StoreIdentity | None) -> bool:
+    row = OutsideStore.objects.first()
+    return (row.fingerprint if row else None) == (store.fingerprint if store else None)
 
 
 @transaction.atomic
 def _register_store(used: StoreIdentity | None) -> StoreChange | None:
     execute(_NO_WRITERS)
-    before = OutsideStore.objects.first()
-    if (before.fingerprint if before else None) == (used.fingerprint if used else None):
+    if _is_in_use(used):
         return None  # another process was faster
+    before = OutsideStore.objects.first()
     for model in (OutsideStore, OutboxEntry, DroppedSpace):
         model.objects.all().delete()
     if used is not None:

@@ -25,7 +25,7 @@ _CLAIM = ENTRIES.claim_sql(
         SELECT w.model_id, w.chunk_id FROM embeddings_outboxentry w
         WHERE {_FREE} {{which}} AND EXISTS (
             SELECT FROM embeddings_outsidestore s WHERE s.fingerprint = %(fingerprint)s)
-        {{order}} LIMIT %(most)s FOR UPDATE SKIP LOCKED
+        {{order}} LIMIT %(limit)s FOR UPDATE SKIP LOCKED
     """,
     returning="w.model_id, w.chunk_id, w.version",
 )
@@ -101,7 +101,7 @@ _MAY_PROBE = f"""
 _DUE = f"""
     SELECT CASE WHEN EXISTS (SELECT FROM embeddings_outsidestore
             WHERE fingerprint = %(fingerprint)s AND (failures = 0 OR retry_at <= clock_timestamp()))
-        THEN (SELECT count(*) FROM (SELECT FROM embeddings_outboxentry w WHERE {_FREE} LIMIT %(most)s) free)
+        THEN (SELECT count(*) FROM (SELECT FROM embeddings_outboxentry w WHERE {_FREE} LIMIT %(limit)s) free)
             + (SELECT count(*) FROM embeddings_droppedspace)
         ELSE 0 END,
         (SELECT count(DISTINCT lease) FROM embeddings_outboxentry
@@ -115,16 +115,16 @@ class Entry(NamedTuple):
     version: int
 
 
-def claim(*, fingerprint: str, lease: UUID, most: int) -> list[Entry]:
+def claim(*, fingerprint: str, lease: UUID, limit: int) -> list[Entry]:
     """Take what has waited longest; [] if nothing is due, or another store is in use."""
-    scope = {"fingerprint": fingerprint, "lease": lease, "most": most}
+    scope = {"fingerprint": fingerprint, "lease": lease, "limit": limit}
     return [Entry(*row) for row in execute(_CLAIM_OLDEST, scope)]
 
 
 def claim_of(model_id: int, chunk_ids: Sequence[UUID], *, fingerprint: str, lease: UUID) -> list[Entry]:
     """Take what waits of these chunks, before all others."""
     scope = {"fingerprint": fingerprint, "lease": lease, "model": model_id, "chunks": list(chunk_ids)}
-    return [Entry(*row) for row in execute(_CLAIM_OF_CHUNKS, {**scope, "most": len(chunk_ids)})]
+    return [Entry(*row) for row in execute(_CLAIM_OF_CHUNKS, {**scope, "limit": len(chunk_ids)})]
 
 
 def renew(lease: UUID) -> None:
@@ -158,12 +158,12 @@ def add(entries: Sequence[Entry]) -> None:
 
 
 def off() -> None:
-    """In this transaction triggers note nothing: somebody removes a whole model, and drops its space."""
+    """Let triggers note nothing in this transaction, which removes a whole model and drops its space."""
     execute("SELECT set_config('knowlex.outbox', 'off', true)")
 
 
 def drop_space(model_id: int) -> None:
-    """Of a model that goes in this transaction; nothing without a store in use."""
+    """Have the space of a model dropped that goes in this transaction; nothing without a store in use."""
     execute("DELETE FROM embeddings_outboxentry WHERE model_id = %s", [model_id])
     execute(_DROP, [model_id])
 
@@ -174,7 +174,7 @@ def drop_gone(model_id: int) -> None:
 
 
 def store_is_down(fingerprint: str, error: str) -> None:
-    """Nobody calls it for a while, the longer the longer it is down."""
+    """Let nobody call the store for a while, the longer the longer it is down."""
     execute(_DOWN, {"fingerprint": fingerprint, "error": error})
 
 
@@ -183,7 +183,7 @@ def store_is_up(fingerprint: str) -> None:
 
 
 def may_call(fingerprint: str, *, probe: bool) -> int | None:
-    """After how many failures this store may be called; None if it may not, or is not the one in use.
+    """Return after how many failures this store may be called; None if it may not, or is not in use.
 
     probe: while it is down, too, if it is time for somebody to try, who is you then.
     """
@@ -193,13 +193,13 @@ def may_call(fingerprint: str, *, probe: bool) -> int | None:
     return int(rows[0][0]) if rows else None
 
 
-def due(fingerprint: str, *, batch: int, most: int) -> tuple[int, int]:
-    """How many batches could be taken now, at most so many, 0 while a store that is down rests; and how many
-    are in somebody's hands.
+def due(fingerprint: str, *, batch: int, limit: int) -> tuple[int, int]:
+    """Count the batches that could be taken now, at most `limit`, 0 while a store that is down rests; and
+    those in somebody's hands.
     """
-    scope = {"fingerprint": fingerprint, "most": batch * most}
-    waiting, held = execute(_DUE, scope)[0]
-    return min(most, -(-waiting // batch)), held
+    scope = {"fingerprint": fingerprint, "limit": batch * limit}
+    waiting, taken = execute(_DUE, scope)[0]
+    return min(limit, -(-waiting // batch)), taken
 
 
 def _given(lease: UUID, entries: Sequence[Entry]) -> dict[str, object]:

@@ -82,20 +82,20 @@ def explain_refusal(model: EmbeddingModel) -> str:
 @contextmanager
 def hold_build_lock() -> Iterator[bool]:
     """Yield whether this session is the only builder; the lock ends with the session at the latest."""
-    (held,) = execute("SELECT pg_try_advisory_lock(%s)", [INDEX_LOCK])[0]
+    (is_alone,) = execute("SELECT pg_try_advisory_lock(%s)", [INDEX_LOCK])[0]
     try:
-        yield held
+        yield is_alone
     finally:
-        if held and connection.connection and not connection.connection.closed:
+        if is_alone and connection.connection and not connection.connection.closed:
             execute("SELECT pg_advisory_unlock(%s)", [INDEX_LOCK])
 
 
 def drop_orphans() -> None:
     """Drop the indexes of models that are gone. The caller holds the build lock."""
-    known = {str(pk) for pk in EmbeddingModel.objects.values_list("pk", flat=True)}
+    models = {str(pk) for pk in EmbeddingModel.objects.values_list("pk", flat=True)}
     for name, _ in execute(_RELATIONS, [PREFIX]):
-        found = re.match(rf"{PREFIX}(\d+)", name)
-        if found and found[1] not in known:
+        match = re.match(rf"{PREFIX}(\d+)", name)
+        if match and match[1] not in models:
             _run(_DROP.format(name=Identifier(name)))
 
 
@@ -151,31 +151,27 @@ def _build(model: EmbeddingModel, state: VectorIndex | None, rows: int, reason: 
 
 
 def _create(index: Index, rows: int) -> None:
-    """Use one process, and no more memory than its vectors take: the others' searches go on beside it."""
+    """Create it by one process, in no more memory than its vectors take: searches go on beside it.
+
+    An ANALYZE by hand waits for the build's lock, and the build for the ANALYZE: one of them is ended. What
+    that leaves of the index is invalid, and goes before the next try.
+    """
     bytes_a_row = 4 * index.dimensions + (512 if index.kind == "hnsw" else 64)
     memory = max(_LEAST_MEMORY_MB, min(_MOST_MEMORY_MB, rows * bytes_a_row * 3 // 2 >> 20))
     _run(SQL(f"SET maintenance_work_mem = '{memory}MB'"))
     _run(SQL("SET max_parallel_maintenance_workers = 0"))
     try:
-        _create_again_after_deadlock(index)
+        for tries_left in (2, 1, 0):
+            try:
+                return _run(index.creation())
+            except OperationalError as exc:
+                if not tries_left or not isinstance(exc.__cause__, psycopg.errors.DeadlockDetected):
+                    raise
+                log.warning("the vector index is built again after a deadlock", extra={"index": index.name})
+                _run(_DROP.format(name=Identifier(index.name)))
     finally:
         _run(SQL("RESET maintenance_work_mem"))
         _run(SQL("RESET max_parallel_maintenance_workers"))
-
-
-def _create_again_after_deadlock(index: Index) -> None:
-    """An ANALYZE by hand waits for the build's lock, and the build for the ANALYZE: one of them is ended.
-
-    What that leaves of the index is invalid, and goes first.
-    """
-    for last in (False, False, True):
-        try:
-            return _run(index.creation())
-        except OperationalError as exc:
-            if last or not isinstance(exc.__cause__, psycopg.errors.DeadlockDetected):
-                raise
-            log.warning("the vector index is built again after a deadlock", extra={"index": index.name})
-            _run(_DROP.format(name=Identifier(index.name)))
 
 
 def _last_number(model_id: int) -> int:
@@ -241,8 +237,8 @@ def measure_now(model: EmbeddingModel, *, reason: str) -> IndexMeasurement | Non
         if not is_alone or state is None:
             return None
         index, (rows, _) = measuring.index_of(state), count_rows(model.pk)
-        found = measure(index, rows=rows, effort=state.effort)
-        return measuring.record_measurement(index, rows, found, reason) if found else None
+        measurement = measure(index, rows=rows, effort=state.effort)
+        return measuring.record_measurement(index, rows, measurement, reason) if measurement else None
 
 
 def _has_changed(state: VectorIndex) -> bool:

@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,11 @@ from psycopg.sql import SQL, Composed
 from embeddings.external.configuration import store_name
 from embeddings.indexing.kinds import USUAL_EFFORT, Index, exact_search
 from embeddings.models import IndexMeasurement, VectorIndex
-from embeddings.types import Vector
 from embeddings.vectors.rows import vector_text
 from knowlex.base.times import utc_timestamp
 from knowlex.db.threads import execute
+
+log = logging.getLogger(__name__)
 
 # One row, or none before anything was embedded.
 INDEX_STATE = """
@@ -54,8 +56,6 @@ def describe_index(row: Mapping[str, Any] | None) -> dict[str, Any]:
         "searches": "index" if row["serves"] else "exact",
     }
 
-
-log = logging.getLogger(__name__)
 
 TARGET = 0.95  # recall that an index must have to be used
 KEPT_AT, RAISED_TO, LOWERED_FROM = 0.96, 0.97, 0.99  # 200 questions are right to about a hundredth
@@ -92,9 +92,11 @@ class RecallMeasurement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Truth:
+class _Neighbourhood:
+    """What an exact search finds for a question."""
+
     question: str
-    neighbours: int  # K, or all there are
+    count: int  # K, or all there are
     farthest: float  # distance of the last of them
 
 
@@ -104,78 +106,81 @@ def measure(index: Index, *, rows: int, effort: int | None) -> RecallMeasurement
     effort: what it is used with now, and stays with while that is neither too little nor far too much.
     """
     try:
-        truths, exact_ms = _truths(index, _questions(index, rows))
-        if not truths:
+        neighbourhoods, exact_ms = _search_exactly(index, _sample_questions(index, rows))
+        if not neighbourhoods:
             return None
-        return _choose(index, effort, lambda tried: _look(index, truths, tried, exact_ms))
+        return _choose(index, effort, partial(_measure_at, index, neighbourhoods, exact_ms))
     except OperationalError as exc:  # a statement took longer than its time
         log.warning("vector index not measured", extra={"index": index.name, "reason": str(exc)[:200]})
         return None
 
 
-def _choose(index: Index, effort: int | None, look: Callable[[int], RecallMeasurement]) -> RecallMeasurement:
+def _choose(
+    index: Index, effort: int | None, measure_at: Callable[[int], RecallMeasurement]
+) -> RecallMeasurement:
     efforts = index.efforts()
     start = min(effort or USUAL_EFFORT[index.kind], efforts[-1])
-    found = look(start)
-    if found.recall < (RAISED_TO if effort is None else KEPT_AT):
-        for tried in (more for more in efforts if more > start):
-            found = look(tried)
-            if found.recall >= RAISED_TO:
-                break
-    elif found.recall > LOWERED_FROM:
-        for tried in (less for less in reversed(efforts) if less < start):
-            if (cheaper := look(tried)).recall < RAISED_TO:
-                break
-            found = cheaper
-    return found
+    measurement = measure_at(start)
+    if measurement.recall < (RAISED_TO if effort is None else KEPT_AT):
+        for more in efforts:
+            if more > start and measurement.recall < RAISED_TO:
+                measurement = measure_at(more)
+    elif measurement.recall > LOWERED_FROM:
+        for less in reversed(efforts):
+            if less < start:
+                cheaper = measure_at(less)
+                if cheaper.recall < RAISED_TO:
+                    break
+                measurement = cheaper
+    return measurement
 
 
-def _questions(index: Index, rows: int) -> list[str]:
-    """Yield a stored vector and a mean of five in turn."""
+def _sample_questions(index: Index, rows: int) -> list[str]:
+    """Return stored vectors and means of five of them in turn."""
     wanted = SAMPLE * _SPARE
     percent = min(100.0, 100.0 * wanted * _MODELS / max(1, rows))
-    most = 2 * _MODELS * wanted  # no limit, but for a table of which statistics know too little
-    found = execute(_SAMPLE, [percent, index.model_id, most, SAMPLE])
-    if len(found) < min(SAMPLE, rows):
-        found = execute(_SAMPLE, [100, index.model_id, most, SAMPLE])
-    vectors = [np.array(json.loads(text), dtype=np.float32) for (text,) in found]
-    unit = [vector / np.linalg.norm(vector) for vector in vectors]
-    return [vector_text(_asked(unit, n)) for n in range(len(unit))]
+    limit = 2 * _MODELS * wanted  # no limit, but for a table of which statistics know too little
+    sampled = execute(_SAMPLE, [percent, index.model_id, limit, SAMPLE])
+    if len(sampled) < min(SAMPLE, rows):
+        sampled = execute(_SAMPLE, [100, index.model_id, limit, SAMPLE])
+    vectors = [np.array(json.loads(text), dtype=np.float32) for (text,) in sampled]
+    units = [vector / np.linalg.norm(vector) for vector in vectors]
+    count = len(units)
+    means = [np.sum([units[(n - back) % count] for back in range(5)], axis=0) for n in range(count)]
+    return [vector_text((units, means)[n % 2][n]) for n in range(count)]
 
 
-def _asked(vectors: Sequence[Vector], n: int) -> Vector:
-    return vectors[n] if n % 2 == 0 else np.sum([vectors[n - back] for back in range(5)], axis=0)
-
-
-def _truths(index: Index, questions: Sequence[str]) -> tuple[list[_Truth], float]:
+def _search_exactly(index: Index, questions: Sequence[str]) -> tuple[list[_Neighbourhood], float]:
     """Return the exact neighbourhoods, as many as the time allows; and the milliseconds of one."""
     statement = exact_search(index.model_id, SQL(""))
-    truths, times, until = [], [], time.monotonic() + BUDGET_S
+    neighbourhoods, times, until = [], [], time.monotonic() + BUDGET_S
     for question in questions:
         distances, took = _search(statement, question, ())
-        truths.append(_Truth(question, len(distances), distances[-1]))
+        neighbourhoods.append(_Neighbourhood(question, len(distances), distances[-1]))
         times.append(took)
-        if time.monotonic() > until and len(truths) >= FEWEST:
+        if time.monotonic() > until and len(neighbourhoods) >= FEWEST:
             break
-    return truths, statistics.median(times) if times else 0.0
+    return neighbourhoods, statistics.median(times) if times else 0.0
 
 
-def _look(index: Index, truths: Sequence[_Truth], effort: int, exact_ms: float) -> RecallMeasurement:
+def _measure_at(
+    index: Index, neighbourhoods: Sequence[_Neighbourhood], exact_ms: float, effort: int
+) -> RecallMeasurement:
     statement, setup = index.search(SQL("")), index.setup(effort)
     hits, times = 0, []
-    for truth in truths:
-        distances, took = _search(statement, truth.question, setup)
-        hits += sum(distance <= truth.farthest + _EPSILON for distance in distances)
+    for neighbourhood in neighbourhoods:
+        distances, took = _search(statement, neighbourhood.question, setup)
+        hits += sum(distance <= neighbourhood.farthest + _EPSILON for distance in distances)
         times.append(took)
-    recall = hits / sum(truth.neighbours for truth in truths)
-    return RecallMeasurement(effort, recall, len(truths), statistics.median(times), exact_ms)
+    recall = hits / sum(neighbourhood.count for neighbourhood in neighbourhoods)
+    return RecallMeasurement(effort, recall, len(neighbourhoods), statistics.median(times), exact_ms)
 
 
 @transaction.atomic
 def _search(statement: Composed, question: str, setup: Sequence[SQL]) -> tuple[list[float], float]:
     """Return the distances of the K nearest, closest first, and the milliseconds that it took."""
-    for each in (SQL(f"SET LOCAL statement_timeout = {STATEMENT_MS}"), *setup):
-        execute(each.as_string(None))
+    for setting in (SQL(f"SET LOCAL statement_timeout = {STATEMENT_MS}"), *setup):
+        execute(setting.as_string(None))
     started = time.monotonic()
     rows = execute(statement.as_string(None), {"vector": question, "limit": K})
     return [distance for _, distance in rows], (time.monotonic() - started) * 1000
@@ -188,16 +193,14 @@ _FEWEST = 1000  # however long the vectors
 
 
 def exact_below(dimensions: int) -> int:
-    """With fewer rows to look at, filters applied, an exact search is as fast as an index, and finds all."""
+    """Return how many rows, filters applied, an exact search reads as fast as an index; it finds all."""
     return max(_FEWEST, _EXACT_NUMBERS // max(1, dimensions))
 
 
 def min_rows(dimensions: int) -> int:
-    """With fewer rows of its model, an index is not built."""
+    """Return the least number of rows of its model that an index is built for."""
     return 2 * exact_below(dimensions)
 
-
-log = logging.getLogger(__name__)
 
 MEASUREMENTS_KEPT = 500  # measurements of one model
 _TRIM = """
@@ -212,9 +215,8 @@ def index_of(state: VectorIndex) -> Index:
 
 
 @transaction.atomic
-def record_build(index: Index, rows: int, found: RecallMeasurement | None, reason: str) -> None:
+def record_build(index: Index, rows: int, measurement: RecallMeasurement | None, reason: str) -> None:
     """Use the new index from now on. One that was too slow to measure is used at its usual effort."""
-    now = timezone.now()
     VectorIndex.objects.update_or_create(
         model_id=index.model_id,
         defaults={
@@ -227,44 +229,44 @@ def record_build(index: Index, rows: int, found: RecallMeasurement | None, reaso
             "recall": None,
             "serves": True,
             "exact_below": exact_below(index.dimensions),
-            "built_at": now,
+            "built_at": timezone.now(),
             "measured_at": None,
         },
     )
-    if found is not None:
-        record_measurement(index, rows, found, f"built: {reason}")
+    if measurement is not None:
+        record_measurement(index, rows, measurement, f"built: {reason}")
 
 
 @transaction.atomic
 def record_measurement(
-    index: Index, rows: int, found: RecallMeasurement, reason: str
+    index: Index, rows: int, measurement: RecallMeasurement, reason: str
 ) -> IndexMeasurement | None:
     """Use the index at this effort from now on, or not at all where its recall is too low.
 
     None where another index has taken its place meanwhile.
     """
     now = timezone.now()
+    outcome = {"effort": measurement.effort, "recall": measurement.recall, "serves": measurement.serves}
     state = VectorIndex.objects.filter(model=index.model_id, number=index.number)
-    known = {"effort": found.effort, "recall": found.recall, "serves": found.serves}
-    if not state.update(measured_at=now, **known):
+    if not state.update(measured_at=now, **outcome):
         return None
-    measurement = IndexMeasurement.objects.create(
+    record = IndexMeasurement.objects.create(
         model_id=index.model_id,
         kind=index.kind,
         storage=index.storage,
         rows=rows,
         lists=index.lists,
-        sample=found.sample,
-        index_ms=found.index_ms,
-        exact_ms=found.exact_ms,
+        sample=measurement.sample,
+        index_ms=measurement.index_ms,
+        exact_ms=measurement.exact_ms,
         reason=reason,
         measured_at=now,
-        **known,
+        **outcome,
     )
     execute(_TRIM, {"model": index.model_id, "kept": MEASUREMENTS_KEPT})
-    report = {"index": index.name, "rows": rows, **known}
-    if found.serves:
+    report = {"index": index.name, "rows": rows, **outcome}
+    if measurement.serves:
         log.info("vector index measured", extra=report)
     else:
         log.warning("vector index finds too little; searches are exact", extra=report)
-    return measurement
+    return record

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -16,17 +16,15 @@ from django.conf import settings
 from documents.access import FULL
 from documents.ingest.folders import ListedFile
 from documents.ingest.jobs import NewDocument, create_job
-from documents.ingest.uploads import clean_filename
 from documents.library.storage import Staging
 from documents.models import Collection
+from documents.text.characters import clean_filename
 from documents.types import ChunkingSettings
-from embeddings import services
-from embeddings.external import delivery
 from embeddings.ingest import documents
 from embeddings.ingest.job_reports import ItemReport, JobReport, job_report
-from knowlex.base.errors import DatabaseUnavailable, KnowlexError, PayloadTooLarge
+from embeddings.local_worker import LocalWorker
+from knowlex.base.errors import DatabaseUnavailable, PayloadTooLarge
 from knowlex.db.pool import close_pool
-from knowlex.runtime import liveness
 
 Outcome = Literal["taken", "duplicate", "failed"]
 
@@ -76,7 +74,7 @@ def printable_path(path: Path) -> str:
 
 DOCUMENTS_PER_JOB, BYTES_PER_JOB, OPEN_JOBS = 50, 256 * 2**20, 4
 BLOCK = 256 * 1024
-POLL_S, MAX_POLL_S, LOOK_FOR_WORKERS_S = 0.25, 2.0, 1.0
+POLL_S, MAX_POLL_S = 0.25, 2.0
 POLL_SHARE = 1 / 20  # of the time at most is spent on looking: each look counts all vectors of the open jobs
 PATIENCE_S = 60.0  # with a database that is away
 
@@ -87,25 +85,25 @@ class _OpenJob:
     report: JobReport | None = None
 
 
-@dataclass(slots=True)
 class BulkIngest:
     """Used as a context manager. Jobs that were taken on go on, whatever becomes of this object.
 
     enqueue: tells the workers of so many documents. on_alone: called once, when no worker is alive and the
-    work is done here.
+    work is done here. totals: of all jobs, as they were last looked at; open_jobs: those that go on.
     """
 
-    collection: Collection
-    chunking: ChunkingSettings
-    enqueue: Callable[[int], None]
-    on_alone: Callable[[], None]
-    numbers: IngestTotals = field(default_factory=IngestTotals)
-    open: dict[UUID, _OpenJob] = field(default_factory=dict)
-    _done: IngestTotals = field(default_factory=IngestTotals)
-    _alone: bool = False
-    _alive: int = 1
-    _looked_at: float = 0.0
-    _runner: asyncio.Runner = field(default_factory=asyncio.Runner)
+    def __init__(
+        self,
+        collection: Collection,
+        chunking: ChunkingSettings,
+        enqueue: Callable[[int], None],
+        on_alone: Callable[[], None],
+    ) -> None:
+        self._collection, self._chunking, self._enqueue = collection, chunking, enqueue
+        self.totals, self._ended = IngestTotals(), IngestTotals()
+        self.open_jobs: dict[UUID, _OpenJob] = {}
+        self._worker = LocalWorker(on_alone, documents.run_next)
+        self._runner = asyncio.Runner()
 
     def __enter__(self) -> "BulkIngest":
         return self
@@ -126,54 +124,22 @@ class BulkIngest:
             paths: list[Path] = []
             with ExitStack() as stack:
                 batch: list[NewDocument] = []
-                for candidate in chain([first], waiting):
-                    found = self._staged(candidate, stack)
-                    if isinstance(found, FileResult):
-                        yield found
+                for file in chain([first], waiting):
+                    document = self._stage(file, stack)
+                    if isinstance(document, FileResult):
+                        yield document
                     else:
-                        batch.append(found)
-                        paths.append(candidate.path)
+                        batch.append(document)
+                        paths.append(file.path)
                     if _is_full(batch):
                         break
                 if batch:
-                    yield self._begin(batch, paths)
-
-    def _begin(self, batch: list[NewDocument], paths: list[Path]) -> UUID:
-        job = create_job(
-            access=FULL,
-            collection=self.collection,
-            documents=batch,
-            chunking=self.chunking,
-            origin="command",
-        )
-        self.open[job.id] = _OpenJob(paths)
-        self.enqueue(len(batch))
-        return job.id
-
-    def _staged(self, candidate: ListedFile, stack: ExitStack) -> NewDocument | FileResult:
-        """A file that is too large is a failed document of its job; one that cannot be read is in no job."""
-        path, name = candidate.path, clean_filename(candidate.path.name)
-        if candidate.problem:
-            return self._failed(path, candidate.problem)
-        staging = stack.enter_context(Staging(max_bytes=settings.MAX_UPLOAD_BYTES))
-        try:
-            with path.open("rb") as file:
-                while block := file.read(BLOCK):
-                    staging.write(block)
-        except PayloadTooLarge as exc:
-            return NewDocument("file", name, error=exc)
-        except OSError as exc:
-            return self._failed(path, f"It cannot be read: {exc.strerror or type(exc).__name__}.")
-        return NewDocument("file", name, upload=staging.finish())
-
-    def _failed(self, path: Path, reason: str) -> FileResult:
-        self._done = replace(self._done, ended=self._done.ended + 1)
-        return FileResult(printable_path(path), "failed", reason=reason)
+                    yield self._begin_job(batch, paths)
 
     def wait(self, *, for_room: bool = False) -> Iterator[list[FileResult]]:
         """Yield results of jobs that have ended, [] in between, until all have (or there is room for one)."""
         since, took = time.monotonic(), 0.0
-        while len(self.open) >= (OPEN_JOBS if for_room else 1):
+        while len(self.open_jobs) >= (OPEN_JOBS if for_room else 1):
             looked_at = time.monotonic()
             try:
                 results = self._look()
@@ -183,45 +149,56 @@ class BulkIngest:
             except DatabaseUnavailable:
                 if time.monotonic() - since > PATIENCE_S:
                     raise
-            if not (self._nobody_works() and self._work_here()):
-                time.sleep(min(MAX_POLL_S, max(POLL_S, took / POLL_SHARE)))
+            if self.open_jobs:
+                self._worker.work_or_wait(min(MAX_POLL_S, max(POLL_S, took / POLL_SHARE)))
+
+    def _stage(self, file: ListedFile, stack: ExitStack) -> NewDocument | FileResult:
+        """A file that is too large is a failed document of its job; one that cannot be read is in no job."""
+        name = clean_filename(file.path.name)
+        if file.problem:
+            return self._refuse(file.path, file.problem)
+        staging = stack.enter_context(Staging(max_bytes=settings.MAX_UPLOAD_BYTES))
+        try:
+            with file.path.open("rb") as source:
+                while block := source.read(BLOCK):
+                    staging.write(block)
+        except PayloadTooLarge as exc:
+            return NewDocument("file", name, error=exc)
+        except OSError as exc:
+            return self._refuse(file.path, f"It cannot be read: {exc.strerror or type(exc).__name__}.")
+        return NewDocument("file", name, upload=staging.finish())
+
+    def _refuse(self, path: Path, reason: str) -> FileResult:
+        self._ended = replace(self._ended, ended=self._ended.ended + 1)
+        return FileResult(printable_path(path), "failed", reason=reason)
+
+    def _begin_job(self, batch: list[NewDocument], paths: list[Path]) -> UUID:
+        job = create_job(
+            access=FULL,
+            collection=self._collection,
+            documents=batch,
+            chunking=self._chunking,
+            origin="command",
+        )
+        self.open_jobs[job.id] = _OpenJob(paths)
+        self._enqueue(len(batch))
+        return job.id
 
     def _look(self) -> list[FileResult]:
+        """Return the results of the jobs that have ended since the last look."""
         results: list[FileResult] = []
-        for job_id, job in list(self.open.items()):
+        for job_id, job in list(self.open_jobs.items()):
             job.report = self._runner.run(job_report(job_id, access=FULL))
             if job.report.processed == job.report.total:
                 pairs = zip(job.paths, job.report.items, strict=True)
                 results += [file_result(path, item) for path, item in pairs]
-                self._done = self._done.plus(job.report)
-                del self.open[job_id]
-        self.numbers = self._done
-        for job in self.open.values():
-            self.numbers = self.numbers.plus(job.report) if job.report else self.numbers
+                self._ended = self._ended.plus(job.report)
+                del self.open_jobs[job_id]
+        self.totals = self._ended
+        for job in self.open_jobs.values():
+            if job.report:
+                self.totals = self.totals.plus(job.report)
         return results
-
-    def _nobody_works(self) -> bool:
-        if time.monotonic() - self._looked_at > LOOK_FOR_WORKERS_S:
-            self._alive, self._looked_at = liveness.count_alive_now(), time.monotonic()
-        if not self._alive and not self._alone and self.open:
-            self._alone = True
-            self.on_alone()
-        return not self._alive
-
-    def _work_here(self) -> bool:
-        """Do what a worker would do next; return False if there is nothing to do."""
-        try:
-            batches = documents.run_next()
-            if not batches:
-                lost, unread = services.sweep()
-                batches = tuple(lost)
-                if not batches:
-                    return delivery.deliver_once() or bool(unread)
-            for batch in batches:
-                services.embed_batch(batch)
-        except KnowlexError:
-            return False  # recorded, or tried again at the next look
-        return True
 
 
 def _is_full(batch: list[NewDocument]) -> bool:

@@ -5,6 +5,7 @@ Reading is asynchronous and holds no thread; deleting is one transaction, for Dj
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -115,22 +116,18 @@ def delete_documents(document_ids: Sequence[UUID], *, access: Access) -> Deletio
     """Delete those that exist and may be used, some a transaction. Raises Forbidden."""
     access.require("write")
     receipt = DeletionReceipt()
-    for some in with_retries(lambda: deletion.split_into_batches(document_ids)):
-        receipt += _delete_some(some, access)
+    for batch in with_retries(lambda: deletion.split_into_batches(document_ids)):
+        receipt += with_retries(partial(_delete, batch, access))
     return receipt
-
-
-def _delete_some(document_ids: Sequence[UUID], access: Access) -> DeletionReceipt:
-    return with_retries(lambda: _delete(document_ids, access))
 
 
 @transaction.atomic
 def _delete(document_ids: Sequence[UUID], access: Access) -> DeletionReceipt:
-    found = deletion.lock_documents(document_ids, access=access)
-    versions = {"versions": deletion.list_version_ids(found)}
+    locked = deletion.lock_documents(document_ids, access=access)
+    versions = {"versions": deletion.list_version_ids(locked)}
     execute(_DELETE_WORDS, versions)
     vectors = execute(_DELETE_VECTORS, versions)[0][0]
-    gone = deletion.delete_locked(found)
+    gone = deletion.delete_locked(locked)
     return DeletionReceipt(
         len(gone.documents), gone.stored, gone.pages, gone.chunks, vectors, gone.views, gone.documents
     )

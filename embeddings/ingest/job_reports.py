@@ -129,7 +129,7 @@ async def job_report(job_id: UUID, *, access: Access) -> JobReport:
     """Return the report with its items. Raises NotFound, DatabaseUnavailable."""
     row = await pool.fetch_one(_ONE, {"job": job_id, "allowed": access.allowed})
     if row is None:
-        raise _unknown(job_id)
+        raise NotFound(f"Job not found: {job_id}")
     rows = await pool.fetch_all(_ITEMS, {"job": job_id, "patience": STALLED_AFTER_S})
     nobody = any(item["waits_long"] for item in rows) and not await liveness.count_alive()
     items = [_item(item, nobody=nobody) for item in rows]
@@ -193,7 +193,3 @@ def _status(row: Mapping[str, Any], ended: bool) -> str:
     if ended:
         return "failed" if row["failed"] == row["total"] and row["total"] else "completed"
     return "processing" if row["processed"] or row["running"] else "pending"
-
-
-def _unknown(job_id: UUID) -> NotFound:
-    return NotFound(f"Job not found: {job_id}")

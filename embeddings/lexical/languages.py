@@ -1,4 +1,7 @@
-"""The analysis of every language but English, by ISO 639-1 code. Plain Python; Snowball stemmers."""
+"""The analysis of texts by language (ISO 639-1 code), with Snowball stemmers. Plain Python.
+
+Stored entries rest on it: a change needs re-indexing.
+"""
 
 import re
 import unicodedata
@@ -10,7 +13,6 @@ from itertools import pairwise
 import Stemmer
 
 from documents.text.stop_words import count_stop_words, stop_words
-from embeddings.lexical.english import CJK, LONGEST, overlapping_pairs
 
 ENOUGH = 2  # stop words of another language than English: "Die Hard" has one of German
 _QUESTION_WORD = re.compile(r"[^\W_]+")
@@ -29,6 +31,37 @@ def detect_question_languages(text: str) -> tuple[str, ...]:
     if most < ENOUGH:
         return ()
     return tuple(sorted(code for code, count in counts.items() if count == most))
+
+
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+LONGEST = 64  # characters of a word that count
+_ENGLISH_TERM = re.compile(rf"([{CJK}]+)|([^\W_{CJK}]+)(?:['’][a-z]+)?")
+_ENGLISH_WORD = re.compile(r"([^\W_]+)(?:['’][a-z]+)?")
+_HAS_CJK = re.compile(f"[{CJK}]")
+_stemmer = Stemmer.Stemmer("english", 30_000)
+
+
+def english_lexemes(text: str, without: frozenset[str]) -> list[str]:
+    """Return stemmed words in order; runs of CJK characters as overlapping pairs."""
+    folded = unicodedata.normalize("NFKC", text).lower()
+    if _HAS_CJK.search(folded):
+        found = _ENGLISH_TERM.findall(folded)
+        return [
+            lexeme
+            for run, word in found
+            for lexeme in (overlapping_pairs(run) or _english_stems([word], without))
+        ]
+    return _english_stems(_ENGLISH_WORD.findall(folded), without)  # the usual case, in a third of the time
+
+
+def overlapping_pairs(run: str) -> list[str]:
+    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _english_stems(words: list[str], without: frozenset[str]) -> list[str]:
+    kept = [word[:LONGEST] for word in words if word not in without]
+    stems: list[str] = _stemmer.stemWords(kept)
+    return stems
 
 
 SNOWBALL = {

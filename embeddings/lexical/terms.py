@@ -11,10 +11,13 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-from embeddings.lexical import english
-from embeddings.lexical import languages as general
-from embeddings.lexical import languages as question_languages
-from embeddings.lexical.languages import language_rules as rules_of
+from documents.text.stop_words import stop_words
+from embeddings.lexical.languages import (
+    detect_question_languages,
+    english_lexemes,
+    language_lexemes,
+    language_rules,
+)
 
 K1 = 1.2
 B = 0.75
@@ -52,30 +55,27 @@ def question_lexemes(text: str, languages: Iterable[str]) -> dict[str, tuple[str
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def _distinct(text: str, language: str) -> tuple[str, ...]:
     """Analyse the question once for all stages."""
-    found = _lexemes(
-        text, language, _without(language, question_languages.detect_question_languages(text))
-    ) or lexemes(text, language)
-    return tuple(dict.fromkeys(found))
+    without = _without(language, detect_question_languages(text))
+    words = _lexemes(text, language, without) or lexemes(text, language)
+    return tuple(dict.fromkeys(words))
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
-def _without(language: str, asked: tuple[str, ...] = ()) -> frozenset[str]:
+def _without(language: str, question_languages: tuple[str, ...] = ()) -> frozenset[str]:
     """Return the stop words of the language, and of those that a question may be in."""
-    own = english.STOP_WORDS if language in _ENGLISH else rules_of(language).stop_words
-    return own.union(*(rules_of(code).stop_words for code in asked))
+    own = stop_words("en") if language in _ENGLISH else language_rules(language).stop_words
+    return own.union(*(language_rules(code).stop_words for code in question_languages))
 
 
 def _lexemes(text: str, language: str, without: frozenset[str]) -> list[str]:
     if language in _ENGLISH:
-        found = english.english_lexemes(text, without)
+        words = english_lexemes(text, without)
     else:
-        found = general.language_lexemes(text, rules_of(language), without)
-    return found if len(found) <= MOST_LEXEMES else _bounded(found)
-
-
-def _bounded(found: list[str]) -> list[str]:
-    kept = frozenset(list(dict.fromkeys(found))[:MOST_LEXEMES])
-    return [lexeme for lexeme in found if lexeme in kept]
+        words = language_lexemes(text, language_rules(language), without)
+    if len(words) <= MOST_LEXEMES:
+        return words
+    kept = frozenset(list(dict.fromkeys(words))[:MOST_LEXEMES])
+    return [word for word in words if word in kept]
 
 
 def hash_position(lexeme: str) -> int:

@@ -39,9 +39,9 @@ class BuildDisplay(TerminalBar):
         if self._progress:
             self._progress.update(self._task, completed=counts.vectors, total=counts.chunks, status=status)
             return
-        rest = f" · {counts.waiting / rate:.0f} s to go" if rate and counts.waiting else ""
+        left = f" · {counts.waiting / rate:.0f} s to go" if rate and counts.waiting else ""
         self._now_and_then(
-            f"{counts.vectors}/{counts.chunks} vectors · {status}{rest}", last=not counts.waiting
+            f"{counts.vectors}/{counts.chunks} vectors · {status}{left}", last=not counts.waiting
         )
 
     def lacking(self, count: int) -> None:

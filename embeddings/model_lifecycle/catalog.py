@@ -77,15 +77,15 @@ def fetch_counts_of(model_id: int) -> ModelCounts | None:
     return ModelCounts(*rows[0][1:]) if rows else None
 
 
-def describe_state(model: EmbeddingModel, held: ModelCounts, before: EmbeddingModel | None) -> str:
+def describe_state(model: EmbeddingModel, counts: ModelCounts, before: EmbeddingModel | None) -> str:
     """Return active, previous (what `rollback` goes back to), building, ready, idle (not kept up) or
     added.
     """
     if model.active:
         return "active"
     if not model.wanted:
-        return "idle" if held.vectors else "added"
-    if held.missing:
+        return "idle" if counts.vectors else "added"
+    if counts.missing:
         return "building"
     return "previous" if model == before else "ready"
 
@@ -125,14 +125,14 @@ def parse_spec(
         whose = "local models only" if wrong[0] == "path" else "local models and Ollama's only"
         raise InvalidInput(f"--{wrong[0].replace('_', '-')} is for {whose}.")
     if provider == "ollama":
-        name, options = short_name(name.strip()), _short(options)
+        name, options = short_name(name.strip()), _shorten_model(options)
     if dimensions is not None and not 1 <= dimensions <= MAX_DIMENSIONS:
         raise InvalidInput(f"--dimensions must be from 1 to {MAX_DIMENSIONS}.")
     row = {"provider": provider, "name": name.strip(), "dimensions": dimensions or 0, "options": options}
     return ModelSpec.of(row)
 
 
-def _short(options: dict[str, Any]) -> dict[str, Any]:
+def _shorten_model(options: dict[str, Any]) -> dict[str, Any]:
     return options | ({"model": short_name(options["model"])} if "model" in options else {})
 
 

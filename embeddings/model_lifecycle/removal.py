@@ -1,8 +1,8 @@
 """Removing a model with all that belongs to it, some rows a transaction, so that nobody waits for it."""
 
 import time
-from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -29,8 +29,8 @@ _DELETE = """
 """
 
 
-def remove_model(model: EmbeddingModel, *, tell: Callable[[int], None] = lambda _: None) -> int:
-    """Return how many vectors went with it; `tell` hears of them as they go. It can be run again.
+def remove_model(model: EmbeddingModel) -> int:
+    """Remove a model; return how many vectors went with it. It can be run again.
 
     The one before can be removed too, which ends `rollback`. Raises ModelConflict for the active one.
     """
@@ -40,10 +40,9 @@ def remove_model(model: EmbeddingModel, *, tell: Callable[[int], None] = lambda 
     drop_index(model.pk)
     vectors = 0
     for table in TABLES:
-        while some := with_retries(lambda table=table: _delete_rows(table, model.pk)):  # type: ignore[misc]
+        while count := with_retries(partial(_delete_rows, table, model.pk)):
             if table == "embeddings_embedding":
-                vectors += some
-                tell(vectors)
+                vectors += count
     with_retries(lambda: _delete_model(model.pk))
     return vectors
 

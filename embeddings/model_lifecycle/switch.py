@@ -80,7 +80,8 @@ class ModelSwitch:
 def activate_model(model: EmbeddingModel, *, force: bool = False) -> ModelSwitch:
     """Search with this model from now on; the one before is kept up for `rollback`, older ones are not.
 
-    force: though chunks lack its vector. Does nothing if it is active. Raises Lacking, DatabaseUnavailable.
+    force: though chunks lack its vector. Does nothing if it is active. Raises VectorsMissing,
+    DatabaseUnavailable.
     """
     switched = with_retries(lambda: _activate(model.pk, force=force))
     document_status.settle_all()
@@ -90,7 +91,7 @@ def activate_model(model: EmbeddingModel, *, force: bool = False) -> ModelSwitch
 def activate_when_complete(model: EmbeddingModel) -> Iterator[ModelSwitch | VectorsMissing]:
     """Try `activate_model` until it succeeds; the model's work goes before all other meanwhile.
 
-    Raises Lacking where waiting is in vain, since the model refuses what is missing.
+    Raises VectorsMissing where waiting is in vain, since the model refuses what is missing.
     """
     while True:
         try:
@@ -155,7 +156,7 @@ def _retire_older(keep: set[int]) -> None:
 
 
 def _switch(active: EmbeddingModel | None, model: EmbeddingModel) -> None:
-    """Settle documents anew whose status the switch changes: statuses are told by the active model."""
+    """Settle documents anew whose status the switch changes: the active model decides them."""
     if active is not None:
         EmbeddingModel.objects.filter(pk=active.pk).update(active=False, deactivated_at=timezone.now())
     model.active = model.wanted = True

@@ -5,9 +5,7 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from pgvector.django import SparseVectorField
 
-from documents.models import Chunk
 from embeddings.lexical.terms import SPARSE_DIMENSIONS
-from embeddings.models.vectors import EmbeddingModel
 
 
 class LexicalEntry(models.Model):
@@ -17,7 +15,7 @@ class LexicalEntry(models.Model):
     """
 
     chunk = models.OneToOneField(
-        Chunk, models.DO_NOTHING, primary_key=True, related_name="lexical", db_constraint=False
+        "documents.Chunk", models.DO_NOTHING, primary_key=True, related_name="lexical", db_constraint=False
     )
     collection_id = models.UUIDField()
     lexemes = SearchVectorField()
@@ -51,7 +49,11 @@ class VectorIndex(models.Model):
     """
 
     model = models.OneToOneField(
-        EmbeddingModel, models.DO_NOTHING, primary_key=True, related_name="vector_index", db_constraint=False
+        "EmbeddingModel",
+        models.DO_NOTHING,
+        primary_key=True,
+        related_name="vector_index",
+        db_constraint=False,
     )
     number = models.IntegerField()
     kind = models.CharField(max_length=16)
@@ -80,7 +82,7 @@ class IndexMeasurement(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     model = models.ForeignKey(
-        EmbeddingModel, models.DO_NOTHING, related_name="index_measurements", db_constraint=False
+        "EmbeddingModel", models.DO_NOTHING, related_name="index_measurements", db_constraint=False
     )
     kind = models.CharField(max_length=16)
     storage = models.CharField(max_length=16)

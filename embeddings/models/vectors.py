@@ -7,7 +7,6 @@ from django.db import models
 from django.db.models.functions import Now
 from pgvector.django import HalfVectorField, VectorField
 
-from documents.models import Chunk
 from embeddings.types import ModelSpec
 
 
@@ -29,8 +28,8 @@ class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
         up.
         """
         active = self.model.objects.active().values("activated_at")[:1]
-        held = self.filter(wanted=True, active=False, deactivated_at__isnull=False)
-        return held.filter(activated_at__lt=models.Subquery(active)).order_by("-activated_at")[:1]
+        former = self.filter(wanted=True, active=False, deactivated_at__isnull=False)
+        return former.filter(activated_at__lt=models.Subquery(active)).order_by("-activated_at")[:1]
 
     def urgent(self) -> Self:
         """Return those whose work somebody waits for, before all other work."""
@@ -83,7 +82,9 @@ class Embedding(models.Model):
     """One vector of one chunk by one model. Narrow on purpose: a search reads only this table's rows."""
 
     pk = models.CompositePrimaryKey("chunk_id", "model_id")
-    chunk = models.ForeignKey(Chunk, models.DO_NOTHING, related_name="embeddings", db_constraint=False)
+    chunk = models.ForeignKey(
+        "documents.Chunk", models.DO_NOTHING, related_name="embeddings", db_constraint=False
+    )
     model = models.ForeignKey(
         EmbeddingModel, models.DO_NOTHING, related_name="embeddings", db_constraint=False
     )
@@ -103,7 +104,7 @@ class SentenceVectors(models.Model):
     """
 
     pk = models.CompositePrimaryKey("chunk_id", "model_id")
-    chunk = models.ForeignKey(Chunk, models.DO_NOTHING, related_name="+", db_constraint=False)
+    chunk = models.ForeignKey("documents.Chunk", models.DO_NOTHING, related_name="+", db_constraint=False)
     model = models.ForeignKey(EmbeddingModel, models.DO_NOTHING, related_name="+", db_constraint=False)
     bounds = ArrayField(models.IntegerField())
     vectors = ArrayField(HalfVectorField())

@@ -5,8 +5,6 @@ from typing import Self
 
 from django.db import models
 
-from documents.models import Chunk
-from embeddings.models.vectors import EmbeddingModel
 from knowlex.base.ids import new_id
 
 
@@ -33,7 +31,12 @@ class EmbeddingRun(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     model = models.ForeignKey(
-        EmbeddingModel, models.DO_NOTHING, related_name="runs", db_constraint=False, null=True, db_index=False
+        "EmbeddingModel",
+        models.DO_NOTHING,
+        related_name="runs",
+        db_constraint=False,
+        null=True,
+        db_index=False,
     )
     requested = models.IntegerField(default=0)
     embedded = models.IntegerField(default=0)
@@ -61,10 +64,10 @@ class EmbeddingRequest(models.Model):
     """
 
     chunk = models.ForeignKey(
-        Chunk, models.DO_NOTHING, related_name="embedding_requests", db_constraint=False
+        "documents.Chunk", models.DO_NOTHING, related_name="embedding_requests", db_constraint=False
     )
     model = models.ForeignKey(
-        EmbeddingModel, models.DO_NOTHING, related_name="requests", db_constraint=False, db_index=False
+        "EmbeddingModel", models.DO_NOTHING, related_name="requests", db_constraint=False, db_index=False
     )
     run = models.ForeignKey(EmbeddingRun, models.DO_NOTHING, related_name="requests", db_constraint=False)
     batch = models.UUIDField(null=True)

@@ -8,12 +8,12 @@ half done nor broken. Nothing is repaired here: each finding says what its repai
 import time
 from collections.abc import Iterator
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from embeddings.queue import execute
+from embeddings.models import EmbeddingModel
 from embeddings.sanity import contents, files, statements
 from embeddings.sanity.types import SanityCheck, SanityFinding
-from knowlex.db.threads import release_connection
+from knowlex.db.threads import execute, release_connection
 
 SETTLING_S = 8.0  # a sweep every 3 s, and its work
 _AGAIN_S = 0.5
@@ -26,18 +26,18 @@ def check_sanity(*, deep: bool = False) -> Iterator[SanityFinding]:
     deep: also read every stored file, and embed a sample of chunks anew with the configured model.
     Raises DatabaseUnavailable, EmbedderError (deep), StorageUnavailable.
     """
-    later: list[SanityCheck] = []
+    unsettled: list[SanityCheck] = []
     with transaction.atomic():
         execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        for check in statements.checks():
-            finding = _run_checks(check)
+        for check in (*statements.check_foreign_keys(), *statements.CHECKS):
+            finding = _run(check)
             if finding.broken and check.settles:
-                later.append(check)
+                unsettled.append(check)
             else:
                 yield finding
         yield from contents.check_texts()
         sample = contents.sample_chunks() if deep else []
-    yield from _recheck(later)
+    yield from _recheck(unsettled)
     yield from files.check_files(deep=deep)
     if deep:
         release_connection()
@@ -45,16 +45,15 @@ def check_sanity(*, deep: bool = False) -> Iterator[SanityFinding]:
 
 
 def _recheck(checks: list[SanityCheck]) -> Iterator[SanityFinding]:
-    """Return what is still broken after a while; rows that change all the time may be others than before."""
+    """Yield what is still broken after a while; rows that change all the time may be others than before."""
     ends = time.monotonic() + SETTLING_S
     for check in checks:
-        while (finding := _run_checks(check)).broken and time.monotonic() < ends:
+        while (finding := _run(check)).broken and time.monotonic() < ends:
             time.sleep(_AGAIN_S)
         yield finding
 
 
-def _run_checks(check: SanityCheck) -> SanityFinding:
-    with connection.cursor() as cursor:
-        cursor.execute(check.bounded(), check.params)
-        count, sample = cursor.fetchone()
+def _run(check: SanityCheck) -> SanityFinding:
+    model_id = EmbeddingModel.objects.active().values_list("id", flat=True).first()
+    count, sample = execute(check.counting_sql, {"model": model_id})[0]
     return check.finding(count, sample)

@@ -16,10 +16,10 @@ from django.db import connection
 from embeddings.active_model import active_model
 from embeddings.lexical.terms import lexemes
 from embeddings.models import EmbeddingModel
-from embeddings.queue import execute
 from embeddings.registry import embedder_for
 from embeddings.sanity.types import FindingTally, SanityCheck, SanityFinding
 from embeddings.types import Vector
+from knowlex.db.threads import execute
 
 CHUNKS = 200
 BATCH = 20
@@ -41,7 +41,7 @@ _SAMPLE = """
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class SampledChunk:
     chunk_id: UUID
     content: str
     vector: Vector
@@ -49,24 +49,24 @@ class Sampled:
     language: str
 
 
-def sample_chunks() -> list[Sampled]:
+def sample_chunks() -> list[SampledChunk]:
     """Return random chunks with their vectors by the active model."""
     model = EmbeddingModel.objects.active().first()
     if model is None:
         return []
     rows = execute(_SAMPLE, [model.pk, CHUNKS])
     return [
-        Sampled(id_, text, np.array(vector, np.float32), tuple(words), language)
+        SampledChunk(id_, text, np.array(vector, np.float32), tuple(words), language)
         for id_, text, vector, words, language in rows
     ]
 
 
-def check_own_text(chunks: list[Sampled]) -> SanityFinding:
+def check_own_text(chunks: list[SampledChunk]) -> SanityFinding:
     """Ask the active model anew, outside any transaction. Raises EmbedderError."""
     tally, embedder = FindingTally(OWN_TEXT), embedder_for(active_model().spec)
     for start in range(0, len(chunks), BATCH):
-        some = chunks[start : start + BATCH]
-        for chunk, vector in zip(some, embedder.embed([one.content for one in some]), strict=True):
+        batch = chunks[start : start + BATCH]
+        for chunk, vector in zip(batch, embedder.embed([chunk.content for chunk in batch]), strict=True):
             words = set(lexemes(chunk.content, chunk.language))
             if _distance(chunk.vector, vector) > TOLERANCE or set(chunk.words) != words:
                 tally.add(chunk.chunk_id)
@@ -129,10 +129,10 @@ def _read_rows() -> Iterator[tuple[Any, ...]]:
 
 def do_pages_follow(page_count: int, numbers: list[int], starts: list[int], texts: list[str]) -> bool:
     """Return whether pages are 1..n, each beginning one newline after the end of the one before."""
-    place, expected = 0, list[int]()
+    position, expected = 0, list[int]()
     for text in texts:
-        expected.append(place)
-        place += len(text) + 1
+        expected.append(position)
+        position += len(text) + 1
     return numbers == list(range(1, page_count + 1)) and starts == expected
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -45,76 +45,72 @@ class _FileRow:
 
 def check_files(*, deep: bool) -> Iterator[SanityFinding]:
     """deep: read the files through, instead of comparing sizes only. Uses no transaction."""
-    yield from _of_documents(deep=deep)
-    yield _of_items()
-    yield _unknown()
-    yield _left_over()
+    yield from _check_documents(deep=deep)
+    yield _check_items()
+    yield _find_unknown_files()
+    yield _find_left_over_uploads()
 
 
-def _of_documents(*, deep: bool) -> Iterator[SanityFinding]:
+def _check_documents(*, deep: bool) -> Iterator[SanityFinding]:
     missing, changed = FindingTally(MISSING), FindingTally(CHANGED)
     columns = Document.objects.values_list("id", "file", "size_bytes", "checksum")
-    for rows in _blocks(_FileRow(*row) for row in columns.iterator(ROWS_AT_ONCE)):
-        wrong = {row: how for row in rows if (how := _wrong(row, missing, changed, deep=deep))}
-        for row in _still(wrong):
-            wrong[row].add(f"{row.id} {row.file}")
+    for rows in _split_blocks(_FileRow(*row) for row in columns.iterator(ROWS_AT_ONCE)):
+        gone, different = [], []
+        for row in rows:
+            path = _stored_path(row.file)
+            try:
+                if path is None or not path.is_file():
+                    gone.append(row)
+                elif path.stat().st_size != row.size_bytes or (deep and _sha256(path) != row.checksum):
+                    different.append(row)
+            except OSError:
+                gone.append(row)
+        # Without those whose document was deleted or replaced meanwhile, and its file with it.
+        ids = [row.id for row in (*gone, *different)]
+        current = set(Document.objects.filter(id__in=ids).values_list("id", "file", "checksum"))
+        for tally, broken in ((missing, gone), (changed, different)):
+            for row in broken:
+                if (row.id, row.file, row.checksum) in current:
+                    tally.add(f"{row.id} {row.file}")
     yield missing.finding()
     yield changed.finding()
 
 
-def _wrong(row: _FileRow, missing: FindingTally, changed: FindingTally, *, deep: bool) -> FindingTally | None:
-    path = _path(row.file)
-    if path is None or not path.is_file():
-        return missing
-    try:
-        same = path.stat().st_size == row.size_bytes and (not deep or _sha256(path) == row.checksum)
-    except OSError:
-        return missing
-    return None if same else changed
-
-
-def _still(wrong: Mapping[_FileRow, FindingTally]) -> list[_FileRow]:
-    """Leave out those whose document was deleted or replaced meanwhile, and its file with it."""
-    if not wrong:
-        return []
-    ids = [row.id for row in wrong]
-    now = set(Document.objects.filter(id__in=ids).values_list("id", "file", "checksum"))
-    return [row for row in wrong if (row.id, row.file, row.checksum) in now]
-
-
-def _of_items() -> SanityFinding:
+def _check_items() -> SanityFinding:
     tally = FindingTally(WAITING)
     waiting = IngestItem.objects.filter(status__in=["pending", "processing"], deleted_at=None)
     unread = waiting.exclude(file="").exclude(stage="embedding")
-    for rows in _blocks(unread.values_list("id", "file").iterator(ROWS_AT_ONCE)):
-        gone = [item_id for item_id, file in rows if (path := _path(file)) is None or not path.is_file()]
+    for rows in _split_blocks(unread.values_list("id", "file").iterator(ROWS_AT_ONCE)):
+        gone = [
+            item_id for item_id, file in rows if (path := _stored_path(file)) is None or not path.is_file()
+        ]
         for item_id in unread.filter(id__in=gone).values_list("id", flat=True):
             tally.add(item_id)
     return tally.finding()
 
 
-def _unknown() -> SanityFinding:
+def _find_unknown_files() -> SanityFinding:
     tally = FindingTally(UNKNOWN)
-    for names in _blocks(f"{storage.KEPT}/{name}" for name in _old(storage.KEPT)):
-        known = set(Document.objects.filter(file__in=names).values_list("file", flat=True))
-        items = IngestItem.objects.filter(file__in=names, deleted_at=None)
-        known |= set(items.values_list("file", flat=True))
+    for names in _split_blocks(f"{storage.KEPT}/{name}" for name in _list_old(storage.KEPT)):
+        documents = Document.objects.filter(file__in=names).values_list("file", flat=True)
+        items = IngestItem.objects.filter(file__in=names, deleted_at=None).values_list("file", flat=True)
+        used = {*documents, *items}
         for name in names:
-            if name not in known:
+            if name not in used:
                 tally.add(name)
     return tally.finding()
 
 
-def _left_over() -> SanityFinding:
+def _find_left_over_uploads() -> SanityFinding:
     tally = FindingTally(INCOMING)
-    for name in _old(storage.INCOMING):
+    for name in _list_old(storage.INCOMING):
         with storage.try_lock(Path(default_storage.path(storage.INCOMING)) / name) as free:
             if free:
                 tally.add(f"{storage.INCOMING}/{name}")
     return tally.finding()
 
 
-def _old(folder: str) -> Iterator[str]:
+def _list_old(folder: str) -> Iterator[str]:
     limit = time.time() - GRACE_S
     with suppress(FileNotFoundError), os.scandir(default_storage.path(folder)) as entries:
         for entry in entries:
@@ -123,7 +119,7 @@ def _old(folder: str) -> Iterator[str]:
                     yield entry.name
 
 
-def _path(name: str) -> Path | None:
+def _stored_path(name: str) -> Path | None:
     """Return None for a name that leads out of the store."""
     try:
         return Path(default_storage.path(name)) if name else None
@@ -136,7 +132,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _blocks(rows: Iterable[T]) -> Iterator[list[T]]:
+def _split_blocks(rows: Iterable[T]) -> Iterator[list[T]]:
     source = iter(rows)
     while block := list(islice(source, ROWS_AT_ONCE)):
         yield block

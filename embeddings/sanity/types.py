@@ -1,17 +1,9 @@
 """A check of the stored data, and what it found."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 SAMPLE = 10
-EMBED = "POST /api/v1/embeddings/generate embeds what has no vector."
-# Of the chunk c: its vector of the active model, its place in the queue, and in the outbox.
-VECTOR = "FROM embeddings_embedding e WHERE e.chunk_id = c.id AND e.model_id = %(model)s"
-WAITING = (
-    "FROM embeddings_embeddingrequest q WHERE q.chunk_id = c.id AND q.model_id = %(model)s AND q.failed_at"
-)
-UNSHIPPED = "FROM embeddings_outboxentry o WHERE o.chunk_id = c.id AND o.model_id = %(model)s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +23,7 @@ class SanityFinding:
 
 @dataclass(frozen=True, slots=True)
 class SanityCheck:
-    """sql: one column of text, a row for each thing that is broken.
+    """sql: one column of text, a row for each thing that is broken; its parameter is `model`, the active one.
 
     settles: workers put it right within seconds, so only what stays is broken.
     """
@@ -41,11 +33,11 @@ class SanityCheck:
     sql: str
     hint: str
     invariant: str = ""
-    params: dict[str, Any] = field(default_factory=dict)
     settles: bool = False
 
-    def bounded(self) -> str:
-        """One row: how many there are, and the first of them."""
+    @property
+    def counting_sql(self) -> str:
+        """The statement that returns one row: how many there are, and the first of them."""
         return (
             f"WITH broken (what) AS MATERIALIZED ({self.sql}) SELECT (SELECT count(*) FROM broken), "  # noqa: S608
             f"ARRAY(SELECT what::text FROM broken LIMIT {SAMPLE})"

@@ -52,12 +52,6 @@ MODEL = SQL("""
     WHERE CASE WHEN %(model)s::int IS NULL THEN m.active ELSE m.id = %(model)s END
 """)
 _MODEL = MODEL.as_bytes(None)
-# A text that is another one as soon as searches go another way: by another model, calibration or index.
-SEARCH_STATE = """
-    (SELECT md5(row(m.id, m.provider, m.name, m.dimensions, m.options, m.calibration, i.number, i.kind,
-        i.storage, i.rows, i.lists, i.effort, i.serves, i.exact_below)::text)
-    FROM embeddings_embeddingmodel m LEFT JOIN embeddings_vectorindex i ON i.model_id = m.id WHERE m.active)
-"""
 _ACTIVE = "SELECT provider, name, dimensions, options FROM embeddings_embeddingmodel WHERE active"
 _IN_COLLECTIONS = SQL(" AND e.collection_id = ANY(%(collections)s)")
 _NO_FILTER = SQL("")
@@ -98,16 +92,16 @@ class SearchModel:
 
     @property
     def space(self) -> Space:
-        """Where a store outside PostgreSQL keeps its vectors."""
+        """Return where a store outside PostgreSQL keeps its vectors."""
         return space_of(self.id, self.dimensions)
 
     @property
     def setup(self) -> tuple[SQL, ...]:
-        """What is to hold for a statement with this model's `dense_statement` in it."""
+        """Return what is to hold for a statement with this model's `dense_statement` in it."""
         return self.index.setup(self.effort) if self.index else ()
 
     def filtered(self, *, narrow: bool) -> "SearchModel":
-        """For a search with a further condition. narrow: few chunks pass it.
+        """Return the model for a search with a further condition. narrow: few chunks pass it.
 
         Then looking at all of them is as fast, and index or store would miss some; else it takes more effort.
         """
@@ -220,7 +214,7 @@ def _hit(row: dict[str, Any]) -> SearchHit:
 
 
 async def _collection(name_or_id: str | None, access: Access) -> tuple[list[UUID], str]:
-    """One id and the collection's state; none only for a `default` that was deleted."""
+    """Return one id and the collection's state; no id only for a `default` that was deleted."""
     name = DEFAULT_COLLECTION if name_or_id is None else check_storable(name_or_id, "collection")
     if not name:
         raise InvalidInput("collection must not be empty.", field="collection")

@@ -25,7 +25,8 @@ _vectors: OrderedDict[str, Vector] = OrderedDict()
 async def question_vector(
     text: str, model: ModelSpec, state: str, embed: Callable[[], Awaitable[Vector]]
 ) -> Vector:
-    """What `embed` gives for this text by this model, whose dimensions are known; raises what it raises.
+    """Return what `embed` gives for this text by this model, whose dimensions are known; raise what it
+    raises.
 
     state: of what is searched; "" if unknown: then it is always embedded. Nobody may write into the vector.
     """
@@ -47,7 +48,7 @@ async def question_vector(
 
 
 def forget() -> None:
-    """What this process keeps."""
+    """Forget what this process keeps."""
     _vectors.clear()
 
 
@@ -69,7 +70,7 @@ def _remember(key: str, vector: Vector) -> None:
 
 
 async def _fetch_shared(key: str, dimensions: int) -> Vector | None:
-    """None for a value that is no such vector, too."""
+    """Fetch the vector from Valkey; return None for a value that is no such vector, too."""
     value = await cache.shared.get(KIND, key)
     if value is None or len(value) != 4 * dimensions:
         return None

@@ -19,7 +19,8 @@ class ActiveModelEmbedder:
     """
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector of length 1 for each text; zeros for one that the model refuses (similar to nothing).
+        """Return one vector of length 1 for each text; zeros for one that the model refuses (similar to
+        nothing).
 
         Raises EmbedderUnavailable, EmbedderRejected, TextRejected (none is taken).
         """
@@ -36,7 +37,7 @@ class ActiveModelEmbedder:
 
 
 def _add(found: dict[str, Vector], embedder: Embedder, texts: list[str]) -> None:
-    """Halves what is refused until the refused texts are known."""
+    """Add the vectors, halving what is refused until the refused texts are known."""
     try:
         vectors = embedder.embed(texts)
     except TextRejected:

@@ -13,7 +13,7 @@ from embeddings.types import NearestChunk, Point, Space, StoredChunk, Vector
 from knowlex.base.errors import VectorStoreFailed
 
 PAGE = 500
-MANY = 4_000_000  # numbers; comparing with more takes longer than starting a thread
+THREAD_FROM = 4_000_000  # numbers; comparing with more takes longer than starting a thread
 
 
 class _Row(NamedTuple):
@@ -42,13 +42,12 @@ class MemoryStore:
         self, space: Space, vector: Vector, *, collections: Sequence[UUID], limit: int
     ) -> list[NearestChunk]:
         with self._lock:
-            matrices = [
-                self._matrix(space, one) for one in dict.fromkeys(collections) if self._has(space, one)
-            ]
+            rows = self._spaces.get(space.name, {})
+            matrices = [self._matrix(space, id_) for id_ in dict.fromkeys(collections) if rows.get(id_)]
         if not matrices or limit < 1:
             return []
         unit = _unit(vector, space)
-        if sum(matrix.units.size for matrix in matrices) > MANY:
+        if sum(matrix.units.size for matrix in matrices) > THREAD_FROM:
             return await asyncio.to_thread(_closest, matrices, unit, limit)
         return _closest(matrices, unit, limit)
 
@@ -84,9 +83,6 @@ class MemoryStore:
 
     async def aclose(self) -> None:
         """There are no connections."""
-
-    def _has(self, space: Space, collection_id: UUID) -> bool:
-        return bool(self._spaces.get(space.name, {}).get(collection_id))
 
     def _matrix(self, space: Space, collection_id: UUID) -> _Matrix:
         key = (space.name, collection_id)

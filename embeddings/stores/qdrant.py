@@ -1,29 +1,31 @@
 """Vectors in a Qdrant server or cluster (1.11 and later), over its REST API: a collection for each model."""
 
-import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from embeddings.clients.requests import (
+from embeddings.stores.server import (
+    CONFLICT,
     RETRY,
     TIMEOUT_S,
     NoSuchCollection,
+    ServerStore,
     StoreCaller,
+    check_reply,
+    foreign_collection,
+    own_chunks,
     raise_refusal,
     split_batches,
     unreadable_answer,
 )
-from embeddings.stores.server import ServerStore, own_chunks
 from embeddings.types import NearestChunk, Point, Space, Vector
-from knowlex.base.errors import VectorStoreFailed
 from knowlex.base.retry import Retry
 from knowlex.net.json_client import JsonWire
 
 # As in Chroma, whose graph is of the same kind: measured there, 99.9 % of the 40 nearest are found.
 GRAPH = {"m": 32, "ef_construct": 200}
-EFFORT = 1000  # and never less than twice as many as are asked for
+MIN_EFFORT = 1000  # and never less than twice as many as are asked for
 # A search is within collections: Qdrant keeps a tenant's points together, with links among themselves.
 INDEXES: dict[str, Mapping[str, Any]] = {
     "collection_id": {"type": "keyword", "is_tenant": True},
@@ -31,8 +33,6 @@ INDEXES: dict[str, Mapping[str, Any]] = {
 }
 PAYLOAD = ("collection_id", "chunk_hash")  # the fields that are read back
 PAGE = 500
-MISSING, CONFLICT = 404, 409
-log = logging.getLogger(__name__)
 
 
 class QdrantStore(ServerStore):
@@ -55,14 +55,14 @@ class QdrantStore(ServerStore):
             "limit": limit,
             "with_payload": False,
             "filter": _within_collections(collections),
-            "params": {"hnsw_ef": max(EFFORT, 2 * limit)},
+            "params": {"hnsw_ef": max(MIN_EFFORT, 2 * limit)},
         }
         try:
             result = await self._call("POST", space.name, "/points/query", body)
         except NoSuchCollection:
             return []
         try:
-            return own_chunks((str(one["id"]), 1 - float(one["score"])) for one in result["points"])
+            return own_chunks((str(hit["id"]), 1 - float(hit["score"])) for hit in result["points"])
         except (KeyError, TypeError, ValueError) as exc:
             raise unreadable_answer(exc) from exc
 
@@ -111,8 +111,8 @@ class QdrantStore(ServerStore):
 
     async def _delete(self, name: str, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), PAGE):
-            some = list(ids[start : start + PAGE])
-            await self._call("POST", name, "/points/delete?wait=true", {"points": some})
+            body = {"points": list(ids[start : start + PAGE])}
+            await self._call("POST", name, "/points/delete?wait=true", body)
 
     async def _pages(self, name: str) -> AsyncIterator[Iterable[tuple[str, Mapping[str, Any]]]]:
         """Yield all points in the order of their ids."""
@@ -120,7 +120,7 @@ class QdrantStore(ServerStore):
         while True:
             result = await self._call("POST", name, "/points/scroll", body)
             try:
-                yield [(str(one["id"]), one.get("payload") or {}) for one in result["points"]]
+                yield [(str(point["id"]), point.get("payload") or {}) for point in result["points"]]
             except (AttributeError, KeyError, TypeError) as exc:
                 raise unreadable_answer(exc) from exc
             if result.get("next_page_offset") is None:
@@ -128,17 +128,11 @@ class QdrantStore(ServerStore):
             body["offset"] = result["next_page_offset"]
 
     async def _delete_collection(self, name: str) -> None:
-        reply = await self._caller.call("DELETE", _path(name))
-        if not reply.ok and reply.status != MISSING:
-            raise_refusal(reply)
+        check_reply(await self._caller.call("DELETE", _path(name)))
 
-    async def _call(self, method: str, name: str, rest: str = "", body: Any = None) -> Any:
+    async def _call(self, method: str, name: str, suffix: str = "", body: Any = None) -> Any:
         """Return the result of a request to a collection. Raises NoSuchCollection, VectorStoreFailed."""
-        reply = await self._caller.call(method, _path(name) + rest, body)
-        if reply.status == MISSING:
-            raise NoSuchCollection
-        if not reply.ok:
-            raise_refusal(reply)
+        reply = check_reply(await self._caller.call(method, _path(name) + suffix, body))
         if not isinstance(reply.body, dict) or not isinstance(reply.body.get("result"), dict):
             raise unreadable_answer()
         return reply.body["result"]
@@ -156,8 +150,7 @@ def _check_collection(collection: Mapping[str, Any], space: Space) -> None:
     except (AttributeError, KeyError, TypeError) as exc:
         raise unreadable_answer(exc) from exc
     if (size, distance) != (space.dimensions, "Cosine"):
-        log.error("not our collection", extra={"collection": space.name, "distance": distance})
-        raise VectorStoreFailed("The vector store has another collection under this name.")
+        raise foreign_collection(space, distance)
 
 
 def _within_collections(collections: Sequence[UUID]) -> Mapping[str, Any]:

@@ -15,14 +15,13 @@ from itertools import accumulate, pairwise
 from typing import IO
 from uuid import UUID
 
-import numpy as np
 from django.db import connection
 
-from embeddings.queue import execute
-from embeddings.transfer.shapes import unsound_archive
+from embeddings.transfer.shapes import read_matrix
 from embeddings.types import EmbeddedText, Vector
 from embeddings.vectors import binary
 from knowlex.base.errors import InvalidInput
+from knowlex.db.threads import execute
 
 MAX_BYTES = 512 * 2**20  # of one document; some 60,000 chunks at 384 dimensions
 Bounds = list[list[int]]  # for each chunk where its sentences start and end, one after the other
@@ -37,13 +36,13 @@ _AT_ONCE = 200
 
 def fetch_bounds(document_id: UUID, model_id: int, chunks: list[int], dimensions: int) -> Bounds:
     """Return those of each chunk, by index; [] if none has any, or if they are too many for an archive."""
-    found = dict(execute(_BOUNDS, [document_id, model_id, chunks]))
-    bounds = [found.get(chunk, []) for chunk in chunks]
+    bounds_of = dict(execute(_BOUNDS, [document_id, model_id, chunks]))
+    bounds = [bounds_of.get(chunk, []) for chunk in chunks]
     return bounds if 0 < count_bytes(bounds, dimensions) <= MAX_BYTES else []
 
 
 def count_bytes(bounds: Bounds, dimensions: int) -> int:
-    """In bytes."""
+    """Return the size of the sentences' vectors in an archive."""
     return sum(map(len, bounds)) * dimensions  # two numbers a sentence, two bytes a number
 
 
@@ -60,15 +59,11 @@ def join_sentences(
 ) -> list[EmbeddedText]:
     """Return each chunk's vector with those of its sentences. Raises InvalidInput: zero or not finite."""
     dimensions = len(vectors[0])
-    found = np.frombuffer(content, "<f2").reshape(-1, dimensions)
-    if not np.isfinite(found).all() or not found.any(axis=1).all():
-        raise unsound_archive(name, "it holds a vector that is zero or not finite")
-    places = pairwise(accumulate((len(own) // 2 for own in bounds), initial=0))
+    sentences = read_matrix(content, "<f2", dimensions, name)
+    rows = pairwise(accumulate((len(own) // 2 for own in bounds), initial=0))
     return [
-        EmbeddedText(
-            vector, found[first:last].astype(np.float32), tuple(zip(own[::2], own[1::2], strict=True))
-        )
-        for vector, own, (first, last) in zip(vectors, bounds, places, strict=True)
+        EmbeddedText(vector, sentences[first:last], tuple(zip(own[::2], own[1::2], strict=True)))
+        for vector, own, (first, last) in zip(vectors, bounds, rows, strict=True)
     ]
 
 
@@ -112,7 +107,7 @@ class ArchiveReader:
         self._file: io.BufferedIOBase = gzip.GzipFile(fileobj=buffered) if compressed else buffered
 
     def next(self, *names: str) -> tuple[str, int]:
-        """(name, size) of the next member, which must have one of these names. Raises InvalidInput."""
+        """Return (name, size) of the next member, which must have one of these names. Raises InvalidInput."""
         header = self._read(BLOCK)
         try:
             info = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
@@ -139,12 +134,12 @@ class ArchiveReader:
 
     def _read(self, size: int) -> bytes:
         try:
-            found = self._file.read(size)
+            content = self._file.read(size)
         except (OSError, EOFError, zlib.error) as exc:
             raise _broken_archive("it cannot be read, or is cut off") from exc
-        if len(found) != size:
+        if len(content) != size:
             raise _broken_archive("it is cut off")
-        return found
+        return content
 
 
 def _broken_archive(why: str) -> InvalidInput:

@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from documents.models import Chunk, Collection, Document, Page
 from embeddings.models import EmbeddingModel
-from embeddings.queue import execute
 from embeddings.transfer import archive as sentences
 from embeddings.transfer import shapes
 from embeddings.transfer.archive import PIECE, ArchiveWriter
 from knowlex.base.errors import StorageUnavailable
+from knowlex.db.threads import execute
 
 _PASSES = 5
 _VECTORS = """
@@ -49,10 +49,10 @@ def export_collection(collection: Collection, file: IO[bytes]) -> Exported:
     a stored file is missing or damaged, OSError if `file` cannot be written.
     """
     archive, done = ArchiveWriter(file), Exported()
-    left = _one_snapshot(collection, archive, done, None)
+    left = _export_snapshot(collection, archive, done, None)
     for _ in range(_PASSES):
         if left:
-            left = _one_snapshot(collection, archive, done, left)
+            left = _export_snapshot(collection, archive, done, left)
     if left:
         raise StorageUnavailable(f"The stored file of document {left[0]} is missing; see manage.py sanity.")
     archive.add("end.json", shapes.as_json(shapes.EndShape(documents=done.documents)))
@@ -60,23 +60,25 @@ def export_collection(collection: Collection, file: IO[bytes]) -> Exported:
     return done
 
 
-def _one_snapshot(
+def _export_snapshot(
     collection: Collection, archive: ArchiveWriter, done: Exported, only: list[UUID] | None
 ) -> list[UUID]:
     """Export all documents (or only these); return those whose file has gone since, for another look."""
     with transaction.atomic():
         execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        models = list(
-            EmbeddingModel.objects.filter(id__in=[row[0] for row in execute(_MODELS, [collection.id])])
-        )
+        model_ids = [row[0] for row in execute(_MODELS, [collection.id])]
+        models = list(EmbeddingModel.objects.filter(id__in=model_ids))
         rows = Document.objects.current().in_collection(collection.id).order_by("created_at", "id")
         if only is None:
             archive.add("manifest.json", shapes.as_json(_manifest(collection, models)))
         else:
             rows = rows.filter(id__in=only)
             done.deleted += len(only) - rows.count()
-        found = rows.iterator(chunk_size=20)
-        return [document.id for document in found if not _export(document, models, archive, done)]
+        return [
+            document.id
+            for document in rows.iterator(chunk_size=20)
+            if not _export_document(document, models, archive, done)
+        ]
 
 
 def _manifest(collection: Collection, models: list[EmbeddingModel]) -> shapes.Manifest:
@@ -89,7 +91,9 @@ def _manifest(collection: Collection, models: list[EmbeddingModel]) -> shapes.Ma
     )
 
 
-def _export(document: Document, models: list[EmbeddingModel], archive: ArchiveWriter, done: Exported) -> bool:
+def _export_document(
+    document: Document, models: list[EmbeddingModel], archive: ArchiveWriter, done: Exported
+) -> bool:
     """Return False if its file is gone: the document was deleted or replaced after the snapshot."""
     try:
         original = default_storage.open(str(document.file.name))
@@ -98,20 +102,24 @@ def _export(document: Document, models: list[EmbeddingModel], archive: ArchiveWr
     with original:
         done.documents += 1
         folder = f"documents/{done.documents:06d}"
-        described = _describe(document)
-        vectors = [_vectors(document, model) for model in models]
-        described.vectors = [
-            _list_documents(document, model, place, indexes)
-            for place, (model, (indexes, _)) in enumerate(zip(models, vectors, strict=True))
-            if indexes
-        ]
+        described, members = _describe(document), []
+        for index, model in enumerate(models):
+            rows = execute(_VECTORS, [document.id, model.pk])
+            if rows:
+                chunks = [row[0] for row in rows]
+                bounds = sentences.fetch_bounds(document.id, model.pk, chunks, model.dimensions)
+                described.vectors.append(shapes.VectorsShape(model=index, chunks=chunks, sentences=bounds))
+                members.append([np.frombuffer(row[1], ">f4", offset=_HEADER).astype("<f4") for row in rows])
         archive.add(f"{folder}/document.json", shapes.as_json(described))
-        for listed in described.vectors:
-            archive.add(f"{folder}/vectors-{listed.model}.f32", vectors[listed.model][1])
-            _add_sentences(document, models[listed.model], listed, archive, folder)
+        for listed, vectors in zip(described.vectors, members, strict=True):
+            model = models[listed.model]
+            archive.add(f"{folder}/vectors-{listed.model}.f32", b"".join(map(np.ndarray.tobytes, vectors)))
+            if listed.sentences:
+                size = sentences.count_bytes(listed.sentences, model.dimensions)
+                pieces = sentences.read_pieces(document.id, model.pk, listed.chunks)
+                archive.add_pieces(f"{folder}/sentences-{listed.model}.f16", size, pieces)
             done.vectors += len(listed.chunks)
-        pieces = _check_vectors(document, original)
-        archive.add_pieces(f"{folder}/original", document.size_bytes, pieces)
+        archive.add_pieces(f"{folder}/original", document.size_bytes, _read_checked(document, original))
         done.chunks += len(described.chunks)
     return True
 
@@ -130,34 +138,7 @@ def _describe(document: Document) -> shapes.DocumentShape:
     )
 
 
-def _vectors(document: Document, model: EmbeddingModel) -> tuple[list[int], bytes]:
-    """Return (indexes of the chunks that have one, their numbers)."""
-    rows = execute(_VECTORS, [document.id, model.pk])
-    content = b"".join(np.frombuffer(row[1], ">f4", offset=_HEADER).astype("<f4").tobytes() for row in rows)
-    return [row[0] for row in rows], content
-
-
-def _list_documents(
-    document: Document, model: EmbeddingModel, place: int, indexes: list[int]
-) -> shapes.VectorsShape:
-    bounds = sentences.fetch_bounds(document.id, model.pk, indexes, model.dimensions)
-    return shapes.VectorsShape(model=place, chunks=indexes, sentences=bounds)
-
-
-def _add_sentences(
-    document: Document,
-    model: EmbeddingModel,
-    listed: shapes.VectorsShape,
-    archive: ArchiveWriter,
-    folder: str,
-) -> None:
-    if listed.sentences:
-        size = sentences.count_bytes(listed.sentences, model.dimensions)
-        pieces = sentences.read_pieces(document.id, model.pk, listed.chunks)
-        archive.add_pieces(f"{folder}/sentences-{listed.model}.f16", size, pieces)
-
-
-def _check_vectors(document: Document, original: IO[bytes]) -> Iterator[bytes]:
+def _read_checked(document: Document, original: IO[bytes]) -> Iterator[bytes]:
     """Yield the file's blocks. Raises StorageUnavailable if it is not what was uploaded."""
     left, digest = document.size_bytes, hashlib.sha256()
     while block := original.read(PIECE):

@@ -9,13 +9,13 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from documents.access import FULL
-from documents.ingest.uploads import clean_filename
 from documents.library import storage
 from documents.library.collections import create_collection, find_collection
 from documents.library.storage import StagedUpload, Staging
 from documents.models import Chunk, Collection, Document, IngestItem, Page
+from documents.text.characters import clean_filename
 from documents.text.languages import detect_language
-from embeddings.active_model import active_model
+from embeddings.active_model import active_model, learn_dimensions
 from embeddings.external import delivery
 from embeddings.models import Embedding, EmbeddingModel, OutsideStore
 from embeddings.transfer import archive as sentences
@@ -29,68 +29,6 @@ from knowlex.base.ids import new_id
 from knowlex.db.threads import with_retries
 
 ROWS_PER_INSERT = 500
-
-
-def new_row(described: DocumentShape, collection: Collection, *, complete: bool) -> Document:
-    """Its name as that of an upload: a file that somebody else wrote may call it as it likes.
-
-    complete: it has all its vectors; with a vector store outside it is under way until that has them, too.
-    """
-    values = described.model_dump(exclude={"pages", "chunks", "vectors", "created_at", "updated_at"})
-    if described.language is None:
-        values["language"] = detect_language("\n".join(page.text for page in described.pages))
-    values["original_filename"] = clean_filename(described.original_filename)
-    return Document(
-        **values,
-        collection=collection,
-        page_count=len(described.pages),
-        chunk_count=len(described.chunks),
-        status=_status(complete),
-    )
-
-
-def _status(complete: bool) -> str:
-    if not complete:
-        return Document.Status.PENDING
-    return Document.Status.PROCESSING if OutsideStore.objects.exists() else Document.Status.COMPLETED
-
-
-def are_free(document_id: UUID, chunk_ids: Sequence[UUID]) -> bool:
-    """Return whether neither the document's id nor a chunk's belongs to anything here, or did to a job's
-    document.
-    """
-    taken = (
-        Document.objects.filter(id=document_id).exists() or IngestItem.objects.filter(id=document_id).exists()
-    )
-    return not taken and not Chunk.objects.filter(id__in=chunk_ids).exists()
-
-
-@transaction.atomic
-def insert_rows(
-    document: Document,
-    described: DocumentShape,
-    ids: Sequence[UUID],
-    vectors: dict[int, EmbeddedText],
-    model: EmbeddingModel,
-) -> None:
-    document.save(force_insert=True)
-    moments = {"created_at": described.created_at, "updated_at": described.updated_at}
-    Document.objects.filter(id=document.id).update(**moments)  # saving sets both to now
-    pages = (Page(document=document, **page.model_dump()) for page in described.pages)
-    Page.objects.bulk_create(pages, batch_size=ROWS_PER_INSERT)
-    chunks = (
-        Chunk(id=id_, document=document, **chunk.model_dump(exclude={"id"}))
-        for id_, chunk in zip(ids, described.chunks, strict=True)
-    )
-    Chunk.objects.bulk_create(chunks, batch_size=ROWS_PER_INSERT)
-    for start in range(0, len(ids), ROWS_PER_INSERT):
-        some = [place for place in range(start, min(start + ROWS_PER_INSERT, len(ids))) if place in vectors]
-        held = [ClaimedChunk(ids[place], described.chunks[place].content) for place in some]
-        rows.insert_vectors(model_id=model.pk, chunks=held, found=[vectors[place] for place in some])
-    if vectors:
-        EmbeddingModel.objects.filter(pk=model.pk, dimensions=0).update(
-            dimensions=len(next(iter(vectors.values())).vector)
-        )
 
 
 @dataclass(slots=True)
@@ -116,18 +54,16 @@ def import_collection(file: IO[bytes], *, name: str | None = None) -> Imported:
     sound export, StorageUnavailable, DatabaseUnavailable.
     """
     archive = ArchiveReader(file)
-    found, size = archive.next("manifest.json")
-    content = archive.content(found, size, limit=shapes.MAX_JSON)
-    manifest = shapes.parse_line(content, shapes.Manifest, found)
-    model = active_model()
-    result = Imported(_collection(manifest.collection, name))
-    others = with_retries(EmbeddingModel.objects.others_wanted().exists)
-    _Import(archive, manifest, model, _find_usable(manifest, model, result), result, others).run()
-    return result
+    member, size = archive.next("manifest.json")
+    content = archive.content(member, size, limit=shapes.MAX_JSON)
+    manifest = shapes.parse_line(content, shapes.Manifest, member)
+    importer = _Importer(archive, manifest, Imported(_find_or_create(manifest.collection, name)))
+    importer.run()
+    return importer.result
 
 
-def _collection(described: shapes.CollectionShape, name: str | None) -> Collection:
-    """The settings of one that is there stay as they are."""
+def _find_or_create(described: shapes.CollectionShape, name: str | None) -> Collection:
+    """Return the collection; the settings of one that is there stay as they are."""
     wanted = described.name if name is None else name
     try:
         return find_collection(wanted, access=FULL)
@@ -136,121 +72,114 @@ def _collection(described: shapes.CollectionShape, name: str | None) -> Collecti
         return create_collection(access=FULL, name=wanted, description=described.description, settings=own)
 
 
-def _find_usable(manifest: shapes.Manifest, model: EmbeddingModel, result: Imported) -> int | None:
-    """Return the place in the manifest of the model whose vectors can be taken; None if there is none."""
-    for place, one in enumerate(manifest.models):
-        if one.name == model.name and model.dimensions in (0, one.dimensions):
-            _take_calibration(one, model, result)
-            return place
-    if manifest.models:
-        names = ", ".join(f"{one.name} ({one.dimensions})" for one in manifest.models)
-        result.notes.append(
-            f"The vectors in the file are of {names}, not of {model.name}: all is embedded anew."
-        )
-    return None
+class _Importer:
+    """Reads an archive's documents one by one; only vectors of the active model are taken."""
 
-
-def _take_calibration(one: shapes.ModelShape, model: EmbeddingModel, result: Imported) -> None:
-    """Relevance is judged by weights of the model; those of a server that has answers of its own stay."""
-    if one.calibration == model.calibration:
-        return
-    if model.calibration is None and not Embedding.objects.filter(model_id=model.pk).exists():
-        EmbeddingModel.objects.filter(pk=model.pk).update(calibration=one.calibration)
-    else:
-        result.notes.append("This server's relevance weights differ from those where the file comes from.")
-
-
-@dataclass(frozen=True, slots=True)
-class _Import:
-    """model: the active one. place: of its vectors among the manifest's models; None if there are none.
-
-    others: whether further models are kept up, which embed what is imported.
-    """
-
-    archive: ArchiveReader
-    manifest: shapes.Manifest
-    model: EmbeddingModel
-    place: int | None
-    result: Imported
-    others: bool = False
+    def __init__(self, archive: ArchiveReader, manifest: shapes.Manifest, result: Imported) -> None:
+        self._archive, self._manifest, self.result = archive, manifest, result
+        self._model = active_model()
+        self._model_index = self._find_model()  # in the manifest's list; None if it is not there
+        # Further models that are kept up embed what is imported.
+        self._has_other_models = with_retries(EmbeddingModel.objects.others_wanted().exists)
 
     def run(self) -> None:
-        number = 0
+        count = 0
         while True:
-            folder = f"documents/{number + 1:06d}"
-            found, size = self.archive.next(f"{folder}/document.json", "end.json")
-            content = self.archive.content(found, size, limit=shapes.MAX_JSON)
-            if found == "end.json":
+            folder = f"documents/{count + 1:06d}"
+            member, size = self._archive.next(f"{folder}/document.json", "end.json")
+            content = self._archive.content(member, size, limit=shapes.MAX_JSON)
+            if member == "end.json":
                 break
-            self._one(folder, shapes.parse_line(content, shapes.DocumentShape, found))
-            number += 1
-        if shapes.parse_line(content, shapes.EndShape, "end.json").documents != number:
-            raise shapes.unsound_archive("end.json", f"it counts other documents than the {number} that came")
+            self._import_document(folder, shapes.parse_line(content, shapes.DocumentShape, member))
+            count += 1
+        if shapes.parse_line(content, shapes.EndShape, "end.json").documents != count:
+            raise shapes.unsound_archive("end.json", f"it counts other documents than the {count} that came")
 
-    def _one(self, folder: str, described: shapes.DocumentShape) -> None:
+    def _find_model(self) -> int | None:
+        model = self._model
+        for index, described in enumerate(self._manifest.models):
+            if described.name == model.name and model.dimensions in (0, described.dimensions):
+                self._take_calibration(described)
+                return index
+        if self._manifest.models:
+            names = ", ".join(f"{other.name} ({other.dimensions})" for other in self._manifest.models)
+            note = f"The vectors in the file are of {names}, not of {model.name}: all is embedded anew."
+            self.result.notes.append(note)
+        return None
+
+    def _take_calibration(self, described: shapes.ModelShape) -> None:
+        """Relevance is judged by weights of the model; those of a server that has answers of its own stay."""
+        model = self._model
+        if described.calibration == model.calibration:
+            return
+        if model.calibration is None and not Embedding.objects.filter(model_id=model.pk).exists():
+            EmbeddingModel.objects.filter(pk=model.pk).update(calibration=described.calibration)
+        else:
+            note = "This server's relevance weights differ from those where the file comes from."
+            self.result.notes.append(note)
+
+    def _import_document(self, folder: str, described: DocumentShape) -> None:
         name = f"{folder}/document.json"
         try:
             described.check()
         except ValueError as exc:
             raise shapes.unsound_archive(name, str(exc)) from None
-        vectors: dict[int, EmbeddedText] = {}
+        usable: dict[int, EmbeddedText] = {}
         for listed in described.vectors:
-            if listed.model >= len(self.manifest.models):
-                raise shapes.unsound_archive(
-                    name, "its vectors are of a model that the manifest does not name"
-                )
-            found = self._vectors(folder, listed)
-            if listed.model == self.place:
-                vectors = found
+            if listed.model >= len(self._manifest.models):
+                why = "its vectors are of a model that the manifest does not name"
+                raise shapes.unsound_archive(name, why)
+            vectors = self._read_vectors(folder, listed)
+            if listed.model == self._model_index:
+                usable = vectors
         with Staging(max_bytes=settings.MAX_UPLOAD_BYTES) as staging:
-            self._keep(described, self._original(f"{folder}/original", described, staging), vectors)
+            self._store(described, self._read_original(f"{folder}/original", described, staging), usable)
 
-    def _vectors(self, folder: str, listed: shapes.VectorsShape) -> dict[int, EmbeddedText]:
+    def _read_vectors(self, folder: str, listed: shapes.VectorsShape) -> dict[int, EmbeddedText]:
         """Return the vectors by chunk index."""
-        count, dimensions = len(listed.chunks), self.manifest.models[listed.model].dimensions
+        dimensions = self._manifest.models[listed.model].dimensions
         name = f"{folder}/vectors-{listed.model}.f32"
-        content = self._numbers(name, count * dimensions * 4)
-        vectors = shapes.matrix(content, count, dimensions, name)
+        content = self._read_member(name, len(listed.chunks) * dimensions * 4)
+        vectors = list(shapes.read_matrix(content, "<f4", dimensions, name))
         if not listed.sentences:
             return {index: EmbeddedText(vector) for index, vector in zip(listed.chunks, vectors, strict=True)}
         name = f"{folder}/sentences-{listed.model}.f16"
-        content = self._numbers(
-            name, min(sentences.count_bytes(listed.sentences, dimensions), sentences.MAX_BYTES)
-        )
-        found = sentences.join_sentences(vectors, listed.sentences, content, name)
-        return dict(zip(listed.chunks, found, strict=True))
+        size = min(sentences.count_bytes(listed.sentences, dimensions), sentences.MAX_BYTES)
+        texts = sentences.join_sentences(vectors, listed.sentences, self._read_member(name, size), name)
+        return dict(zip(listed.chunks, texts, strict=True))
 
-    def _numbers(self, name: str, size: int) -> bytes:
-        found, given = self.archive.next(name)
-        if given != size:
-            raise shapes.unsound_archive(name, f"it has {given} bytes, not {size}")
-        return self.archive.content(found, given, limit=size)
+    def _read_member(self, name: str, expected_size: int) -> bytes:
+        self._require_size(name, expected_size)
+        return self._archive.content(name, expected_size, limit=expected_size)
 
-    def _original(self, name: str, described: shapes.DocumentShape, staging: Staging) -> StagedUpload:
-        found, size = self.archive.next(name)
-        if size != described.size_bytes:
-            raise shapes.unsound_archive(name, f"it has {size} bytes, not {described.size_bytes}")
-        for piece in self.archive.pieces(found, size, limit=settings.MAX_UPLOAD_BYTES):
+    def _read_original(self, name: str, described: DocumentShape, staging: Staging) -> StagedUpload:
+        self._require_size(name, described.size_bytes)
+        for piece in self._archive.pieces(name, described.size_bytes, limit=settings.MAX_UPLOAD_BYTES):
             staging.write(piece)
         upload = staging.finish()
         if upload.checksum != described.checksum:
             raise shapes.unsound_archive(name, "its checksum is another one")
         return upload
 
-    def _keep(
-        self, described: shapes.DocumentShape, upload: StagedUpload, vectors: dict[int, EmbeddedText]
+    def _require_size(self, name: str, expected: int) -> None:
+        _, size = self._archive.next(name)
+        if size != expected:
+            raise shapes.unsound_archive(name, f"it has {size} bytes, not {expected}")
+
+    def _store(
+        self, described: DocumentShape, upload: StagedUpload, vectors: dict[int, EmbeddedText]
     ) -> None:
         result, ids = self.result, [chunk.id for chunk in described.chunks]
         same = Document.objects.current().with_checksum(result.collection.id, described.checksum)
         if with_retries(same.exists):
             result.known += 1
             return
-        document = new_row(described, result.collection, complete=len(vectors) == len(ids))
-        if not with_retries(lambda: are_free(document.id, ids)):
+        document = _new_row(described, result.collection, complete=len(vectors) == len(ids))
+        if not with_retries(lambda: _are_free(document.id, ids)):
             document.id, ids = new_id(), [new_id() for _ in ids]
         storage.keep_upload(document, upload)
         try:
-            with_retries(lambda: insert_rows(document, described, ids, vectors, self.model))
+            with_retries(lambda: _insert_rows(document, described, ids, vectors, self._model))
         except IntegrityError:  # somebody uploaded the same bytes meanwhile
             storage.remove_file(str(document.file.name))
             result.known += 1
@@ -258,9 +187,67 @@ class _Import:
         except Exception:
             storage.remove_file(str(document.file.name))
             raise
-        delivery.deliver_chunks(self.model.pk, [ids[place] for place in sorted(vectors)])
+        delivery.deliver_chunks(self._model.pk, [ids[index] for index in sorted(vectors)])
         result.documents += 1
         result.chunks += len(ids)
         result.vectors += len(vectors)
-        if len(vectors) < len(ids) or self.others:
+        if len(vectors) < len(ids) or self._has_other_models:
             result.to_embed.append(document.id)
+
+
+def _new_row(described: DocumentShape, collection: Collection, *, complete: bool) -> Document:
+    """Return the row, its name cleaned as that of an upload: somebody else may have written the file.
+
+    complete: it has all its vectors; with a vector store outside it is under way until that has them, too.
+    """
+    values = described.model_dump(exclude={"pages", "chunks", "vectors", "created_at", "updated_at"})
+    if described.language is None:
+        values["language"] = detect_language("\n".join(page.text for page in described.pages))
+    values["original_filename"] = clean_filename(described.original_filename)
+    status = Document.Status.PENDING
+    if complete:
+        is_external = OutsideStore.objects.exists()
+        status = Document.Status.PROCESSING if is_external else Document.Status.COMPLETED
+    return Document(
+        **values,
+        collection=collection,
+        page_count=len(described.pages),
+        chunk_count=len(described.chunks),
+        status=status,
+    )
+
+
+def _are_free(document_id: UUID, chunk_ids: Sequence[UUID]) -> bool:
+    """Return whether no document, chunk or job's document has one of these ids, or had it."""
+    return not (
+        Document.objects.filter(id=document_id).exists()
+        or IngestItem.objects.filter(id=document_id).exists()
+        or Chunk.objects.filter(id__in=chunk_ids).exists()
+    )
+
+
+@transaction.atomic
+def _insert_rows(
+    document: Document,
+    described: DocumentShape,
+    ids: Sequence[UUID],
+    vectors: dict[int, EmbeddedText],
+    model: EmbeddingModel,
+) -> None:
+    document.save(force_insert=True)
+    moments = {"created_at": described.created_at, "updated_at": described.updated_at}
+    Document.objects.filter(id=document.id).update(**moments)  # saving sets both to now
+    pages = (Page(document=document, **page.model_dump()) for page in described.pages)
+    Page.objects.bulk_create(pages, batch_size=ROWS_PER_INSERT)
+    chunks = (
+        Chunk(id=id_, document=document, **chunk.model_dump(exclude={"id"}))
+        for id_, chunk in zip(ids, described.chunks, strict=True)
+    )
+    Chunk.objects.bulk_create(chunks, batch_size=ROWS_PER_INSERT)
+    indexes = sorted(vectors)
+    for start in range(0, len(indexes), ROWS_PER_INSERT):
+        portion = indexes[start : start + ROWS_PER_INSERT]
+        texts = [ClaimedChunk(ids[index], described.chunks[index].content) for index in portion]
+        rows.insert_vectors(model_id=model.pk, chunks=texts, embedded=[vectors[index] for index in portion])
+    if vectors:
+        learn_dimensions(model, len(vectors[indexes[0]].vector))

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from documents.models import Document
 from documents.types import ChunkType, ReadBy, Source
 from embeddings.sanity.contents import do_chunks_match_pages, do_pages_follow
-from embeddings.types import Vector
 from knowlex.base.errors import InvalidInput
 
 MAX_JSON = 128 * 2**20
@@ -109,12 +109,12 @@ class DocumentShape(_ArchiveShape):
         if not do_pages_follow(len(texts), [page.number for page in self.pages], starts, texts):
             raise ValueError("its pages do not follow each other")
         text = "\n".join(texts)
-        for place, chunk in enumerate(self.chunks):
-            if chunk.chunk_index != place or text[chunk.start_char : chunk.end_char] != chunk.content:
-                raise ValueError(f"chunk {place} is not the text that its offsets name")
+        for index, chunk in enumerate(self.chunks):
+            if chunk.chunk_index != index or text[chunk.start_char : chunk.end_char] != chunk.content:
+                raise ValueError(f"chunk {index} is not the text that its offsets name")
             span = (chunk.start_char, chunk.end_char, chunk.page_number, chunk.last_page)
             if not do_chunks_match_pages(self.source, starts, *span):
-                raise ValueError(f"chunk {place} is on other pages than it says")
+                raise ValueError(f"chunk {index} is on other pages than it says")
         if len({chunk.id for chunk in self.chunks}) != len(self.chunks):
             raise ValueError("two of its chunks have the same id")
         for vectors in self.vectors:
@@ -146,11 +146,11 @@ def as_json(shape: BaseModel) -> bytes:
 def parse_line(content: bytes, shape: type[BaseModel], name: str) -> Any:
     """Raises InvalidInput naming the member and what is wrong with it."""
     try:
-        found = json.loads(content, parse_constant=_no_number)
-        _check_storable(found)
-        if shape is Manifest and not (isinstance(found, dict) and "format" in found):
+        values = json.loads(content, parse_constant=_refuse_constant)
+        _check_storable(values)
+        if shape is Manifest and not (isinstance(values, dict) and "format" in values):
             raise ValueError("it is of another format")
-        return shape.model_validate(found)
+        return shape.model_validate(values)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         raise unsound_archive(name, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -164,19 +164,17 @@ def unsound_archive(name: str, why: str) -> InvalidInput:
     return InvalidInput(f"{name} in the file cannot be taken: {why[:300]}.")
 
 
-def matrix(content: bytes, rows: int, dimensions: int, name: str) -> list[Vector]:
-    """Return the vectors of a member. Raises InvalidInput: another size, or a value that no vector may
-    have.
-    """
-    if len(content) != rows * dimensions * 4 or not dimensions:
-        raise unsound_archive(name, f"it does not hold {rows} vectors of {dimensions} numbers")
-    found = np.frombuffer(content, "<f4").reshape(rows, dimensions).astype(np.float32)
-    if not np.isfinite(found).all() or not found.any(axis=1).all():
+def read_matrix(content: bytes, number_type: str, dimensions: int, name: str) -> NDArray[np.float32]:
+    """Return a member's vectors, one a row. Raises InvalidInput for a value that no vector may have."""
+    if not dimensions:
+        raise unsound_archive(name, "its vectors have no numbers")
+    vectors = np.frombuffer(content, number_type).reshape(-1, dimensions).astype(np.float32)
+    if not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
         raise unsound_archive(name, "it holds a vector that is zero or not finite")
-    return list(found)
+    return vectors
 
 
-def _no_number(text: str) -> float:
+def _refuse_constant(text: str) -> float:
     raise ValueError(f"it holds {text}, which is no number")
 
 

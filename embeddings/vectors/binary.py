@@ -40,26 +40,26 @@ def _row_type(dimensions: int) -> np.dtype[np.void]:
     )
 
 
-_HEAD = struct.Struct(">HH")  # dimensions, and two bytes for later versions
+_VECTOR_HEADER = struct.Struct(">HH")  # dimensions, and two bytes for later versions
 
 
-class VectorParameter(bytes):
-    """Made by `vector_parameter`; for psycopg's connections that are opened after this import."""
+class BinaryParameter(bytes):
+    """A value in PostgreSQL's binary form; for psycopg's connections that are opened after this import."""
 
 
-class _VectorDumper(Dumper):
-    """Sends no type of its own: the type `vector` has another number in each database."""
+class BinaryDumper(Dumper):
+    """Sends no type of its own: pgvector's types have other numbers in each database."""
 
     format: ClassVar[Format] = Format.BINARY  # type: ignore[misc]
     oid = 0
 
-    def dump(self, obj: VectorParameter) -> bytes:
+    def dump(self, obj: BinaryParameter) -> bytes:
         return obj
 
 
-def vector_parameter(vector: Vector) -> VectorParameter:
+def vector_parameter(vector: Vector) -> BinaryParameter:
     """Return the parameter; every float32 arrives as it is."""
-    return VectorParameter(_HEAD.pack(len(vector), 0) + vector.astype(">f4").tobytes())
+    return BinaryParameter(_VECTOR_HEADER.pack(len(vector), 0) + vector.astype(">f4").tobytes())
 
 
-adapters.register_dumper(VectorParameter, _VectorDumper)
+adapters.register_dumper(BinaryParameter, BinaryDumper)

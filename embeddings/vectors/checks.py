@@ -18,8 +18,8 @@ def check_vectors(items: Any, expected_count: int, dimensions: int | None) -> li
     length other than `dimensions` (None: of the first vector), a value that is not finite, a vector of zeros.
     """
     if not isinstance(items, list) or len(items) != expected_count:
-        found = len(items) if isinstance(items, list) else "no list"
-        raise UnusableVectors(f"{expected_count} vectors were asked for, the answer holds {found}.")
+        count = len(items) if isinstance(items, list) else "no list"
+        raise UnusableVectors(f"{expected_count} vectors were asked for, the answer holds {count}.")
     placed: dict[int, Vector] = {}
     for item in items:
         index = item.get("index") if isinstance(item, dict) else None

@@ -24,7 +24,6 @@ _BYTES = """
 
 def vector_bytes(collection_id: UUID) -> int:
     """Return the size of all models' vectors of the collection, sentences and lexical index included."""
-
     return int(with_retries(lambda: execute(_BYTES, {"collection": collection_id}))[0][0])
 
 
@@ -59,31 +58,31 @@ def vector_text(vector: Vector) -> str:
 
 
 def store_vectors(
-    *, lease: UUID, model_id: int, chunks: Sequence[ClaimedChunk], found: Sequence[EmbeddedText]
+    *, lease: UUID, model_id: int, chunks: Sequence[ClaimedChunk], embedded: Sequence[EmbeddedText]
 ) -> int:
     """Store what is still held under the lease; returns how many vectors are new. In a transaction."""
-    found_of = {chunk.chunk_id: one for chunk, one in zip(chunks, found, strict=True)}
-    execute(_LOCK_DOCUMENTS, [list(found_of)])
-    run_of = dict(execute(_RELEASE, [lease, list(found_of)]))
-    held = [chunk for chunk in chunks if chunk.chunk_id in run_of]
+    ids = [chunk.chunk_id for chunk in chunks]
+    execute(_LOCK_DOCUMENTS, [ids])
+    run_of = dict(execute(_RELEASE, [lease, ids]))
+    leased = [pair for pair in zip(chunks, embedded, strict=True) if pair[0].chunk_id in run_of]
     inserted = insert_vectors(
-        model_id=model_id, chunks=held, found=[found_of[chunk.chunk_id] for chunk in held]
+        model_id=model_id, chunks=[chunk for chunk, _ in leased], embedded=[text for _, text in leased]
     )
     count_on_runs("embedded", (run_of[chunk_id] for chunk_id in inserted))
     return len(inserted)
 
 
 def insert_vectors(
-    *, model_id: int, chunks: Sequence[ClaimedChunk], found: Sequence[EmbeddedText]
+    *, model_id: int, chunks: Sequence[ClaimedChunk], embedded: Sequence[EmbeddedText]
 ) -> list[UUID]:
     """Insert vectors, sentences and words of chunks that are there and have no vector yet; return their ids.
 
     In a transaction.
     """
     ids = [chunk.chunk_id for chunk in chunks]
-    rows = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(one.vector) for one in found]])
+    rows = execute(_INSERT_VECTORS, [model_id, ids, [vector_text(text.vector) for text in embedded]])
     inserted = [chunk_id for (chunk_id,) in rows]
-    found_of = dict(zip(ids, found, strict=True))
-    sentences.store_sentences(model_id, {chunk_id: found_of[chunk_id] for chunk_id in inserted})
+    embedded_of = dict(zip(ids, embedded, strict=True))
+    sentences.store_sentences(model_id, {chunk_id: embedded_of[chunk_id] for chunk_id in inserted})
     index.store_words(chunks)
     return inserted

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 import numpy as np
 import psycopg
 from django.conf import settings
 from django.db import connection, transaction
-from psycopg.adapt import Dumper
+from numpy.typing import NDArray
 
 from documents.text.sentences import sentence_spans
 from embeddings.active_model import active_model
@@ -20,7 +19,7 @@ from embeddings.types import ClaimedChunk, EmbeddedText
 from embeddings.vectors import binary
 from knowlex.db.threads import execute, release_connection, with_retries
 
-MOST = 64  # sentences of one chunk that have a vector; 50 kB at 384 dimensions
+MAX_SENTENCES = 64  # sentences of one chunk that have a vector; 50 kB at 384 dimensions
 _ELEMENT = "SELECT 'halfvec'::regtype::oid::bigint"
 # The chunks' sentences one after the other: of the chunk `id`, those from `first` to `last`, from 1.
 _INSERT_SENTENCES = """
@@ -39,58 +38,46 @@ def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[EmbeddedText]:
     """
     if not isinstance(embedder, SentenceAware):
         return [EmbeddedText(vector) for vector in embedder.embed(texts)]
-    spans = [tuple(sentence_spans(text)[:MOST]) for text in texts]
-    found = embedder.embed_with_sentences(texts, spans)
-    return [replace(one, spans=of) for one, of in zip(found, spans, strict=True)]
+    spans = [tuple(sentence_spans(text)[:MAX_SENTENCES]) for text in texts]
+    embedded = embedder.embed_with_sentences(texts, spans)
+    return [replace(text, spans=own) for text, own in zip(embedded, spans, strict=True)]
 
 
-def store_sentences(model_id: int, found: Mapping[UUID, EmbeddedText]) -> None:
+def store_sentences(model_id: int, embedded: Mapping[UUID, EmbeddedText]) -> None:
     """Write, for chunks that are there, what sentences have a vector; in the caller's transaction.
 
     In PostgreSQL's binary form: as text it would cost as much as a tenth of the model's own time.
     """
-    kept = {chunk_id: _with_direction(one) for chunk_id, one in found.items() if one.sentences is not None}
-    kept = {chunk_id: one for chunk_id, one in kept.items() if one.spans}
-    if not kept:
+    ids: list[UUID] = []
+    lasts: list[int] = []
+    bounds: list[int] = []
+    vectors: list[NDArray[np.float32]] = []
+    for chunk_id, text in embedded.items():
+        if text.sentences is None:
+            continue
+        squares = (text.sentences**2).sum(axis=1)
+        read = np.flatnonzero(np.isfinite(squares) & (squares > 0)).tolist()  # what the model has read
+        if read:
+            ids.append(chunk_id)
+            lasts.append(len(read) + (lasts[-1] if lasts else 0))
+            bounds += [bound for n in read for bound in text.spans[n]]
+            vectors.append(text.sentences[read])
+    if not ids:
         return
-    lasts = np.cumsum([len(one.spans) for one in kept.values()]).tolist()
-    vectors = np.concatenate([one.sentences for one in kept.values() if one.sentences is not None])
+    packed = binary.pack_halfvecs(np.concatenate(vectors), execute(_ELEMENT)[0][0])
     parameters = {
         "model": model_id,
-        "ids": list(kept),
+        "ids": ids,
         "firsts": [1, *(last + 1 for last in lasts[:-1])],
         "lasts": lasts,
-        "bounds": [place for one in kept.values() for span in one.spans for place in span],
-        "vectors": _Halfvecs(binary.pack_halfvecs(vectors, execute(_ELEMENT)[0][0])),
+        "bounds": bounds,
+        "vectors": binary.BinaryParameter(packed),
     }
-    _execute_binary(_INSERT_SENTENCES, parameters)
-
-
-def _with_direction(one: EmbeddedText) -> EmbeddedText:
-    """Leave out the sentences that the model has not read."""
-    assert one.sentences is not None
-    squares = (one.sentences**2).sum(axis=1)
-    places = np.flatnonzero(np.isfinite(squares) & (squares > 0)).tolist()
-    return replace(one, sentences=one.sentences[places], spans=tuple(one.spans[place] for place in places))
-
-
-class _Halfvecs(bytes):
-    """An array of halfvec in PostgreSQL's binary form."""
-
-
-class _HalfvecsDumper(Dumper):
-    format = psycopg.pq.Format.BINARY  # with no type id: the cast says which
-
-    def dump(self, obj: _Halfvecs) -> bytes:
-        return obj
-
-
-def _execute_binary(sql: str, parameters: Mapping[str, Any]) -> None:
-    """Django's own cursors write every parameter into the statement's text."""
+    # Django's own cursors write every parameter into the statement's text.
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        cursor.adapters.register_dumper(_Halfvecs, _HalfvecsDumper)
-        cursor.execute(sql.encode(), parameters)
+        cursor.adapters.register_dumper(binary.BinaryParameter, binary.BinaryDumper)
+        cursor.execute(_INSERT_SENTENCES.encode(), parameters)
 
 
 _LACKING = """
@@ -99,7 +86,7 @@ _LACKING = """
         SELECT FROM embeddings_sentencevectors s WHERE s.chunk_id = e.chunk_id AND s.model_id = e.model_id)
 """
 _COUNT = f"SELECT count(*) {_LACKING}"
-_NEXT = f"SELECT c.id, c.content {_LACKING} AND e.chunk_id > %(after)s ORDER BY e.chunk_id LIMIT %(most)s"
+_NEXT = f"SELECT c.id, c.content {_LACKING} AND e.chunk_id > %(after)s ORDER BY e.chunk_id LIMIT %(limit)s"
 _LOCK_DOCUMENTS = """
     SELECT d.id FROM documents_document d
     WHERE d.id IN (SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%s))
@@ -125,18 +112,18 @@ def embed_missing_sentences() -> Iterator[int]:
     while chunks := with_retries(partial(_next_batch, model.pk, after)):
         after = chunks[-1].chunk_id
         release_connection()
-        found = embed_texts(embedder, [chunk.content for chunk in chunks])
-        found_of = {chunk.chunk_id: one for chunk, one in zip(chunks, found, strict=True)}
-        with_retries(partial(_store_batch, model.pk, found_of))
+        texts = embed_texts(embedder, [chunk.content for chunk in chunks])
+        embedded = {chunk.chunk_id: text for chunk, text in zip(chunks, texts, strict=True)}
+        with_retries(partial(_store_batch, model.pk, embedded))
         yield len(chunks)
 
 
 def _next_batch(model_id: int, after: UUID) -> list[ClaimedChunk]:
-    scope = {"model": model_id, "after": after, "most": settings.EMBEDDING_BATCH}
+    scope = {"model": model_id, "after": after, "limit": settings.EMBEDDING_BATCH}
     return [ClaimedChunk(*row) for row in execute(_NEXT, scope)]
 
 
-def _store_batch(model_id: int, found: dict[UUID, EmbeddedText]) -> None:
+def _store_batch(model_id: int, embedded: dict[UUID, EmbeddedText]) -> None:
     with transaction.atomic():
-        execute(_LOCK_DOCUMENTS, [list(found)])
-        store_sentences(model_id, found)
+        execute(_LOCK_DOCUMENTS, [list(embedded)])
+        store_sentences(model_id, embedded)

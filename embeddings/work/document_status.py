@@ -1,4 +1,4 @@
-"""The status of documents, told by their vectors: completed, failed, or to be requested again.
+"""The status of documents, decided by their vectors: completed, failed, or to be requested again.
 
 With an external vector store a document is under way until the store has its vectors, too. This runs after
 each stored batch, and in every sweep for whatever a dead worker left. It locks documents by id, then items,
@@ -80,17 +80,12 @@ def _take_over(version_id: UUID) -> None:
     version = Document.objects.filter(id=version_id, replaces__isnull=False).first()
     if version is None or not _lock_versions(version):
         return
-    old_file = _stored_file(version.replaces_id)
+    ((old_file,),) = execute("SELECT file FROM documents_document WHERE id = %s", [version.replaces_id])
     ids = {"old": version.replaces_id, "new": version_id, "collection": version.collection_id}
     for statement in _TAKE_OVER:
         execute(statement, ids)
-    transaction.on_commit(lambda: storage.remove_file(old_file))
+    transaction.on_commit(lambda: storage.remove_file(str(old_file)))
     log.info("document replaced", extra={"document": str(version.replaces_id)})
-
-
-def _stored_file(document_id: UUID | None) -> str:
-    rows = execute("SELECT file FROM documents_document WHERE id = %s", [document_id])
-    return str(rows[0][0])
 
 
 def _lock_versions(version: Document) -> bool:
@@ -105,12 +100,12 @@ def _refuse_version(version_id: UUID) -> None:
     version = Document.objects.filter(id=version_id, replaces__isnull=False).first()
     if version is None or not _lock_versions(version):
         return
-    known = writer.find_duplicate(version.collection_id, version.checksum)
+    duplicate = writer.find_duplicate(version.collection_id, version.checksum)
     file = str(version.file.name)
     version.delete()
     IngestItem.objects.filter(id=version_id, deleted_at__isnull=True).update(
-        status="failed", stage="ended", error_code="DUPLICATE", duplicate_of=known,
-        error=f"Document already ingested: {known}", ended_at=version.updated_at,
+        status="failed", stage="ended", error_code="DUPLICATE", duplicate_of=duplicate,
+        error=f"Document already ingested: {duplicate}", ended_at=version.updated_at,
     )  # fmt: skip
     transaction.on_commit(lambda: storage.remove_file(file))
 
@@ -168,8 +163,8 @@ _FAIL_ITEM = """
         error_code = 'EMBEDDING_FAILED', error = %(error)s
     WHERE id = %(document)s AND stage = 'embedding'
 """
-# Stored by a job, or to be tried again, and nobody has asked for the vectors yet.
-_UNASKED = f"""
+# Stored by a job, or to be tried again, and nobody has requested the vectors yet.
+_UNREQUESTED = f"""
     SELECT d.id FROM documents_document d JOIN documents_ingestitem i ON i.id = d.id
     WHERE d.status = 'pending' AND i.status IN ('pending', 'processing') AND i.stage = 'embedding'
     ORDER BY i.created_at, i.id LIMIT {AT_ONCE}
@@ -203,15 +198,15 @@ def settle_documents(chunk_ids: Sequence[UUID]) -> None:
 
     Raises DatabaseUnavailable.
     """
-    _end(_SETTLED_OF_CHUNKS, {"chunks": list(chunk_ids)})
+    _settle(_SETTLED_OF_CHUNKS, {"chunks": list(chunk_ids)})
 
 
-def _end(settled: str, scope: Mapping[str, object]) -> list[UUID]:
+def _settle(settled: str, scope: Mapping[str, object]) -> list[UUID]:
     """Return documents of which vectors are missing that nobody is asked for."""
-    whole, unasked = with_retries(lambda: _settle_documents(settled, scope))
+    whole, unrequested = with_retries(lambda: _settle_documents(settled, scope))
     for version in whole:
         take_over(version)
-    return unasked
+    return unrequested
 
 
 @transaction.atomic
@@ -229,29 +224,25 @@ def _settle_documents(settled: str, scope: Mapping[str, object]) -> tuple[list[U
         execute(_COMPLETE_ITEMS, {"documents": done})
     for state in states:
         if state.missing and state.failed and not state.waiting:
-            _fail(state.document_id, state.error)
+            execute(_FAIL, {"document": state.document_id})
+            execute(_FAIL_ITEM, {"document": state.document_id, "error": state.error})
     return (
         [s.document_id for s in states if not s.missing and s.is_replacement],
         [s.document_id for s in states if s.missing and not s.failed and not s.waiting],
     )
 
 
-def _fail(document_id: UUID, error: str) -> None:
-    execute(_FAIL, {"document": document_id})
-    execute(_FAIL_ITEM, {"document": document_id, "error": error})
-
-
 def sweep_documents() -> list[UUID]:
     """Settle all, and ask for what nobody asked for; returns the new batches. Raises DatabaseUnavailable."""
     with_retries(lambda: execute(_LOST))
-    unasked = settle_all()
-    unasked += [row[0] for row in with_retries(lambda: execute(_UNASKED))]
-    return [batch for document_id in unasked for batch in request_document(document_id)]
+    unrequested = settle_all()
+    unrequested += [row[0] for row in with_retries(lambda: execute(_UNREQUESTED))]
+    return [batch for document_id in unrequested for batch in request_document(document_id)]
 
 
 def settle_all() -> list[UUID]:
     """Return documents of which vectors are missing that nobody is asked for."""
-    return _end(_SETTLED_OF_ALL, {})
+    return _settle(_SETTLED_OF_ALL, {})
 
 
 def request_document(document_id: UUID) -> tuple[UUID, ...]:
@@ -273,4 +264,4 @@ def settle_document(document_id: UUID) -> None:
             [document_id],
         )
     )
-    _end(_SETTLED_DOCUMENT, {"document": document_id})
+    _settle(_SETTLED_DOCUMENT, {"document": document_id})

@@ -15,7 +15,7 @@ from knowlex.base.ids import new_id
 from knowlex.db.threads import with_retries
 
 FIRST = UUID(int=0)
-DOCUMENTS = 200  # in one transaction, of a model that is not the active one
+DOCUMENTS_AT_ONCE = 200  # in one transaction, of a model that is not the active one
 
 
 def request_all(model_id: int, document_id: UUID | None, access: Access) -> RequestScope:
@@ -44,8 +44,8 @@ def request_inactive(model_id: int, document_id: UUID | None = None) -> list[UUI
     """
     run_id, after, batches = new_id(), FIRST, list[UUID]()
     while True:
-        found, last = with_retries(partial(_request_inactive, run_id, model_id, document_id, after))
-        batches += found
+        added, last = with_retries(partial(_request_inactive, run_id, model_id, document_id, after))
+        batches += added
         if last is None:
             return batches
         after = last
@@ -59,12 +59,12 @@ def _request_inactive(
             if not EmbeddingModel.objects.wanted().filter(pk=model_id).exists():
                 return [], None
             run, _ = EmbeddingRun.objects.get_or_create(id=run_id, defaults={"model_id": model_id})
-            sizes, last = queue.add_requests_beside(
+            sizes, last = queue.add_inactive_requests(
                 run_id=run_id,
                 model_id=model_id,
                 document_id=document_id,
                 after=after,
-                most=DOCUMENTS,
+                limit=DOCUMENTS_AT_ONCE,
                 batch_size=settings.EMBEDDING_BATCH,
             )
             run.requested += sum(sizes.values())

@@ -68,7 +68,7 @@ async def wait_until_delivered(requested: RequestScope) -> None:
         if (now.waiting, now.first) != (last.waiting, last.first):
             since = time.monotonic()
         elif time.monotonic() - since > (DOWN_PATIENCE_S if now.reason else DELIVERY_PATIENCE_S):
-            raise _undelivered(now)
+            raise _undelivered_error(now)
         until, last = max(until, now.last) if last.filling else until, now
 
 
@@ -81,10 +81,10 @@ async def _read_outbox(requested: RequestScope, until: int | None) -> _OutboxSta
     return _OutboxState(**(row or {}))
 
 
-def _undelivered(found: _OutboxState) -> DependencyUnavailable:
-    reason = found.reason.rstrip(".") or f"nothing reached it for {DELIVERY_PATIENCE_S:.0f} s"
+def _undelivered_error(state: _OutboxState) -> DependencyUnavailable:
+    reason = state.reason.rstrip(".") or f"nothing reached it for {DELIVERY_PATIENCE_S:.0f} s"
     return DependencyUnavailable(
-        f"The vectors of all chunks are stored, but {found.count} of them not yet in the vector store: "
+        f"The vectors of all chunks are stored, but {state.count} of them not yet in the vector store: "
         f"{reason}. They follow by themselves once it can be used; nothing has to be called again."
     )
 

@@ -27,11 +27,11 @@ class PerLoop(Generic[T]):
         return instance
 
     def take(self) -> T | None:
-        """The running loop's instance, forgotten here; None if there was none."""
+        """Remove and return the running loop's instance; None if there was none."""
         with self._changing:
             return self._instances.pop(asyncio.get_running_loop(), None)
 
     def everywhere(self) -> list[tuple[asyncio.AbstractEventLoop, T]]:
-        """The instances of all loops of this process; for other threads."""
+        """Return the instances of all loops of this process; for other threads."""
         with self._changing:
             return list(self._instances.items())

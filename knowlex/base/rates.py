@@ -21,7 +21,7 @@ class Rate:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """None means no limit ("off" or "0"). Raises ValueError, saying what is understood."""
+        """Parse it; None means no limit ("off" or "0"). Raises ValueError, saying what is understood."""
         text = text.strip().lower()
         if text in ("off", "0"):
             return None

@@ -38,7 +38,7 @@ class Retry:
         raise AssertionError("unreachable: the last try returns or raises")
 
     async def acall(self, attempt: Callable[[], Awaitable[T]], *, retry_on: tuple[type[Exception], ...]) -> T:
-        """The same for coroutines; waits without holding a thread."""
+        """Run a coroutine function likewise, waiting without holding a thread."""
         started = time.monotonic()
         for tried in range(self.retries + 1):
             try:
@@ -48,8 +48,9 @@ class Retry:
         raise AssertionError("unreachable: the last try returns or raises")
 
     def wait_or_raise(self, exc: Exception, tried: int, started: float) -> float:
-        """Seconds until the next try, after `tried` retries that began at `time.monotonic()` = started.
+        """Return the seconds until the next try, after `tried` retries.
 
+        started: when the first try began, by `time.monotonic()`.
         Raises the failure if there is to be none.
         """
         wait = max(self.base_s * self.factor**tried, getattr(exc, "retry_after_s", None) or 0.0)
@@ -62,7 +63,7 @@ class Retry:
 
 
 def retry_after_seconds(header: str) -> float | None:
-    """The header's seconds or HTTP date as seconds from now, at least 0; None if it is neither."""
+    """Return the header's seconds or HTTP date as seconds from now, at least 0; None if it is neither."""
     try:
         return max(0.0, float(header)) if float(header) < float("inf") else None
     except ValueError:

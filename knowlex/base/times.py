@@ -4,6 +4,6 @@ from datetime import UTC, datetime
 
 
 def utc_timestamp(moment: datetime | None = None) -> str:
-    """ISO 8601 in UTC with milliseconds and a Z; now, if no moment is given."""
+    """Write a moment, or now, as ISO 8601 in UTC with milliseconds and a Z."""
     moment = (moment or datetime.now(UTC)).astimezone(UTC)
     return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

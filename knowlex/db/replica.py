@@ -18,7 +18,7 @@ from prometheus_client import Counter
 from psycopg.abc import QueryNoTemplate as Query
 
 from knowlex.base.event_loops import PerLoop
-from knowlex.base.time_limits import finished
+from knowlex.base.time_limits import finish_within
 from knowlex.db import pool
 from knowlex.db.pool import TRANSIENT, Connection, Params, Row, Turns
 from knowlex.runtime.metrics import REGISTRY
@@ -54,7 +54,9 @@ class Told:
 async def fetch_all(
     sql: Query, params: Params = (), *, setup: Sequence[Query] = (), told: Told | None = None
 ) -> list[Row]:
-    """As async_db.fetch_all, from the replica if it has what was `told`. Only for what only reads."""
+    """Fetch as `pool.fetch_all` does, from the replica if it has what was `told`. Only for what only
+    reads.
+    """
     if told is not None and settings.DATABASE_READ:
         rows = await _replicas.get().fetch(sql, params, setup, told)
         if rows is not None:
@@ -77,13 +79,15 @@ class Replica:
         self._away, self._look_again = False, 0.0
 
     async def fetch(self, sql: Query, params: Params, setup: Sequence[Query], told: Told) -> list[Row] | None:
-        """None if the primary is to be asked. Raises what is wrong with the statement itself."""
+        """Return the rows, None if the primary is to be asked. Raises what is wrong with the statement
+        itself.
+        """
         try:
             async with self._turns.turn():
                 if self._away and not self._may_try():  # so it is, too, for those who waited for their turn
                     return _not_from_it("away")
                 work = self._fetch(sql, params, setup, told)
-                rows = await finished(work, within_s=LIMIT_S)
+                rows = await finish_within(work, within_s=LIMIT_S)
         except CONFLICTS:
             return _not_from_it("behind")
         except (*TRANSIENT, TimeoutError) as exc:
@@ -106,7 +110,7 @@ class Replica:
             return await _run(connection, sql, params, setup, told)
 
     def _may_try(self) -> bool:
-        """One of all requests, once in REST_S."""
+        """Let one of all requests try, once in REST_S."""
         if time.monotonic() < self._look_again:
             return False
         self._look_again = time.monotonic() + REST_S
@@ -125,7 +129,9 @@ def _not_from_it(outcome: Literal["behind", "away"]) -> list[Row] | None:
 async def _run(
     connection: Connection, sql: Query, params: Params, setup: Sequence[Query], told: Told
 ) -> list[Row] | None:
-    """None if the state is another one. Each statement sees what is there when it begins: never less."""
+    """Return the rows, None if the state is another one. A statement sees what is there when it begins:
+    never less.
+    """
     async with connection.pipeline(), connection.transaction():
         for statement in pool.settings_for(connection, setup):
             await connection.execute(statement, prepare=False)

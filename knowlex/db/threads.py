@@ -47,7 +47,7 @@ def with_retries(work: Callable[[], T]) -> T:
 
 
 def execute(sql: str, params: Any = None) -> list[tuple[Any, ...]]:
-    """All rows of one statement; [] if it returns none."""
+    """Return all rows of one statement; [] if it returns none."""
     with closing(connection.cursor()) as cursor:
         cursor.execute(sql, params)
         return cursor.fetchall() if cursor.description else []
@@ -110,10 +110,11 @@ SSL_REQUEST = struct.pack("!ii", 8, 80877103)  # PostgreSQL answers it with one 
 
 
 def notice_silence() -> None:
-    """From now on in this process, a statement raises OperationalError once its server is found dead.
+    """Make statements of this process raise OperationalError, from now on, once their server is found dead.
 
     libpq itself waits for an answer for ever. A slow statement must not be cut off, so a silent server is
-    first asked on a fresh socket whether it is alive. psycopg has no hook for it, so its `wait` is replaced.
+    first asked on a fresh socket whether it is alive. psycopg has no hook for it, so its `wait` is replaced:
+    tests/faults/test_database.py, test_a_database_that_hangs_is_told_within_5_s_and_used_again_after.
     """
     connection_created.connect(_watch, dispatch_uid="knowlex.silence")
 
@@ -129,7 +130,7 @@ def _watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
 
 
 def _unless_silent(gen: Generator[Any, Any, Any], raw: "psycopg.Connection[Any]") -> Generator[Any, Any, Any]:
-    """The same generator of a psycopg operation; it is sent something false when nothing has come."""
+    """Return the same generator of a psycopg operation; it is sent something false when nothing has come."""
     try:
         state = next(gen)
         heard = time.monotonic()

@@ -19,7 +19,7 @@ from embeddings import services as embeddings
 from embeddings.external.configuration import register_store
 from knowlex.base.retry import Retry
 from knowlex.embedded.data_folder import StackError
-from knowlex.embedded.report import vector_store
+from knowlex.embedded.report import check_vector_store
 from knowlex.environment import LOCAL_MODELS, describe_unknown_variables
 from rag.answering import lifecycle as rag
 
@@ -46,16 +46,13 @@ def prepare(say: Callable[[str], None]) -> None:
         _build_model()
     try:
         embeddings.ensure_model_matches()
-    except ImproperlyConfigured as exc:
-        raise StackError(str(exc)) from exc
-    try:
         rag.ensure_reranker_works()
         rag.ensure_claim_judge_works()
     except ImproperlyConfigured as exc:
         raise StackError(str(exc)) from exc
     if change := register_store():
         say(str(change))
-    store, answers, reason = vector_store()
+    store, answers, reason = check_vector_store()
     if not answers:
         say(f"{store} does not answer: {reason} Until it does, questions fail; documents are taken.")
     if password := _create_admin():
@@ -75,7 +72,7 @@ def check_broker() -> None:
 
 
 def _build_model() -> None:
-    """Does nothing after `make setup`. Quiet: the quantizer tells of every node that it leaves alone."""
+    """Build the local model, unless `make setup` did. Quiet: the quantizer logs every node that it leaves."""
     logging.disable(logging.INFO)
     try:
         call_command("build_model", stdout=StringIO())
@@ -95,7 +92,7 @@ def _migrate() -> None:
 
 
 def _create_admin() -> str | None:
-    """The account `admin`, if there is no account at all yet; returns its password."""
+    """Create the account `admin` and return its password, if there is no account at all yet."""
     if User.objects.exists():
         return None
     password = secrets.token_urlsafe(12)

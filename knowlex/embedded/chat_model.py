@@ -1,6 +1,6 @@
-"""Who writes the answers: which chat model is set, and whether its server is there and knows it.
+"""The servers of models: whether one is there and knows its model, and how a chat model answers.
 
-What `up` and `doctor` tell of it. No key is ever told.
+`up` and `doctor` say it. No key is ever shown.
 """
 
 import asyncio
@@ -20,53 +20,57 @@ from rag.trial import PASSAGE, QUESTION, trial
 
 OPENAI_URL = "https://api.openai.com/v1"
 MAX_LIST_BYTES = 4 * 1024 * 1024
-NAMED = 3  # of the models that a server lists
+LISTED = 3  # models of a server that are named
 EXTRACTIVE = "extractive, word for word from your documents"
 
 
 @dataclass(frozen=True, slots=True)
-class ChatModel:
+class ServedModel:
     """provider: "ollama" or "openai", which is any server that speaks OpenAI's API. url: what its routes are
-    appended to.
+    appended to. setting: the variable that names another model.
     """
 
     provider: str
     name: str
     url: str
     key: str = ""
+    setting: str = "KNOWLEX_CHAT_MODEL"
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], setting: str) -> "ServedModel | None":
+        """Read the options of a part; None for one that runs in this process."""
+        if "host" in options:
+            return cls("ollama", options["model_name"], base_url(options["host"]), setting=setting)
+        if "base_url" in options:
+            url = (options["base_url"] or OPENAI_URL).rstrip("/")
+            return cls("openai", options["model_name"], url, options["api_key"], setting)
+        return None
 
     def __str__(self) -> str:
-        return f"{self.provider} {self.name} at {self.place}"
+        return f"{self.provider} {self.name} at {self.shown_url}"
 
     @property
-    def place(self) -> str:
-        """Fit to be shown."""
+    def shown_url(self) -> str:
         return without_password(self.url)
 
 
-class Seen(NamedTuple):
-    """What a server says of a model. known: None where it does not tell. problem: what is wrong, and what to
-    do about it; "" where nothing is.
+class ModelState(NamedTuple):
+    """What a server says of a model. is_listed: None where it does not tell. problem: what is wrong, and what
+    to do about it; "" where nothing is.
     """
 
     reached: bool
-    known: bool | None = None
+    is_listed: bool | None = None
     problem: str = ""
 
 
-def configured() -> ChatModel | None:
-    """None: the answers are extractive, and no model is asked."""
-    options: Mapping[str, Any] = settings.KNOWLEX["SYNTHESIZER"].get("options", {})
-    if "host" in options:
-        return ChatModel("ollama", options["model_name"], base_url(options["host"]))
-    if "base_url" in options:
-        url = (options["base_url"] or OPENAI_URL).rstrip("/")
-        return ChatModel("openai", options["model_name"], url, options["api_key"])
-    return None
+def configured_chat_model() -> ServedModel | None:
+    """Return None where the answers are extractive, and no model is asked."""
+    return ServedModel.of(settings.KNOWLEX["SYNTHESIZER"].get("options", {}), "KNOWLEX_CHAT_MODEL")
 
 
-def what_it_takes() -> str:
-    """To have a chat model write the answers. A key alone would have OpenAI embed, too."""
+def describe_choices() -> str:
+    """Say what to set for a chat model to write the answers. A key alone would have OpenAI embed, too."""
     ollama, environment = "KNOWLEX_SYNTHESIZER=ollama (with Ollama running)", settings.ENV
     openai = "OPENAI_API_KEY"
     if environment.openai_api_key or environment.openai_base_url:
@@ -76,100 +80,113 @@ def what_it_takes() -> str:
     return f"For answers in a chat model's words set {ollama} or {openai}."
 
 
-async def answerer(*, within_s: float) -> str:
-    """A line on who writes the answers, and what is wrong with it; the model's server is asked so long."""
-    model = configured()
+async def describe_answerer(*, within_s: float) -> str:
+    """Say who writes the answers, and what is wrong with it; the model's server is asked so long."""
+    model = configured_chat_model()
     if model is None:
-        return f"Answers: {EXTRACTIVE}. {what_it_takes()}"
-    problem = (await seen(model, within_s=within_s)).problem
+        return f"Answers: {EXTRACTIVE}. {describe_choices()}"
+    problem = (await inspect_model(model, within_s=within_s)).problem
     return f"Answers: {model}" + (f". {problem}" if problem else "")
 
 
-async def seen(model: ChatModel, *, within_s: float) -> Seen:
-    """Asks its server for the list of its models, which costs nothing and loads none."""
+async def inspect_model(model: ServedModel, *, within_s: float) -> ModelState:
+    """Ask its server for the list of its models, which costs nothing and loads none."""
     headers = {"Authorization": f"Bearer {model.key}"} if model.key else {}
     try:
         wire = JsonWire(model.url, headers=headers, max_bytes=MAX_LIST_BYTES)
     except ValueError as exc:  # a proxy that cannot be spoken to
-        return Seen(False, problem=f"It cannot be reached: {exc}.")
+        return ModelState(False, problem=f"It cannot be reached: {exc}.")
     try:
         path = "/api/tags" if model.provider == "ollama" else "/models"
-        return _read(model, await wire.send("GET", path, timeout_s=within_s))
+        return _read_state(model, await wire.send("GET", path, timeout_s=within_s))
     except (Unreachable, TimeoutError):
-        return Seen(False, problem=_unreachable(model))
+        return ModelState(False, problem=_describe_unreachable(model))
     finally:
         await wire.aclose()
 
 
-def _read(model: ChatModel, reply: Reply) -> Seen:
+def _read_state(model: ServedModel, reply: Reply) -> ModelState:
     if reply.status >= 500:  # as of a proxy whose server is gone
-        return Seen(False, problem=_unreachable(model))
+        return ModelState(False, problem=_describe_unreachable(model))
     if reply.status in (401, 403) and model.provider == "openai":
-        return Seen(True, problem=f"It refuses the key (HTTP {reply.status}): check OPENAI_API_KEY.")
-    listed = _listed(model, reply.body) if reply.ok else None
-    if listed is None:
-        return Seen(True)
-    if full_name(model.name).lower() in (full_name(one).lower() for one in listed):
-        return Seen(True, True)
-    return Seen(True, False, _unknown(model, listed))
+        return ModelState(True, problem=f"It refuses the key (HTTP {reply.status}): check OPENAI_API_KEY.")
+    names = _model_names(model, reply.body) if reply.ok else None
+    if names is None:
+        return ModelState(True)
+    if full_name(model.name).lower() in (full_name(name).lower() for name in names):
+        return ModelState(True, True)
+    return ModelState(True, False, _describe_unlisted(model, names))
 
 
-def _listed(model: ChatModel, body: Any) -> list[str] | None:
-    """The names of the models that its server has; None for what is no such list."""
+def _model_names(model: ServedModel, body: Any) -> list[str] | None:
+    """Return the names of the models that its server has; None for what is no such list."""
     models = body.get("models" if model.provider == "ollama" else "data") if isinstance(body, dict) else None
     if not isinstance(models, list):
         return None
-    names = (one.get("name") or one.get("model") or one.get("id") for one in models if isinstance(one, dict))
+    rows = (row for row in models if isinstance(row, dict))
+    names = (row.get("name") or row.get("model") or row.get("id") for row in rows)
     return [name for name in names if isinstance(name, str)]
 
 
-def _unknown(model: ChatModel, listed: list[str]) -> str:
+def _describe_unlisted(model: ServedModel, names: list[str]) -> str:
     if model.provider == "ollama":
         return not_pulled(model.name)
-    others = ", ".join(islice(listed, NAMED)) + (" and others" if len(listed) > NAMED else "")
-    return f"Its server does not list this model, but {others or 'none'}: KNOWLEX_CHAT_MODEL names another."
+    others = ", ".join(islice(names, LISTED)) + (" and others" if len(names) > LISTED else "")
+    return f"Its server does not list this model, but {others or 'none'}: {model.setting} names another."
 
 
-def _unreachable(model: ChatModel) -> str:
+def _describe_unreachable(model: ServedModel) -> str:
     if model.provider == "ollama":
         return "It cannot be reached: start Ollama (`ollama serve`), or set OLLAMA_HOST."
-    at = "the network" if model.url == OPENAI_URL else "OPENAI_BASE_URL, and that this server runs"
-    return f"It cannot be reached: check {at}."
+    cause = "the network" if model.url == OPENAI_URL else "OPENAI_BASE_URL, and that this server runs"
+    return f"It cannot be reached: check {cause}."
 
 
-def asked() -> Iterator[Finding]:
-    """Its server, whether it knows the model, the reply, what was read of it, a verdict; each with its time.
+def check_embedder() -> Finding:
+    """Look for the server of the embedding model, if it has one; nothing is embedded."""
+    name = settings.ENV.embedder
+    model = ServedModel.of(settings.EMBEDDERS[name]["options"], "KNOWLEX_EMBEDDING_MODEL")
+    if model is None:
+        return Finding("embedder", name, True, "in this process")
+    state = asyncio.run(inspect_model(model, within_s=TIMEOUT_S))
+    if model.provider == "openai" and state.is_listed is False:  # a list need not be complete
+        return Finding("embedder", str(model), None, state.problem)
+    return Finding("embedder", str(model), not state.problem, state.problem or "answers")
+
+
+def check_chat_model() -> Iterator[Finding]:
+    """Check its server, whether it knows the model, its reply, and what was read of it, each with its time.
 
     Ends with the step that failed. Where no model is configured none is asked, and it says what that takes.
     """
-    model = configured()
+    model = configured_chat_model()
     if model is None:
-        yield Finding("chat model", "none", True, f"answers are {EXTRACTIVE}. {what_it_takes()}")
+        yield Finding("chat model", "none", True, f"answers are {EXTRACTIVE}. {describe_choices()}")
         return
     yield Finding("chat model", str(model), True, f'is asked "{QUESTION}" with one passage: "{PASSAGE}"')
     started = time.perf_counter()
-    found = asyncio.run(seen(model, within_s=min(TIMEOUT_S, settings.LLM_TIMEOUT_S)))
-    steps = list(_server(model, found, _seconds(time.perf_counter() - started)))
+    state = asyncio.run(inspect_model(model, within_s=min(TIMEOUT_S, settings.LLM_TIMEOUT_S)))
+    steps = list(_check_server(model, state, _seconds(time.perf_counter() - started)))
     yield from steps
     if all(step.ok is not False for step in steps):
-        yield from _reply()
+        yield from _check_reply()
 
 
-def _server(model: ChatModel, found: Seen, took: str) -> Iterator[Finding]:
-    if not found.reached:
-        yield Finding("server", took, False, found.problem)
+def _check_server(model: ServedModel, state: ModelState, took: str) -> Iterator[Finding]:
+    if not state.reached:
+        yield Finding("server", took, False, state.problem)
         return
-    yield Finding("server", took, True, f"{model.place} was reached")
-    if found.known is True:
+    yield Finding("server", took, True, f"{model.shown_url} was reached")
+    if state.is_listed:
         yield Finding("model", took, True, f"{model.name} is known")
-    elif found.problem:  # a list of an OpenAI-compatible server need not be complete
-        may_answer = model.provider == "openai" and found.known is False
-        yield Finding("model", took, None if may_answer else False, found.problem)
+    elif state.problem:
+        may_answer = model.provider == "openai" and state.is_listed is False  # a list need not be complete
+        yield Finding("model", took, None if may_answer else False, state.problem)
     else:
         yield Finding("model", took, None, f"the server does not tell whether it knows {model.name}")
 
 
-def _reply() -> Iterator[Finding]:
+def _check_reply() -> Iterator[Finding]:
     try:
         steps = asyncio.run(trial(within_s=settings.LLM_TIMEOUT_S))
     except ImproperlyConfigured as exc:

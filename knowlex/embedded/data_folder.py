@@ -20,7 +20,7 @@ class FolderInUse(StackError):
 
 
 class FolderLock:
-    """Held by whoever runs the embedded services of a data folder: `up`, or a command that started them."""
+    """The lock of who runs the embedded services of a data folder: `up`, or a command that started them."""
 
     def __init__(self, data_dir: Path, *, owner: str) -> None:
         self.path = data_dir / "instance.lock"
@@ -40,8 +40,8 @@ class FolderLock:
         self._fd = fd
         self._write()
 
-    def tell(self, address: str) -> None:
-        """Have the lock name the URL that its holder serves at, for `served_at` and whoever is refused."""
+    def publish(self, address: str) -> None:
+        """Write the URL that its holder serves at into the lock, for `served_at` and whoever is refused."""
         self._write(f" at {address}")
 
     def _write(self, more: str = "") -> None:
@@ -64,14 +64,15 @@ class FolderLock:
 
 
 def served_at(data_dir: Path) -> str | None:
-    """The URL that the `up` of this folder serves at; None if none runs, or has not come so far."""
+    """Return the URL that the `up` of this folder serves at; None if none runs, or has not come so far."""
     try:
-        told = re.fullmatch(r"process (\d+) \(up at (\S+)\)", (data_dir / "instance.lock").read_text())
-        if told is not None:
-            os.kill(int(told[1]), 0)
-    except (OSError, ValueError):  # never started, another user's, or killed and left behind
+        match = re.fullmatch(r"process (\d+) \(up at (\S+)\)", (data_dir / "instance.lock").read_text())
+        if match is None:
+            return None
+        os.kill(int(match[1]), 0)
+    except OSError:  # never started, another user's, or killed and left behind
         return None
-    return told[2] if told else None
+    return match[2]
 
 
 # The kernel takes 107 bytes for a socket's path (macOS 103); libpq splits hosts at commas, URLs at more.
@@ -83,7 +84,7 @@ DATA_DIR_SETTING = "knowlex.data_dir"  # of PostgreSQL: shows in a list of proce
 
 
 def secret_key(data_dir: Path) -> str:
-    """Django's SECRET_KEY: made at first use, readable by the owner only, the same ever after."""
+    """Return Django's SECRET_KEY: made at first use, readable by the owner only, the same ever after."""
     path = data_dir / "secret_key"
     if not path.exists():
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -112,7 +113,7 @@ def logs_dir(data_dir: Path) -> Path:
 
 
 def socket_dir(data_dir: Path, service: str) -> Path:
-    """The service's own folder in the data folder, or a short one under /tmp if that cannot hold a socket.
+    """Return the service's folder in the data folder, or a short one under /tmp if that cannot hold a socket.
 
     /tmp and not $TMPDIR: every process must come to the same answer, whatever its environment.
     """

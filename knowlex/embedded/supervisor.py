@@ -14,7 +14,7 @@ from knowlex.embedded import data_folder, processes
 from knowlex.embedded.data_folder import FolderLock, StackError
 from knowlex.embedded.processes import Part
 from knowlex.embedded.services import EmbeddedPostgres, EmbeddedValkey
-from knowlex.serve import GRACE_S, bound_socket
+from knowlex.serve import GRACE_S, bind_socket
 
 READY_WITHIN_S = 90.0
 PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
@@ -45,20 +45,21 @@ class Stack:
     _stopping: bool = field(default=False, init=False)
 
     def run(self) -> None:
-        """Serves until SIGINT or SIGTERM. Raises StackError, naming the part, if one cannot start or dies."""
+        """Serve until SIGINT or SIGTERM. Raises StackError, naming the part, if one cannot start or dies."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         with FolderLock(self.data_dir, owner="up") as lock, self._listener() as listener:
             self._say_start()
             try:
                 self._start(listener)
-                lock.tell(address := self._address(listener))
+                address = self._address(listener)
+                lock.publish(address)
                 self.say(f"Knowlex is ready at {address}")
                 self._say_where(address)
                 Thread(target=self.once_ready, name="once ready", daemon=True).start()
                 self._watch()
             except Stopped:
-                pass
+                self.say("Stopping …")
             finally:
                 self._stopping = True
                 self._stop()
@@ -85,7 +86,7 @@ class Stack:
 
     def _listener(self) -> socket.socket:
         try:
-            return bound_socket(self.host, self.port)
+            return bind_socket(self.host, self.port)
         except OSError as exc:
             raise StackError(f"Cannot serve at {self.host}:{self.port}: {exc.strerror or exc}.") from exc
 
@@ -101,8 +102,8 @@ class Stack:
         }
         worker_ready = self._start_worker(env)
         self._start_web(env, listener)
-        self._wait(lambda: _line_came(worker_ready), "the workers")
-        self._wait(lambda: processes.serves(host, port), "the web server")
+        self._wait(lambda: _has_line(worker_ready), "the workers")
+        self._wait(lambda: processes.is_serving(host, port), "the web server")
         os.close(worker_ready)
 
     def _address(self, listener: socket.socket) -> str:
@@ -110,7 +111,7 @@ class Stack:
         return f"http://{shown}:{listener.getsockname()[1]}"
 
     def _start_services(self) -> None:
-        """Both at once, then wait for both."""
+        """Start them at once, then wait for both."""
         services: list[EmbeddedPostgres | EmbeddedValkey] = []
         if self.embedded_postgres:
             services.append(EmbeddedPostgres(self.data_dir))
@@ -123,7 +124,7 @@ class Stack:
             service.wait_ready()
 
     def _start_worker(self, env: dict[str, str]) -> int:
-        """Returns a pipe's end on which the worker says that it takes tasks."""
+        """Return the end of a pipe on which the worker says that it takes tasks."""
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         worker = Part(
@@ -174,10 +175,10 @@ class Stack:
     def _check_parts(self) -> None:
         for part in self._parts:
             if not part.running:
-                raise StackError(part.obituary())
+                raise StackError(part.describe_end())
 
     def _stop(self) -> None:
-        """Web and workers are asked at once and end side by side; the services they use only after them."""
+        """Ask web and workers at once, so that they end side by side, and then what they use."""
         users = [part for part in self._parts if part.name in {"The web server", "The workers (Celery)"}]
         for part in reversed(users):
             part.ask_to_stop()
@@ -185,7 +186,7 @@ class Stack:
             part.stop()
 
 
-def _line_came(reader: int) -> bool:
+def _has_line(reader: int) -> bool:
     try:
         return bool(os.read(reader, 1))
     except BlockingIOError:

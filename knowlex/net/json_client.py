@@ -1,5 +1,5 @@
-"""JSON over HTTP to a server of one's own (a vector store, Ollama): connections of each loop, kept open;
-bounded bodies, no redirects, no gzip, no tries beyond the first: those are the caller's.
+"""JSON over HTTP to vector stores and embedding servers: connections of each event loop, kept open, bounded
+bodies, no redirects, no gzip, no tries beyond the first: those are the caller's.
 """
 
 import asyncio
@@ -41,13 +41,21 @@ class Reply(NamedTuple):
 class JsonWire:
     """base_url: what paths are appended to, with or without a slash at its end. headers: such as a key.
 
+    connections: at once, of one event loop. ssl: the certificates that are trusted.
     Raises ValueError for a proxy that cannot be spoken to.
     """
 
     def __init__(
-        self, base_url: str, *, headers: Mapping[str, str] | None = None, max_bytes: int = MAX_BYTES
+        self,
+        base_url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int = MAX_BYTES,
+        connections: int = CONNECTIONS,
+        ssl: SSLContext | bool = True,
     ) -> None:
         self._base, self._headers, self._max_bytes = base_url.rstrip("/"), {**(headers or {})}, max_bytes
+        self._connections, self._ssl = connections, ssl
         self._proxy = proxy_of(base_url)
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
 
@@ -56,7 +64,7 @@ class JsonWire:
         data = None if body is None else json.dumps(body).encode()
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._sent(method, self._base + path, data)
+                return await self._send_again(method, self._base + path, data)
         except (aiohttp.ClientError, OSError, ValueError, RecursionError) as exc:
             if isinstance(exc, TimeoutError):
                 raise
@@ -68,18 +76,18 @@ class JsonWire:
         if session is not None:
             await session.close()
 
-    async def _sent(self, method: str, url: str, data: bytes | None) -> Reply:
-        """On another connection where the server has closed the one at hand, which was kept open for long."""
+    async def _send_again(self, method: str, url: str, data: bytes | None) -> Reply:
+        """Send it on another connection where the server has closed the one that was kept open."""
         for _ in range(STALE):
             connection = _Connection()
             try:
-                return await self._once(method, url, data, connection)
+                return await self._send_once(method, url, data, connection)
             except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
                 if not connection.reused:
                     raise
-        return await self._once(method, url, data, _Connection())
+        return await self._send_once(method, url, data, _Connection())
 
-    async def _once(self, method: str, url: str, data: bytes | None, connection: "_Connection") -> Reply:
+    async def _send_once(self, method: str, url: str, data: bytes | None, connection: "_Connection") -> Reply:
         async with self._sessions.get().request(
             method, url, data=data, allow_redirects=False, trace_request_ctx=connection
         ) as response:
@@ -92,20 +100,21 @@ class JsonWire:
             return Reply(response.status, _excerpt(raw), retry_after)
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        found = bytearray()
+        content = bytearray()
         async for block in response.content.iter_any():
-            found += block
-            if len(found) > self._max_bytes:
+            content += block
+            if len(content) > self._max_bytes:
                 response.close()
                 raise ValueError("too large")
-        return bytes(found)
+        return bytes(content)
 
     def _new_session(self) -> aiohttp.ClientSession:
         return open_session(
             headers={"Content-Type": "application/json", "Accept": "application/json", **self._headers},
             proxy=self._proxy,
-            connections=CONNECTIONS,
+            connections=self._connections,
             connect_s=CONNECT_S,
+            ssl=self._ssl,
             trace_configs=[_tracing()],
         )
 
@@ -138,7 +147,7 @@ def open_session(
 
 @dataclass(slots=True)
 class _Connection:
-    """Of one request. reused: it had served others before."""
+    """The connection that took one request. reused: it had served others before."""
 
     reused: bool = False
 
@@ -153,7 +162,7 @@ def _tracing() -> aiohttp.TraceConfig:
 
 
 def _excerpt(raw: bytes) -> Any:
-    """What an error's body says: its JSON, else its beginning as text."""
+    """Return what an error's body says: its JSON, else its beginning as text."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):

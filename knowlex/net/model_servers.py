@@ -13,8 +13,9 @@ MAX_LIST_BYTES = 4 * 1024 * 1024
 
 
 async def takes_connections(url: str | None) -> bool:
-    """OpenAI itself (no URL) is taken for granted: not every installation is to probe it. Of a server behind
-    a proxy, whether the proxy does. Raises OSError, ValueError.
+    """Connect to the server, or to the proxy before it. Raises OSError, ValueError.
+
+    OpenAI itself (no URL) is taken for granted: not every installation is to probe it.
     """
     parts = urlsplit(proxy_of(url or "") or url or "")
     if not parts.hostname:
@@ -28,24 +29,13 @@ async def takes_connections(url: str | None) -> bool:
 
 
 async def ollama_state(host: str, model: str) -> str:
-    """ "connected"; "not_loaded" if it answers without having the model; "unreachable"."""
-    return await _state(kept(("OLLAMA", host), lambda: _wire(host)), model)
+    """Return "connected"; "not_loaded" if it answers without having the model; "unreachable"."""
+    wire = kept(("OLLAMA", host), lambda: JsonWire(base_url(host), max_bytes=MAX_LIST_BYTES))
+    return await read_ollama_state(wire, model)
 
 
-async def ollama_state_once(host: str, model: str) -> str:
-    """The same without a connection left open."""
-    wire = _wire(host)
-    try:
-        return await _state(wire, model)
-    finally:
-        await wire.aclose()
-
-
-def _wire(host: str) -> JsonWire:
-    return JsonWire(base_url(host), max_bytes=MAX_LIST_BYTES)
-
-
-async def _state(wire: JsonWire, model: str) -> str:
+async def read_ollama_state(wire: JsonWire, model: str) -> str:
+    """Return one of the same three of the server that `wire` speaks to."""
     try:
         reply = await wire.send("GET", "/api/tags", timeout_s=LIMIT_S)
     except (Unreachable, TimeoutError):

@@ -1,4 +1,4 @@
-"""What is said to Ollama whatever it is asked for: its address, its models' names, how long one stays loaded.
+"""Ollama's conventions for all its clients: its address, its models' names, how long one stays loaded.
 
 Plain Python.
 """
@@ -10,36 +10,36 @@ DEFAULT_TAG = "latest"
 
 
 def base_url(host: str) -> str:
-    """OLLAMA_HOST is often written as host:port."""
+    """Add the scheme that OLLAMA_HOST often lacks."""
     return (host if "://" in host else f"http://{host}").rstrip("/")
 
 
 def keep_alive(value: str | float) -> str | float:
-    """A plain number is one: Ollama takes it for seconds, while as a text it would be refused."""
+    """Return a plain number as one: Ollama takes it for seconds, while as a text it would be refused."""
     if isinstance(value, str) and re.fullmatch(r"-?\d+", value):
         return int(value)
     return value
 
 
 def full_name(model: str) -> str:
-    """With its tag: `all-minilm` is `all-minilm:latest`."""
+    """Add the tag that is meant where there is none: `all-minilm` is `all-minilm:latest`."""
     return model if ":" in model.rpartition("/")[2] else f"{model}:{DEFAULT_TAG}"
 
 
 def short_name(model: str) -> str:
-    """Without the tag that everybody leaves out."""
+    """Remove the tag that everybody leaves out."""
     return model.removesuffix(f":{DEFAULT_TAG}")
 
 
 def names_model(body: Any, model: str) -> bool | None:
-    """Whether a reply of /api/tags (what is pulled) or /api/ps (what is loaded) names the model; None for
-    what is no such reply: something else stands in Ollama's place.
+    """Return whether a reply of /api/tags (what is pulled) or /api/ps (what is loaded) names the model; None
+    for what is no such reply: something else stands in Ollama's place.
     """
     models = body.get("models") if isinstance(body, dict) else None
     if not isinstance(models, list):
         return None
-    told = (one.get("name") or one.get("model") for one in models if isinstance(one, dict))
-    return full_name(model).lower() in {full_name(one).lower() for one in told if isinstance(one, str)}
+    names = (row.get("name") or row.get("model") for row in models if isinstance(row, dict))
+    return full_name(model).lower() in {full_name(name).lower() for name in names if isinstance(name, str)}
 
 
 def not_pulled(model: str) -> str:
@@ -47,5 +47,5 @@ def not_pulled(model: str) -> str:
 
 
 def is_not_pulled(error: object) -> bool:
-    """Whether Ollama says so; its words have changed over time, these have not."""
+    """Return whether Ollama says so; its words have changed over time, these have not."""
     return isinstance(error, str) and "model" in error and "not found" in error

@@ -14,16 +14,18 @@ PORTS = {"http": 80, "https": 443}
 
 
 def proxy_of(url: str) -> str | None:
-    """Its URL, perhaps with credentials; None: spoken to directly.
+    """Return the proxy's URL, perhaps with credentials; None where `url` is spoken to directly.
 
     Raises ValueError for a proxy of another kind, such as socks5://.
     """
-    parts, known = urlsplit(url), getproxies()
+    parts, proxies = urlsplit(url), getproxies()
     host = (parts.hostname or "").rstrip(".")
-    found = known.get(parts.scheme) or known.get("all")
-    if not found or _is_here(host) or _is_excepted(host, parts.port or PORTS.get(parts.scheme), known):
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    port = parts.port or PORTS.get(parts.scheme)
+    if not proxy or _is_here(host) or _is_excepted(host, port, proxies.get("no", "")):
         return None
-    proxy = found if "://" in found else f"http://{found}"
+    if "://" not in proxy:
+        proxy = f"http://{proxy}"
     if urlsplit(proxy).scheme not in PORTS or not urlsplit(proxy).hostname:
         raise ValueError(
             f"{parts.scheme.upper()}_PROXY or ALL_PROXY names no proxy of http:// or https://;"
@@ -39,9 +41,9 @@ def _is_here(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def _is_excepted(host: str, port: int | None, known: dict[str, str]) -> bool:
+def _is_excepted(host: str, port: int | None, exceptions: str) -> bool:
     address = _address(host)
-    for name in _names(known.get("no", "")):
+    for name in _names(exceptions):
         if name in ("*", host, f"{host}:{port}", f"[{host}]", f"[{host}]:{port}"):
             return True
         if address is None and f"{host}:{port}".endswith((f".{name}", f".{name}:{port}")):
@@ -53,7 +55,7 @@ def _is_excepted(host: str, port: int | None, known: dict[str, str]) -> bool:
 
 
 def _names(listed: str) -> Iterator[str]:
-    """Small, without the dot or asterisk that says that the names below are meant, too."""
+    """Yield them in small letters, without the dot or asterisk that stands for the names below."""
     for name in listed.lower().replace(" ", ",").split(","):
         if name:
             yield name if name == "*" else name.removeprefix("*").removeprefix(".")

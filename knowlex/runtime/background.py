@@ -49,7 +49,7 @@ class Background:
         self._before_end.append(close)
 
     def in_another_process(self) -> "Background":
-        """One that has not begun, with what is to be done at the end."""
+        """Return one that has not begun, with what is to be done at the end."""
         return Background(self._before_end)
 
     def afterwards(self, close: Close) -> None:
@@ -130,17 +130,17 @@ _of_parents: list[Background] = []  # kept in a forked process: collecting a loo
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Its result, waited for in this thread. Raises what it raises; an interrupted wait cancels it."""
+    """Return its result, waited for in this thread. Raises what it raises; an interrupted wait cancels it."""
     return _background.run(coroutine)
 
 
 async def arun(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Its result, awaited by any event loop; cancelling the wait cancels it."""
+    """Return its result, awaited by any event loop; cancelling the wait cancels it."""
     return await _background.arun(coroutine)
 
 
 def before_end(close: Close) -> None:
-    """What is to be awaited on the loop when the process ends, such as closing connections."""
+    """Register what is to be awaited on the loop when the process ends, such as closing connections."""
     _background.before_end(close)
 
 
@@ -150,7 +150,7 @@ def afterwards(close: Close) -> None:
 
 
 def _after_fork() -> None:
-    """No thread lives on in a forked process, and locks may be held by those that do not."""
+    """Begin anew: no thread lives on in a forked process, and locks may be held by those that do not."""
     global _background
     _of_parents.append(_background)
     _background = _background.in_another_process()

@@ -79,7 +79,7 @@ class SharedCache:
         self._rests_until = 0.0
 
     async def get(self, kind: str, key: str) -> bytes | None:
-        """None if it is not there, or cannot be had in time. kind: of SLOTS.
+        """Return the value; None if it is not there, or cannot be had in time. kind: of SLOTS.
 
         Who asks right after a `put` of this process finds it, though Valkey may not have it yet.
         """
@@ -125,7 +125,7 @@ class SharedCache:
                 values.popleft()
 
     def _forget(self, values: deque[_Value]) -> None:
-        """What the end of the loop, or a mistake, kept from being written."""
+        """Drop what the end of the loop, or a mistake, kept from being written."""
         while values:
             value = values.popleft()
             self._on_the_way.pop((value.kind, value.key), None)
@@ -134,7 +134,7 @@ class SharedCache:
         return not enabled() or time.monotonic() < self._rests_until
 
     async def _asked(self, *commands: tuple[Word, ...]) -> list[Any] | None:
-        """The replies; None where nothing can be had."""
+        """Return the replies; None where nothing can be had."""
         if self._is_away():
             return None
         try:

@@ -21,7 +21,7 @@ _lock = RLock()
 
 
 def component(role: str, protocol: type[Part]) -> Part:
-    """The configured part for `role`, built on first use and kept for the life of the process.
+    """Return the configured part for `role`, built on first use and kept for the life of the process.
 
     `protocol` only tells the type checker (and the reader) what the part can do.
     Raises ImproperlyConfigured, naming the role, if it is unknown or cannot be built.
@@ -38,7 +38,7 @@ def kept(key: Hashable, build: Callable[[], Part]) -> Part:
 
 
 def all_built() -> list[Any]:
-    """The parts that anyone has asked for yet; for closing what they hold open."""
+    """Return the parts that anyone has asked for yet; for closing what they hold open."""
     with _lock:
         return list(_instances.values())
 

@@ -56,7 +56,7 @@ def beat(worker_id: str, processes: int) -> bool:
 
 
 def silence(worker_id: str, processes: int) -> None:
-    """The worker ends in order: it is not counted any more."""
+    """Stop counting the worker: it ends in order."""
     try:
         with _lock:
             if _client is not None:
@@ -66,7 +66,9 @@ def silence(worker_id: str, processes: int) -> None:
 
 
 def count_alive_now() -> int:
-    """`count_alive` for a thread: Valkey is asked once in EVERY_S, however many rows want to know."""
+    """Count as `count_alive` does, in a thread: Valkey is asked once in EVERY_S, however many rows want
+    to know.
+    """
     global _client, _counted
     with _lock:
         if time.monotonic() - _counted[0] > EVERY_S:
@@ -97,7 +99,7 @@ async def alive(client: redis.asyncio.Redis) -> int:
 
 
 async def count_alive() -> int:
-    """The same, over a client of the running loop's own; 0 if Valkey cannot be asked."""
+    """Count the same, over a client of the running loop's own; 0 if Valkey cannot be asked."""
     try:
         return await alive(_clients.get())
     except (RedisError, OSError) as exc:

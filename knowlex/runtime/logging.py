@@ -18,7 +18,7 @@ current_request_id: ContextVar[str] = ContextVar("current_request_id", default="
 
 
 def accepted_or_new(claimed: str) -> str:
-    """The caller's id if it is a sane one, else a fresh UUID version 7."""
+    """Return the caller's id if it is a sane one, else a fresh UUID version 7."""
     return claimed if _SANE.fullmatch(claimed) else str(new_id())
 
 
@@ -29,7 +29,7 @@ def _send_along(headers: dict[str, Any], **_: Any) -> None:
 
 @task_prerun.connect
 def _take_up(task: Any, **_: Any) -> None:
-    """A task without it (a sweep's) forgets that of the task before."""
+    """Take the task's id up; a task without it (a sweep's) forgets that of the task before."""
     current_request_id.set(task.request.get("knowlex_request_id") or "")
 
 

@@ -18,8 +18,8 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 def by_labels(metric: M) -> Callable[..., M]:
-    """What counts these labels, as `metric.labels`, the last used kept: looking one up takes longer than
-    counting.
+    """Return what counts these labels, as `metric.labels`, the last used kept: looking one up takes
+    longer than counting.
     """
     found: Callable[..., M] = lru_cache(256)(metric.labels)
     return found

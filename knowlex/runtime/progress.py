@@ -49,7 +49,7 @@ class TerminalBar:
             self._line, self._line_at = line, now
 
     def _write(self, line: str) -> None:
-        """At once, above the bar."""
+        """Write at once, above the bar."""
         if self._progress:
             self._progress.console.print(Text(line))
         elif not self._quiet:

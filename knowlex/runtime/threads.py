@@ -18,7 +18,8 @@ class RestingThreads(Executor):
     """At most `limit` threads; one without work for `rest_s` closes its database connections and ends.
 
     The standard library's pool keeps every thread it ever had, and so as many connections of PostgreSQL as
-    there once were requests at the same time. A thread at work does not hold up the process's end.
+    there once were requests at the same time (tests/edges/test_threads.py). A thread at work does not hold up
+    the process's end.
     """
 
     def __init__(self, limit: int, name: str, *, rest_s: float = REST_S) -> None:
@@ -47,7 +48,9 @@ class RestingThreads(Executor):
             connections.close_all()
 
     def _next(self) -> tuple[Future[Any], Callable[[], Any]] | None:
-        """None after a rest; then this thread is no longer counted, and must end."""
+        """Return the next piece of work, None after a rest; then this thread is no longer counted, and
+        must end.
+        """
         with self._changed:
             if not self._jobs:
                 self._resting += 1

@@ -1,6 +1,7 @@
 """Single commands to Valkey from the event loop, for what every request asks of it.
 
-redis-py's connections without its client and its pool, which take twice as long as the command itself.
+redis-py's connections without its client and its pool, with which a command takes 64 microseconds of CPU
+instead of 26, and two at once 108 instead of 30; each question asks four times.
 """
 
 import asyncio
@@ -32,12 +33,12 @@ class Valkey:
         self._room = asyncio.Semaphore(MAX_CONNECTIONS)
 
     async def ask(self, *command: Word) -> Any:
-        """The reply: bytes, int, None or a list. Raises as `ask_all`."""
+        """Return the reply: bytes, int, None or a list. Raises as `ask_all`."""
         (reply,) = await self.ask_all([command])
         return reply
 
     async def ask_all(self, commands: Sequence[Sequence[Word]]) -> list[Any]:
-        """The replies to all of them, sent at once. Raises redis' RedisError, OSError, TimeoutError.
+        """Return the replies to all of them, sent at once. Raises redis' RedisError, OSError, TimeoutError.
 
         Those that found their connection dead are sent again, so they must be safe to run twice.
         """

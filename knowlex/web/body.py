@@ -1,4 +1,4 @@
-"""Reading a request's body off an ASGI connection: counted, timed, and never held in memory."""
+"""Reads a request's body off an ASGI connection: counted, timed, and never held in memory."""
 
 import asyncio
 import io
@@ -24,7 +24,7 @@ class ClientGone(Exception):
 
 
 class RequestBody:
-    """One request's body. Not read until somebody asks, so that a refusal costs nothing.
+    """One request's body. It is read when a view wants it, so that a refusal costs nothing.
 
     declared: Content-Length, None where the client does not say (chunked). complete: all of it has come.
     patience_s: how long to wait for a single byte, and for the average to reach MIN_BYTES_PER_S.
@@ -41,7 +41,7 @@ class RequestBody:
         self._is_sending = named.get(b"expect", b"").lower() != b"100-continue"
 
     async def read(self, limit: int, spool_dir: Path) -> BinaryIO:
-        """The whole body as a file at its start, on disk if it is large; the caller closes it.
+        """Return the whole body as a file at its start, on disk if it is large; the caller closes it.
 
         limit: in bytes. Raises PayloadTooLarge (before reading, if declared so), RequestTimeout, ClientGone,
         StorageUnavailable (no room, or no folder to write to).
@@ -83,7 +83,7 @@ class RequestBody:
 
     async def _next(self, patience_s: float) -> bytes:
         self._is_sending = True
-        message = await self._received(patience_s) or await self._received(GRACE_S)
+        message = await self._receive_within(patience_s) or await self._receive_within(GRACE_S)
         if message is None:
             self._is_sending = False
             raise RequestTimeout("The request body does not arrive.")
@@ -93,10 +93,10 @@ class RequestBody:
         chunk: bytes = message.get("body", b"")
         return chunk
 
-    async def _received(self, within_s: float) -> Message | None:
-        """None if nothing comes in time."""
+    async def _receive_within(self, seconds: float) -> Message | None:
+        """Return the next message, None if nothing comes in time."""
         try:
-            async with asyncio.timeout(within_s) as limit:
+            async with asyncio.timeout(seconds) as limit:
                 return await self.receive()
         except TimeoutError:
             if limit.expired():

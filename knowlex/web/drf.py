@@ -8,7 +8,9 @@ from rest_framework.request import Request
 
 
 class JSONAlways(DefaultContentNegotiation):
-    """The first renderer, whatever Accept says: a client that asks for HTML still gets the API's JSON."""
+    """Takes the first renderer, whatever Accept says: a client that asks for HTML still gets the API's JSON
+    (tests/edges/test_errors.py, test_accept_never_changes_the_answer_to_html).
+    """
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None

@@ -1,4 +1,4 @@
-"""Other libraries' exceptions -> ours, so that one table decides what a client sees."""
+"""Turns other libraries' exceptions into ours, so that one table decides what a client sees."""
 
 import errno
 from typing import Any
@@ -42,7 +42,7 @@ _BY_STATUS: dict[int, type[errors.KnowlexError]] = {
 
 
 def as_knowlex_error(exc: BaseException) -> errors.KnowlexError:
-    """The domain error for any exception; a plain KnowlexError (500) for what nobody foresaw."""
+    """Return the domain error for any exception; a plain KnowlexError (500) for what nobody foresaw."""
     if isinstance(exc, errors.KnowlexError):
         return exc
     if isinstance(exc, drf.APIException):
@@ -87,7 +87,7 @@ def _from_drf(exc: drf.APIException) -> errors.KnowlexError:
 
 
 def _first_detail(detail: Any) -> tuple[str | None, str]:
-    """(field, message) of the first thing a serializer complained of; field None if it is about the whole."""
+    """Return (field, message) of the first complaint; field None if it is about the whole."""
     field: str | None = None
     while not isinstance(detail, str):
         if isinstance(detail, dict) and detail:

@@ -1,8 +1,11 @@
 """Serving one request: resolve, read the body within limits, run the view where its kind belongs, respond.
 
-It stands in the place of Django's ASGIHandler, under which much of tests/edges goes red: that one gives each
-request a thread of its own (test_serving.test_two_hundred_who_wait_take_no_thread) and reads the whole body
-before anything can refuse it, for as long as the client likes (test_bodies).
+It stands in the place of Django's ASGIHandler, under which these of tests/edges go red. It gives each request
+a thread of its own (test_serving, test_two_hundred_who_wait_take_no_thread); it reads the whole body before
+anything can refuse it, for as long as the client likes (test_bodies, test_a_client_that_trickles_...); it
+closes the connection behind a refusal while the client still sends (test_bodies,
+test_who_sends_everything_before_reading_is_told_why_it_is_too_large, test_a_small_refused_body_...). What it
+does besides, such as sending a response in parts, is fifteen lines.
 """
 
 import asyncio
@@ -21,10 +24,10 @@ from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.base import BaseHandler
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.urls import ResolverMatch, URLResolver, get_resolver
+from django.urls import get_resolver
 from django.utils.module_loading import import_string
 
-from knowlex.base.errors import DependencyUnavailable, InvalidInput
+from knowlex.base.errors import DependencyUnavailable
 from knowlex.db.threads import notice_silence
 from knowlex.runtime.threads import RestingThreads
 from knowlex.web.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
@@ -40,7 +43,7 @@ RETRY_AFTER_S = 5
 
 
 class Uploads:
-    """Of one process, on its event loop."""
+    """Limits how many uploads a process receives, and serves, at once (tests/edges/test_crowding.py)."""
 
     def __init__(self, received: int = RECEIVED, served: int = SERVED, wait_s: float = WAIT_S) -> None:
         self._room, self._wait_s = received, wait_s
@@ -48,9 +51,11 @@ class Uploads:
 
     @asynccontextmanager
     async def received(self) -> AsyncIterator[None]:
-        """From before the body is read to the answer. Raises DependencyUnavailable if there are too many."""
+        """Hold a place from before the body is read to the answer. Raises DependencyUnavailable if all are
+        taken.
+        """
         if not self._room:
-            raise _crowded()
+            raise _too_many_uploads()
         self._room -= 1
         try:
             yield
@@ -59,19 +64,19 @@ class Uploads:
 
     @asynccontextmanager
     async def served(self) -> AsyncIterator[None]:
-        """Waits on the loop, not in a thread. Raises DependencyUnavailable if it takes too long."""
+        """Hold a turn, waited for on the loop. Raises DependencyUnavailable if that takes too long."""
         try:
             async with asyncio.timeout(self._wait_s):
                 await self._free.acquire()
         except TimeoutError:
-            raise _crowded() from None
+            raise _too_many_uploads() from None
         try:
             yield
         finally:
             self._free.release()
 
 
-def _crowded() -> DependencyUnavailable:
+def _too_many_uploads() -> DependencyUnavailable:
     return DependencyUnavailable("The server is busy with other uploads.", retry_after_s=RETRY_AFTER_S)
 
 
@@ -80,14 +85,14 @@ THREADS = 32
 
 
 class ThreadPool:
-    """At most THREADS calls at once; one that finds no thread in WAIT_S raises DependencyUnavailable."""
+    """Runs at most THREADS calls at once; one that finds no thread in WAIT_S raises DependencyUnavailable."""
 
     def __init__(self, threads: int = THREADS) -> None:
         self._executor = RestingThreads(threads, "knowlex-sync")
         self._free = asyncio.Semaphore(threads)
 
     async def run(self, call: Callable[[], T]) -> T:
-        """The call runs to its end even if the caller is cancelled; nothing it does is left half done."""
+        """Run the call to its end even if the caller is cancelled; nothing it does is left half done."""
         try:
             async with asyncio.timeout(WAIT_S):
                 await self._free.acquire()
@@ -108,17 +113,19 @@ class SyncHandler(BaseHandler):
         self.load_middleware(is_async=False)
 
     def serve_plain(self, request: ASGIRequest) -> HttpResponseBase:
-        """The view alone, without settings.MIDDLEWARE; what it raises is the caller's to handle."""
+        """Run the view alone, without settings.MIDDLEWARE; what it raises is the caller's to handle."""
         match = request.resolver_match
         assert match is not None, "the route is resolved before"
-        return self._in_request(request, lambda: match.func(request, *match.args, **match.kwargs))
+        return self._serve_between_signals(request, lambda: match.func(request, *match.args, **match.kwargs))
 
     def serve_with_middleware(self, request: ASGIRequest) -> HttpResponseBase:
-        """Django's own way, with settings.MIDDLEWARE: sessions, users, CSRF, messages."""
-        return self._in_request(request, lambda: self.get_response(request))
+        """Serve it in Django's own way, with settings.MIDDLEWARE: sessions, users, CSRF, messages."""
+        return self._serve_between_signals(request, lambda: self.get_response(request))
 
-    def _in_request(self, request: ASGIRequest, serve: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-        """Between request_started and request_finished; the connection is given back in this thread."""
+    def _serve_between_signals(
+        self, request: ASGIRequest, serve: Callable[[], HttpResponseBase]
+    ) -> HttpResponseBase:
+        """Serve it between Django's signals; the connection is given back in this thread."""
         signals.request_started.send(sender=self.__class__, scope=request.scope)
         try:
             response = serve()
@@ -135,30 +142,6 @@ class SyncHandler(BaseHandler):
         return response
 
 
-class Routes:
-    """Django's resolver, which tries one pattern after the other, asked only once for each fixed path.
-
-    A path with parameters is resolved each time, so what is kept is bounded by the routes there are.
-    """
-
-    def __init__(self) -> None:
-        self._resolver: URLResolver | None = None
-        self._fixed: dict[tuple[str, str | None], ResolverMatch] = {}
-
-    def match(self, path: str, method: str | None) -> ResolverMatch:
-        """With the view of this method as `func`. Raises Resolver404."""
-        resolver = get_resolver()
-        if resolver is not self._resolver:
-            self._resolver, self._fixed = resolver, {}
-        match = self._fixed.get((path, method))
-        if match is None:
-            match = resolver.resolve(path)
-            match.func = chosen(match.func, method)
-            if not match.kwargs and not match.args:
-                self._fixed[path, method] = match
-        return match
-
-
 Send = Callable[[Message], Awaitable[None]]
 
 WITH_DJANGO_MIDDLEWARE = ("/admin/", "/login", "/logout", "/accounts/", "/static/")
@@ -170,13 +153,8 @@ class KnowlexRequest(ASGIRequest):
     """A request whose body is still on the wire until `load_body`."""
 
     def __init__(self, scope: dict[str, Any], incoming: RequestBody) -> None:
+        super().__init__(scope, BytesIO())
         self.incoming = incoming
-        self.malformed = ""
-        try:
-            super().__init__(scope, BytesIO())
-        except UnicodeDecodeError:
-            super().__init__({**scope, "query_string": b""}, BytesIO())
-            self.malformed = "The query string is not valid UTF-8."
 
     async def load_body(self) -> None:
         """Raises PayloadTooLarge, RequestTimeout, ClientGone."""
@@ -184,18 +162,18 @@ class KnowlexRequest(ASGIRequest):
 
     @property
     def is_upload(self) -> bool:
-        """Whether it may bring more than others; how much it does bring is another question."""
+        """Return whether it may bring more than others, however much it does bring."""
         return self._body_limit > settings.MAX_BODY_BYTES
 
     @property
     def is_large(self) -> bool:
-        """Whether its body is that of an upload, or may be: the client does not say."""
+        """Return whether its body is that of an upload, or may be: the client does not say."""
         declared = self.incoming.declared
         return self.is_upload and (declared is None or declared > settings.MAX_BODY_BYTES)
 
     @cached_property
     def _body_limit(self) -> int:
-        """In bytes: of the first row of settings.LARGE_BODIES that fits, else of any other request."""
+        """Return the bytes of the first row of settings.LARGE_BODIES that fits, else of any other request."""
         for method, path, limit in settings.LARGE_BODIES:
             if self.method == method and re.fullmatch(path, self.path_info):
                 return int(limit)
@@ -203,13 +181,12 @@ class KnowlexRequest(ASGIRequest):
 
 
 class Handler:
-    """settings.EDGE_MIDDLEWARE around the view. Built once a process; callable for every HTTP request."""
+    """The ASGI application for HTTP: settings.EDGE_MIDDLEWARE around the view. Built once a process."""
 
     def __init__(self) -> None:
         self._threads = ThreadPool()
         self._sync = SyncHandler()
         self._uploads = Uploads()
-        self._routes = Routes()
         serve: Serve = self._view
         for dotted in reversed(settings.EDGE_MIDDLEWARE):
             serve = import_string(dotted)(serve)
@@ -219,19 +196,21 @@ class Handler:
         incoming = RequestBody(scope["headers"], receive, patience_s=settings.CLIENT_PATIENCE_S)
         request = KnowlexRequest(scope, incoming)
         try:
-            response = await self._response(request)
+            response = await self._get_response(request)
             try:
                 await self._respond(incoming, response, send)
             finally:
-                if isinstance(response, EventStream):  # ends with what it comes from, also if not begun
+                # Ends with what it comes from, also if it was not begun:
+                # tests/answers/test_streams.py, test_the_access_line_tells_the_whole_stream.
+                if isinstance(response, EventStream):
                     await response.aclose()
         except ClientGone:
             return
         finally:
             request.close()
 
-    async def _response(self, request: KnowlexRequest) -> HttpResponseBase:
-        """Of the middleware and the view; a middleware that fails is no reason for a bare 500."""
+    async def _get_response(self, request: KnowlexRequest) -> HttpResponseBase:
+        """Run middleware and view; a middleware that fails is no reason for a bare 500."""
         try:
             return await self._serve(request)
         except ClientGone:
@@ -241,31 +220,30 @@ class Handler:
 
     async def _view(self, request: HttpRequest) -> HttpResponseBase:
         request = cast(KnowlexRequest, request)
-        if request.malformed:
-            raise InvalidInput(request.malformed)
         request.get_host()  # raises DisallowedHost
         async with self._uploads.received() if request.is_large else nullcontext():
-            return await self._resolved(request)
+            return await self._serve_route(request)
 
-    async def _resolved(self, request: KnowlexRequest) -> HttpResponseBase:
+    async def _serve_route(self, request: KnowlexRequest) -> HttpResponseBase:
         if request.path_info.startswith(WITH_DJANGO_MIDDLEWARE):
             await request.load_body()
-            return await self._in_thread(request, self._sync.serve_with_middleware)
-        match = request.resolver_match = self._routes.match(request.path_info, request.method)
+            return await self._serve_in_thread(request, self._sync.serve_with_middleware)
+        match = request.resolver_match = get_resolver().resolve(request.path_info)
+        match.func = chosen(match.func, request.method)
         await request.load_body()
         if not iscoroutinefunction(match.func):
-            return await self._in_thread(request, self._sync.serve_plain)
+            return await self._serve_in_thread(request, self._sync.serve_plain)
         async with cancelled_when_gone(request.incoming):
             return cast(HttpResponseBase, await match.func(request, *match.args, **match.kwargs))
 
-    async def _in_thread(
+    async def _serve_in_thread(
         self, request: KnowlexRequest, serve: Callable[[KnowlexRequest], HttpResponseBase]
     ) -> HttpResponseBase:
         async with self._uploads.served() if request.is_upload else nullcontext():
             return await self._threads.run(partial(serve, request))
 
     async def _respond(self, incoming: RequestBody, response: HttpResponseBase, send: Send) -> None:
-        """A response that was made before the whole body came closes the connection behind it."""
+        """Send it. One that was made before the whole body came closes the connection behind it."""
         if incoming.declared is not None and incoming.declared <= SMALL_BYTES:
             await incoming.discard(max_bytes=SMALL_BYTES, seconds=1.0)
         closing = not incoming.complete

@@ -11,13 +11,16 @@ _NO_NUMBERS = (b"NaN", b"Infinity")
 
 
 def json_bytes(data: Any) -> bytes:
-    """UUIDs, dates and times are rendered; a lone surrogate becomes `?`. Raises ValueError, TypeError."""
+    """Return JSON of any data, with UUIDs, dates and times; a lone surrogate becomes `?`.
+
+    Raises ValueError, TypeError.
+    """
     text = json.dumps(data, cls=DjangoJSONEncoder, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")
 
 
 def plain_json_bytes(data: Any) -> bytes:
-    """The same of data without dates, times and decimals, in an eighth of the time.
+    """Return the same of data without dates, times and decimals, in an eighth of the time.
 
     Only small numbers are spelled otherwise: 0.00001 for 1e-05. What this writer refuses, or takes though
     JSON has no such number, is left to the other.

@@ -1,7 +1,8 @@
 """JSON bodies of many megabytes: what is long in them stays in the body, and is read from there in pieces.
 
 The long strings are taken out first; what is left is small and goes through `parse_json` with all its rules.
-So nothing is parsed twice in two ways, and memory does not grow with the body.
+So nothing is parsed twice in two ways, and memory does not grow with the body. Parsed as a whole, 12 MB take
+36 MB: test_a_document_that_is_too_large_fails_alone_and_memory_stays in tests/platform/test_limits.py fails.
 """
 
 import mmap
@@ -65,7 +66,7 @@ def large_json_object(request: HttpRequest) -> Iterator[dict[str, Any]]:
     with _raw(request) as raw:
         if not raw:
             raise InvalidInput("Request body is empty; a JSON object is required.")
-        value = _parsed(raw)
+        value = _parse(raw)
         if not isinstance(value, dict):
             raise InvalidInput("Request body must be a JSON object.")
         yield value
@@ -73,7 +74,7 @@ def large_json_object(request: HttpRequest) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _raw(request: HttpRequest) -> Iterator[Body]:
-    """The bytes, of a large body as they lie on disk."""
+    """Read the bytes; a large body is mapped as it lies on disk."""
     stream: Any = request._stream
     size = stream.seek(0, 2)
     stream.seek(0)
@@ -84,7 +85,7 @@ def _raw(request: HttpRequest) -> Iterator[Body]:
         yield mapped
 
 
-def _parsed(body: Body) -> Any:
+def _parse(body: Body) -> Any:
     mark = f"long-{secrets.token_hex(16)}-"  # nobody can guess it, so no string of the body is taken for one
     kept: list[bytes] = []
     longs: list[LongString] = []
@@ -99,11 +100,11 @@ def _parsed(body: Body) -> Any:
         if room < 0:
             raise PayloadTooLarge("Apart from the documents' contents the request is larger than 4 MB.")
     value = parse_json(b"".join(kept))
-    return _restored(value, mark, longs) if longs else value
+    return _restore(value, mark, longs) if longs else value
 
 
 def _parts(body: Body) -> Iterator[bytes | LongString]:
-    """All of the body in order: long strings, and the bytes between them (in blocks)."""
+    """Yield all of the body in order: long strings, and the bytes between them in blocks."""
     at, done = 0, 0  # what lies before `done` was given out
     while (quote := body.find(b'"', at)) >= 0:
         end = _end_of_string(body, quote + 1)
@@ -121,7 +122,7 @@ def _parts(body: Body) -> Iterator[bytes | LongString]:
 
 
 def _end_of_string(body: Body, start: int) -> int:
-    """Where its closing quote is, -1 if there is none. In steps, between which other threads get a turn."""
+    """Return where its closing quote is, -1 if there is none. Between its steps other threads get a turn."""
     while start < len(body):
         found = _INSIDE.match(body, start, start + PIECE_BYTES)
         end = found.end() if found else start
@@ -138,21 +139,21 @@ def _blocks(body: Body, start: int, end: int) -> Iterator[bytes]:
         yield body[at : min(at + PIECE_BYTES, end)]
 
 
-def _restored(value: Any, mark: str, longs: list[LongString]) -> Any:
-    """The value with the long strings back in their places. It is at most 100 deep."""
+def _restore(value: Any, mark: str, longs: list[LongString]) -> Any:
+    """Return the value with the long strings back in their places. It is at most 100 deep."""
     if isinstance(value, str):
         return longs[int(value.removeprefix(mark))] if value.startswith(mark) else value
     if isinstance(value, list):
-        return [_restored(item, mark, longs) for item in value]
+        return [_restore(item, mark, longs) for item in value]
     if isinstance(value, dict):
         if any(name.startswith(mark) for name in value):
             raise InvalidInput("The name of a field is too long.")
-        return {name: _restored(item, mark, longs) for name, item in value.items()}
+        return {name: _restore(item, mark, longs) for name, item in value.items()}
     return value
 
 
 def _is_plain(raw: bytes) -> bool:
-    """Whether it may be cut anywhere, as base64 mostly may."""
+    """Return whether it may be cut anywhere, as base64 mostly may."""
     return raw.isascii() and b"\\" not in raw
 
 

@@ -1,4 +1,4 @@
-"""What every request passes, outermost first as settings.EDGE_MIDDLEWARE lists it: async only, no thread.
+"""The middleware of every request, outermost first as settings.EDGE_MIDDLEWARE lists it: async, no threads.
 
 Django's own middleware (settings.MIDDLEWARE: sessions, users, CSRF, messages) hops to a thread for each of
 its hooks; only /admin and /static need it, so only they pass through it (knowlex.asgi).
@@ -23,13 +23,12 @@ from knowlex.web.rate_limit import RateLimiter, Verdict, peer_address
 from knowlex.web.responses import problem_response
 from knowlex.web.sse import EventStream
 
+Serve = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
 @async_only_middleware
-def cross_site(
-    serve: Callable[[HttpRequest], Awaitable[HttpResponseBase]],
-) -> Callable[[HttpRequest], Awaitable[HttpResponseBase]]:
+def cross_site(serve: Serve) -> Serve:
     """Raises Forbidden on a change that a page of another site asks for; the body is not read.
 
     A form, or a script that asks for no answer, may POST to any address, this machine's own included, and an
@@ -58,7 +57,6 @@ def is_by_cookie(request: HttpRequest) -> bool:
     return bool(getattr(request, "by_cookie", False))
 
 
-Serve = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 access_log = logging.getLogger("knowlex.access")
 
 CLIENT_LEFT = 499
@@ -79,7 +77,7 @@ UNLIMITED = ("/health", "/api/schema", "/api/docs", "/static/")
 
 @async_only_middleware
 def request_id(serve: Serve) -> Serve:
-    """Gives the request its id, the caller's own if it is a sane one, and every response X-Request-ID."""
+    """Give the request its id, the caller's own if it is a sane one, and every response X-Request-ID."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         request.request_id = accepted_or_new(request.META.get("HTTP_X_REQUEST_ID", ""))  # type: ignore[attr-defined]
@@ -96,9 +94,9 @@ def request_id(serve: Serve) -> Serve:
 
 @async_only_middleware
 def access_lines(serve: Serve) -> Serve:
-    """One log line a request: the route's pattern where there is one, never a query string or a body.
+    """Log each request in one line: the route's pattern if there is one, never a query string or a body.
 
-    Of a stream of events it is written at its end, with the time of the whole.
+    A stream of events is logged at its end, with the time of the whole.
     """
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
@@ -132,14 +130,14 @@ def _log_access(request: HttpRequest, status: int, duration_ms: float) -> None:
         "duration_ms": round(duration_ms, 1),
         "peer": request.META.get("REMOTE_ADDR", ""),
     }
-    if who := getattr(request, "rate_client", ""):
-        fields["client"] = who  # the key's id; the key itself is never logged
+    if client := getattr(request, "rate_client", ""):
+        fields["client"] = client  # the key's id; the key itself is never logged
     access_log.info("request", extra=fields)
 
 
 @async_only_middleware
 def security_headers(serve: Serve) -> Serve:
-    """Headers that forbid a browser to guess, frame or run anything; a view's own value stays."""
+    """Add headers that forbid a browser to guess, frame or run anything; a view's own value stays."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         response = await serve(request)
@@ -157,14 +155,14 @@ def security_headers(serve: Serve) -> Serve:
 
 @async_only_middleware
 def problems(serve: Serve) -> Serve:
-    """Whatever is raised below becomes the error body; a client that has left gets nothing."""
+    """Answer whatever is raised below by the error body; a client that has left gets nothing."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         try:
             return await serve(request)
         except ClientGone:
             raise
-        except Exception as exc:  # noqa: BLE001 (the last line of defence: logged, and told as a 500)
+        except Exception as exc:  # noqa: BLE001 (the last line of defence: logged, and answered as a 500)
             return problem_response(request, exc)
 
     return middleware
@@ -172,7 +170,7 @@ def problems(serve: Serve) -> Serve:
 
 @async_only_middleware
 def rate_limit(serve: Serve) -> Serve:
-    """KNOWLEX_RATE_LIMIT requests for each key, or peer without a valid one; before a body is read."""
+    """Allow KNOWLEX_RATE_LIMIT requests a key, or a peer without a valid one, before a body is read."""
     rate = Rate.parse(settings.RATE_LIMIT)
     if rate is None:
         return serve
@@ -197,7 +195,7 @@ def _refusal(request: HttpRequest, verdict: Verdict) -> HttpResponse:
 
 
 def _seconds(verdict: Verdict) -> int:
-    """Rounded up: whoever waits that long is let in."""
+    """Return the seconds rounded up: whoever waits that long is let in."""
     return max(int(-(-verdict.reset_s // 1)), 1)
 
 
@@ -219,7 +217,7 @@ class SecureCookies:
 
 
 class ProblemMiddleware:
-    """The error body where Django's own handler serves a plain view (its test client); not for the admin."""
+    """Sends the error body where Django's own handler (its test client) serves a view; not in the admin."""
 
     sync_capable = True
     async_capable = False

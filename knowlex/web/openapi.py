@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from knowlex.web.shapes import ID_SCHEMA, InputShape, Object, OutputShape, Time
 
@@ -36,6 +38,39 @@ IDEMPOTENCY_KEY: Schema = {
 }
 
 
+class SchemaGenerator(GenerateJsonSchema):
+    """JSON Schema as OpenAPI 3.0 has it: null is said by `nullable`, and nothing repeats the field's name."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        inner = self.generate_inner(schema["schema"])
+        if "$ref" in inner:
+            return {"type": "object", "allOf": [inner], "nullable": True}
+        if "enum" in inner:
+            return {**inner, "enum": [*inner["enum"], None], "nullable": True}
+        return {**inner, "nullable": True}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        described = super().default_schema(schema)
+        if described.get("default", 0) in (None, "", []) or isinstance(described.get("default"), dict):
+            described.pop("default")
+        return described
+
+    def normalize_name(self, name: str) -> str:
+        """A shape is called what it describes, which the class of the thing itself is called already."""
+        return super().normalize_name(name).removesuffix("Shape")
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        return {"type": "string", "enum": list(schema["expected"])}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        described = super().model_schema(schema)
+        described.pop("title", None)
+        return described
+
+
 class Problem(OutputShape):
     """Every failure, whatever the route; under /v1/ with request_id for requestId."""
 
@@ -61,8 +96,7 @@ class Answer:
 class Operation:
     """failures: statuses besides those that follow from the body, the parameters and the path.
 
-    body: shapes or schemas by media type. sorts: of a list that comes in pages; () for no pages, ("",) for
-    pages in one order. query_id_on: failures that tell the query's id.
+    body: shapes or schemas by media type. query_id_on: failures that tell the query's id.
     """
 
     name: str
@@ -72,7 +106,6 @@ class Operation:
     body: Mapping[str, Any] = field(default_factory=dict)
     parameters: type[InputShape] | None = None
     headers: tuple[Schema, ...] = ()
-    sorts: tuple[str, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
     query_id_on: tuple[str, ...] = ()
     description: str = ""
@@ -86,7 +119,6 @@ def operation(
     body: Any = None,
     parameters: type[InputShape] | None = None,
     headers: tuple[Schema, ...] = (),
-    sorts: tuple[str, ...] = (),
     failures: str | Mapping[str, str] = "",
     query_id_on: tuple[str, ...] = (),
     description: str = "",
@@ -102,7 +134,6 @@ def operation(
         body=body if isinstance(body, dict) else {JSON: body} if body else {},
         parameters=parameters,
         headers=headers,
-        sorts=sorts,
         failures=failures,
         query_id_on=query_id_on,
         description=description,

@@ -1,16 +1,17 @@
 """Lists page by page: by a cursor that names the last row seen, so nothing shifts when rows come or go."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
 from django.db.models import Model, Q, QuerySet
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from knowlex.base.errors import InvalidInput
-from knowlex.web.fields import int_parameter
+from knowlex.web.shapes import InputShape, Rule, number_text
 
 M = TypeVar("M", bound=Model)
 After = tuple[Any, UUID]  # of the last row seen: what it is sorted by, and its id
@@ -21,42 +22,77 @@ _NOT_OURS = "cursor is not one that this list gave out."
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which rows a client wants to see. after: None for the first page."""
+    """Which rows a client wants to see. after: None for the first page. of: what is listed."""
 
     limit: int = DEFAULT_LIMIT
     sort: str = "created_at"
     descending: bool = True
     after: After | None = None
+    of: str = ""
+
+    def next_cursor(self, after: After | None) -> str | None:
+        """Return the cursor of the next page, None if there is none. It is signed: nobody makes one up."""
+        if after is None:
+            return None
+        value, id_ = after
+        kind = "time" if isinstance(value, datetime) else "plain"
+        plain = value.isoformat() if isinstance(value, datetime) else value
+        return _signer(self.of).sign_object([self.sort, self.descending, kind, plain, str(id_)])
 
 
-def read_page(parameters: Mapping[str, Any], *, of: str, sorts: Sequence[str], default: str) -> Page:
-    """Read `limit`, `sort` (`name`, or `-name`: descending), `order` (asc, desc) and `cursor`.
+def sorting(*names: str) -> Rule:
+    """Check a name to sort by, with - before it for descending."""
 
-    of: what is listed; a cursor serves one list in one order only, which it brings along.
-    Raises InvalidInput.
-    """
-    limit = int_parameter(parameters.get("limit"), "limit", low=1, high=MAX_LIMIT, default=DEFAULT_LIMIT)
-    cursor = parameters.get("cursor")
-    if not cursor:
-        sort, descending = _read_order(parameters, sorts, default)
-        return Page(limit, sort, descending)
-    sort, descending, after = _read_cursor(cursor, of)
-    if ("sort" in parameters or "order" in parameters) and _read_order(parameters, sorts, default) != (
-        sort,
-        descending,
-    ):
-        raise InvalidInput("cursor belongs to a list in another order.", field="cursor")
-    return Page(limit, sort, descending, after)
+    def check(value: str) -> str:
+        if value.removeprefix("-") not in names:
+            raise ValueError(f"must be one of {', '.join(names)}, with - for descending")
+        return value
+
+    orders = [order for name in names for order in (name, f"-{name}")]
+    return Rule(check, {"type": "string", "enum": orders, "description": "With - for descending."})
 
 
-def next_cursor(page: Page, after: After | None, *, of: str) -> str | None:
-    """Return the cursor of the next page, None if there is none. It is signed: nobody makes one up."""
-    if after is None:
-        return None
-    value, id_ = after
-    kind = "time" if isinstance(value, datetime) else "plain"
-    plain = value.isoformat() if isinstance(value, datetime) else value
-    return _signer(of).sign_object([page.sort, page.descending, kind, plain, str(id_)])
+def _check_order(value: str) -> str:
+    if value not in ("asc", "desc"):
+        raise ValueError("must be asc or desc")
+    return value
+
+
+class PageParameters(InputShape):
+    """The parameters of a list that comes in pages. A subclass says what it can be sorted by."""
+
+    default_sort: ClassVar[str] = "-created_at"
+
+    limit: Annotated[int, number_text(1, MAX_LIMIT)] = DEFAULT_LIMIT
+    cursor: Annotated[str, Field(description="`next_cursor` of the page before.")] = ""
+    sort: Annotated[str, sorting("created_at")] = ""
+    order: SkipJsonSchema[Annotated[str, Rule(_check_order, {})]] = ""
+
+    def page(self, of: str) -> Page:
+        """Return the page. of: what is listed; a cursor serves one list in one order, which it brings along.
+
+        Raises InvalidInput.
+        """
+        wanted = self._order()
+        if not self.cursor:
+            return Page(self.limit, *wanted, of=of)
+        sort, descending, after = _read_cursor(self.cursor, of)
+        if self.model_fields_set & {"sort", "order"} and wanted != (sort, descending):
+            raise InvalidInput("cursor belongs to a list in another order.", field="cursor")
+        return Page(self.limit, sort, descending, after, of)
+
+    def _order(self) -> tuple[str, bool]:
+        """Return what to sort by, and whether descending."""
+        sort = self.sort or self.default_sort
+        descending = self.order == "desc" if self.order else sort.startswith("-")
+        return sort.removeprefix("-"), descending
+
+
+class PositionParameters(PageParameters):
+    """The parameters of a list that its rows' positions put in order."""
+
+    default_sort = "position"
+    sort: Annotated[str, sorting("position")] = ""
 
 
 def sign_text_cursor(after: tuple[str, str], *, of: str) -> str:
@@ -102,19 +138,6 @@ def _after(sort: str, descending: bool, after: After) -> Q:
     sign = "lt" if descending else "gt"
     # The first condition says nothing new, but an index can serve it.
     return Q(**{f"{sort}__{sign}e": value}) & (Q(**{f"{sort}__{sign}": value}) | Q(**{f"id__{sign}": id_}))
-
-
-def _read_order(parameters: Mapping[str, Any], sorts: Sequence[str], default: str) -> tuple[str, bool]:
-    given = str(parameters.get("sort", default))
-    sort, descending = given.removeprefix("-"), given.startswith("-")
-    if sort not in sorts:
-        raise InvalidInput(f"sort must be one of {', '.join(sorts)}, with - for descending.", field="sort")
-    order = parameters.get("order")
-    if order is None:
-        return sort, descending
-    if order not in ("asc", "desc"):
-        raise InvalidInput("order must be asc or desc.", field="order")
-    return sort, order == "desc"
 
 
 def _read_cursor(cursor: str, of: str) -> tuple[str, bool, After]:

@@ -1,4 +1,4 @@
-"""Counting requests: in Valkey for all processes together, in this process while Valkey is away."""
+"""Counts requests in Valkey for all processes together, in this process while Valkey is away."""
 
 import ipaddress
 import logging
@@ -33,7 +33,7 @@ return {count, left}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Where a client stands after this request. reset_s: until its window ends."""
+    """What is left to a client after this request. reset_s: until its window ends."""
 
     allowed: bool
     limit: int
@@ -42,7 +42,7 @@ class Verdict:
 
 
 def client_address(peer: str | None, forwarded_for: str, trusted_proxies: int) -> str:
-    """Whom a request counts for: the socket's peer, or the address that the outermost trusted proxy saw.
+    """Return the address that a request counts for: the peer's, or what the outermost trusted proxy saw.
 
     Each proxy appends one address, so the client's is the `trusted_proxies`-th from the right; what stands
     left of it is the client's own claim. IPv6 counts by /64, which is what one customer is given.
@@ -62,7 +62,7 @@ def client_address(peer: str | None, forwarded_for: str, trusted_proxies: int) -
 
 
 def peer_address(request: HttpRequest) -> str:
-    """Of `client_address`, with the number of proxies that the settings trust."""
+    """Return `client_address` of a request, with the number of proxies that the settings trust."""
     peer, forwarded = request.META.get("REMOTE_ADDR"), request.META.get("HTTP_X_FORWARDED_FOR", "")
     return client_address(peer, forwarded, settings.TRUSTED_PROXIES)
 
@@ -74,7 +74,7 @@ class LocalWindows:
         self._windows: dict[str, tuple[int, float]] = {}
 
     def count(self, key: str, window_s: int) -> tuple[int, float]:
-        """(requests in the window, seconds until it ends), this request counted."""
+        """Count a request; return (requests in the window, seconds until it ends)."""
         now = time.monotonic()
         count, ends = self._windows.get(key, (0, 0.0))
         if ends <= now:
@@ -84,7 +84,7 @@ class LocalWindows:
         return count + 1, ends - now
 
     def so_far(self, key: str) -> tuple[int, float]:
-        """The same without counting: (0, 0.0) for a key without a window."""
+        """Return the same without counting: (0, 0.0) for a key without a window."""
         count, ends = self._windows.get(key, (0, 0.0))
         left_s = ends - time.monotonic()
         return (count, left_s) if left_s > 0 else (0, 0.0)
@@ -114,12 +114,12 @@ class RateLimiter:
     async def check(self, client: str) -> Verdict:
         """Count one request of `client` (an address or a key's name)."""
         key = f"knowlex:rate:{self._rate.requests}/{self._rate.window_s}:{client}"
-        count, left_s = await self._shared(key) or self._local.count(key, self._rate.window_s)
+        count, left_s = await self._count_in_valkey(key) or self._local.count(key, self._rate.window_s)
         limit = self._rate.requests
         return Verdict(count <= limit, limit, max(limit - count, 0), left_s)
 
-    async def _shared(self, key: str) -> tuple[int, float] | None:
-        """None if Valkey cannot be asked; then it is not asked again for PAUSE_S."""
+    async def _count_in_valkey(self, key: str) -> tuple[int, float] | None:
+        """Count in Valkey; return None if it is away, and leave it alone for PAUSE_S."""
         if time.monotonic() < self._away_until:
             return None
         try:

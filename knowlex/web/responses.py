@@ -20,26 +20,7 @@ from knowlex.base.times import utc_timestamp
 from knowlex.runtime.metrics import count_error
 from knowlex.web.exceptions import as_knowlex_error
 from knowlex.web.faces import face_of
-from knowlex.web.json_body import json_object, parse_json
 from knowlex.web.json_output import json_bytes, plain_json_bytes
-
-__all__ = [
-    "QUERY_ID_HEADER",
-    "allow",
-    "body_response",
-    "exception_handler",
-    "failed_query",
-    "json_object",
-    "json_response",
-    "no_content",
-    "parse_json",
-    "plain_json_response",
-    "problem_body",
-    "problem_event",
-    "problem_response",
-    "request_id_of",
-    "utc_timestamp",
-]
 
 JSON = "application/json"
 QUERY_ID_HEADER = "X-Query-ID"

@@ -21,7 +21,7 @@ from knowlex.web.responses import problem_response
 Send = Callable[[Any], Awaitable[None]]
 
 
-def unchunked(cycle: RequestResponseCycle) -> Send:
+def send_unchunked(cycle: RequestResponseCycle) -> Send:
     """Return a `cycle.send` that writes a body of unknown length as it is; uvicorn would send it in chunks.
 
     After a request by HTTP/1.0 uvicorn closes the connection in any case. Without it,
@@ -62,11 +62,13 @@ class HttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
+        # test_each_request_on_a_kept_connection_has_limits_of_its_own
         super().on_message_begin()
         self._header_bytes = 0
         self._expect_headers()
 
     def on_url(self, url: bytes) -> None:
+        # test_headers_beyond_any_sense_are_refused
         if len(self.url) + len(url) > MAX_URL_BYTES:
             self._refuse(HeadersTooLarge(f"The URL is longer than {MAX_URL_BYTES} bytes."))
         super().on_url(url)
@@ -88,17 +90,14 @@ class HttpProtocol(HttpToolsProtocol):
             self._refuse(InvalidInput("The request must have one Host header."))
         super().on_headers_complete()
         if self.parser.get_http_version() == "1.0":
-            self.cycle.send = unchunked(self.cycle)  # type: ignore[assignment,method-assign]
+            self.cycle.send = send_unchunked(self.cycle)  # type: ignore[assignment,method-assign]
 
     def send_400_response(self, msg: str) -> None:
-        """Answer whatever the parser refuses with the error body; a response that is under way is cut short.
+        """Answer whatever the parser refuses with the error body.
 
         Called by uvicorn, which would answer in plain text:
         test_malformed_and_smuggling_requests_are_400_and_closed.
         """
-        if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
-            self.transport.close()
-            return
         self._answer_and_close(self._refusal or InvalidInput("The request is not valid HTTP."))
 
     def _refuse(self, error: KnowlexError) -> None:
@@ -118,7 +117,9 @@ class HttpProtocol(HttpToolsProtocol):
     def _too_slow(self) -> None:
         """Give a last moment (test_a_client_that_does_not_finish_its_headers_is_cut_off).
 
-        A loop that was busy calls this before it reads what came meanwhile: it gets the time to."""
+        A loop that was busy calls this before it reads what came meanwhile: it gets the time to
+        (tests/edges/test_busy_loop.py, test_headers_that_came_with_the_end_of_patience_are_read).
+        """
         self._deadline = self.loop.call_later(GRACE_S, self._give_up)
 
     def _give_up(self) -> None:

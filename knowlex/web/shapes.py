@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Any, TypeAlias, TypeVar
+from functools import cache
+from typing import Annotated, Any, Self, TypeAlias, TypeVar
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -51,9 +52,25 @@ class InputShape(BaseModel):
 
 
 class OutputShape(BaseModel):
-    """A body, made of keyword arguments or, by `model_validate`, of an object's attributes."""
+    """A body, made of keyword arguments, or of an object's attributes by `model_validate` or `of`."""
 
     model_config = ConfigDict(from_attributes=True, serialize_by_alias=True, protected_namespaces=())
+
+    @classmethod
+    def of(cls, source: Any, /, **given: Any) -> Self:
+        """Return the shape of an object's attributes; fields that are given go before them."""
+        fields = {
+            name: getattr(source, name)
+            for name in _sources(cls)
+            if name not in given and hasattr(source, name)
+        }
+        return cls.model_validate(fields | given)
+
+
+@cache
+def _sources(shape: type[BaseModel]) -> tuple[str, ...]:
+    """Return the names of the attributes that a shape's fields come from."""
+    return tuple(str(field.validation_alias or name) for name, field in shape.model_fields.items())
 
 
 class CamelShape(OutputShape):
@@ -72,8 +89,11 @@ def read_parameters(request: Any, shape: type[S]) -> S:
     return parse(shape, request.GET.dict())
 
 
-def parse(shape: type[S], given: Mapping[str, Any]) -> S:
-    """Raises InvalidInput naming the first field that is wrong, InvalidQuestion if that is the question."""
+def parse(shape: type[S], given: Mapping[str, Any], *, within: str = "") -> S:
+    """Return the shape of what is given. within: the field that holds it.
+
+    Raises InvalidInput naming the first field that is wrong, InvalidQuestion if that is the question.
+    """
     try:
         return shape.model_validate(given)
     except ValidationError as exc:
@@ -83,6 +103,7 @@ def parse(shape: type[S], given: Mapping[str, Any]) -> S:
     described = shape.model_fields.get(field)
     if described is not None and QUESTION in described.metadata:
         raise InvalidQuestion(QUESTION_RULE, field=field)
+    field = f"{within}.{field}" if within else field
     raise InvalidInput(f"{field} {rule}.", field=field)
 
 
@@ -113,6 +134,15 @@ def integer(low: int, high: int) -> Rule:
         return value
 
     return Rule(check, {"type": "integer", "minimum": low, "maximum": high})
+
+
+def number(low: float, high: float) -> Rule:
+    def check(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ValueError(f"must be a number from {low} to {high}")
+        return float(value)
+
+    return Rule(check, {"type": "number", "minimum": low, "maximum": high})
 
 
 def number_text(low: int, high: int) -> Rule:

@@ -1,4 +1,4 @@
-"""Server-sent events: their form on the wire, a response that tells when it has ended, and who wants them."""
+"""Server-sent events: their form on the wire, the response that sends them, and which clients want them."""
 
 import asyncio
 import contextvars
@@ -11,11 +11,11 @@ from django.http import HttpRequest, StreamingHttpResponse
 from knowlex.web.json_output import plain_json_bytes
 
 T = TypeVar("T")
-ROOM = 256  # that may wait for a slow taker; then the maker waits
+ROOM = 256  # items that may wait for a slow reader; then the generator waits
 
 
-class TakerTooSlow(Exception):
-    """Nobody took what was made for too long."""
+class ReaderTooSlow(Exception):
+    """Nobody read the items for too long."""
 
 
 class _End:
@@ -24,10 +24,10 @@ class _End:
 
 
 class Pump(Generic[T]):
-    """Runs the generator in one task of its own: its time limits and its clean-up hold, whoever takes when.
+    """Runs a generator in a task of its own: its time limits and its clean-up hold, however it is read.
 
     Must be closed: that cancels the task and closes the generator.
-    patience_s: for a taker; after it the generator is closed, and the end is TakerTooSlow.
+    patience_s: how long to wait for a reader; then the generator is closed, and the end is ReaderTooSlow.
     """
 
     def __init__(self, items: AsyncGenerator[T], *, room: int = ROOM, patience_s: float) -> None:
@@ -39,25 +39,25 @@ class Pump(Generic[T]):
         """Raises StopAsyncIteration at the end, or what the generator raised. Safe to cancel."""
         item = await self._queue.get()
         if isinstance(item, _End):
-            self._queue.put_nowait(item)  # for whoever asks again
+            self._queue.put_nowait(item)  # for the next call
             raise item.error or StopAsyncIteration
         self._room.release()
         return item
 
     async def aclose(self) -> None:
-        """Returns when the generator is closed; what that raises is nobody's any more."""
+        """Return when the generator is closed; what closing raises is dropped."""
         self._task.cancel()
         await asyncio.wait({self._task})
 
     async def _run(self, items: AsyncGenerator[T]) -> None:
-        error: BaseException | None = TakerTooSlow()  # if we are cancelled there is nobody left to tell
+        error: BaseException | None = ReaderTooSlow()  # after a cancellation nobody reads it
         try:
             async with aclosing(items):
                 async for item in items:
                     await self._wait_for_room()
                     self._queue.put_nowait(item)
             error = None
-        except Exception as exc:  # noqa: BLE001 - told to whoever takes
+        except Exception as exc:  # noqa: BLE001 - `next` raises it
             error = exc
         finally:
             self._queue.put_nowait(_End(error))
@@ -70,7 +70,7 @@ class Pump(Generic[T]):
             async with asyncio.timeout(self._patience_s):
                 await self._room.acquire()
         except TimeoutError as exc:
-            raise TakerTooSlow from exc
+            raise ReaderTooSlow from exc
 
 
 EVENT_STREAM, JSON = "text/event-stream", "application/json"
@@ -84,28 +84,28 @@ Ended = Callable[[bool], None]
 
 
 def event(name: str, data: Any) -> bytes:
-    """One event; its JSON is one line of valid UTF-8 (a lone surrogate becomes `?`)."""
+    """Return one event; its JSON is one line of valid UTF-8 (a lone surrogate becomes `?`)."""
     return b"event: %s\ndata: %s\n\n" % (name.encode(), plain_json_bytes(data))
 
 
 class EventStream(StreamingHttpResponse):
-    """The events; whoever serves it must call `aclose`, also if it was not begun.
+    """A response of events; whoever serves it must call `aclose`, even if it never began.
 
-    close: ends what the events come from. on_end: called at last with whether all was read, in the context
-    in which the response was made.
+    close: ends the source of the events. on_end: called at the end with whether all events were read, in the
+    context in which the response was made.
     """
 
     def __init__(self, events: AsyncGenerator[bytes], close: Callable[[], Awaitable[None]]) -> None:
         super().__init__(
-            self._counted(events), content_type=f"{EVENT_STREAM}; charset=utf-8", headers=HEADERS
+            self._read_to_end(events), content_type=f"{EVENT_STREAM}; charset=utf-8", headers=HEADERS
         )
         self._events, self._close, self._whole = events, close, False
         self._context = contextvars.copy_context()
         self.on_end: list[Ended] = []
 
-    async def _counted(self, events: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-        async for one in events:
-            yield one
+    async def _read_to_end(self, events: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+        async for part in events:
+            yield part
         self._whole = True
 
     async def aclose(self) -> None:
@@ -113,40 +113,40 @@ class EventStream(StreamingHttpResponse):
             await self._events.aclose()
             await self._close()
         finally:
-            told, self.on_end = self.on_end, []
-            for tell in told:
-                self._context.run(tell, self._whole)
+            callbacks, self.on_end = self.on_end, []
+            for callback in callbacks:
+                self._context.run(callback, self._whole)
 
 
 def wants_events(request: HttpRequest) -> bool:
-    """Whether `Accept` asks for an event stream rather than for JSON.
+    """Return whether `Accept` asks for an event stream rather than for JSON.
 
-    The greater q decides; then the one that is named more exactly, so that `*/*` is no wish; then the first.
+    The greater q decides; then the more exact name, so that `*/*` asks for nothing; then the first one.
     """
     if request.META.get("HTTP_ACCEPT", "") in UNDECIDED:
         return False
-    wished, plain = (_preference(request, media_type) for media_type in (EVENT_STREAM, JSON))
-    return wished is not None and (plain is None or wished > plain)
+    stream, plain = _preference(request, EVENT_STREAM), _preference(request, JSON)
+    return stream is not None and (plain is None or stream > plain)
 
 
 def takes_events(request: HttpRequest) -> bool:
-    """Whether `Accept` allows an event stream."""
+    """Return whether `Accept` allows an event stream."""
     return _preference(request, EVENT_STREAM) is not None
 
 
 def _preference(request: HttpRequest, media_type: str) -> tuple[float, int, int] | None:
-    """(q, exactness, -place) of what fits the type best; None if it is not accepted."""
+    """Return (q, exactness, -position) of what fits the type best; None if it is not accepted."""
     accepted = request.headers.get("Accept", "") or "*/*"
     patterns = [media_type, f"{media_type.partition('/')[0]}/*", "*/*"]
-    found = []
-    for place, one in enumerate(accepted.split(",")):
-        name, *parameters = (part.strip().lower() for part in one.split(";"))
+    matches = []
+    for position, media_range in enumerate(accepted.split(",")):
+        name, *parameters = (part.strip().lower() for part in media_range.split(";"))
         if name in patterns:
-            found.append((2 - patterns.index(name), _quality(parameters), -place))
-    if not found:
+            matches.append((2 - patterns.index(name), _quality(parameters), -position))
+    if not matches:
         return None
-    exactness, quality, place = max(found)  # the most exact pattern tells the type's q
-    return (quality, exactness, place) if quality > 0 else None
+    exactness, quality, position = max(matches)  # the most exact pattern gives the type's q
+    return (quality, exactness, position) if quality > 0 else None
 
 
 def _quality(parameters: list[str]) -> float:

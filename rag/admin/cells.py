@@ -10,7 +10,7 @@ from django.utils.timezone import localtime
 
 from rag.admin.query_filters import humanize
 from rag.history.records import CLIENT_LEFT
-from rag.models.querysets import DOUBTFUL
+from rag.models.queries import DOUBTFUL
 
 EMPTY = "–"
 # Of each state of a claim: a sign that needs no colour, and its colour's class.
@@ -24,7 +24,7 @@ STATES = {
 
 
 def format_outcome(query: Any) -> str:
-    """query: a Query."""
+    """Show how a Query ended."""
     if query.error:
         return _badge("" if query.error == CLIENT_LEFT else "kx-failed", humanize(query.error))
     if query.answered:
@@ -33,12 +33,12 @@ def format_outcome(query: Any) -> str:
 
 
 def format_faithfulness(response: Any) -> str:
-    """response: a Response or None."""
+    """Show the faithfulness of a Response or None."""
     return _format_figure(response.faithfulness_score if response else None, good=1.0, poor=0.5)
 
 
 def format_relevance(response: Any) -> str:
-    """Of the answer to the question. response: a Response or None."""
+    """Show how well a Response or None answers the question."""
     return _format_figure(response.answer_relevance if response else None, good=DOUBTFUL, poor=DOUBTFUL / 2)
 
 
@@ -50,7 +50,7 @@ def _format_figure(number: float | None, *, good: float, poor: float) -> str:
 
 
 def format_state(word: str) -> str:
-    """word: of a claim, as in rag.types.answer.Verification, or ""."""
+    """Show the state of a claim, as in rag.types.answer.Verification, or ""."""
     if not word:
         return EMPTY
     sign, kind = STATES.get(word, ("", ""))
@@ -58,7 +58,7 @@ def format_state(word: str) -> str:
 
 
 def format_states(response: Any) -> str:
-    """How many claims are what. response: a Response or None."""
+    """Show how many claims of a Response or None are in each state."""
     counts = response.verification if response else {}
     shown = [
         _badge(kind, f"{sign} {counts[word]} {word}")
@@ -69,14 +69,14 @@ def format_states(response: Any) -> str:
 
 
 def format_rating(word: str) -> str:
-    """word: a Feedback.Rating or ""."""
+    """Show a Feedback.Rating or ""."""
     if not word:
         return EMPTY
     return _badge("kx-completed" if word == "thumbs_up" else "kx-failed", humanize(word))
 
 
 def format_ratings(up: int, down: int) -> str:
-    """How many thumbs of each kind; words, since not every system has a picture of a thumb."""
+    """Show how many thumbs there are of each kind, in words: not every system has a picture of one."""
     shown = [_badge("kx-completed", f"up {up}")] * bool(up) + [_badge("kx-failed", f"down {down}")] * bool(
         down
     )
@@ -88,7 +88,7 @@ def _badge(kind: str, text: str) -> str:
 
 
 def format_milliseconds(number: float | None) -> str:
-    """`0.2 ms`, `640 ms`, `1.3 s`."""
+    """Format as `0.2 ms`, `640 ms`, `1.3 s`."""
     if number is None:
         return EMPTY
     if number < 10:
@@ -97,7 +97,7 @@ def format_milliseconds(number: float | None) -> str:
 
 
 def format_time(moment: datetime) -> str:
-    """To the minute, in as little room as a column of a wide table has."""
+    """Format to the minute, in as little room as a column of a wide table has."""
     return localtime(moment).strftime("%Y-%m-%d %H:%M")
 
 

@@ -13,8 +13,8 @@ from documents.access import FULL
 from documents.admin.words import state_badge
 from documents.models import Collection
 from knowlex.base.ids import parse_id
+from rag.charts import evaluation_svg
 from rag.evaluation import evaluations
-from rag.evaluation.plot import evaluation_svg
 from rag.evaluation.summary import METRIC_ORDER
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 
@@ -32,13 +32,13 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
         return False
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: Any) -> HttpResponse:
-        """Back to the list, where Django leads only those who may change rows."""
+        """Lead back to the list, as Django does only for those who may change rows."""
         super().response_delete(request, obj_display, obj_id)  # tells that it is gone
         return HttpResponseRedirect(reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"))
 
 
 class ReadOnlyChildAdmin(ReadOnlyAdmin):
-    """Reached from what the rows belong to, and not by themselves."""
+    """Rows that are reached from what they belong to, and not by themselves."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -170,7 +170,7 @@ class EvaluationAdmin(ReadOnlyAdmin):
 
     @admin.display
     def figures(self, run: Evaluation) -> str:
-        """A line for each metric, a column for each configuration."""
+        """Show a line for each metric, a column for each configuration."""
         measured = (run.summary or {}).get("configurations") or []
         names = format_html_join("", "<th>{}</th>", ((one["name"],) for one in run.configurations))
         known = [

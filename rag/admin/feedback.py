@@ -78,7 +78,7 @@ class FeedbackAdmin(ReadOnlyAdmin):
 
 
 def format_caller(row: Feedback) -> str:
-    """Addresses are kept as a hash only, of which a piece tells one from another."""
+    """Name the caller; of an address only a hash is kept, a piece of which tells one from another."""
     kind, _, value = row.caller.partition(":")
     names = {"key": f"API key {value}", "account": f"Account {value}"}
     return names.get(kind, f"Caller {value[:8]}")

@@ -3,11 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from django.db.models import F, IntegerField, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce, Least, Sign
+
 from documents.models import Collection
-from rag.admin.charts import Chart, Series, lines, stacked
 from rag.admin.query_filters import MOST_COLLECTIONS, humanize, parse_id_or_none
-from rag.admin.worst import worst_answers
+from rag.charts import DayChart, Series, draw_lines, stack_bars
 from rag.history.statistics import DayStatistics, fetch_days, fetch_outcomes
+from rag.models import Query
 from rag.relevance import answers
 from rag.types import claims
 from rag.types.answer import Reason
@@ -20,7 +24,9 @@ OUTCOME_NAMES = {"cached": "answered from the cache", "left": "client left"}
 
 
 def build_quality_page(asked: Mapping[str, str]) -> dict[str, Any]:
-    """asked: `days`, one of the periods, and `collection`, an id; what is unknown counts for nothing."""
+    """Build the template's context. asked: `days`, one of the periods, and `collection`, an id; what is
+    unknown is ignored.
+    """
     days = next((period for period in PERIODS if str(period) == asked.get("days")), DEFAULT_PERIOD)
     collections = list(Collection.objects.order_by("name").values_list("id", "name")[:MOST_COLLECTIONS])
     chosen = parse_id_or_none(asked.get("collection"))
@@ -35,12 +41,12 @@ def build_quality_page(asked: Mapping[str, str]) -> dict[str, Any]:
         "sums": _list_sums(told_days),
         "rows": list(reversed(told_days)),
         "reasons": _count_reasons(outcomes),
-        "worst": worst_answers(days, chosen),
+        "worst": find_worst_answers(days, chosen),
         "how": HOW,
     }
 
 
-def _build_charts(days: Sequence[DayStatistics], outcomes: Mapping[Any, Mapping[str, int]]) -> list[Chart]:
+def _build_charts(days: Sequence[DayStatistics], outcomes: Mapping[Any, Mapping[str, int]]) -> list[DayChart]:
     dates = [one.day for one in days]
     of_outcome = [
         Series(
@@ -61,11 +67,11 @@ def _build_charts(days: Sequence[DayStatistics], outcomes: Mapping[Any, Mapping[
         Series("thumbs down", "rq-failed", [one.thumbs_down for one in days]),
     ]
     return [
-        stacked("Questions per day", dates, of_outcome),
-        lines("Latency, without what failed or came from the cache", dates, latency, " s"),
-        lines("Faithfulness: do the passages support what is claimed?", dates, faithful, top=1),
-        lines("Answer relevance: does the answer answer the question?", dates, relevant, top=1),
-        stacked("Feedback per day", dates, thumbs),
+        stack_bars("Questions per day", dates, of_outcome),
+        draw_lines("Latency, without what failed or came from the cache", dates, latency, " s"),
+        draw_lines("Faithfulness: do the passages support what is claimed?", dates, faithful, top=1),
+        draw_lines("Answer relevance: does the answer answer the question?", dates, relevant, top=1),
+        stack_bars("Feedback per day", dates, thumbs),
     ]
 
 
@@ -93,13 +99,13 @@ def _list_sums(days: Sequence[DayStatistics]) -> list[tuple[str, Any]]:
 
 
 def _format_mean(of_days: Sequence[tuple[float | None, int]]) -> str:
-    """of_days: the mean of each day, and of how many answers it is."""
+    """Format the mean over all days. of_days: the mean of each day, and of how many answers it is."""
     judged = sum(count for _, count in of_days)
     return f"{sum((mean or 0) * count for mean, count in of_days) / judged:.2f}" if judged else "–"
 
 
 def _count_reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str, int]]:
-    """Why there was no answer, the most frequent first."""
+    """Count why there was no answer, the most frequent reason first."""
     counts: dict[str, int] = {}
     for of_day in outcomes.values():
         for name, count in of_day.items():
@@ -109,3 +115,37 @@ def _count_reasons(outcomes: Mapping[Any, Mapping[str, int]]) -> list[tuple[str,
         ((OUTCOME_NAMES.get(name) or humanize(name) or "not told", count) for name, count in counts.items()),
         key=lambda one: -one[1],
     )
+
+
+def _count(state: str) -> Any:
+    """Count the claims in this state; 0 for an answer whose claims were not counted."""
+    return Coalesce(Cast(KeyTextTransform(state, "response__verification"), IntegerField()), 0)
+
+
+# Rated down first; then those that say what the passages contradict; then by the lower one of faithfulness
+# and answer relevance; then by how many claims are unverified or without a marker; then the newest.
+WORST = (
+    "-rated_down",
+    Sign(_count("contradicted")).desc(),
+    Least(F("response__faithfulness_score"), F("response__answer_relevance")).asc(nulls_last=True),
+    (_count("unverified") + _count("uncited")).desc(),
+    "-created_at",
+)
+SHOWN_ANSWERS = 10
+NEEDED_COLUMNS = (
+    "original_query", "latency_ms", "created_at", "response__faithfulness_score",
+    "response__answer_relevance", "response__verification",
+)  # fmt: skip
+
+
+def with_rated_down(rows: QuerySet[Any]) -> QuerySet[Any]:
+    annotated: QuerySet[Any] = rows.annotate(rated_down=Query.objects.has_rating("thumbs_down"))
+    return annotated
+
+
+def find_worst_answers(days: int, collection: Any = None) -> list[Any]:
+    """Return the worst answers of the last days; indexes choose what may be bad, and only that is sorted."""
+    rows = Query.objects.rated_or_doubtful().asked_within(days)
+    rows = rows if collection is None else rows.filter(collection_ids__contains=[collection])
+    shown = with_rated_down(rows).select_related("response").only(*NEEDED_COLUMNS)
+    return list(shown.order_by(*WORST)[:SHOWN_ANSWERS])

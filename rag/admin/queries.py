@@ -16,7 +16,7 @@ from documents.access import FULL
 from rag.admin import cells
 from rag.admin.evaluations import ReadOnlyAdmin
 from rag.admin.feedback import format_caller
-from rag.admin.quality_page import build_quality_page
+from rag.admin.quality_page import WORST, build_quality_page, with_rated_down
 from rag.admin.query_filters import (
     ClaimsFilter,
     FaceFilter,
@@ -30,7 +30,6 @@ from rag.admin.query_filters import (
     humanize,
     parse_id_or_none,
 )
-from rag.admin.worst import WORST, with_rated_down
 from rag.deadlines import sort_stages
 from rag.history.claims import find_uncited_sentences
 from rag.history.queries import QueryDetails, get_query
@@ -43,7 +42,7 @@ HOW = {"faithfulness": claims.HOW, "relevance": answers.HOW}
 
 
 def build_page(explained: QueryDetails) -> dict[str, Any]:
-    """The template's context."""
+    """Build the template's context."""
     query, response = explained.query, explained.response
     said = Feedback.objects.filter(query=query).order_by("-updated_at")[:MOST_FEEDBACK]
     return {
@@ -91,7 +90,7 @@ def _list_facts(explained: QueryDetails) -> Sequence[tuple[str, Any]]:
 
 
 def _list_claims(explained: QueryDetails) -> list[dict[str, Any]]:
-    """The words that each citation stands for, and what it quotes."""
+    """List the words that each citation stands for, and what it quotes."""
     answer = explained.response.answer if explained.response else ""
     return [
         {
@@ -106,7 +105,7 @@ def _list_claims(explained: QueryDetails) -> list[dict[str, Any]]:
 
 
 def _list_stages(took: Mapping[str, float], latency_ms: int) -> list[dict[str, Any]]:
-    """Bars in percent of the longest time; stages within stages are not told apart, so none is stacked."""
+    """List bars in percent of the longest time; stages may contain each other, so none is stacked."""
     longest = max([float(latency_ms), *took.values(), 1.0])
     return [
         {"name": humanize(name), "ms": cells.format_milliseconds(ms), "width": round(100 * ms / longest, 1)}
@@ -115,7 +114,7 @@ def _list_stages(took: Mapping[str, float], latency_ms: int) -> list[dict[str, A
 
 
 def _list_uncited(explained: QueryDetails) -> list[str]:
-    """The sentences without a marker, if some of the answer claim something."""
+    """List the sentences without a marker, if any of them claims something."""
     response = explained.response
     if response is None or not response.verification.get("uncited"):
         return []
@@ -175,7 +174,7 @@ class QueryAdmin(ReadOnlyAdmin):
         return super().change_view(request, object_id, form_url, extra)
 
     def quality_view(self, request: HttpRequest) -> HttpResponse:
-        """Charts over the last days."""
+        """Show charts over the last days."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         context = {

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from documents.models import Collection
 from rag.history.records import CLIENT_LEFT
 from rag.models import Feedback
-from rag.models.querysets import DOUBTFUL
+from rag.models.queries import DOUBTFUL
 from rag.types.answer import Reason
 
 Choices = list[tuple[str, str]]
@@ -22,12 +22,12 @@ FACES = ("platform", "query", "ask", "book", "replay")
 
 
 def humanize(word: str) -> str:
-    """`below_threshold` as people read it."""
+    """Write `below_threshold` as people read it."""
     return word.replace("_", " ").lower()
 
 
 class ConditionFilter(admin.SimpleListFilter):
-    """options: name -> (label, condition)."""
+    """A filter by conditions. options: name -> (label, condition)."""
 
     options: dict[str, tuple[str, Q]]
 
@@ -40,7 +40,7 @@ class ConditionFilter(admin.SimpleListFilter):
 
 
 class WorstFilter(admin.SimpleListFilter):
-    """Whom it chooses, the list puts in that order, too."""
+    """The filter for bad answers; the list also orders them, the worst first."""
 
     title = "worst answers"
     parameter_name = "worst"
@@ -74,7 +74,7 @@ def _has_claims(state: str) -> Q:
 
 
 class ClaimsFilter(ConditionFilter):
-    """Answers of an earlier release, whose claims were not counted, are in none."""
+    """The filter by states of claims. Answers of an earlier release, not counted then, are in none."""
 
     title = "claims"
     parameter_name = "claims"

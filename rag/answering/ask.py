@@ -56,12 +56,12 @@ class Caller:
 
     @property
     def latency_ms(self) -> int:
-        """The time since the request came."""
+        """Return the time since the request came."""
         return round((time.monotonic() - self.started) * 1000)
 
     @property
     def conversation(self) -> str:
-        """The id of the conversation; one that begins here has the id of its first question."""
+        """Return the id of the conversation; one that begins here has the id of its first question."""
         return self.conversation_id or str(self.query_id)
 
 
@@ -200,7 +200,7 @@ _PAGE_STARTS = """
 
 
 async def find_quote_pages(answer: Answer) -> tuple[int | None, ...]:
-    """In the order of `answer.citations`; None where there are no pages.
+    """Find the page of each quote, in the order of `answer.citations`; None where there are no pages.
 
     One statement for them all, and none where no cited passage goes over the end of a page. Without the
     database, or without time, it is the page on which the passage begins: an answer does not fail for that.
@@ -222,7 +222,7 @@ def _spans_pages(passage: Passage) -> bool:
 
 
 async def _fetch_page_starts(passages: list[Passage]) -> dict[object, list[tuple[int, int]]]:
-    """By document: (where a page starts in the document's text, its number), in order."""
+    """Fetch by document: (where a page starts in the document's text, its number), in order."""
     rows = await fetch_all(
         _PAGE_STARTS,
         [
@@ -238,7 +238,9 @@ async def _fetch_page_starts(passages: list[Passage]) -> dict[object, list[tuple
 
 
 def _page_of(citation: Citation, passage: Passage, starts: dict[object, list[tuple[int, int]]]) -> int | None:
-    """Where its middle stands: one that a page's end tears apart is mostly on the other page."""
+    """Return the page of the quote's middle: one that a page's end tears apart is mostly on the other
+    page.
+    """
     page = passage.page_number
     if not _spans_pages(passage):
         return page

@@ -64,7 +64,7 @@ _STORED: TypeAdapter[Any] = TypeAdapter(
 
 
 def encode_answer(answer: Answer) -> bytes | None:
-    """None if it is too large, or holds what JSON cannot.
+    """Return the answer as bytes; None if it is too large, or holds what JSON cannot.
 
     Without the sentences of passages; of candidates that did not come into the answer, ids and scores.
     """
@@ -89,7 +89,7 @@ def encode_answer(answer: Answer) -> bytes | None:
 
 
 def decode_answer(value: bytes) -> Answer | None:
-    """None for what is no answer, or is one that contradicts itself."""
+    """Return the answer; None for what is no answer, or is one that contradicts itself."""
     try:
         bare, shown, others, context, found, candidates = _STORED.validate_json(_json(value))
         passages = [*_passages(_SHOWN, shown, {}), *_passages(_JUDGED, others, _UNTOLD)]
@@ -128,7 +128,7 @@ def _json(value: bytes) -> bytes:
 
 
 def _is_whole(answer: Answer) -> bool:
-    """Whether every number that names a passage, and every place in a text, is there."""
+    """Return whether every number that names a passage, and every place in a text, is there."""
     context, text = answer.context, answer.text
     claims = [
         *((one.answer_start, one.answer_end) for one in answer.citations),
@@ -162,7 +162,9 @@ def enabled() -> bool:
 
 
 async def recall(question: Question) -> Answer | None:
-    """The stored answer, with this question in it; None if there is none. Never raises, never waits long."""
+    """Return the stored answer, with this question in it; None if there is none. Never raises or waits
+    long.
+    """
     if not _is_cacheable(question):
         return None
     started = time.perf_counter()
@@ -194,14 +196,16 @@ def _is_cacheable(question: Question) -> bool:
 
 
 def _is_makeshift(answer: Answer) -> bool:
-    """Whether a model that is configured had no part in it, because it failed: the next answer is better."""
+    """Return whether a model that is configured had no part in it, because it failed: the next answer is
+    better.
+    """
     reranker = getattr(component("RERANKER", Reranker), "name", "")
     failed = bool(reranker) and answer.question.reranked and answer.reranker != reranker
     return failed or answer.rewriting == "failed"
 
 
 def _answers(answer: Answer, question: Question) -> bool:
-    """A last look, in case that somebody else writes under our keys."""
+    """Look a last time, in case that somebody else writes under our keys."""
     stored = answer.question
     return (stored.text, stored.original, stored.state) == (question.text, question.original, question.state)
 

@@ -11,7 +11,9 @@ EITHER_WILL_DO = {"hybrid": ("dense", "sparse")}  # rankings of which one is eno
 
 
 def explain_loss(question: Question, chunk_id: UUID, facts: Examination, trail: Trail) -> Explanation:
-    """facts: of this chunk. trail: of the search that it was or was not found by."""
+    """Explain where the chunk was lost. facts: of this chunk. trail: of the search that did or did not
+    find it.
+    """
     stages = [
         *_before_ranking(facts, question),
         *_rankings(question, facts, chunk_id, trail),
@@ -127,7 +129,7 @@ def _first_of_wording(passage: Passage | None, among: Sequence[Passage]) -> Pass
 
 
 def _place(passage: Passage | None, among: Sequence[Passage]) -> int | None:
-    """From 1; None if it is not among them."""
+    """Return its place from 1 on; None if it is not among them."""
     if passage is None:
         return None
     places = (n for n, other in enumerate(among, start=1) if other.chunk_id == passage.chunk_id)

@@ -40,12 +40,12 @@ class Loadable(Protocol):
 
 
 async def load_models(searched: ModelSpec) -> None:
-    """searched: the embedding model that questions are embedded by. Raises ImproperlyConfigured."""
+    """Load the models. searched: the one that questions are embedded by. Raises ImproperlyConfigured."""
     await asyncio.gather(*(_load(part) for part in _parts(searched)))
 
 
 def _parts(searched: ModelSpec) -> list[Loadable]:
-    """Only those of Ollama are built: building a local one would take the time that this is to save."""
+    """Build only the parts of Ollama: building a local one would take the time that this is to save."""
     found: list[object] = [component(role, object) for role in _answering()]
     if registry.is_ollama(searched):
         found.append(registry.embedder_for(searched))
@@ -66,12 +66,12 @@ async def _load(part: Loadable) -> None:
 
 
 def ensure_reranker_works() -> None:
-    """For the start. Raises ImproperlyConfigured if its model cannot be used."""
+    """Raise ImproperlyConfigured, at the start, if the reranker's model cannot be used."""
     _ensure_works(component("RERANKER", Reranker), "KNOWLEX_RERANKER_MODEL")
 
 
 def ensure_claim_judge_works() -> None:
-    """For the start. Raises ImproperlyConfigured if its model cannot be used."""
+    """Raise ImproperlyConfigured, at the start, if the claim judge's model cannot be used."""
     _ensure_works(component("CLAIM_JUDGE", ClaimJudge), "KNOWLEX_CLAIM_JUDGE_MODEL")
 
 

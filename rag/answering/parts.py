@@ -13,11 +13,13 @@ from rag.answering.pipeline import Pipeline
 from rag.context.assembly import ContextMaker
 from rag.context.tokens import Ruler
 from rag.protocols import ClaimJudge, Completing, Reranker, Retriever, Sampling, Synthesizer, can
-from rag.relevance import assess
+from rag.relevance.assessment import assess
 
 
 def build_pipeline(**retriever: Any) -> Pipeline:
-    """retriever: options of its plain search instead of the configured ones, for example `rrf_k`."""
+    """Build the pipeline. retriever: options of its plain search, for example `rrf_k`, instead of the
+    settings'.
+    """
     finding = build_retriever(**retriever) if retriever else component("RETRIEVER", Retriever)
     return Pipeline(
         finding,
@@ -31,7 +33,7 @@ def build_pipeline(**retriever: Any) -> Pipeline:
 
 
 def build_context_maker(retriever: Retriever) -> ContextMaker:
-    """As configured; other chunks of a hit's document are fetched by this retriever."""
+    """Build it as configured; this retriever fetches other chunks of a hit's document."""
     return ContextMaker(
         ruler=Ruler(count_tokens),
         budget=settings.CONTEXT_TOKENS,
@@ -44,12 +46,12 @@ def build_context_maker(retriever: Retriever) -> ContextMaker:
 
 @lru_cache(maxsize=1024)
 def count_tokens(text: str) -> int:
-    """Of the embedding model."""
+    """Count the embedding model's tokens."""
     return len(component("TOKENIZER", TokenCounter).starts(text))
 
 
 def build_retriever(**options: Any) -> Retriever:
-    """The configured one with other options of its plain search; the one that faces use stays as it is."""
+    """Build the retriever with other options of its plain search; the one that faces use stays as it is."""
     built: Retriever = _build("RETRIEVER", {"plain": _build("PLAIN_RETRIEVER", options)})
     return built
 

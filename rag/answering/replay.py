@@ -24,14 +24,14 @@ from rag.types.retrieval import Passage
 Ask: TypeAlias = Callable[[Question, Caller], Awaitable[AskResult]]
 SAME_WITHIN = 1e-6
 
-# As rag.models.querysets.QueryQuerySet.allowed_to has it.
+# As rag.models.queries.QueryQuerySet.allowed_to has it.
 _PAST = """
     SELECT q.original_query, q.rewritten_query, q.collection_ids, q.filters, q.settings, q.answered, q.error,
         r.answer, r.verification, coalesce(r.quotes_gone, false) AS quotes_gone,
         coalesce((
             SELECT jsonb_agg(jsonb_build_object(
                 'chunk_id', v.chunk_id, 'document_id', v.document_id, 'place', v.place,
-                'relevance', v.relevance,
+                'relevance', v.relevance, 'document_name', d.original_filename,
                 'title', coalesce(nullif(d.title, ''), d.original_filename)) ORDER BY v.place)
             FROM rag_retrieval v LEFT JOIN documents_document d ON d.id = v.document_id
             WHERE v.query_id = q.id AND v.place IS NOT NULL
@@ -51,6 +51,7 @@ class RankChange:
 
     chunk_id: UUID
     document_id: UUID
+    document_name: str | None
     title: str | None
     place_before: int | None
     place_now: int | None
@@ -142,6 +143,7 @@ def _place(before: Mapping[str, Any] | None, now: tuple[int, Passage] | None) ->
     return RankChange(
         chunk_id=passage.chunk_id if passage else UUID(known["chunk_id"]),
         document_id=passage.document_id if passage else UUID(known["document_id"]),
+        document_name=passage.document_name if passage else known["document_name"],
         title=passage.title if passage else known["title"],
         place_before=known.get("place"),
         place_now=place,

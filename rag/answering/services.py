@@ -48,7 +48,7 @@ class ReadScope:
 
 
 async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str = "collection") -> ReadScope:
-    """These collections; a name goes before an id. Raises NotFound, Forbidden.
+    """Read the state of these collections; a name goes before an id. Raises NotFound, Forbidden.
 
     `default` always exists: before it is made again, it is empty and has no id.
     """
@@ -66,7 +66,7 @@ async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str 
 
 
 async def read_all(access: Access) -> ReadScope:
-    """All that the caller may read."""
+    """Read the state of all that the caller may read."""
     rows = await fetch_shared(_READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids))
     return ReadScope(tuple(row["id"] for row in rows), digest_states(rows))
 
@@ -82,13 +82,15 @@ _SEEN_DOCUMENTS = """
 
 
 async def search(question: Question) -> SearchResult:
-    """The passages that `ask` would choose from. Raises RetrievalFailed, DatabaseUnavailable."""
+    """Return the passages that `ask` would choose from. Raises RetrievalFailed, DatabaseUnavailable."""
     query_counts.get().add(question.collection_ids)
     return await build_pipeline().search(question)
 
 
 async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tuple[SearchResult, Explanation]:
-    """What `search` finds, and where it lost the chunk. Raises as `search`, and NotFound: the chunk."""
+    """Return what `search` finds, and where it lost the chunk. Raises as `search`, and NotFound: the
+    chunk.
+    """
     if await fetch_one(_SEEN_CHUNK, {"id": chunk_id, "allowed": access.allowed}) is None:
         raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
     query_counts.get().add(question.collection_ids)
@@ -106,7 +108,8 @@ async def make_question(
     max_tokens: int | None = None,
     strict_context: bool = False,
 ) -> Question:
-    """A question to these collections (names or ids; none means `default`), with the configured threshold.
+    """Make a question to these collections (names or ids; none means `default`), with the configured
+    threshold.
 
     Its deadline runs from now on. Raises NotFound, Forbidden (one of them is not the caller's to use),
     RetrievalFailed (it took too long), DatabaseUnavailable.
@@ -138,7 +141,7 @@ async def make_platform_question(
     rerank: bool | None = None,
     rewrite: bool | None = None,
 ) -> Question:
-    """A question to these collections, or to all that the caller may read where none is named.
+    """Make a question to these collections, or to all that the caller may read where none is named.
 
     Raises as `make_question`, and NotFound for a document of the filters that the caller cannot see.
     """
@@ -171,7 +174,7 @@ def _deadline() -> float:
 async def resolve_collections(
     names_or_ids: Sequence[str], *, access: Access, field: str = "collection"
 ) -> tuple[UUID, ...]:
-    """The ids of these collections, in their order. Raises NotFound, Forbidden."""
+    """Return the ids of these collections, in their order. Raises NotFound, Forbidden."""
     return (await read_named(names_or_ids, access=access, field=field)).collection_ids
 
 

@@ -16,7 +16,7 @@ from knowlex.web.responses import QUERY_ID_HEADER, failed_query, plain_json_resp
 from knowlex.web.shapes import CamelShape, Count, Number, Omittable, OutputShape, Share, integer, text
 from rag.answering import ask
 from rag.answering.ask import AskResult, Caller, FaceName
-from rag.citations.numbering import Numbering, misstatements, unread_parts
+from rag.citations.numbering import Numbering, misstatements
 from rag.types.answer import Answer, Reason, Support
 from rag.types.question import Question
 from rag.types.retrieval import Passage
@@ -76,6 +76,13 @@ class QueryCitation(OutputShape):
     support: SupportOf
 
 
+class PassageShape(OutputShape):
+    chunk_id: UUID
+    document_id: UUID
+    document_name: str
+    title: str
+
+
 class ContradictedClaim(OutputShape):
     text: Annotated[str, Field(description="The claim, without markers.")]
     answer_start: Annotated[Count, Field(description="Of the claim in the answer.")]
@@ -85,19 +92,16 @@ class ContradictedClaim(OutputShape):
     ]
 
 
-class NearPassage(OutputShape):
+class NearPassage(PassageShape):
     """One of the passages that came nearest, where there is no answer."""
 
-    chunk_id: UUID
-    document_id: UUID
-    document_name: str
-    title: str
     page_number: int | None
     relevance: Share
 
 
 class UnreadPages(OutputShape):
     document_id: UUID
+    document_name: str
     title: str
     message: Annotated[str, Field(description="Why pages of this cited document are unread.")]
     unread_pages: list[int]
@@ -127,20 +131,25 @@ class AnswerMetadata(CamelShape):
     """What the answers of the camelCase faces say about themselves."""
 
     query_id: Annotated[UUID, Field(description="Also in the header X-Query-ID.")]
-    answer_synthesized: bool
-    chunks_retrieved: Annotated[int, Field(description="Before the relevance threshold.")]
+    answer_synthesized: Annotated[bool, Field(validation_alias="answered")]
+    chunks_retrieved: Annotated[
+        int, Field(validation_alias="retrieved", description="Before the relevance threshold.")
+    ]
     reason: WhyNot
     nearest: Annotated[list[NearInMetadata], Field(description="Of a question without an answer.")]
     citations: list[CitationInMetadata]
     contradicted: Annotated[list[ContradictionInMetadata], Field(description=CONTRADICTED)]
     verification: VerificationShape
-    relevance: Annotated[Number, Field(description="Of the best passage, 0 to 1.")]
+    relevance: Annotated[
+        Number, Field(validation_alias="confidence", description="Of the best passage, 0 to 1.")
+    ]
     model: str
     cached: bool
-    stage_times_ms: StageTimes
+    stage_times_ms: Annotated[StageTimes, Field(validation_alias="stage_ms")]
     warnings: list[WarningInMetadata]
 
 
+MetadataT = TypeVar("MetadataT", bound=AnswerMetadata)
 CitationT = TypeVar("CitationT", bound=QueryCitation)
 WarningT = TypeVar("WarningT", bound=UnreadPages)
 
@@ -170,24 +179,26 @@ def answer_response(asked: AskResult, body: OutputShape) -> HttpResponse:
     return response
 
 
-def answer_metadata(asked: AskResult, text: str, numbering: Numbering) -> dict[str, Any]:
-    """Return the fields of `AnswerMetadata`. text, numbering: of the answer, as the face numbers it."""
+def answer_metadata(
+    asked: AskResult,
+    text: str,
+    numbering: Numbering,
+    shape: type[MetadataT],
+    **more: Any,
+) -> MetadataT:
+    """Return what an answer says about itself. text, numbering: of the answer, as the face numbers it."""
     answer = asked.answer
-    return {
-        "query_id": asked.query_id,
-        "answer_synthesized": answer.answered,
-        "chunks_retrieved": answer.retrieved,
-        "reason": answer.reason,
-        "nearest": nearest_passages(answer),
-        "citations": cited_claims(asked, numbering, CitationInMetadata),
-        "contradicted": misstatements(answer, text, numbering),
-        "verification": answer.verification,
-        "relevance": answer.confidence,
-        "model": answer.usage.model,
-        "cached": asked.cached,
-        "stage_times_ms": answer.stage_ms,
-        "warnings": unread_pages(answer, WarningInMetadata),
-    }
+    return shape.of(
+        answer,
+        query_id=asked.query_id,
+        nearest=nearest_passages(answer),
+        citations=cited_claims(asked, numbering, CitationInMetadata),
+        contradicted=misstatements(answer, text, numbering),
+        model=answer.usage.model,
+        cached=asked.cached,
+        warnings=unread_pages(answer, WarningInMetadata),
+        **more,
+    )
 
 
 def cited_claims(asked: AskResult, numbering: Numbering, shape: type[CitationT]) -> list[CitationT]:
@@ -196,12 +207,9 @@ def cited_claims(asked: AskResult, numbering: Numbering, shape: type[CitationT])
     for citation, page in zip(asked.answer.citations, asked.pages, strict=True):
         passage = asked.answer.context[citation.passage - 1]
         claims.append(
-            shape(
+            shape.of(
+                passage,
                 citation_index=numbering.place_of(citation.passage),
-                chunk_id=passage.chunk_id,
-                document_id=passage.document_id,
-                document_name=passage.document_name,
-                title=passage.title,
                 page_number=page,
                 quoted_text=passage.content[citation.quote_start : citation.quote_end],
                 start_char=passage.start_char + citation.quote_start,
@@ -223,16 +231,13 @@ def nearest_passages(answer: Answer) -> list[Passage]:
 
 
 def unread_pages(answer: Answer, shape: type[WarningT]) -> list[WarningT]:
-    """Return a warning for each cited document with pages that nobody could read."""
-    return [
-        shape(
-            document_id=part.document_id,
-            title=part.title,
-            message=part.message,
-            unread_pages=list(part.pages),
-        )
-        for part in unread_parts(answer)
-    ]
+    """Return a warning for each cited document with pages that nobody could read, first cited first."""
+    documents: dict[UUID, Passage] = {}
+    for number in answer.cited:
+        passage = answer.context[number - 1]
+        if passage.unread_pages:
+            documents.setdefault(passage.document_id, passage)
+    return [shape.of(passage, message=" ".join(passage.document_warnings)) for passage in documents.values()]
 
 
 def question_as_asked(asked: AskResult) -> str:

@@ -47,7 +47,10 @@ class SourceChunk(CamelShape):
     document_id: UUID
     chunk_index: Count
     content: str
-    score: Annotated[Number, Field(description="Cosine distance, lower is closer.")]
+    score: Annotated[
+        Number, Field(validation_alias="distance", description="Cosine distance, lower is closer.")
+    ]
+    document_name: str
     title: str
     page_number: int | None
     relevance: Number
@@ -97,8 +100,8 @@ def ask_body(asked: AskResult) -> AskResponse:
     return AskResponse(
         query=question_as_asked(asked),
         answer=text if answer.answered else NOT_ENOUGH,
-        source_chunks=[_chunk(passage) for _, passage in chunks] if answer.answered else [],
-        metadata=AnswerMetadata(**answer_metadata(asked, text, numbering)),
+        source_chunks=[SourceChunk.of(passage) for _, passage in chunks] if answer.answered else [],
+        metadata=answer_metadata(asked, text, numbering, AnswerMetadata),
     )
 
 
@@ -109,10 +112,6 @@ def _by_distance(context: Sequence[Passage]) -> list[tuple[int, Passage]]:
 
 def _places(chunks: Sequence[tuple[int, Passage]]) -> PlaceOf:
     return {number: place for place, (number, _) in enumerate(chunks, start=1)}.__getitem__
-
-
-def _chunk(passage: Passage) -> SourceChunk:
-    return SourceChunk.model_validate({**passage._asdict(), "score": passage.distance})
 
 
 def _numbering(started: Started) -> Numbering:

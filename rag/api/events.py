@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from knowlex.base.errors import SynthesisTimeout
 from knowlex.web.responses import QUERY_ID_HEADER, failed_query, problem_event
-from knowlex.web.sse import COMMENT, EventStream, Pump, TakerTooSlow, event
+from knowlex.web.sse import COMMENT, EventStream, Pump, ReaderTooSlow, event
 from rag.answering.ask import AskResult, Caller, StreamEvent, ask_stream
 from rag.types.answer import Started
 from rag.types.question import Question
@@ -107,7 +107,7 @@ class _EventWriter:
             if limit.expired():
                 return None
             raise
-        except TakerTooSlow:
+        except ReaderTooSlow:
             raise SynthesisTimeout("The answer was not taken in time.") from None
 
     def _events_of(self, step: StreamEvent) -> Iterator[bytes]:

@@ -73,6 +73,7 @@ class BookRequest(AskedFields):
 
 class CitedDocument(OutputShape):
     id: UUID
+    documentName: Annotated[str, Field(description="The file's name.")]
     title: str
     snippet: str
     url: str | None
@@ -147,9 +148,7 @@ def query_body(asked: AskResult) -> QueryResponse:
     return QueryResponse(
         answer=text if answer.answered else NOT_ENOUGH,
         cited_documents=_documents(asked, numbering.place_of),
-        metadata=QueryMetadata(
-            processing_time_ms=asked.latency_ms, **answer_metadata(asked, text, numbering)
-        ),
+        metadata=answer_metadata(asked, text, numbering, QueryMetadata, processing_time_ms=asked.latency_ms),
     )
 
 
@@ -198,6 +197,7 @@ def _cited(asked: AskResult, n: int) -> CitedDocument:
     claimed = asked.answer.text[main.answer_start : main.answer_end] if main else claim(asked.answer.text, n)
     return CitedDocument(
         id=passage.document_id,
+        documentName=passage.document_name,
         title=passage.title,
         snippet=snippet(shown.content, claimed),
         url=None,

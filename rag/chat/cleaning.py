@@ -15,7 +15,7 @@ _FENCES = ("<context>", "</context>")
 
 
 class Unfenced:
-    """Of one reply: `feed` as it comes, then `finish`; the text without `<context>` and `</context>`."""
+    """Removes `<context>` and `</context>` from one reply: `feed` it as it comes, then `finish`."""
 
     def __init__(self) -> None:
         self._held, self._fenced = "", False
@@ -70,7 +70,8 @@ class ReasoningShown(SynthesisFailed):
 
 
 class Cleaner:
-    """Of one reply: `feed` as it comes, then `finish`. unannounced: its model writes lone closing tags.
+    """Cleans one reply: `feed` it as it comes, then `finish`. unannounced: its model writes lone closing
+    tags.
 
     full: nothing more can be added, so the rest need not be read. unannounced tells what holds for the next.
     """
@@ -86,12 +87,12 @@ class Cleaner:
         self._limit = _Limit()
 
     def feed(self, piece: str) -> str:
-        """What can be shown now. Raises ReasoningShown."""
+        """Return what can be shown now. Raises ReasoningShown."""
         self._buffer += self._unfenced.feed(self._storable(piece))
         return self._show(self._without_reasoning(last=False))
 
     def finish(self) -> str:
-        """The rest of it. The whole may be empty."""
+        """Return the rest. The whole may be empty."""
         self._buffer += self._unfenced.finish()
         rest = self._show(self._without_reasoning(last=True))
         self.unannounced = self.unannounced and self._reasoned
@@ -104,7 +105,7 @@ class Cleaner:
         return shown
 
     def _storable(self, piece: str) -> str:
-        """Halves of one character may come in two pieces."""
+        """Drop what cannot be stored; halves of one character may come in two pieces."""
         text = self._surrogate + piece
         self._surrogate = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         if text.isascii() and text.isprintable():
@@ -126,7 +127,7 @@ class Cleaner:
         return said if self._inside else said + self._begun(buffer[done:cut], last=last)
 
     def _forget(self, reasoning: str) -> str:
-        """All so far was reasoning, and what comes is the answer."""
+        """Drop all so far: it was reasoning, and what comes is the answer."""
         self._reasoned = True
         self.unannounced = self.unannounced or self._shown or not _MUSING.match(reasoning.lstrip())
         if self._shown:
@@ -188,7 +189,7 @@ class _Limit:
 
 
 def _tag_begins(text: str) -> int:
-    """Where a tag begins that the next piece may complete; the text's length if there is none."""
+    """Return where a tag begins that the next piece may complete; the text's length if there is none."""
     begin = max(0, len(text) - _LONGEST_TAG)
     place = max(text.rfind("<", begin), text.rfind("[", begin))
     if place >= 0 and any(tag.startswith(text[place:].lower()) for tag in _TAGS):

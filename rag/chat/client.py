@@ -49,7 +49,7 @@ class Dialect(Protocol):
 
 
 class HttpChat:
-    """timeout_s: of the whole, retries included."""
+    """Asks a chat model over HTTP. timeout_s: of the whole, retries included."""
 
     def __init__(
         self, wire: Wire, dialect: Dialect, *, model_name: str, timeout_s: float, retry: Retry
@@ -109,7 +109,7 @@ class HttpChat:
         await self._wire.aclose()
 
     def _timed_out(self) -> None:
-        """What a server may need after a question was given up."""
+        """Help a server that may need it after a question was given up."""
 
     def _limit(self, timeout_s: float | None) -> float:
         return min(self._timeout_s, math.inf if timeout_s is None else timeout_s)
@@ -133,7 +133,7 @@ class HttpChat:
         return Synthesis(text, self._used(reading))
 
     async def _pieces(self, request: Request, ends: float) -> AsyncGenerator[str | Usage]:
-        """One try. Raises Again, SynthesisFailed, TimeoutError."""
+        """Make one try. Raises RetryableFailure, SynthesisFailed, TimeoutError."""
         reading, cleaner = self._reading(request), Cleaner(unannounced=self._unannounced)
         shown = False
         async with self._answered(request, ends) as response:
@@ -168,7 +168,7 @@ class HttpChat:
 
     @asynccontextmanager
     async def _answered(self, request: Request, ends: float) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The response of a server that takes the request, without what it refuses if need be."""
+        """Yield the response of a server that takes the request, if need be without what it refuses."""
         for _ in range(MOST_CHANGES):
             sent = self._dialect.body(request)
             async with self._wire.post(sent, ends) as response:
@@ -192,7 +192,7 @@ class HttpChat:
 async def _texts(
     response: aiohttp.ClientResponse, reading: ReplyReader, ends: float, max_bytes: int
 ) -> AsyncGenerator[str]:
-    """The reply as it is written. Raises Again, TimeoutError."""
+    """Yield the reply's text as it is written. Raises RetryableFailure, TimeoutError."""
     while not reading.last:
         until = min(ends, time.monotonic() + USAGE_S) if reading.ended else ends
         try:

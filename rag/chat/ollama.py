@@ -33,7 +33,7 @@ PROMPT_TOKENS = 2000
 
 
 class Sent(NamedTuple):
-    """What goes with every request; see rag.chat.ollama."""
+    """What goes with every request."""
 
     model_name: str
     temperature: float
@@ -44,7 +44,8 @@ class Sent(NamedTuple):
 
 
 class OllamaDialect(ABC):
-    """num_ctx is always sent: Ollama's default cuts the beginning of a long prompt off without a word.
+    """How Ollama words requests and replies. `num_ctx` is always sent: Ollama's default cuts the beginning of
+    a long prompt off without a word.
 
     So is that no model is to think first: those that can do so unless told, and use up the time and the
     tokens of an answer before it begins.
@@ -70,12 +71,12 @@ class OllamaDialect(ABC):
         return json_body(body)
 
     def loading(self) -> dict[str, Any]:
-        """For /api/generate: without a prompt the model is only loaded."""
+        """Build a request to /api/generate that only loads the model."""
         stays = keep_alive(self._sent.keep_alive)
         return {"model": self._sent.model_name, "keep_alive": stays, "options": self._options(None)}
 
     def check_loaded(self, reply: Reply) -> None:
-        """Raises SynthesisFailed; Again if another try may help."""
+        """Raise SynthesisFailed if the model was not loaded; RetryableFailure if another try may help."""
         error = reply.body.get("error") if isinstance(reply.body, dict) else None
         if not reply.ok:
             raise self.failure(reply.status, reply.retry_after, str(error or ""))
@@ -83,7 +84,9 @@ class OllamaDialect(ABC):
             raise self._failed(error)
 
     def learn(self, status: int, said: str) -> None:
-        """Ollama passes over what it does not know; what stands in its place may not."""
+        """Leave out `think` where a server refuses it; Ollama ignores what it does not know, others may
+        not.
+        """
         if status in (400, 422) and "think" in said:
             self._silent = {}
 
@@ -94,11 +97,11 @@ class OllamaDialect(ABC):
 
     @abstractmethod
     def _asked(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """The fields of a body that hold the messages."""
+        """Return the fields of a body that hold the messages."""
 
     @abstractmethod
     def _text(self, reply: dict[str, Any]) -> str | None:
-        """What a message says; None if it is no message."""
+        """Return the text of a message; None if it is no message."""
 
     def _options(self, max_tokens: int | None) -> dict[str, Any]:
         own = self._sent.options
@@ -109,7 +112,7 @@ class OllamaDialect(ABC):
         return {**ours, **own, "num_predict": predicted}
 
     def _message(self, line: bytes) -> ReplyMessage:
-        """One line of a stream."""
+        """Read one line of a stream."""
         return self._told(json_reply(line)) if line.strip() else ReplyMessage()
 
     def _whole(self, reply: dict[str, Any]) -> ReplyMessage:
@@ -125,7 +128,7 @@ class OllamaDialect(ABC):
         return ReplyMessage(text or "", used if done else None, ended=done, last=done)
 
     def _failed(self, error: object) -> SynthesisFailed:
-        """An error that comes as a message, with status 200 or in the middle of a stream."""
+        """Make an error of a message that reports one, with status 200 or in the middle of a stream."""
         if is_not_pulled(error):
             return SynthesisFailed(not_pulled(self._sent.model_name))
         return error_failure(error)
@@ -152,12 +155,12 @@ class GenerateDialect(OllamaDialect):
 
 
 def _said(message: dict[str, Any], name: str) -> str | None:
-    """While a model thinks, some servers leave out what it has not begun to say."""
+    """Return a text field. Some servers leave it out while a model thinks and has said nothing yet."""
     return content_text(message.get(name)) if name in message or "thinking" not in message else ""
 
 
 def _turn(message: Message) -> str:
-    """Of several, where no chat template tells them apart."""
+    """Write one of several messages, where no chat template tells them apart."""
     return f"{message.role.capitalize()}: {message.content}"
 
 
@@ -173,7 +176,7 @@ class Loading:
         self._running: PerLoop[set[asyncio.Task[None]]] = PerLoop(set)
 
     async def load(self, timeout_s: float) -> None:
-        """Raises SynthesisFailed."""
+        """Have the model loaded. Raises SynthesisFailed."""
         try:
             reply = await self._wire.send(
                 "POST", "/api/generate", self._dialect.loading(), timeout_s=timeout_s
@@ -183,7 +186,7 @@ class Loading:
         self._dialect.check_loaded(reply)
 
     def begin_if_gone(self) -> None:
-        """In the background, unless it is being done already; not if the model is in memory and only slow."""
+        """Load the model in the background if it is not in memory, unless that is under way."""
         running = self._running.get()
         if not running:
             task = asyncio.create_task(self._load_if_gone())
@@ -191,7 +194,7 @@ class Loading:
             task.add_done_callback(running.discard)
 
     async def aclose(self) -> None:
-        """Of this event loop."""
+        """Close what this event loop opened."""
         for task in self._running.take() or ():
             task.cancel()
         await self._wire.aclose()
@@ -210,7 +213,8 @@ KEEP_ALIVE = "30m"
 
 
 class _Ollama(HttpChat):
-    """context_tokens: of passages in a prompt. window: the model's, None: what prompt and reply take.
+    """Asks a model of Ollama. context_tokens: of passages in a prompt. window: the model's own; None for what
+    prompt and reply take.
 
     timeout_s: of the whole, retries included. keep_alive: how long the model stays loaded after a question,
     as OLLAMA_KEEP_ALIVE has it. options: the model's own, such as top_p; they go before what is set here, but
@@ -256,6 +260,8 @@ class OllamaChat(_Ollama):
 
 
 class OllamaGenerate(_Ollama):
-    """One user message is the prompt as it stands; the system messages are its `system`."""
+    """Asks by /api/generate. One user message is the prompt as it stands; the system messages are its
+    `system`.
+    """
 
     path, dialect = "/api/generate", GenerateDialect

@@ -52,7 +52,9 @@ class OpenAIChat(HttpChat):
 
 
 class OpenAIDialect:
-    """What a server refuses of a request is not sent again: servers differ, and newer models know less."""
+    """How servers of OpenAI's API word requests and replies. What a server refuses of a request is not
+    sent again: servers differ, and newer models know less.
+    """
 
     def __init__(self, model_name: str, temperature: float, most_tokens: int | None = None) -> None:
         self.tongue = ReplyFormat(EventSplitter, _message, _whole, streams_objects=False)
@@ -87,14 +89,14 @@ class OpenAIDialect:
 
 
 def _headers(api_key: str, base_url: str) -> dict[str, str]:
-    """A server of one's own may ask for no key, but the SDK insists on one."""
+    """Return the SDK's headers; it insists on a key, which a server of one's own may not ask for."""
     client = openai.AsyncOpenAI(api_key=api_key or "none", base_url=base_url)
     sent = {**client.default_headers, **client.auth_headers}
     return {name: value for name, value in sent.items() if isinstance(value, str)}
 
 
 def _message(event: ServerEvent) -> ReplyMessage:
-    """One event of a stream."""
+    """Read one event of a stream."""
     if event.data.strip() == b"[DONE]":
         return ReplyMessage(last=True)
     said = json_reply(event.data)
@@ -124,7 +126,7 @@ def _whole(reply: dict[str, Any]) -> ReplyMessage:
 
 
 def _choice(reply: dict[str, Any]) -> dict[str, Any] | None:
-    """None if there is none, as beside the count of tokens."""
+    """Return the first choice; None if there is none, as beside the count of tokens."""
     choices = reply.get("choices")
     if not choices:
         return None

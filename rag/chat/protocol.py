@@ -45,7 +45,7 @@ class ChatModel(Protocol):
         timeout_s: float | None = None,
         schema: Mapping[str, Any] | None = None,
     ) -> Synthesis:
-        """What the model says next, as deterministic as it can be.
+        """Return what the model says next, as deterministically as it can.
 
         Bounded and storable text, never empty. Raises SynthesisFailed, SynthesisTimeout.
         """
@@ -59,7 +59,7 @@ class ChatModel(Protocol):
         timeout_s: float | None = None,
         schema: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[str | Usage]:
-        """The text of `complete` in pieces as the model makes them, none of them empty, then its usage.
+        """Yield the text of `complete` in non-empty pieces as the model makes them, then its usage.
 
         Tried again only before the first piece. Raises as `complete`, also in the middle; one that ends
         without the usage was cut off. Closing it closes the connection, which ends the model's work.

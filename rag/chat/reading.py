@@ -12,14 +12,16 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class ServerEvent(NamedTuple):
-    """name: "" for an ordinary one. data: its `data` fields, a line each."""
+    """A server-sent event. name: "" for an ordinary one. data: its `data` fields, a line each."""
 
     name: str
     data: bytes
 
 
 class LineSplitter:
-    """Bytes -> lines without their end, be it LF, CR LF or CR. Raises Again on one that is too long."""
+    """Splits bytes into lines, be their end LF, CR LF or CR. Raises RetryableFailure on one that is too
+    long.
+    """
 
     def __init__(self) -> None:
         self._rest = bytearray()
@@ -41,7 +43,7 @@ class LineSplitter:
         return self._without_bom(lines)
 
     def finish(self) -> list[bytes]:
-        """The last line, if nothing ended it."""
+        """Return the last line, if nothing ended it."""
         rest, self._rest = bytes(self._rest), bytearray()
         return self._without_bom([rest] if rest else [])
 
@@ -57,7 +59,7 @@ class LineSplitter:
 
 
 class EventSplitter:
-    """Server-sent events; comments and fields that say nothing of the reply are passed over."""
+    """Splits bytes into server-sent events; comments and fields of no use are skipped."""
 
     def __init__(self) -> None:
         self._lines = LineSplitter()
@@ -67,7 +69,7 @@ class EventSplitter:
         return [event for line in self._lines.feed(block) if (event := self._take(line))]
 
     def finish(self) -> list[ServerEvent]:
-        """An event that no empty line ended: some servers leave the last one out."""
+        """Return an event that no empty line ended: some servers leave the last one out."""
         found = [self._take(line) for line in (*self._lines.finish(), b"")]
         return [event for event in found if event]
 
@@ -101,14 +103,14 @@ class ReplyMessage(NamedTuple):
 
 
 class MessageSplitter(Protocol):
-    """Bytes -> messages."""
+    """Splits bytes into messages."""
 
     def feed(self, block: bytes) -> Sequence[ServerEvent | bytes]: ...
     def finish(self) -> Sequence[ServerEvent | bytes]: ...
 
 
 class ReplyFormat(NamedTuple):
-    """How a server speaks. parts: makes what splits a stream into messages; message: reads one of them.
+    """How a server writes replies. parts: splits a stream into messages; message: reads one of them.
 
     whole: reads a reply in one JSON object. streams_objects: a stream begins as such a reply does.
     """
@@ -120,7 +122,8 @@ class ReplyFormat(NamedTuple):
 
 
 class ReplyReader:
-    """Of one reply: `feed` its bytes, then `finish`; both give text, raise Again or SynthesisFailed.
+    """Reads one reply: `feed` its bytes, then `finish`. Both return text and raise RetryableFailure or
+    SynthesisFailed.
 
     streamed: what was asked for. ended, last: as in Told; usage: None as long as it was not told. failure: of
     the reply, after the text that was given last, so that it matters not what comes in one block.
@@ -147,7 +150,7 @@ class ReplyReader:
         return ""
 
     def finish(self) -> str:
-        """Raises Again if the reply was cut off."""
+        """Return the rest. Raises RetryableFailure if the reply was cut off."""
         if self._body is not None:
             return self._read_body(bytes(self._body))
         text = self._read(self._parts.finish())

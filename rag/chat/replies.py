@@ -49,7 +49,9 @@ class PromptTooLong(SynthesisFailed):
 
 
 async def within(timeout_s: float, retry: Retry, attempt: Callable[[], Awaitable[T]]) -> T:
-    """All tries and the waits between them inside the timeout. Raises SynthesisFailed, SynthesisTimeout."""
+    """Run all tries and the waits between them inside the timeout. Raises SynthesisFailed,
+    SynthesisTimeout.
+    """
     if timeout_s <= 0:
         raise too_slow()
     try:
@@ -66,7 +68,7 @@ def too_slow() -> SynthesisTimeout:
 
 
 def status_failure(status: int, retry_after: str = "", said: str = "") -> SynthesisFailed:
-    """What an HTTP status other than 200 means. The server's own words are left out: they may hold keys."""
+    """Return the error that an HTTP status means, without the server's words: they may hold keys."""
     if status in (400, 413, 422, 500) and says_prompt_too_long(said):
         return PromptTooLong()
     message = f"The chat model {_WORDS.get(status, 'answers with an error')} (HTTP {status})."
@@ -76,7 +78,7 @@ def status_failure(status: int, retry_after: str = "", said: str = "") -> Synthe
 
 
 def error_failure(error: object) -> SynthesisFailed:
-    """What an error inside a reply means, in whatever form the server puts it."""
+    """Return the error that an error inside a reply means, in whatever form the server puts it."""
     said = error if isinstance(error, str) else json.dumps(error)
     return (
         PromptTooLong()
@@ -91,7 +93,7 @@ def says_prompt_too_long(said: str) -> bool:
 
 
 def json_reply(raw: bytes) -> dict[str, Any]:
-    """The body as a JSON object. Raises Again: a cut or garbled reply may be whole the next time."""
+    """Parse a JSON object. Raises RetryableFailure: a cut or garbled reply may be whole next time."""
     try:
         reply = json.loads(raw.decode("utf-8-sig"))  # half the work of letting it guess
     except (ValueError, RecursionError) as exc:
@@ -102,7 +104,7 @@ def json_reply(raw: bytes) -> dict[str, Any]:
 
 
 def content_text(content: object) -> str | None:
-    """A message's content: a text, or its parts of type text. None if it is neither."""
+    """Return a message's content: a text, or its parts of type text. None if it is neither."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
@@ -112,5 +114,5 @@ def content_text(content: object) -> str | None:
 
 
 def token_count(value: object) -> int:
-    """A provider's count of tokens; 0 where it is missing or nonsense."""
+    """Return a provider's count of tokens; 0 where it is missing or nonsense."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else 0

@@ -34,9 +34,10 @@ class Wire:
 
     @asynccontextmanager
     async def post(self, body: bytes, ends: float) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The response's beginning. ends: by `time.monotonic()`. Leaving early closes the connection.
+        """Yield the response once it begins. ends: by `time.monotonic()`. Leaving early closes the
+        connection.
 
-        Raises Again, TimeoutError.
+        Raises RetryableFailure, TimeoutError.
         """
         with _no_reply():
             response = await self._send(body, ends)
@@ -50,7 +51,9 @@ class Wire:
             response.release()
 
     async def _send(self, body: bytes, ends: float) -> aiohttp.ClientResponse:
-        """On another connection where the server has closed the one at hand: some do after each stream."""
+        """Send the request, on another connection where the server has closed this one: some do after a
+        stream.
+        """
         async with asyncio.timeout(max(0.0, ends - time.monotonic())):
             for _ in range(STALE):
                 try:
@@ -61,7 +64,9 @@ class Wire:
             return await self._post(body, ends)
 
     async def _post(self, body: bytes, ends: float) -> aiohttp.ClientResponse:
-        """A server that is not there is told from a slow one: connecting ends a little before the whole."""
+        """Send the request once. Connecting ends a little before the whole, so that an absent server is
+        told from a slow one.
+        """
         left = min(CONNECT_S, CONNECTING * max(0.0, ends - time.monotonic()))
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=left or CONNECT_S)
         session = self._sessions.get()
@@ -79,7 +84,7 @@ class Wire:
 
 
 async def read_block(response: aiohttp.ClientResponse, ends: float) -> bytes:
-    """What has come of the body, b"" at its end. Raises Again, TimeoutError."""
+    """Return what has come of the body, b"" at its end. Raises RetryableFailure, TimeoutError."""
     with _no_reply():
         if response.content.is_eof():  # the rest of it is here: nothing to wait for
             return response.content.read_nowait()
@@ -88,7 +93,7 @@ async def read_block(response: aiohttp.ClientResponse, ends: float) -> bytes:
 
 
 async def excerpt(response: aiohttp.ClientResponse, ends: float) -> str:
-    """The beginning of an error's body; "" if it cannot be read."""
+    """Return the beginning of an error's body; "" if it cannot be read."""
     found = b""
     with suppress(RetryableFailure):
         while len(found) < EXCERPT_BYTES and (block := await read_block(response, ends)):
@@ -105,7 +110,7 @@ async def drain(response: aiohttp.ClientResponse) -> None:
 
 
 def json_body(content: object) -> bytes:
-    """In UTF-8, compact; what is no text is left to the standard library, which writes lone surrogates."""
+    """Encode as compact UTF-8; lone surrogates are left to the standard library."""
     try:
         return to_json(content)
     except PydanticSerializationError:
@@ -114,7 +119,7 @@ def json_body(content: object) -> bytes:
 
 @contextmanager
 def _no_reply() -> Iterator[None]:
-    """What the network does wrong, as Again; TimeoutError as it is."""
+    """Turn network errors into RetryableFailure; TimeoutError stays as it is."""
     try:
         yield
     except aiohttp.ClientError as exc:

@@ -6,13 +6,13 @@ from functools import lru_cache
 from itertools import zip_longest
 
 from embeddings.lexical.terms import lexemes
-from rag.citations.facts import Fact, name_parts, names_of, numbers_of, same, table
+from rag.citations.facts import Fact, is_same, name_parts, names_of, numbers_of, table
 
-SHORTEST_NAME = 3  # letters; a shorter one by itself (TV, ∆G) may be any abbreviation
+MIN_NAME_LETTERS = 3  # letters; a shorter one by itself (TV, ∆G) may be any abbreviation
 SMALL = 12  # counts in letters up to it may be the writer's own: "two reasons"
-SHORTEST_STEM = 4  # letters that words of one root share
-LATEST_ENDING = 4  # letters in which they may differ
-MOST_BETWEEN = 0  # words of a passage that a claim in its words leaves out
+MIN_STEM_LETTERS = 4  # letters that words of one root share
+MAX_ENDING_LETTERS = 4  # letters in which they may differ
+MAX_BETWEEN = 0  # words of a passage that a claim in its words leaves out
 KEPT = 8192
 _EDGES = ".,;:!?()[]\"“”„«»*_`|'’"
 _QUOTED = re.compile(r'["“„«]([^"“”„«»\n]{2,400})["”“»]|[「『《]([^「」『』《》\n]{2,400})[」』》]')
@@ -28,13 +28,13 @@ _DEMONYM = re.compile(r".{2,}(?:ish|ese|ian|ean|ch)s?\Z")
 
 @lru_cache(maxsize=KEPT)
 def words_in(text: str) -> frozenset[str]:
-    """All words of a text in lower case, and the parts of those with a hyphen, a point or an apostrophe."""
+    """Return the words of a text in lower case, and the parts of those with a hyphen, point or apostrophe."""
     return frozenset(part for word in text.split() for part in name_parts(word.strip(_EDGES)))
 
 
 def denials(text: str) -> list[str]:
-    """The words that deny, in order; "not only" denies nothing."""
-    return [found[0].lower() for found in _denying(text)]
+    """Return the words that deny, in order; "not only" denies nothing."""
+    return [found[0].lower() for found in _find_denials(text)]
 
 
 def has_number(number: Fact, text: str) -> bool:
@@ -43,20 +43,21 @@ def has_number(number: Fact, text: str) -> bool:
     A small count in letters may be the writer's own: it is lacking only where the text gives another number
     to the same things.
     """
-    if not number.per and _stands(number, text):
+    if not number.per and _is_written_in(number, text):
         return True
     others = numbers_of(text)
-    if any(same(number, other) for other in others):
+    if any(is_same(number, stated) for stated in others):
         return True
     small = number.spelled and not number.unit and number.values[0] <= SMALL
-    return small and not (number.noun and any(_counts(other, number) for other in others))
+    return small and not (number.noun and any(_counts_same(stated, number) for stated in others))
 
 
 def has_other_number(number: Fact, text: str, given: str) -> bool:
     """Tell whether the text has a number of the same unit that is not given."""
-    known = numbers_of(given)
+    given_numbers = numbers_of(given)
     return any(
-        other.unit == number.unit and not any(same(one, other) for one in known) for other in numbers_of(text)
+        stated.unit == number.unit and not any(is_same(claimed, stated) for claimed in given_numbers)
+        for stated in numbers_of(text)
     )
 
 
@@ -72,7 +73,7 @@ def has_name(name: Fact, text: str) -> bool:
         return True
     if len(name.name) > 1:
         return "".join(part[0] for part in name.name) in words
-    return len(name.text) < SHORTEST_NAME or (name.text.isupper() and _is_short_for(name.text, text))
+    return len(name.text) < MIN_NAME_LETTERS or (name.text.isupper() and _is_short_for(name.text, text))
 
 
 def has_pronoun(text: str) -> bool:
@@ -82,14 +83,14 @@ def has_pronoun(text: str) -> bool:
 
 def quotations(text: str) -> list[str]:
     """Return what stands between quotation marks, where it is more than a word."""
-    found = (one or other for one, other in _QUOTED.findall(text))
-    return [quote for quote in found if " " in quote.strip() or not quote.isascii()]
+    quotes = (straight or angled for straight, angled in _QUOTED.findall(text))
+    return [quote for quote in quotes if " " in quote.strip() or not quote.isascii()]
 
 
 def agrees(claim: str, text: str, language: str) -> bool:
-    """Whether all facts of the claim stand in the text, which denies as often, and reaches as far."""
-    others = numbers_of(text)
-    if not all(any(same(fact, other) for other in others) for fact in numbers_of(claim)):
+    """Tell whether all facts of the claim stand in the text, and both deny and generalise alike."""
+    stated = numbers_of(text)
+    if not all(any(is_same(fact, stated_number) for stated_number in stated) for fact in numbers_of(claim)):
         return False
     if not all(has_name(name, text) for name in names_of(claim, language)):
         return False
@@ -97,7 +98,7 @@ def agrees(claim: str, text: str, language: str) -> bool:
 
 
 def reach(text: str) -> frozenset[str]:
-    """What makes a text reach further than another: "all", "only", "because", "more"."""
+    """Return what makes a text claim more than another: "all", "only", "because", "more"."""
     return frozenset(_REACH[word] for word in words_in(text) if word in _REACH)
 
 
@@ -106,8 +107,8 @@ def in_one_go(claim: str, text: str, language: str) -> bool:
     else between them.
     """
     sought, stems = _sequence(claim, language), _sequence(text, language)
-    starts = [place for place, stem in enumerate(stems) if stem in sought[:1]]
-    return any(_follows(sought, stems[start:]) for start in starts)
+    starts = [position for position, stem in enumerate(stems) if stem in sought[:1]]
+    return any(_starts_with(sought, stems[start:]) for start in starts)
 
 
 @lru_cache(maxsize=KEPT)
@@ -116,20 +117,20 @@ def stems_of(text: str, language: str) -> tuple[str, ...]:
 
 
 def _sequence(text: str, language: str) -> list[str]:
-    """The stems of a text in order, and a sign for each word that denies."""
+    """Return the stems of a text in order, and a sign for each word that denies."""
     sequence, done = [], 0
-    for found in _denying(text):
-        sequence += [*stems_of(text[done : found.start()], language), "¬"]
-        done = found.end()
+    for denial in _find_denials(text):
+        sequence += [*stems_of(text[done : denial.start()], language), "¬"]
+        done = denial.end()
     return [*sequence, *stems_of(text[done:], language)]
 
 
-def _denying(text: str) -> list[re.Match[str]]:
-    found = list(_WORD.finditer(text))
+def _find_denials(text: str) -> list[re.Match[str]]:
+    words = list(_WORD.finditer(text))
     return [
         word
-        for word, behind in zip_longest(found, found[1:])
-        if _denies(word[0].lower()) and not (behind and behind[0].lower() == "only")
+        for word, following in zip_longest(words, words[1:])
+        if _denies(word[0].lower()) and not (following and following[0].lower() == "only")
     ]
 
 
@@ -137,34 +138,34 @@ def _denies(word: str) -> bool:
     return word in _DENIALS or word.endswith(("n't", "n’t"))
 
 
-def _follows(sought: Sequence[str], stems: Sequence[str]) -> bool:
-    place = skipped = 0
+def _starts_with(sought: Sequence[str], stems: Sequence[str]) -> bool:
+    position = skipped = 0
     for stem in stems:
-        if stem == sought[place]:
-            place += 1
-            if place == len(sought):
+        if stem == sought[position]:
+            position += 1
+            if position == len(sought):
                 return True
         else:
             skipped += 1
-            if skipped > MOST_BETWEEN:
+            if skipped > MAX_BETWEEN:
                 return False
     return False
 
 
-def _stands(fact: Fact, text: str) -> bool:
-    """As the claim writes it: most facts do, and need no reading."""
-    place = text.find(fact.text)
-    while place >= 0:
-        end = place + len(fact.text)
-        if not (text[place - 1 : place].isalnum() or text[end : end + 1].isalnum()):
+def _is_written_in(fact: Fact, text: str) -> bool:
+    """Tell whether the fact stands in the text as the claim writes it: most do, and need no reading."""
+    position = text.find(fact.text)
+    while position >= 0:
+        end = position + len(fact.text)
+        if not (text[position - 1 : position].isalnum() or text[end : end + 1].isalnum()):
             return True
-        place = text.find(fact.text, place + 1)
+        position = text.find(fact.text, position + 1)
     return False
 
 
-def _counts(other: Fact, fact: Fact) -> bool:
-    """Whether the other is a number of the same things."""
-    return other.kind == "number" and other.ordinal == fact.ordinal and _akin(other.noun, fact.noun)
+def _counts_same(other: Fact, fact: Fact) -> bool:
+    """Tell whether the other is a number of the same things."""
+    return other.kind == "number" and other.ordinal == fact.ordinal and _is_akin(other.noun, fact.noun)
 
 
 def _has_word(part: str, words: frozenset[str]) -> bool:
@@ -172,29 +173,33 @@ def _has_word(part: str, words: frozenset[str]) -> bool:
         return True
     alias = _ALIASES.get(part)
     return any(
-        _akin(part, word) or _contains(word, part) or (alias is not None and _ALIASES.get(word) == alias)
+        _is_akin(part, word)
+        or _is_compound_of(word, part)
+        or (alias is not None and _ALIASES.get(word) == alias)
         for word in words
     )
 
 
-def _contains(compound: str, part: str) -> bool:
-    """Of words written together, as German has them: "Garten" of "Gartenfläche"."""
-    return len(part) > SHORTEST_STEM and (compound.startswith(part) or compound.endswith(part))
+def _is_compound_of(compound: str, part: str) -> bool:
+    """Tell whether a compound, as German has them, contains the part: "Garten" in "Gartenfläche"."""
+    return len(part) > MIN_STEM_LETTERS and (compound.startswith(part) or compound.endswith(part))
 
 
-def _akin(one: str, other: str) -> bool:
-    """Words of one root: they begin alike, and differ in a short ending."""
+def _is_akin(one: str, other: str) -> bool:
+    """Tell whether two words have one root: they begin alike and differ in a short ending."""
     if one == other:
         return bool(one)
-    if one[:SHORTEST_STEM] != other[:SHORTEST_STEM] or len(one) < SHORTEST_STEM:
+    if one[:MIN_STEM_LETTERS] != other[:MIN_STEM_LETTERS] or len(one) < MIN_STEM_LETTERS:
         return False
     shared = next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
-    return max(len(one), len(other)) - shared <= LATEST_ENDING and min(len(one), len(other)) - shared <= 2
+    return (
+        max(len(one), len(other)) - shared <= MAX_ENDING_LETTERS and min(len(one), len(other)) - shared <= 2
+    )
 
 
 def _is_short_for(short: str, text: str) -> bool:
-    """Whether words with these initials follow each other in the text: IPCC, or CEO."""
+    """Tell whether words with these initials follow each other in the text: IPCC, or CEO."""
     initials = "".join(word[0] for word in _WORD.findall(text)).upper()
     return len(short) > 1 and short.rstrip("s")[:2] in initials

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rag.citations.claims import ParsedSentence, ReferenceList, Span, is_label, parse_sentence
 from rag.citations.judge import WordJudge
-from rag.citations.markers import settled
+from rag.citations.markers import shown_length
 from rag.citations.refusals import could_refuse, declines, goes_on, refuses
 from rag.citations.sentences import ReplySentence, Segmenter
 from rag.prompts import NOT_FOUND
@@ -23,14 +23,14 @@ from rag.types.answer import Citation, Contradiction, Reason, Source, Sources, S
 from rag.types.claims import BEST_FIRST, Claim, Finding, Judgement
 from rag.types.context import Context
 
-AT_ONCE_S = 0.02  # of work on the event loop, until others have a turn
+MAX_BLOCKING_S = 0.02  # of work on the event loop, until others have a turn
 REFUSAL_CHARS = 80  # of a reply's beginning tell whether it may be a refusal
 CLAIM_WORDS = 3  # a sentence with fewer, or without letters, claims nothing
 _WORD = re.compile(r"\w+")
 
 
 class CheckedReply(NamedTuple):
-    """What a reply comes to.
+    """The result of reading a reply.
 
     rest: what `feed` has not let through yet. text: all of it, "" where there is a reason. cited: distinct
     passages in order of first citation. unmarked: it says something, and no marker of it names a block.
@@ -48,7 +48,7 @@ class CheckedReply(NamedTuple):
 
 @dataclass(slots=True)
 class _Sentence:
-    """A sentence of the answer, by its place in it. marked: it has a marker, or lost one that lied."""
+    """A sentence of the answer. marked: it has a marker, or lost one since it is contradicted."""
 
     span: Span
     text: str
@@ -57,7 +57,7 @@ class _Sentence:
 
 
 class Checker:
-    """Of one reply. However it is cut into pieces, the text is the same.
+    """Reads and checks one reply. However the reply is cut into pieces, the text is the same.
 
     question: what the reply answers. strict: only claims that were verified keep their markers.
     """
@@ -81,43 +81,47 @@ class Checker:
         self._turn = time.perf_counter()
 
     async def feed(self, piece: str) -> str:
-        """What can be shown now, markers as `[n]` into `context.passages` (from 1)."""
+        """Take a piece of the reply; return what can be shown now, with markers as `[n]` into
+        `context.passages`.
+        """
         for sentence in self._segments.feed(piece):
             await self._add(sentence)
-        return self._showable(self._segments.rest)
+        return self._take_showable(self._segments.rest)
 
     async def close(self, sources: Sources) -> str:
-        """The end of a claim of a structured reply: what can be shown now, its markers among it."""
+        """End a claim of a structured reply; return what can be shown now, its markers included."""
         for sentence in self._segments.flush():
             await self._add(sentence)
-        text = self._since(self._claim_start)
+        text = self._text_since(self._claim_start)
         start = self._claim_start + len(text) - len(text.lstrip())
         text = text.strip()
-        marked = any(one.marked for one in self._sentences if one.span.start >= start)  # by the model itself
+        marked = any(
+            sentence.marked for sentence in self._sentences if sentence.span.start >= start
+        )  # by the model itself
         if _WORD.search(text) and not (marked or self._declined or refuses(text)):
             numbers = tuple(dict.fromkeys(source.block for source in sources.sources))
             span = Span(start, start + len(text))
-            markers = await self._cite(text, span, self._valid(numbers), sources.sources)
+            markers = await self._cite(text, span, self._valid_numbers(numbers), sources.sources)
             self._append(f" {markers}" if markers else "")
         self._append(sources.ending)
         self._claim_start = self._length
-        return self._showable("")
+        return self._take_showable("")
 
     async def finish(self) -> CheckedReply:
         for sentence in self._segments.finish():
             await self._add(sentence)
         if self._sentences and self._listing.numbers and not (self._citations or self._contradicted):
             await self._cite_last(tuple(self._listing.numbers))
-        return self._checked()
+        return self._conclude()
 
     async def whole(self, synthesis: Synthesis) -> CheckedReply:
-        """What `feed`, `close` and `finish` come to."""
+        """Read a whole reply, as `feed`, `close` and `finish` do."""
         for piece in synthesis.pieces or (synthesis.text,):
             await (self.close(piece) if isinstance(piece, Sources) else self.feed(piece))
         return await self.finish()
 
-    def _checked(self) -> CheckedReply:
-        text = self._since(0).rstrip()
+    def _conclude(self) -> CheckedReply:
+        text = self._text_since(0).rstrip()
         refused = self._refused or (self._refuses and not self._sentences)  # and nothing else
         if self._declined or (refused and not self._citations and not self._contradicted):
             return CheckedReply("", "", reason="model_declined")
@@ -136,29 +140,31 @@ class Checker:
 
     def _verification(self) -> Verification:
         best: dict[Span, int] = {}
-        for one in self._citations:
-            span = Span(one.answer_start, one.answer_end)
-            best[span] = min(best.get(span, len(BEST_FIRST)), BEST_FIRST.index(one.support))
+        for citation in self._citations:
+            span = Span(citation.answer_start, citation.answer_end)
+            best[span] = min(best.get(span, len(BEST_FIRST)), BEST_FIRST.index(citation.support))
         states = [BEST_FIRST[place] for place in best.values()]
         return Verification(
             exact=states.count("exact"),
             supported=states.count("supported"),
             unverified=states.count("unverified"),
             contradicted=len(self._contradicted),
-            uncited=sum(one.claims and not one.marked for one in self._sentences),
+            uncited=sum(citation.claims and not citation.marked for citation in self._sentences),
         )
 
     async def _add(self, sentence: ReplySentence) -> None:
         """Append the next whole sentence to the answer."""
-        if time.perf_counter() - self._turn > AT_ONCE_S:
+        if time.perf_counter() - self._turn > MAX_BLOCKING_S:
             await asyncio.sleep(0)
             self._turn = time.perf_counter()
         if self._declined or self._listing.takes(sentence.text):
             return
         text = sentence.text if self._length else sentence.text.lstrip()
-        reading = parse_sentence(text, len(self._context.blocks), self._writes, leads=not sentence.continued)
+        reading = parse_sentence(
+            text, len(self._context.blocks), self._stands_in_passages, leads=not sentence.continued
+        )
         if is_label(reading.text) and reading.markers:
-            await self._alone(reading)
+            await self._add_lone_markers(reading)
         elif reading.says:
             await self._say(reading)
         else:
@@ -173,30 +179,30 @@ class Checker:
             return
         if self._leading:
             reading, self._leading = reading.led_by(self._leading), ()
-        spans = [reading.claim(place) for place in range(len(reading.markers))]
+        spans = [reading.claim(index) for index in range(len(reading.markers))]
         judged = [
             await self._judgement(reading.text[slice(*span)], marker.numbers, ()) if span else Judgement()
             for marker, span in zip(reading.markers, spans, strict=True)
         ]
         written = [
             f"{marker.space if marker.at else ''}{markers}"
-            if (markers := self._markers(one.findings))
+            if (markers := self._markers(judgement.findings))
             else ""
-            for marker, one in zip(reading.markers, judged, strict=True)
+            for marker, judgement in zip(reading.markers, judged, strict=True)
         ]
         text, inserted = reading.with_markers(written)
-        for span, one in zip(spans, judged, strict=True):
+        for span, judgement in zip(spans, judged, strict=True):
             if span:
-                self._record(_moved(span, inserted, self._length), one)
+                self._record(_shift_span(span, inserted, self._length), judgement)
         if reading.whole:
-            span, marked = _moved(reading.whole, inserted, self._length), any(map(_decides, judged))
-            said = text[span.start - self._length : span.end - self._length]
-            self._sentences.append(_Sentence(span, said, _claims(reading.text), marked))
+            span, marked = _shift_span(reading.whole, inserted, self._length), any(map(_is_decisive, judged))
+            claimed = text[span.start - self._length : span.end - self._length]
+            self._sentences.append(_Sentence(span, claimed, _is_claim(reading.text), marked))
             self._answers = True
         self._append(text)
 
-    async def _alone(self, reading: ParsedSentence) -> None:
-        """Markers behind the full stop, or on a line of their own, stand behind the sentence before them."""
+    async def _add_lone_markers(self, reading: ParsedSentence) -> None:
+        """Put markers that stand alone, or behind the full stop, behind the sentence before them."""
         numbers = tuple(dict.fromkeys(n for marker in reading.markers for n in marker.numbers))
         if not self._sentences:
             self._leading += numbers
@@ -204,7 +210,7 @@ class Checker:
             self._append(reading.written)
 
     async def _cite_last(self, numbers: tuple[int, ...]) -> bool:
-        """Whether the sentence before is a claim of these blocks, or was one that is contradicted."""
+        """Cite these blocks for the sentence before; tell whether they support or contradict it."""
         last = self._sentences[-1]
         markers = await self._cite(last.text, last.span, numbers, ())
         self._append(f" {markers}" if markers else "")
@@ -213,11 +219,13 @@ class Checker:
     async def _cite(self, text: str, span: Span, numbers: tuple[int, ...], quotes: Sequence[Source]) -> str:
         """Judge text that stands in the answer already; return its markers."""
         judgement = await self._judgement(text, numbers, quotes)
-        new = [one for one in judgement.findings if self._citation(span, one) not in self._citations]
+        new = [
+            finding for finding in judgement.findings if self._citation(span, finding) not in self._citations
+        ]
         self._record(span, judgement)
-        for one in self._sentences:
-            if span.start <= one.span.start and one.span.end <= span.end:
-                one.marked = one.marked or _decides(judgement)
+        for finding in self._sentences:
+            if span.start <= finding.span.start and finding.span.end <= span.end:
+                finding.marked = finding.marked or _is_decisive(judgement)
         return self._markers(new)
 
     async def _judgement(self, text: str, numbers: tuple[int, ...], quotes: Sequence[Source]) -> Judgement:
@@ -237,14 +245,14 @@ class Checker:
             self._citations[self._citation(span, finding)] = None
 
     def _citation(self, span: Span, finding: Finding) -> Citation:
-        passage, start, end = self._placed(finding)
+        passage, start, end = self._locate(finding)
         return Citation(passage, start, end, span.start, span.end, finding.support)
 
     def _markers(self, findings: Sequence[Finding]) -> str:
-        return "".join(dict.fromkeys(f"[{passage}]" for passage, *_ in map(self._placed, findings)))
+        return "".join(dict.fromkeys(f"[{passage}]" for passage, *_ in map(self._locate, findings)))
 
-    def _placed(self, finding: Finding) -> tuple[int, int, int]:
-        """The passage that most of the quote stands in, from 1, and the part of the quote that does."""
+    def _locate(self, finding: Finding) -> tuple[int, int, int]:
+        """Return the passage, from 1, that holds most of the quote, and the part of the quote in it."""
         parts = self._context.blocks[finding.block - 1].parts
         part = max(parts, key=lambda p: min(finding.end, p.start + p.length) - max(finding.start, p.start))
         start = min(max(finding.start, part.start), part.start + part.length - 1)
@@ -252,15 +260,15 @@ class Checker:
         shift = part.begin - part.start
         return part.passage + 1, start + shift, end + shift
 
-    def _valid(self, numbers: Sequence[int]) -> tuple[int, ...]:
+    def _valid_numbers(self, numbers: Sequence[int]) -> tuple[int, ...]:
         return tuple(n for n in numbers if 0 < n <= len(self._context.blocks))
 
     @cached_property
     def _passages(self) -> str:
         return " ".join(" ".join(block.content.lower().split()) for block in self._context.blocks)
 
-    def _writes(self, words: str) -> bool:
-        """Whether a passage has this very text, upper and lower case aside."""
+    def _stands_in_passages(self, words: str) -> bool:
+        """Tell whether a passage has this very text, upper and lower case aside."""
         return " ".join(words.lower().split()) in self._passages
 
     def _append(self, text: str) -> None:
@@ -268,8 +276,8 @@ class Checker:
         self._parts.append(text)
         self._length += len(text)
 
-    def _since(self, offset: int) -> str:
-        """The answer from this place on."""
+    def _text_since(self, offset: int) -> str:
+        """Return the answer from this place on."""
         taken, length = [], self._length
         for part in reversed(self._parts):
             if length <= offset:
@@ -278,9 +286,9 @@ class Checker:
             length -= len(part)
         return "".join(reversed(taken))[max(0, offset - length) :]
 
-    def _showable(self, unfinished: str) -> str:
-        """What can be shown by now and was not: all whole sentences, and as much of the unfinished one as can
-        be no marker; nothing while the reply may be a refusal.
+    def _take_showable(self, unfinished: str) -> str:
+        """Return what can be shown by now and was not yet. That is all whole sentences, and as much of the
+        unfinished one as can be no marker; nothing while the reply may be a refusal.
         """
         begun = unfinished if self._length else unfinished.lstrip()
         refusing = not self._answers and (
@@ -290,28 +298,28 @@ class Checker:
             return ""
         waits = self._listing.inside or bool(self._leading) or self._listing.may_take(unfinished)
         shown = max(0, self._shown - self._length)
-        text = self._since(self._shown) + begun[shown : 0 if waits else settled(begun, shown)]
+        text = self._text_since(self._shown) + begun[shown : 0 if waits else shown_length(begun, shown)]
         new = text.rstrip()
         self._shown += len(new)
         return new
 
 
-def _moved(span: Span, inserted: Sequence[tuple[int, int]], before: int) -> Span:
-    """The span in the answer, once markers stand in the reading; one at its end is left out."""
+def _shift_span(span: Span, inserted: Sequence[tuple[int, int]], before: int) -> Span:
+    """Shift a span by the markers that were put in before and within it; one at its end is left out."""
     ahead = sum(length for at, length in inserted if at <= span.start)
     within = sum(length for at, length in inserted if span.start < at < span.end)
     return Span(before + span.start + ahead, before + span.end + ahead + within)
 
 
-def _decides(judgement: Judgement) -> bool:
+def _is_decisive(judgement: Judgement) -> bool:
     return bool(judgement.findings or judgement.missing)
 
 
-def _claims(text: str) -> bool:
-    """Whether a sentence says something that can be true or false: no question, no heading, no lead-in."""
-    said = text.rstrip(" \n\"'”’»)*_")
+def _is_claim(text: str) -> bool:
+    """Tell whether a sentence can be true or false: no question, no heading, no lead-in."""
+    statement = text.rstrip(" \n\"'”’»)*_")
     return (
-        len(_WORD.findall(said)) >= CLAIM_WORDS
-        and not said.endswith(("?", ":", "：", "？"))
-        and "#" not in said[:3]
+        len(_WORD.findall(statement)) >= CLAIM_WORDS
+        and not statement.endswith(("?", ":", "：", "？"))
+        and "#" not in statement[:3]
     )

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rag.citations.markers import NAMED, Mark, marks_in, numbers_in, squares
+from rag.citations.markers import NAMED, WORDS, Mark, marks_in, numbers_in, squares
 from rag.citations.sentences import lead_of
 
-FEW = 2  # words; a part of a sentence with fewer is no claim of its own
+MIN_CLAIM_WORDS = 2  # words; a part of a sentence with fewer is no claim of its own
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
 _BULLET = re.compile(r"\s*(?:(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|#{1,6}|>)\s+)?[\"“«*_ ]*")
 _END = re.compile(r"[.!?…。！？]*[\"'”’»)*_]*\s*\Z")
@@ -21,7 +21,7 @@ _HARMLESS = str.maketrans("[]【】［］〔〕⟦⟧〚〛⁅⁆", "()()()()()(
 
 
 class Marker(NamedTuple):
-    """Markers at one place of a reading. raw: how they were written; space: what stood before them."""
+    """Markers at one place of a sentence. raw: how they were written; space: what stood before them."""
 
     at: int
     numbers: tuple[int, ...]
@@ -54,23 +54,25 @@ class ParsedSentence(NamedTuple):
 
     @property
     def written(self) -> str:
-        """With its markers as they were."""
+        """Return the sentence with its markers as they were."""
         return self.with_markers([marker.raw for marker in self.markers])[0]
 
     def led_by(self, numbers: tuple[int, ...]) -> "ParsedSentence":
-        """With one more marker, which stood before it: it goes to the sentence's end."""
-        return self._replace(markers=_with_lead(self.markers, numbers, self.text))
+        """Add a marker that stood before the sentence; it goes to the sentence's end."""
+        return self._replace(markers=_add_lead(self.markers, numbers, self.text))
 
-    def claim(self, place: int) -> Span | None:
-        """What the markers at this place stand behind: the part before them, back to the markers before.
+    def claim(self, index: int) -> Span | None:
+        """Return the claim of the markers at this place: the part before them, back to the markers before.
 
         It is the whole sentence where the part has too few words, or where more follows the last markers.
         None where nothing is said.
         """
-        marker = self.markers[place]
-        part = trim_span(self.text, self._part_start(place), marker.at)
-        goes_on = place + 1 == len(self.markers) and _words(self.text, marker.at, len(self.text)) >= FEW
-        if part is None or goes_on or _words(self.text, *part) < FEW:
+        marker = self.markers[index]
+        part = trim_span(self.text, self._part_start(index), marker.at)
+        goes_on = (
+            index + 1 == len(self.markers) and _words(self.text, marker.at, len(self.text)) >= MIN_CLAIM_WORDS
+        )
+        if part is None or goes_on or _words(self.text, *part) < MIN_CLAIM_WORDS:
             return self.whole
         return part
 
@@ -79,7 +81,7 @@ class ParsedSentence(NamedTuple):
         return trim_span(self.text, self.begin, len(self.text))
 
     def with_markers(self, written: list[str]) -> tuple[str, list[tuple[int, int]]]:
-        """The text with these in the places of its markers, and (place in the reading, length) of each.
+        """Return the text with these markers put in, and (place in the sentence, length) of each.
 
         Taking a marker out of "[[1]2]" may make another: then all brackets become round ones.
         """
@@ -92,10 +94,10 @@ class ParsedSentence(NamedTuple):
                 done = marker.at
         return "".join((*parts, text[done:])), inserted
 
-    def _part_start(self, place: int) -> int:
-        """Behind the marker before, unless nothing is said between them."""
-        at = self.markers[place].at
-        for before in reversed(self.markers[:place]):
+    def _part_start(self, index: int) -> int:
+        """Return the place behind the marker before, unless nothing stands between the two."""
+        at = self.markers[index].at
+        for before in reversed(self.markers[:index]):
             if _LETTER.search(self.text, before.at, at):
                 return before.at
         return self.begin
@@ -113,17 +115,17 @@ def parse_sentence(
     lead = lead_of(sentence, blocks, written) if leads else None
     if lead:
         sentence = lead.rest
-    text, markers = _without(sentence, marks_in(sentence, blocks, written))
+    text, markers = _take_out(sentence, marks_in(sentence, blocks, written))
     if not sentence[:1].isspace():  # none is left where a marker was taken away
         space = len(text) - len(text.lstrip())
-        text, markers = text[space:], [one._replace(at=max(0, one.at - space)) for one in markers]
-    held = _with_lead(markers, lead.numbers, text) if lead and lead.numbers else tuple(markers)
+        text, markers = text[space:], [marker._replace(at=max(0, marker.at - space)) for marker in markers]
+    markers_and_lead = _add_lead(markers, lead.numbers, text) if lead and lead.numbers else tuple(markers)
     bullet = _BULLET.match(text)
-    return ParsedSentence(text, bullet.end() if bullet else 0, held)
+    return ParsedSentence(text, bullet.end() if bullet else 0, markers_and_lead)
 
 
 def trim_span(text: str, start: int, end: int) -> Span | None:
-    """The span without what binds it to its neighbours, or ends it; None where no word is left."""
+    """Return the span without what binds it to its neighbours, or ends it; None where no word is left."""
     while start < end and text[start] in _TRIMMED:
         start += 1
     while end > start and text[end - 1] in _CLOSING:
@@ -139,7 +141,7 @@ def _words(text: str, start: int, end: int) -> int:
     return sum(1 for _ in _WORD.finditer(text, start, end))
 
 
-def _without(sentence: str, marks: list[Mark]) -> tuple[str, list[Marker]]:
+def _take_out(sentence: str, marks: list[Mark]) -> tuple[str, list[Marker]]:
     kept, markers, done, length = [], [], 0, 0
     for mark in marks:
         kept.append(sentence[done : mark.start])
@@ -149,7 +151,7 @@ def _without(sentence: str, marks: list[Mark]) -> tuple[str, list[Marker]]:
     return "".join(kept) + sentence[done:], markers
 
 
-def _with_lead(
+def _add_lead(
     markers: tuple[Marker, ...] | list[Marker], numbers: tuple[int, ...], text: str
 ) -> tuple[Marker, ...]:
     end = _END.search(text)
@@ -160,17 +162,13 @@ def _with_lead(
     return (*markers, Marker(at, numbers, "", " ", sure=True))
 
 
-LIST_NAMES = (
-    *("references", "sources", "citations", "works cited", "bibliography", "quellen", "références"),
-    *("fuentes", "referencias", "参考文献", "来源", "出典"),
-)
-NAMES = rf"(?:{'|'.join(LIST_NAMES)})"
-_HEADING = re.compile(rf"[#*_\s]*{NAMES}(?: used| cited)?[*_\s]*[:：]?[*_\s]*", re.IGNORECASE)
-_HEADINGS = tuple(f"{name}{more}:" for name in LIST_NAMES for more in ("", " used", " cited"))
+_HEADING = re.compile(rf"[#*_\s]*(?:{WORDS['list']})(?: used| cited)?[*_\s]*[:：]?[*_\s]*", re.IGNORECASE)
+_HEADINGS = tuple(f"{name}{more}:" for name in WORDS["list"].split("|") for more in ("", " used", " cited"))
 _ENTRY = re.compile(rf"\s*(?:[-*•+]\s*)?(?:[\[【［(（^]|\*{{0,2}}(?:\d+[.):]|{NAMED}\b))", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\s*\[\^\d{1,3}\]:")  # of Markdown, where it stands
 _LABEL = re.compile(
-    rf"\W*(?:{NAMES}|source|reference|citation|see|from|based on|quelle|fuente)?\W*", re.IGNORECASE
+    rf"\W*(?:(?:{WORDS['list']})|source|reference|citation|see|from|based on|quelle|fuente)?\W*",
+    re.IGNORECASE,
 )
 
 
@@ -182,7 +180,7 @@ class ReferenceList:
         self.numbers: dict[int, None] = {}
 
     def takes(self, sentence: str) -> bool:
-        """Whether this sentence, with the white space before it, is the heading of such a list or in one."""
+        """Tell whether this sentence, with the white space before it, is a list's heading or an entry."""
         starts_line = _starts_line(sentence)
         if self.inside and starts_line:
             self.inside = _ENTRY.match(sentence) is not None
@@ -195,12 +193,12 @@ class ReferenceList:
 
     @staticmethod
     def may_take(unfinished: str) -> bool:
-        """Whether the beginning of a sentence may become such a heading."""
+        """Tell whether the beginning of a sentence may become such a heading."""
         if not _starts_line(unfinished):
             return False
         line = unfinished.lstrip().partition("\n")[0]
         begun = line.strip("#*_ \t").lower()
-        return _HEADING.fullmatch(line) is not None or any(one.startswith(begun) for one in _HEADINGS)
+        return _HEADING.fullmatch(line) is not None or any(heading.startswith(begun) for heading in _HEADINGS)
 
 
 def _starts_line(sentence: str) -> bool:
@@ -208,5 +206,5 @@ def _starts_line(sentence: str) -> bool:
 
 
 def is_label(text: str) -> bool:
-    """Whether what is left of a sentence without its markers says nothing: "Sources: "."""
+    """Tell whether what is left of a sentence without its markers says nothing: "Sources: "."""
     return _LABEL.fullmatch(text) is not None

@@ -12,21 +12,20 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from rag.citations.folding import UNSPACED
+from rag.word_data import read_table
 
-KEPT = 8192  # texts of a sentence's length
+CACHED_TEXTS = 8192  # texts of a sentence's length
 Kind = Literal["number", "month", "name"]
-_DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "data"
 
 
 def table(name: str) -> dict[str, str]:
-    """Return word -> key of a data file whose lines are `key: word word ...`."""
-    lines = (_DATA / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    pairs = (line.split(":", 1) for line in lines if line and not line.startswith("#"))
-    return {word: key.strip() for key, words in pairs for word in words.split()}
+    """Return word -> key of a file in `data/`."""
+    return read_table(DATA / f"{name}.txt")
 
 
 def _measure(key: str) -> tuple[str, float]:
-    """`km = length 1000000` is a measure of length, 1,000,000 times its smallest unit."""
+    """Read `km = length 1000000`: a measure of length, 1,000,000 times its smallest unit."""
     kind, _, worth = key.partition("=")[2].strip().partition(" ")
     return (kind, float(worth)) if kind else ("", 1.0)
 
@@ -108,54 +107,57 @@ class _Item(NamedTuple):
         return "" if self.fact else self.text.lower()
 
 
-def same(claimed: Fact, other: Fact) -> bool:
+def is_same(claimed: Fact, stated: Fact) -> bool:
     """Tell whether two numbers, or two months, are one after conversion, and rounding where it is hinted at.
 
     An ordinal is no count, but "the second" is II.
     """
-    if claimed.kind != other.kind:
+    if claimed.kind != stated.kind:
         return False
-    if claimed.ordinal != other.ordinal and claimed.spelled and other.spelled:
+    if claimed.ordinal != stated.ordinal and claimed.spelled and stated.spelled:
         return False
-    if claimed.may_be_metres == other.may_be_metres:
-        return _same(claimed, other)
-    return any(_same(*pair) for pair in product(_meanings(claimed), _meanings(other)))
+    if claimed.may_be_metres == stated.may_be_metres:
+        return _is_same_number(claimed, stated)
+    return any(_is_same_number(*pair) for pair in product(_list_meanings(claimed), _list_meanings(stated)))
 
 
-def _meanings(fact: Fact) -> tuple[Fact, ...]:
+def _list_meanings(fact: Fact) -> tuple[Fact, ...]:
     if not fact.may_be_metres:
         return (fact,)
     return fact._replace(unit="m"), fact._replace(values=tuple(value * 1e6 for value in fact.values))
 
 
-def _same(claimed: Fact, other: Fact) -> bool:
-    factor = _conversion(claimed.unit, other.unit)
-    if factor is None or (claimed.per and other.per and claimed.per != other.per):
+def _is_same_number(claimed: Fact, stated: Fact) -> bool:
+    factor = _convert(claimed.unit, stated.unit)
+    if factor is None or (claimed.per and stated.per and claimed.per != stated.per):
         return False
-    scales = [(claimed.scale, other.scale)]
-    if claimed.scale != other.scale and 1.0 in scales[0]:
+    scales = [(claimed.scale, stated.scale)]
+    if claimed.scale != stated.scale and 1.0 in scales[0]:
         scales.append((1.0, 1.0))  # the rows of a table leave out the scale that its head names
-    readings: Iterable[tuple[float, float]] = product(claimed.values, other.values)
-    if len(claimed.values) == len(other.values):
-        readings = zip(claimed.values, other.values, strict=True)  # both texts write numbers in the same way
+    readings: Iterable[tuple[float, float]] = product(claimed.values, stated.values)
+    if len(claimed.values) == len(stated.values):
+        readings = zip(claimed.values, stated.values, strict=True)  # both texts write numbers in the same way
     return any(
-        _equal(one * factor * scale, two * other_scale, rounded=claimed.rounded)
-        for one, two in readings
-        for scale, other_scale in scales
+        _is_equal(claimed_value * factor * scale, stated_value * stated_scale, rounded=claimed.rounded)
+        for claimed_value, stated_value in readings
+        for scale, stated_scale in scales
     )
 
 
-def _conversion(one: str, other: str) -> float | None:
+def _convert(from_unit: str, to_unit: str) -> float | None:
     """Return what a value in the unit `one` is to be multiplied by; None for units of two kinds."""
-    if one == other or not one or not other or {one, other} == {"gbp", "lb"}:
+    if from_unit == to_unit or not from_unit or not to_unit or {from_unit, to_unit} == {"gbp", "lb"}:
         return 1.0
-    if "cent" in (one, other) and not {one, other}.isdisjoint(("usd", "eur")):
-        return 0.01 if one == "cent" else 100.0
-    (kind, worth), (other_kind, other_worth) = _MEASURES.get(one, ("", 1.0)), _MEASURES.get(other, ("", 1.0))
-    return worth / other_worth if kind and kind == other_kind else None
+    if "cent" in (from_unit, to_unit) and not {from_unit, to_unit}.isdisjoint(("usd", "eur")):
+        return 0.01 if from_unit == "cent" else 100.0
+    (kind, worth), (to_kind, to_worth) = (
+        _MEASURES.get(from_unit, ("", 1.0)),
+        _MEASURES.get(to_unit, ("", 1.0)),
+    )
+    return worth / to_worth if kind and kind == to_kind else None
 
 
-def _equal(claimed: float, stated: float, *, rounded: bool) -> bool:
+def _is_equal(claimed: float, stated: float, *, rounded: bool) -> bool:
     difference, size = abs(claimed - stated), abs(stated)
     if difference <= 1e-6 * size or claimed == stated:
         return True
@@ -172,15 +174,15 @@ def facts_of(text: str, language: str = "") -> tuple[Fact, ...]:
     return tuple(sorted((*numbers_of(text), *names_of(text, language)), key=lambda fact: fact.start))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED_TEXTS)
 def numbers_of(text: str) -> tuple[Fact, ...]:
     """Return the numbers and months of a text, in order."""
     spaced = _UNSPACED.sub(" ", text)  # else "由129名" would be a word
-    found = _numbers(list(_items(spaced))) if _COUNTS.search(text) else ()
-    return tuple(fact._replace(text=text[fact.start : fact.end]) for fact in found)
+    facts = _find_numbers(list(_tokenize(spaced))) if _COUNTS.search(text) else ()
+    return tuple(fact._replace(text=text[fact.start : fact.end]) for fact in facts)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED_TEXTS)
 def names_of(text: str, language: str = "") -> tuple[Fact, ...]:
     """Return the names of a text, in order: words with capital letters that follow each other.
 
@@ -202,47 +204,47 @@ def names_of(text: str, language: str = "") -> tuple[Fact, ...]:
             runs[-1].append(word)
         else:
             runs.append([word])
-    found = []
+    names = []
     for run in runs:
         begin, end = run[0].start(), run[-1].end()
         named = run[1:] if begin in opening and len(run) > 1 else run
         least = 2 if language in _NOUNS_ARE_CAPITAL else 1
         if _ODD.search(named[0][0], 1) or (len(named) >= least and named[0].start() not in opening):
-            found.append(Fact("name", text[begin:end], begin, end, name=_parts_of(named)))
-    return tuple(found)
+            names.append(Fact("name", text[begin:end], begin, end, name=_collect_parts(named)))
+    return tuple(names)
 
 
-def _parts_of(run: Sequence[re.Match[str]]) -> tuple[str, ...]:
+def _collect_parts(run: Sequence[re.Match[str]]) -> tuple[str, ...]:
     return tuple(part for word in run for part in name_parts(word[0]))
 
 
-def _items(text: str) -> Iterator[_Item]:
+def _tokenize(text: str) -> Iterator[_Item]:
     for match in _TOKEN.finditer(text):
         start, end = match.span()
         if match["date"]:
-            yield from _date(match[0], start, end)
+            yield from _read_date(match[0], start, end)
         elif match["digits"]:
-            yield _digits(match)
+            yield _read_digits(match)
         elif match["word"]:
-            yield _Item(match[0], start, end, _spelled(match[0], start, end))
+            yield _Item(match[0], start, end, _read_spelled(match[0], start, end))
         else:
             yield _Item(match[0], start, end)
 
 
-def _date(text: str, start: int, end: int) -> Iterator[_Item]:
-    """ "2024-03-31" and "31.03.2024" are a day, a month and a year."""
+def _read_date(text: str, start: int, end: int) -> Iterator[_Item]:
+    """Yield a day, a month and a year for "2024-03-31" or "31.03.2024"."""
     parts = [float(part) for part in re.findall(r"\d+", text)]
     day, month, *year = reversed(parts) if "-" in text else parts
     kinds: tuple[tuple[Kind, float], ...] = (
         ("number", day),
         ("month", month),
-        *(("number", one) for one in year),
+        *(("number", part) for part in year),
     )
     for kind, value in kinds:
         yield _Item(text, start, end, Fact(kind, text, start, end, (value,)))
 
 
-def _digits(match: re.Match[str]) -> _Item:
+def _read_digits(match: re.Match[str]) -> _Item:
     text = match[0].strip()
     start, end = match.end() - len(match[0].lstrip()), match.end()
     suffix = (match["suffix"] or "").strip().lower()
@@ -264,7 +266,7 @@ def _digits(match: re.Match[str]) -> _Item:
 
 
 def _readings(digits: str) -> tuple[float, ...]:
-    """`1,234` is 1234 or 1.234; `1.234,5` is 1234.5; `1.2.3` is 123, as good as any."""
+    """Return the values that digits may mean: 1234 or 1.234 for `1,234`, 1234.5 for `1.234,5`."""
     parts, signs = _SIGNS.split(digits), _SIGNS.findall(digits)
     if not signs:
         return (float(digits),)
@@ -277,8 +279,8 @@ def _readings(digits: str) -> tuple[float, ...]:
     return (joined,)
 
 
-def _spelled(word: str, start: int, end: int) -> Fact | None:
-    """A number or a month in letters: "three", "third", "twenty-five", "six-carbon", "II", "May"."""
+def _read_spelled(word: str, start: int, end: int) -> Fact | None:
+    """Read a number or a month in letters: "three", "third", "twenty-five", "six-carbon", "II", "May"."""
     lower = word.lower()
     if lower in _MONTHS and word[0].isupper():
         return Fact("month", word, start, end, (_MONTHS[lower],))
@@ -300,73 +302,78 @@ def _spelled(word: str, start: int, end: int) -> Fact | None:
     return Fact("number", word, start, end, (value,), unit=unit, spelled=True, noun=tail)
 
 
-def _numbers(items: Sequence[_Item]) -> Iterator[Fact]:
-    """Numbers and months, with the scales, units and hedges around them."""
-    place = 0
-    while place < len(items):
-        fact, item = items[place].fact, items[place]
+def _find_numbers(items: Sequence[_Item]) -> Iterator[Fact]:
+    """Yield numbers and months with the scales, units and hedges around them."""
+    index = 0
+    while index < len(items):
+        fact, item = items[index].fact, items[index]
         if fact is None:
             if (
                 item.lower in _FRACTIONS
-                and _lower(items, place + 1) in ("a", "an")
-                and (unit := _UNITS.get(_lower(items, place + 2), ""))
+                and _lower_at(items, index + 1) in ("a", "an")
+                and (unit := _UNITS.get(_lower_at(items, index + 2), ""))
             ):
                 yield Fact(
                     "number", item.text, item.start, item.end, (_FRACTIONS[item.lower] / 100,), unit=unit
                 )
             elif item.lower in _FRACTIONS and (
-                item.lower not in _PERIODS or _lower(items, place - 1) in ("a", "ein", "un", "about", "over")
+                item.lower not in _PERIODS
+                or _lower_at(items, index - 1) in ("a", "ein", "un", "about", "over")
             ):
                 yield Fact(
                     "number", item.text, item.start, item.end, (_FRACTIONS[item.lower],),
                     unit="%", rounded=True, spelled=True,
                 )  # fmt: skip
-            place += 1
+            index += 1
         elif fact.kind == "month":
             yield fact
-            place += 1
+            index += 1
         else:
-            whole, place = _with_fraction(fact, items, place)
+            whole, index = _read_fraction(fact, items, index)
             if whole is None:
-                whole, place = _with_unit(fact, items, place)
+                whole, index = _read_unit(fact, items, index)
             yield whole
 
 
-def _with_fraction(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact | None, int]:
-    """ "a third", "two thirds", "one in five"; (None, place) for any other number."""
-    behind = items[place + 1] if place + 1 < len(items) else None
+def _read_fraction(fact: Fact, items: Sequence[_Item], index: int) -> tuple[Fact | None, int]:
+    """Read "a third", "two thirds" or "one in five"; return (None, place) for any other number."""
+    behind = items[index + 1] if index + 1 < len(items) else None
     after = behind.text.lower() if behind else ""
-    if fact.ordinal and fact.text.lower() in _FRACTIONS and _lower(items, place - 1) in ("a", "about", "ein"):
-        return _percent(fact, _FRACTIONS[fact.text.lower()], fact.end), place + 1
+    if (
+        fact.ordinal
+        and fact.text.lower() in _FRACTIONS
+        and _lower_at(items, index - 1) in ("a", "about", "ein")
+    ):
+        return _make_percent(fact, _FRACTIONS[fact.text.lower()], fact.end), index + 1
     if not fact.spelled or fact.ordinal or behind is None:
-        return None, place
+        return None, index
     if after in _FRACTIONS and (fact.values[0] == 1) != after.endswith("s"):
-        return _percent(fact, fact.values[0] * _FRACTIONS[after], behind.end), place + 2
-    other = place + (3 if after == "out" else 2)
-    whole = items[other].fact if after in ("in", "out", "von") and other < len(items) else None
+        return _make_percent(fact, fact.values[0] * _FRACTIONS[after], behind.end), index + 2
+    whole_index = index + (3 if after == "out" else 2)
+    whole = items[whole_index].fact if after in ("in", "out", "von") and whole_index < len(items) else None
     if whole and whole.spelled and not whole.ordinal and whole.values[0] > fact.values[0]:
-        return _percent(fact, 100 * fact.values[0] / whole.values[0], whole.end), other + 1
-    return None, place
+        return _make_percent(fact, 100 * fact.values[0] / whole.values[0], whole.end), whole_index + 1
+    return None, index
 
 
-def _percent(fact: Fact, value: float, end: int) -> Fact:
+def _make_percent(fact: Fact, value: float, end: int) -> Fact:
     return fact._replace(values=(value,), unit="%", rounded=True, ordinal=False, spelled=True, end=end)
 
 
-def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, int]:
-    """The number with what follows it: "5 million dollars", "20 per cent", "$850-950 million"."""
-    taken, scale, values = place + 1, fact.scale, fact.values
-    ranged = _range_end(items, taken)
+def _read_unit(fact: Fact, items: Sequence[_Item], index: int) -> tuple[Fact, int]:
+    """Return the number with what follows it: "5 million dollars", "20 per cent", "$850-950 million"."""
+    taken, scale, values = index + 1, fact.scale, fact.values
+    ranged = _find_range_end(items, taken)
     look = taken if ranged is None else ranged + 1  # "67 to 71 cents": both are of cents
-    while (word := _lower(items, look)) in _SCALES or (fact.unit and word in _SHORT_SCALES):
+    while (word := _lower_at(items, look)) in _SCALES or (fact.unit and word in _SHORT_SCALES):
         scale *= _SCALES.get(word) or _SHORT_SCALES[word]
         look += 1
     end = items[look - 1].end if ranged is None else fact.end
-    unit, word, metres = fact.unit, _lower(items, look), fact.may_be_metres
+    unit, word, metres = fact.unit, _lower_at(items, look), fact.may_be_metres
     if not unit and not fact.ordinal:
         words = 1
         if word in ("per", "percentage"):
-            following, words = _lower(items, look + 1), 2
+            following, words = _lower_at(items, look + 1), 2
             unit = "%" if following == "cent" else "pp" if following.startswith("point") else ""
         elif word == "m":
             metres = True
@@ -378,48 +385,48 @@ def _with_unit(fact: Fact, items: Sequence[_Item], place: int) -> tuple[Fact, in
             unit = _UNITS.get(word.partition("/")[0], "")
         if unit and ranged is None:
             look, end = look + words, items[min(look + words, len(items)) - 1].end
-    before = {_lower(items, place - 1), _lower(items, place - 2)}
+    before = {_lower_at(items, index - 1), _lower_at(items, index - 2)}
     rounded = fact.rounded or not _HEDGES.isdisjoint(before)
     fact = fact._replace(
         values=values,
         scale=scale,
         unit=unit,
-        per=_rate(word, items, look),
+        per=_find_rate(word, items, look),
         may_be_metres=metres,
         end=end,
         rounded=rounded,
-        noun=fact.noun or _noun(items, look),
+        noun=fact.noun or _find_noun(items, look),
     )
     return fact, look if ranged is None else taken
 
 
-def _rate(word: str, items: Sequence[_Item], place: int) -> str:
-    """What a number is counted by: the year of "£180 a year", the litre of "mg/l"; "" for nothing."""
+def _find_rate(word: str, items: Sequence[_Item], index: int) -> str:
+    """Return the unit that a number is counted by: year for "£180 a year", litre for "mg/l"; "" without."""
     _, _, by = word.partition("/")
-    if not by and _lower(items, place) in ("a", "an", "per", "each", "every", "je", "pro", "par", "por"):
-        by = _lower(items, place + 1)
+    if not by and _lower_at(items, index) in ("a", "an", "per", "each", "every", "je", "pro", "par", "por"):
+        by = _lower_at(items, index + 1)
     return _UNITS.get(by, "")
 
 
-def _range_end(items: Sequence[_Item], place: int) -> int | None:
-    """The place of the upper number of a range whose sign stands at `place`; None for no range."""
-    if _lower(items, place) in ("-", "–", "—", "to", "bis", "and") and place + 1 < len(items):
-        upper = items[place + 1].fact
+def _find_range_end(items: Sequence[_Item], index: int) -> int | None:
+    """Return the place of the upper number of a range whose sign stands at `place`; None without."""
+    if _lower_at(items, index) in ("-", "–", "—", "to", "bis", "and") and index + 1 < len(items):
+        upper = items[index + 1].fact
         if upper and upper.kind == "number" and not upper.spelled:
-            return place + 1
+            return index + 1
     return None
 
 
-def _noun(items: Sequence[_Item], place: int) -> str:
-    word = _lower(items, place)
+def _find_noun(items: Sequence[_Item], index: int) -> str:
+    word = _lower_at(items, index)
     return word if len(word) > 3 and word[0].isalpha() else ""
 
 
-def _lower(items: Sequence[_Item], place: int) -> str:
-    return items[place].lower if 0 <= place < len(items) else ""
+def _lower_at(items: Sequence[_Item], index: int) -> str:
+    return items[index].lower if 0 <= index < len(items) else ""
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED_TEXTS)
 def name_parts(word: str) -> tuple[str, ...]:
-    """The parts of a word in lower case, without "'s": COVID-19 is covid and 19."""
+    """Return the parts of a word in lower case, without "'s": COVID-19 is covid and 19."""
     return tuple(part for part in _PARTS.split(word.lower()) if part and part != "s")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-KEPT_TEXTS = 512
+CACHED_TEXTS = 512
 UNSPACED = (  # in a class of characters: of scripts that put no space between words
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
 )
@@ -41,9 +41,9 @@ class Normal(NamedTuple):
     ends: "array[int]"
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def normalise(text: str) -> Normal:
-    """NFKC, lower case, one kind of quotes, dashes and spaces; without markers, emphasis and soft hyphens.
+    """Fold case, Unicode forms, quotes, dashes and spaces; drop markers, emphasis and soft hyphens.
 
     A hyphen within a word goes too, since the one at a line's end may be the word's own or the typesetter's.
     """
@@ -67,7 +67,7 @@ def normalise(text: str) -> Normal:
 
 
 def bare(claim: str) -> str:
-    """A claim as `occurrences` looks for it: normalised, without a list's sign and marks at its end."""
+    """Normalise a claim as `occurrences` looks for it, without a list's sign and the marks at its end."""
     text = normalise(claim).text.strip(" ")
     sign = _LIST_SIGN.match(claim.lstrip())
     if sign:
@@ -76,50 +76,50 @@ def bare(claim: str) -> str:
 
 
 def occurrences(sought: str, content: str) -> Iterator[tuple[int, int]]:
-    """(start, end) in the content of what `bare` made; none within a word or a number."""
+    """Yield (start, end) of each occurrence of what `bare` made; none within a word or a number."""
     if not sought:
         return
     normal = normalise(content)
-    place = normal.text.find(sought)
-    while place >= 0:
-        end = place + len(sought)
-        if not _within(normal.text, place) and not _within(normal.text, end):
-            yield normal.starts[place], normal.ends[end - 1]
-        place = normal.text.find(sought, place + 1)
+    position = normal.text.find(sought)
+    while position >= 0:
+        end = position + len(sought)
+        if not _is_within_word(normal.text, position) and not _is_within_word(normal.text, end):
+            yield normal.starts[position], normal.ends[end - 1]
+        position = normal.text.find(sought, position + 1)
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
-def _squeezed(text: str) -> Normal:
+@lru_cache(maxsize=CACHED_TEXTS)
+def _squeeze(text: str) -> Normal:
     normal = normalise(text)
-    kept = [place for place, letter in enumerate(normal.text) if letter.isalnum() or letter == "%"]
-    starts, ends = (array("I", (offsets[place] for place in kept)) for offsets in normal[1:])
-    return Normal("".join(normal.text[place] for place in kept), starts, ends)
+    kept = [position for position, letter in enumerate(normal.text) if letter.isalnum() or letter == "%"]
+    starts, ends = (array("I", (offsets[position] for position in kept)) for offsets in normal[1:])
+    return Normal("".join(normal.text[position] for position in kept), starts, ends)
 
 
-def quoted(quote: str, content: str) -> tuple[int, int] | None:
-    """Where a quote stands first, white space, hyphens and all other marks aside; None within a word."""
-    sought, normal = _squeezed(quote).text, _squeezed(content)
-    place = normal.text.find(sought) if sought else -1
-    while place >= 0:
-        start, end = normal.starts[place], normal.ends[place + len(sought) - 1]
-        if not _within(content, start) and not _within(content, end):
+def find_quote(quote: str, content: str) -> tuple[int, int] | None:
+    """Return where a quote stands first, comparing letters and digits only; None within a word."""
+    sought, normal = _squeeze(quote).text, _squeeze(content)
+    position = normal.text.find(sought) if sought else -1
+    while position >= 0:
+        start, end = normal.starts[position], normal.ends[position + len(sought) - 1]
+        if not _is_within_word(content, start) and not _is_within_word(content, end):
             return start, end
-        place = normal.text.find(sought, place + 1)
+        position = normal.text.find(sought, position + 1)
     return None
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     done = 0
-    for found in _PIECE.finditer(text):
-        start, end = found.span()
+    for match in _PIECE.finditer(text):
+        start, end = match.span()
         if done < start:
             yield text[done:start].lower(), done, start
         done = end
-        kind = str(found.lastgroup)
+        kind = str(match.lastgroup)
         if kind == "space":
             yield " ", start, end
         elif kind == "cluster":
-            yield _folded(found[0]), start, end
+            yield _fold(match[0]), start, end
         elif kind in _SIGNS:
             yield _SIGNS[kind], start, end
     if done < len(text):
@@ -127,18 +127,20 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 @lru_cache(maxsize=8192)
-def _folded(cluster: str) -> str:
+def _fold(cluster: str) -> str:
     return unicodedata.normalize("NFKC", cluster).lower()
 
 
-def _within(text: str, place: int) -> bool:
-    """Whether the place lies inside a word or a number."""
-    before, after = text[max(0, place - 1) : place], text[place : place + 1]
+def _is_within_word(text: str, position: int) -> bool:
+    """Tell whether the place lies inside a word or a number."""
+    before, after = text[max(0, position - 1) : position], text[position : position + 1]
     if not before or not after:
         return False
     if before.isalnum() and after.isalnum():
         return not (_IS_CJK.match(before) or _IS_CJK.match(after))
-    digits = text[place - 2 : place - 1].isdigit() and before in ".,"
+    digits = text[position - 2 : position - 1].isdigit() and before in ".,"
     if digits and after.isdigit():
         return True
-    return before.isdigit() and after in ".,%" and (after == "%" or text[place + 1 : place + 2].isdigit())
+    return (
+        before.isdigit() and after in ".,%" and (after == "%" or text[position + 1 : position + 2].isdigit())
+    )

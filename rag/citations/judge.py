@@ -22,14 +22,15 @@ from rag.citations.agreement import (
     quotations,
     stems_of,
 )
-from rag.citations.facts import Fact, facts_of, numbers_of, table
-from rag.citations.folding import UNSPACED, bare, occurrences, quoted
+from rag.citations.facts import DATA, Fact, facts_of, numbers_of, table
+from rag.citations.folding import UNSPACED, bare, find_quote, occurrences
 from rag.citations.windows import Windows
 from rag.types.claims import Claim, Finding, Judgement
 from rag.types.context import Block
+from rag.word_data import read_lines
 
 OCCURRENCES = 5  # of a claim in a passage that are looked at
-NEARLY_ALL = 0.7  # of a claim's words: with fewer in a window it does not stand there word for word
+WORD_FOR_WORD = 0.7  # of a claim's words: with fewer in a window it does not stand there word for word
 SAME_WORDS = 0.85  # of a claim's words and of a sentence's: they say the same, or the opposite
 SPEAKS_OF = 0.55  # of the rest of a claim: there a name in it must stand
 OWN_LANGUAGE = 0.34  # of a claim's words in a window: with fewer everywhere it is in another language
@@ -47,26 +48,21 @@ _CLAUSE_ENDS = re.compile(rf"\s*(?:[.,;:!?()\[\]—–]|{_JOINED}|\Z)")
 _CONDITION = re.compile(
     r"[\s,;—–-]*(?:if|unless|only|except|provided|when|nor|wenn|falls|sofern|außer|nur)\b", re.IGNORECASE
 )
-# What a question asks for -> the kinds of facts that answer it.
-_ASKED = (
-    (r"how (?:many|much|old|long|tall|high|far|large|big|fast|often)", ("number",)),
-    (r"wie ?viele?|wie (?:alt|lang|hoch|groß|weit|oft)|combien|cuánt[oa]s?", ("number",)),
-    (r"when|wann|quand|cuándo", ("number", "month")),
-    (r"(?:what|which|welche[mrs]?) (?:year|date|day|month|jahr|datum|tag)", ("number", "month")),
-    (r"who|whom|whose|wer|wen|wem|qui|quién", ("name",)),
-    (r"(?:which|what|welche[rs]?) (?:person|company|country|city|team|firma|land|stadt)", ("name",)),
+_KINDS = tuple(
+    (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), kinds.split())
+    for kinds, patterns in read_lines(DATA / "question_words.txt").items()
+    for pattern in patterns
 )
-_KINDS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), kinds) for words, kinds in _ASKED)
 
 
 class WordJudge:
-    """Role CLAIM_JUDGE, on which every other judge rests. Raises nothing, whatever the texts are."""
+    """Judges by facts and words; role CLAIM_JUDGE, on which every other judge rests. Never raises."""
 
     async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
-        return judged(claim, blocks)
+        return judge_claim(claim, blocks)
 
 
-def judged(claim: Claim, blocks: Sequence[Block]) -> Judgement:
+def judge_claim(claim: Claim, blocks: Sequence[Block]) -> Judgement:
     """Return the state of the claim for each block that it cites, or what of it contradicts the context.
 
     Where no cited block verifies the claim and another one does, that one is found instead. A claim that
@@ -76,28 +72,30 @@ def judged(claim: Claim, blocks: Sequence[Block]) -> Judgement:
     numbers = range(1, len(blocks) + 1)
     cited = [n for n in claim.cited if n in numbers]
     others = [n for n in numbers if n not in cited]
-    exact = _first(reading.exact, cited, others)
+    exact = _find_first(reading.exact, cited, others)
     missing = () if exact else reading.missing()
     if missing:
         return Judgement(missing=missing)
-    verified = exact or _first(reading.quoted, cited, ()) or _first(reading.supported, cited, others)
-    found = {finding.block: finding for finding in verified}
-    if cited and (not found or not found.keys().isdisjoint(cited)):
-        return Judgement(tuple(found.get(n) or reading.nearest(n) for n in cited))
-    best = list(found) or sorted(numbers, key=lambda n: -reading.windows.best(n).share)[:1]
-    return Judgement(tuple(found.get(n) or reading.nearest(n) for n in best))
+    verified = (
+        exact or _find_first(reading.quoted, cited, ()) or _find_first(reading.supported, cited, others)
+    )
+    findings_by_block = {finding.block: finding for finding in verified}
+    if cited and (not findings_by_block or not findings_by_block.keys().isdisjoint(cited)):
+        return Judgement(tuple(findings_by_block.get(n) or reading.nearest(n) for n in cited))
+    best = list(findings_by_block) or sorted(numbers, key=lambda n: -reading.windows.best(n).share)[:1]
+    return Judgement(tuple(findings_by_block.get(n) or reading.nearest(n) for n in best))
 
 
-def _first(
+def _find_first(
     look: Callable[[int], Finding | None], cited: Iterable[int], others: Iterable[int]
 ) -> list[Finding]:
-    """All that is found in cited blocks; or else the first that is found in another one."""
-    found = [finding for n in cited if (finding := look(n))]
-    return found or list(islice((finding for n in others if (finding := look(n))), 1))
+    """Return all findings in cited blocks, or else the first one in another block."""
+    findings = [finding for n in cited if (finding := look(n))]
+    return findings or list(islice((finding for n in others if (finding := look(n))), 1))
 
 
 class _BlockReader:
-    """The blocks, read for one claim; each only as far as it is needed."""
+    """Reads the blocks for one claim, each only as far as it is needed."""
 
     def __init__(self, claim: Claim, blocks: Sequence[Block]) -> None:
         self._claim, self._blocks = claim, blocks
@@ -112,12 +110,12 @@ class _BlockReader:
 
     @cached_property
     def _overlap(self) -> float:
-        """The largest share of the claim's words that stand in one place."""
+        """Return the largest share of the claim's words that stand in one place."""
         shares = (self.windows.best(n).share for n in range(1, len(self._blocks) + 1))
         return max(shares, default=0.0)
 
     def exact(self, number: int) -> Finding | None:
-        """Where the claim stands word for word, as a statement of its own."""
+        """Find the claim word for word, as a statement of its own."""
         block, text = self._blocks[number - 1], self._claim.text
         content = block.content
         if not self._bare:
@@ -126,21 +124,21 @@ class _BlockReader:
             begin, end = self.windows.sentences(number, at, at + len(text))
         elif self._is_terse or block.language != self._language:  # its words tell no place
             begin, end = 0, len(content)
-        elif (window := self.windows.best(number)).share >= NEARLY_ALL:
+        elif (window := self.windows.best(number)).share >= WORD_FOR_WORD:
             begin, end = self.windows.span(number, window)
         else:
             return None
         for first, last in islice(occurrences(self._bare, content[begin:end]), OCCURRENCES):
-            found = begin + first, begin + last
-            sentence = self.windows.sentences(number, *found)
-            if _states(self._bare, content, sentence, found):
+            occurrence = begin + first, begin + last
+            sentence = self.windows.sentences(number, *occurrence)
+            if _is_statement(self._bare, content, sentence, occurrence):
                 return Finding(number, "exact", *sentence)
         return None
 
     def quoted(self, number: int) -> Finding | None:
-        """Where the words stand that the model gives as its proof, if the claim's facts agree with them: its
-        numbers and names stand in those sentences, and it denies what they deny. A mere name or
-        number is among the words itself.
+        """Find the words that the model gives as its proof, if the claim's facts agree with them. Its numbers
+        and names stand in those sentences, and it denies what they deny; a mere name or number is among the
+        words itself.
         """
         spans = self._quotes(number)
         if not spans:
@@ -150,20 +148,20 @@ class _BlockReader:
         around = (self.windows.around(number, *span) for span in spans)
         text = "\n".join((*dict.fromkeys(around), claim.given))
         agrees = (
-            all(has_number(one, text) for one in numbers_of(claim.text))
-            and all(has_name(one, text) for one in names_in(claim.text, self._language))
+            all(has_number(fact, text) for fact in numbers_of(claim.text))
+            and all(has_name(fact, text) for fact in names_in(claim.text, self._language))
             and bool(denials(claim.text)) == bool(denials(quotes))
             and (not self._is_bare or self._bare in bare(quotes))
         )
         return Finding(number, "supported", *spans[0]) if agrees else None
 
     def supported(self, number: int) -> Finding | None:
-        """The sentences that say the claim nearly in its own words, or that answer the question with it.
+        """Find a sentence that says the claim nearly in its words, or that answers the question with it.
 
         What has no subject, as the part of a sentence behind its first marker, is said of who knows whom.
         """
         if self._is_terse:
-            return self._answering(number)
+            return self._find_answer(number)
         if _NO_SUBJECT.match(self._claim.text):
             return None
         for sentence, text in self.windows.sentences_of(number):
@@ -173,58 +171,62 @@ class _BlockReader:
         return None
 
     def nearest(self, number: int) -> Finding:
-        """The model's own quote, or the sentences that share most with the claim; nothing is proved."""
+        """Return the model's own quote, or the sentences that share most with the claim, as unverified."""
         quotes = self._quotes(number)
         span = quotes[0] if quotes else self.windows.span(number, self.windows.best(number))
         return Finding(number, "unverified", *span)
 
     def missing(self) -> tuple[str, ...]:
-        """What of the claim contradicts the context: numbers, months, names and quotations that do not stand
-        where it speaks of what the claim speaks of, or a denial that only one of the two has.
+        """Return what of the claim contradicts the context. That are numbers, months, names and quotations
+        that do not stand where it speaks of what the claim speaks of, or a denial that only one of the two
+        has.
         """
         claim = self._claim.text
-        found = [number.text for number in numbers_of(claim) if not self._has_number(number)]
+        absent = [number.text for number in numbers_of(claim) if not self._has_number(number)]
         if self._overlap >= OWN_LANGUAGE:  # names of another language may be written otherwise
-            found += [name.text for name in names_in(claim, self._language) if not self._has_name(name)]
-            found += [quote for quote in quotations(claim) if not self._says(quote)]
-        return tuple(dict.fromkeys(found)) or self._turned_around()
+            absent += [name.text for name in names_in(claim, self._language) if not self._has_name(name)]
+            absent += [quote for quote in quotations(claim) if not self._holds_quote(quote)]
+        return tuple(dict.fromkeys(absent)) or self._find_turned_denial()
 
     def _has_number(self, number: Fact) -> bool:
-        """Whether the number stands near the claim; and if it measures something, where the context says the
-        rest of the claim, unless nothing else is measured so there.
+        """Tell whether the number stands near the claim. One that measures something must stand where the
+        context says the rest of the claim, unless nothing else is measured so there.
         """
         given = self._claim.given
-        if not has_number(number, "\n".join((*self._scope, given))):
+        if not has_number(number, "\n".join((*self._number_texts, given))):
             return False
-        rest = self._saying_rest(number, beside=1) if number.unit else []
-        if not rest or any(has_number(number, text) for text in (given, *rest)):
+        places = self._find_rest(number, beside=1) if number.unit else []
+        if not places or any(has_number(number, text) for text in (given, *places)):
             return True
-        return not has_other_number(number, rest[0], f"{self._claim.text}\n{given}")
+        return not has_other_number(number, places[0], f"{self._claim.text}\n{given}")
 
     @cached_property
-    def _scope(self) -> list[str]:
-        """Where numbers are looked for: near the claim, if the context speaks of it in its words at all."""
+    def _number_texts(self) -> list[str]:
+        """Return where to look for numbers: near the claim, if the context speaks of it in its words."""
         everything = [block.content for block in self._blocks]
         return [self.windows.near] if self._overlap >= SPEAKS_OF else everything
 
     def _has_name(self, name: Fact) -> bool:
-        """Whether the name stands where the context says the rest of the claim; or, if the best such place
-        has a pronoun or no other name, anywhere.
+        """Tell whether the name stands where the context says the rest of the claim. If the best such place
+        has a pronoun or no other name, it may stand anywhere.
         """
         given = self._claim.given
         if not any(has_name(name, text) for text in (given, *(block.content for block in self._blocks))):
             return False
-        rest = self._saying_rest(name, beside=0)
-        if not rest or any(has_name(name, text) for text in (given, *rest)) or has_pronoun(rest[0]):
+        places = self._find_rest(name, beside=0)
+        if not places or any(has_name(name, text) for text in (given, *places)) or has_pronoun(places[0]):
             return True
-        return all(has_name(one, f"{self._claim.text}\n{given}") for one in names_in(rest[0], self._language))
+        return all(
+            has_name(other_name, f"{self._claim.text}\n{given}")
+            for other_name in names_in(places[0], self._language)
+        )
 
-    def _saying_rest(self, fact: Fact, *, beside: int) -> list[str]:
+    def _find_rest(self, fact: Fact, *, beside: int) -> list[str]:
         stems = frozenset(stems_of(fact.text, self._language))
         return self.windows.saying(stems, SPEAKS_OF, beside=beside)
 
-    def _turned_around(self) -> tuple[str, ...]:
-        """The denial that only one of the two has, where a sentence says all the rest, and none the claim."""
+    def _find_turned_denial(self) -> tuple[str, ...]:
+        """Return the denial that only one of the two has, where a sentence says all the rest."""
         claimed = denials(self._claim.text)
         turned: tuple[str, ...] = ()
         for number in range(1, len(self._blocks) + 1):
@@ -239,17 +241,17 @@ class _BlockReader:
                     turned = turned or tuple((claimed or stated)[:1])
         return turned
 
-    def _answering(self, number: int) -> Finding | None:
-        """The one sentence that holds a terse answer, speaks of what the question speaks of, and has nothing
-        else of the kind that is asked for.
+    def _find_answer(self, number: int) -> Finding | None:
+        """Find the one sentence that holds a terse answer. It speaks of what the question speaks of, and
+        holds nothing else of the kind that is asked for.
         """
         question = frozenset(stems_of(self._claim.given, self._language))
         kinds = next((kinds for words, kinds in _KINDS if words.search(self._claim.given)), ())
         for sentence, text in self.windows.sentences_of(number) if question and kinds else ():
             if len(sentence.words & question) >= QUESTION_WORDS * len(question):
                 facts = (fact for fact in facts_of(text, self._language) if fact.kind in kinds)
-                found = {bare(fact.text) for fact in facts}
-                answers = [one for one in found if one not in bare(self._claim.given)]
+                candidates = {bare(fact.text) for fact in facts}
+                answers = [candidate for candidate in candidates if candidate not in bare(self._claim.given)]
                 if len(answers) == 1 and answers[0] in self._bare:
                     return Finding(number, "supported", sentence.start, sentence.end)
         return None
@@ -258,19 +260,19 @@ class _BlockReader:
         return agrees(self._claim.text, text, self._language)
 
     def _quotes(self, number: int) -> list[tuple[int, int]]:
-        """Where the model's quotes of this block stand in it."""
+        """Return the spans of the model's quotes of this block."""
         content = self._blocks[number - 1].content
-        quotes = (one.quote for one in self._claim.quotes if one.block == number)
-        found = (quoted(quote, content) for quote in quotes if len(quote) >= QUOTE_CHARS)
-        return [span for span in found if span]
+        quotes = (source.quote for source in self._claim.quotes if source.block == number)
+        spans = (find_quote(quote, content) for quote in quotes if len(quote) >= QUOTE_CHARS)
+        return [span for span in spans if span]
 
-    def _says(self, quote: str) -> bool:
-        return any(quote in block.content or quoted(quote, block.content) for block in self._blocks)
+    def _holds_quote(self, quote: str) -> bool:
+        return any(quote in block.content or find_quote(quote, block.content) for block in self._blocks)
 
 
-def _states(sought: str, content: str, sentence: tuple[int, int], found: tuple[int, int]) -> bool:
-    """Whether an occurrence of the claim is a statement: whole sentences, and no heading; or a part with a
-    verb that begins where its sentence does, ends where a clause does, and is under no condition.
+def _is_statement(sought: str, content: str, sentence: tuple[int, int], occurrence: tuple[int, int]) -> bool:
+    """Tell whether an occurrence of the claim is a statement. That are whole sentences, and no heading; or a
+    part with a verb that begins where its sentence does, ends where a clause does, and is under no condition.
     """
     words = _WORD.findall(sought)
     has_verb = not _FINITE.isdisjoint(words)
@@ -278,11 +280,11 @@ def _states(sought: str, content: str, sentence: tuple[int, int], found: tuple[i
         return has_verb or (
             len(words) >= STATEMENT_WORDS and _NO_HEADING.search(content, *sentence) is not None
         )
-    rest = content[found[1] : sentence[1]]
+    remainder = content[occurrence[1] : sentence[1]]
     return (
         has_verb
         and len(words) >= STATEMENT_WORDS
-        and not _WORD.search(content, sentence[0], found[0])
-        and _CLAUSE_ENDS.match(rest) is not None
-        and _CONDITION.match(rest) is None
+        and not _WORD.search(content, sentence[0], occurrence[0])
+        and _CLAUSE_ENDS.match(remainder) is not None
+        and _CONDITION.match(remainder) is None
     )

@@ -7,35 +7,16 @@ A marker for sure is a number in square brackets or one in brackets beside a wor
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
+from rag.word_data import read_patterns
 
-def words_in(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
+WORDS = read_patterns(Path(__file__).parent / "data" / "marker_words.txt")
 _MOST_SPACES = 4  # before a marker, that belong to it
 _SPACE = r"[ \t\u00a0\u2009\u202f\u200b-\u200d\u2060\ufeff]"
-SOURCE_WORDS = (  # the longer one of two that begin alike comes first
-    *("chunk", "source", "passage", "context", "document", "doc", "citation", "cite", "reference", "ref"),
-    "block",
-    *(
-        "excerpt",
-        "snippet",
-        "quelle",
-        "fuente",
-        "fonte",
-        "来源",
-        "來源",
-        "资料",
-        "資料",
-        "文档",
-        "文件",
-        "出典",
-    ),
-)
 # "context block" is what the prompt calls them.
-SOURCE = rf"(?:(?:context|source|document|reference){_SPACE})?(?:{'|'.join(SOURCE_WORDS)})"
+SOURCE = rf"(?:(?:context|source|document|reference){_SPACE})?(?:{WORDS['source']})"
 _NAMED = rf"{SOURCE}s?\.?{_SPACE}{{0,2}}(?:[:#：]|no\.)?{_SPACE}{{0,2}}"
 _LABEL = rf"(?:\^|\#|{_NAMED})?"
 _DASH = rf"{_SPACE}{{0,2}}(?:[-–—‑~]|\bto\b){_SPACE}{{0,2}}"
@@ -45,7 +26,7 @@ _SEPARATOR = rf"{_SPACE}{{0,2}}(?:,|;|&|/|、|，|\band\b|\bund\b|\bet\b|\by\b){
 _LIST = rf"{_ITEM}(?>{_SEPARATOR}{_ITEM})*+"
 _PLACE = (  # ", page 3", " p. 3-4", ": section 2", " (p. 4)"
     rf"(?:{_SPACE}{{0,2}}[,;:]{_SPACE}{{0,2}}|{_SPACE}{{1,2}}\(?)"
-    r"(?:pages?|pp?|pg|sections?|sec|sentences?|chapters?|ch|lines?|paragraphs?|para|seite|s|página|pág)\b\.?"
+    rf"(?:{WORDS['part']})\b\.?"
     rf"{_SPACE}{{0,2}}[\w.]{{1,12}}(?:[-–]\w{{1,6}})?\)?"
 )
 OPENING, CLOSING = r"\[【［〔⟦〚⁅", r"\]】］〕⟧〛⁆"  # in a class of characters
@@ -121,12 +102,7 @@ _CLAIM_END = re.compile(r"(?<=[.!?。！？])\s+|(?:\[\d{1,4}\])+|\n+")
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f"
 _STOP = re.compile(rf"[{re.escape(OPENERS)}\]】］〕⟧〛⁆)）}}>⁾#|`*_~]|!\[|{_NAMED}\d", re.IGNORECASE)
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-# What may belong to a marker that follows: ", according to the source".
-_GLUE = re.compile(
-    r"(?:[\s,;:–—-]|\b(?:according|based|to|on|as|by|per|from|see|in|the|stated|mentioned|described|noted|shown"
-    rf"|reported|explained|indicated|said|information|laut|gemäß|selon|según|references|citations|{SOURCE}s?)\b)+\Z",
-    re.IGNORECASE,
-)
+_GLUE = re.compile(rf"(?:[\s,;:–—-]|\b(?:{WORDS['glue']}|{SOURCE}s?)\b)+\Z", re.IGNORECASE)
 _LONGEST_GLUE = 80
 _LETTERS = re.compile(r"\w")
 
@@ -151,13 +127,13 @@ def _nowhere(_: str) -> bool:
 
 
 def squares(text: str) -> Iterator[tuple[int, int, str, str, str]]:
-    """Runs of numbers in square brackets: start, end, the space before, the run, the space after."""
-    for found in _RUN.finditer(text) if _SQUARE_OPENER.search(text) else ():
-        yield found.start(), found.end(), found["space"], found["run"], found["tail"] or ""
+    """Yield runs of numbers in square brackets: start, end, space before, the run, space after."""
+    for match in _RUN.finditer(text) if _SQUARE_OPENER.search(text) else ():
+        yield match.start(), match.end(), match["space"], match["run"], match["tail"] or ""
 
 
 def run_end(text: str, start: int, *, final: bool) -> int | None:
-    """Where a run of markers that begins at `start` ends; None if none does, 0 if more text may tell."""
+    """Return where a run of markers at `start` ends; None without one, 0 if more text may tell."""
     if start < len(text) and text[start] not in OPENERS and text[start] != "*":
         return None
     run = _RUN_AT.match(text, start, start + _LONGEST_RUN)
@@ -171,135 +147,134 @@ def run_end(text: str, start: int, *, final: bool) -> int | None:
 
 
 def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) -> list[Mark]:
-    """All markers of one claim, in order; neighbours as one.
+    """Return all markers of one sentence in order, neighbours as one.
 
     written: whether a passage holds these words literally, so that "(2)" is part of what it says.
     """
     marks: list[Mark] = []
-    for found in forms_in(text):
-        mark = _mark(found, text, blocks, written)
+    for match in forms_in(text):
+        mark = _mark(match, text, blocks, written)
         if mark is None:
             continue
         if marks and _JOINT.fullmatch(text, marks[-1].end, mark.start):
-            mark = _merged(marks.pop(), mark)
+            mark = _merge(marks.pop(), mark)
         marks.append(mark)
     return marks
 
 
 def forms_in(text: str) -> Iterator[re.Match[str]]:
-    """What `FORMS` finds, in order. All but the bare one are tried only at the signs that they begin with."""
+    """Yield the matches of `FORMS` in order. All but the bare form are tried only where they may begin."""
     if _BESIDE_A_WORD.search(text.lower()) or ODD_LETTERS.search(text):
         yield from FORMS.finditer(text)
         return
     done = 0
     for sign in _MAY_OPEN.finditer(text):
         start = sign.start()
-        if start >= done and (found := FORMS.match(text, _before_spaces(text, start, done))):
-            done = found.end()
-            yield found
+        if start >= done and (match := FORMS.match(text, _before_spaces(text, start, done))):
+            done = match.end()
+            yield match
 
 
 def _before_spaces(text: str, start: int, least: int) -> int:
-    """Where the white space begins that belongs to a marker at `start`."""
+    """Return where the white space begins that belongs to a marker at `start`."""
     begin, least = start, max(least, start - _MOST_SPACES)
     while begin > least and _IS_SPACE.match(text, begin - 1):
         begin -= 1
     return begin
 
 
-def _mark(found: re.Match[str], text: str, blocks: int, written: Callable[[str], bool]) -> Mark | None:
-    kind = "loose" if found["loose"] else "raised" if found["raised"] else "bare" if found["bare"] else "sure"
-    said = found[kind]
-    numbers = numbers_in(said.translate(_RAISED), blocks)
+def _mark(match: re.Match[str], text: str, blocks: int, written: Callable[[str], bool]) -> Mark | None:
+    kind = "loose" if match["loose"] else "raised" if match["raised"] else "bare" if match["bare"] else "sure"
+    text_of_mark = match[kind]
+    numbers = numbers_in(text_of_mark.translate(_RAISED), blocks)
     sure = kind == "sure"
-    if sure and _is_index(found, said, written):
+    if sure and _is_index(match, text_of_mark, written):
         return None
     if not sure and not (
-        numbers and _ends_claim(text, found.end()) and not _part_of_text(found, kind, written)
+        numbers and _ends_claim(text, match.end()) and not _is_part_of_text(match, kind, written)
     ):
         return None
-    space = found["space"] or (" " if kind == "bare" else "")
-    return Mark(found.start(), found.end(), numbers, space, found["tail"] or "", sure)
+    space = match["space"] or (" " if kind == "bare" else "")
+    return Mark(match.start(), match.end(), numbers, space, match["tail"] or "", sure)
 
 
-def _is_index(found: re.Match[str], said: str, written: Callable[[str], bool]) -> bool:
-    """ "a[1]" and "M[2,3]", where a passage writes so; "steps[1]" cites."""
-    if found["space"] or said[0] != "[":
+def _is_index(match: re.Match[str], mark: str, written: Callable[[str], bool]) -> bool:
+    """Tell whether it is an index, as "a[1]" and "M[2,3]" where a passage writes so; "steps[1]" cites."""
+    if match["space"] or mark[0] != "[":
         return False
-    named = _IDENTIFIER.search(found.string, max(0, found.start() - 32), found.start())
-    return named is not None and written(named[0] + said)
+    named = _IDENTIFIER.search(match.string, max(0, match.start() - 32), match.start())
+    return named is not None and written(named[0] + mark)
 
 
 def _ends_claim(text: str, end: int) -> bool:
     return _ENDS.match(text, end) is not None or FORMS.match(text, end) is not None
 
 
-def _part_of_text(found: re.Match[str], kind: str, written: Callable[[str], bool]) -> bool:
-    text, start = found.string, found.start(kind)
+def _is_part_of_text(match: re.Match[str], kind: str, written: Callable[[str], bool]) -> bool:
+    text, start = match.string, match.start(kind)
     if kind == "bare":
-        return written(found[kind].lstrip(" ,;-–—"))
+        return written(match[kind].lstrip(" ,;-–—"))
     before = _WORD_BEFORE.search(text, max(0, start - 32), start)
-    return kind == "loose" and before is not None and written(text[before.start() : found.end(kind)])
+    return kind == "loose" and before is not None and written(text[before.start() : match.end(kind)])
 
 
-def _merged(one: Mark, other: Mark) -> Mark:
-    numbers = tuple(dict.fromkeys((*one.numbers, *other.numbers)))
-    return Mark(one.start, other.end, numbers, one.space, other.tail, one.sure or other.sure)
+def _merge(first: Mark, second: Mark) -> Mark:
+    numbers = tuple(dict.fromkeys((*first.numbers, *second.numbers)))
+    return Mark(first.start, second.end, numbers, first.space, second.tail, first.sure or second.sure)
 
 
 @lru_cache(maxsize=512)
 def numbers_in(run: str, blocks: int) -> tuple[int, ...]:
-    """All numbers from 1 to `blocks` that a run of markers names, ranges spelled out, in order, once each."""
-    found: dict[int, None] = {}
+    """Return the numbers from 1 to `blocks` that a run of markers names, with ranges spelled out."""
+    numbers: dict[int, None] = {}
     for first, last in _RANGE.findall(_LEFT_OUT.sub("", run)):
         low = _number(first)
         high = min(_number(last) if last else low, blocks)
-        found.update(dict.fromkeys(range(max(low, 1), high + 1)))
-    return tuple(found)
+        numbers.update(dict.fromkeys(range(max(low, 1), high + 1)))
+    return tuple(numbers)
 
 
 def _number(digits: str) -> int:
-    """Numbers of more digits than any block has are all alike; int() would take quadratic time on them."""
+    """Read a number. All that have more digits than a block's count as one: int() is quadratic in them."""
     return int(digits) if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS
 
 
 def settle(text: str, blocks: int) -> tuple[str, tuple[int, ...]]:
-    """The text with every marker as `[n]`, 1 <= n <= blocks, and the distinct n in order of first citation.
+    """Return the text with every marker as `[n]`, 1 <= n <= blocks, and the n in order of first citation.
 
     `[1, 2]`, `[1-2]`, `【1】` and `[Chunk 1]` become `[1][2]` and `[1]`; what names no block is removed.
     """
     cited: dict[int, None] = {}
-    settled, done = [], 0
+    parts, done = [], 0
     for start, end, space, run, tail in squares(text):
         numbers = numbers_in(run, blocks)
         cited.update(dict.fromkeys(numbers))
-        settled += [text[done:start], f"{space}{_joined(numbers)}{tail}" if numbers else ""]
+        parts += [text[done:start], f"{space}{_write_markers(numbers)}{tail}" if numbers else ""]
         done = end
     if not done:
         return text.strip(), ()
-    settled.append(text[done:])
-    return _EMPTY_BRACKETS.sub("", "".join(settled)).strip(), tuple(cited)
+    parts.append(text[done:])
+    return _EMPTY_BRACKETS.sub("", "".join(parts)).strip(), tuple(cited)
 
 
 def without_markers(text: str) -> str:
-    """The text with nothing left that could be read as a marker."""
+    """Return the text with nothing left that could be read as a marker."""
     return settle(text, 0)[0]
 
 
 def claim(text: str, number: int) -> str:
-    """The sentence of a settled text that `[number]` first stands behind."""
+    """Return the sentence of a settled text that `[number]` first stands behind."""
     before = text.partition(f"[{number}]")[0][-2000:]
     sentences = [part for part in _CLAIM_END.split(before) if part.strip(" .")]
     return sentences[-1].strip() if sentences else ""
 
 
-def _joined(numbers: Iterable[int]) -> str:
+def _write_markers(numbers: Iterable[int]) -> str:
     return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
 
 
-def settled(text: str, start: int = 0) -> int:
-    """How much of an unfinished sentence can be shown: whole words before what is or may become a marker;
-    none without a letter, for marks by themselves may belong to one.
+def shown_length(text: str, start: int = 0) -> int:
+    """Return how much of an unfinished sentence can be shown: whole words before a possible marker.
 
     start: so much of it has been shown already.
     """
@@ -313,7 +288,7 @@ def settled(text: str, start: int = 0) -> int:
     return end if start or _LETTERS.search(text, 0, end) else 0
 
 
-def _ends_word(text: str, place: int) -> bool:
-    """Whether a word ends there, followed by white space, or by anything in scripts without it."""
-    before, after = text[place - 1], text[place : place + 1]
+def _ends_word(text: str, position: int) -> bool:
+    """Tell whether a word ends there, followed by white space, or by anything in scripts without it."""
+    before, after = text[position - 1], text[position : position + 1]
     return (after.isspace() and not before.isspace()) or _IS_UNSPACED.match(before) is not None

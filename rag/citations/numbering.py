@@ -3,71 +3,45 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
-from uuid import UUID
 
 from documents.text.sentences import sentence_spans
 from embeddings.lexical.terms import lexemes
 from rag.citations import without_markers
 from rag.types.answer import Answer
 
-
-@dataclass(frozen=True, slots=True)
-class UnreadPart:
-    """message: the document's own warnings, for a reader. pages: 1-based, at most the first 1000."""
-
-    document_id: UUID
-    title: str
-    message: str
-    pages: tuple[int, ...]
-
-
-def unread_parts(answer: Answer) -> list[UnreadPart]:
-    """One for each cited document with unread pages, in order of first citation."""
-    cited = (answer.context[n - 1] for n in answer.cited)
-    parts: dict[UUID, UnreadPart] = {}
-    for passage in cited:
-        if passage.unread_pages and passage.document_id not in parts:
-            message = " ".join(passage.document_warnings)
-            parts[passage.document_id] = UnreadPart(
-                passage.document_id, passage.title, message, passage.unread_pages
-            )
-    return list(parts.values())
-
-
 SNIPPET_CHARS = 200
 
 
 def snippet(content: str, claim: str, limit: int = SNIPPET_CHARS) -> str:
-    """At most `limit` characters of the content, word for word, from the sentence nearest to the claim on."""
-    wanted = frozenset(lexemes(claim))
+    """Return at most `limit` characters, word for word, from the sentence nearest to the claim on."""
+    claim_words = frozenset(lexemes(claim))
     spans = sentence_spans(content)
-    start = max(spans, key=lambda span: _shared(content[slice(*span)], wanted), default=(0, 0))[0]
-    return _cut(content, start, spans, limit)
+    start = max(spans, key=lambda span: _count_shared(content[slice(*span)], claim_words), default=(0, 0))[0]
+    return _cut_snippet(content, start, spans, limit)
 
 
 def snippet_from(content: str, start: int, limit: int = SNIPPET_CHARS) -> str:
-    """The same from this place on."""
-    return _cut(content, start, sentence_spans(content), limit)
+    """Return at most `limit` characters, word for word, from this place on."""
+    return _cut_snippet(content, start, sentence_spans(content), limit)
 
 
-def _cut(content: str, start: int, spans: Sequence[tuple[int, int]], limit: int) -> str:
+def _cut_snippet(content: str, start: int, spans: Sequence[tuple[int, int]], limit: int) -> str:
     if len(content) - start <= limit:
         return content[start:].strip()
     ends = [end for _, end in spans if start < end <= start + limit]
     return content[start : ends[-1] if ends else _word_end(content, start + limit)].strip()
 
 
-def _shared(sentence: str, wanted: frozenset[str]) -> float:
-    """How many of the claim's words the sentence holds; of two that hold as many, the shorter is nearer."""
+def _count_shared(sentence: str, claim_words: frozenset[str]) -> float:
+    """Count the claim's words in the sentence; of two with as many, the shorter one gets more."""
     words = lexemes(sentence)
-    return len(wanted.intersection(words)) + 1 / (2 + len(words))
+    return len(claim_words.intersection(words)) + 1 / (2 + len(words))
 
 
 def _word_end(content: str, position: int) -> int:
-    """The last place up to `position` where no word is cut, if there is one near."""
+    """Return the last place up to `position` where no word is cut, if there is one near."""
     space = content.rfind(" ", position - 40, position)
     return space if space > 0 else position
 
@@ -95,14 +69,14 @@ STEP = 50  # a 50th of the text must be new before it is looked at again, so tha
 
 
 def plain_text(text: str) -> str:
-    """The text without Markdown's signs; the words stay."""
+    """Remove Markdown's signs; the words stay."""
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return text.strip()
 
 
 def clean(text: str) -> str:
-    """An answer's text without markers and Markdown."""
+    """Return an answer's text without markers and Markdown."""
     return plain_text(without_markers(text))
 
 
@@ -127,7 +101,7 @@ class PlainWriter:
         return self._new(clean(self._text))
 
     def _safe_end(self) -> int:
-        """Before the last word, which may go on; or before the last line, if it may still change."""
+        """Return where the text ends that cannot change: before the last word, or before the last line."""
         if _EMPTY.search(self._text):
             return 0
         line = self._text.rfind("\n") + 1
@@ -155,7 +129,7 @@ PlaceOf = Callable[[int], int]
 
 
 class FirstCited:
-    """Numbers from 1 in the order of first citation; passages with the same key share a number."""
+    """Numbers passages from 1 in the order of first citation; those with the same key share a number."""
 
     def __init__(self, key_of: Callable[[int], Hashable]) -> None:
         self._key_of = key_of
@@ -177,7 +151,7 @@ class Numbering:
         self._shifts: list[tuple[int, int]] = []
 
     def feed(self, piece: str) -> str:
-        """What can be sent: all but markers at the end, which may go on in the next piece."""
+        """Take a piece; return all but the markers at its end, which may go on in the next one."""
         text = self._held + piece
         last = _RUN_AT_END.search(text, max(0, len(text) - LONGEST_RUN)) if text.endswith("]") else None
         end = last.start() if last else len(text)
@@ -185,12 +159,12 @@ class Numbering:
         return self._numbered(text[:end])
 
     def finish(self) -> str:
-        """The rest."""
+        """Return what is left."""
         text, self._held = self._held, ""
         return self._numbered(text)
 
     def sent(self, offset: int) -> int:
-        """Where an offset into `Answer.text` has come to lie; none of a marker's own is asked for."""
+        """Return where an offset into `Answer.text`, outside of markers, lies in the new text."""
         place = bisect_right(self._shifts, offset, key=itemgetter(0))
         return offset + (self._shifts[place - 1][1] if place else 0)
 
@@ -210,7 +184,7 @@ class Numbering:
 
 
 def number_citations(answer: Answer, place_of: PlaceOf) -> tuple[str, Numbering]:
-    """The whole text, and the numbering that knows what lies where in it."""
+    """Return the whole text, and the numbering, which knows what moved where."""
     numbering = Numbering(place_of)
     return numbering.feed(answer.text) + numbering.finish(), numbering
 
@@ -225,9 +199,9 @@ class Misstatement(NamedTuple):
 
 
 def misstatements(answer: Answer, text: str, numbering: Numbering) -> list[Misstatement]:
-    """In the order of the answer. text, numbering: as `numbered` gives them."""
-    found = []
-    for one in answer.contradicted:
-        start, end = numbering.sent(one.answer_start), numbering.sent(one.answer_end)
-        found.append(Misstatement(_MARKERS.sub("", text[start:end]), start, end, one.missing))
-    return found
+    """Return what the passages contradict, in order. text, numbering: as `number_citations` gives them."""
+    misstated = []
+    for contradiction in answer.contradicted:
+        start, end = numbering.sent(contradiction.answer_start), numbering.sent(contradiction.answer_end)
+        misstated.append(Misstatement(_MARKERS.sub("", text[start:end]), start, end, contradiction.missing))
+    return misstated

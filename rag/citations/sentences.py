@@ -13,15 +13,15 @@ from rag.citations.markers import (
     OPENING,
     SOURCE,
     SQUARES,
+    WORDS,
     numbers_in,
     run_end,
-    words_in,
 )
 
-LINE_LOOK = 64  # white space that is looked past
-_ITEM_LOOK = 8
+LINE_LOOKAHEAD = 64  # white space that is looked past
+_ITEM_LOOKAHEAD = 8
 _NARROW = 60  # a line shorter than this was not wrapped
-_LOOK_BACK = 84
+_LOOKBACK = 84
 _UNCLOSED = re.compile(rf"[{OPENING}][^{CLOSING}\n]{{0,80}}\Z")
 _MARKED = re.compile(rf"[{CLOSING}⁰¹²³⁴⁵⁶⁷⁸⁹⁾][)）*^]{{0,2}}[ \t]{{0,4}}\Z|[(（]\d{{1,3}}[)）]\Z")
 _NEXT_WORD = re.compile(r"[\"'“‘«(*_¿¡„]*(\w{0,20})")
@@ -30,12 +30,12 @@ _ITEM = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[
 _FOLLOWING = ("", "The", "1", "x", "X", min(MONTHS))  # every kind of word that makes a difference
 
 
-def mark_ends(text: str, begin: int, found: re.Match[str], *, final: bool) -> bool | None:
-    """Of a sentence that begins at `begin`: a full stop, question or exclamation mark, or a run of them."""
-    stop, end = found.span()
+def mark_ends(text: str, begin: int, match: re.Match[str], *, final: bool) -> bool | None:
+    """Tell whether marks end the sentence that begins at `begin`; None while that is not known."""
+    stop, end = match.span()
     if end == len(text):
         return True if final else None
-    back = max(begin, stop - _LOOK_BACK)
+    back = max(begin, stop - _LOOKBACK)
     if not _LETTER.search(text, begin, stop) or _UNCLOSED.search(text, back, stop):
         return False
     if not text[end].isspace():
@@ -48,8 +48,8 @@ def mark_ends(text: str, begin: int, found: re.Match[str], *, final: bool) -> bo
 
 def _next_word_says(text: str, begin: int, stop: int, end: int, final: bool) -> bool | None:
     after = _past_space(text, end)
-    if after == len(text) or after - end >= LINE_LOOK:
-        return True if final or after - end >= LINE_LOOK else None
+    if after == len(text) or after - end >= LINE_LOOKAHEAD:
+        return True if final or after - end >= LINE_LOOKAHEAD else None
     run = run_end(text, after, final=final)
     if run == 0:
         return None
@@ -64,18 +64,21 @@ def _next_word_says(text: str, begin: int, stop: int, end: int, final: bool) -> 
         return False
     if text[stop] != ".":
         return not following[:1].islower()
-    says = {is_end_at_full_stop(text, begin, stop, one) for one in ((following,) if whole else _FOLLOWING)}
+    says = {
+        is_end_at_full_stop(text, begin, stop, next_word)
+        for next_word in ((following,) if whole else _FOLLOWING)
+    }
     return says.pop() if len(says) == 1 else None
 
 
 def line_ends(text: str, begin: int, newline: int, *, final: bool) -> bool | None:
-    """Whether the line's end is more than the wrapping of a paragraph."""
+    """Tell whether the line's end is more than the wrapping of a paragraph."""
     after = newline + 1
-    while after < len(text) and after - newline <= LINE_LOOK and text[after] in " \t\r":
+    while after < len(text) and after - newline <= LINE_LOOKAHEAD and text[after] in " \t\r":
         after += 1
     if after < len(text) and text[after] == "\n":
         return True
-    if len(text) - after < _ITEM_LOOK and "\n" not in text[after:] and not final:
+    if len(text) - after < _ITEM_LOOKAHEAD and "\n" not in text[after:] and not final:
         return None
     if after == len(text) or text[after] in OPENERS or _ITEM.match(text, after):
         return True
@@ -87,22 +90,15 @@ def line_ends(text: str, begin: int, newline: int, *, final: bool) -> bool | Non
 
 def _past_space(text: str, start: int) -> int:
     end = start
-    while end < len(text) and end - start < LINE_LOOK and text[end].isspace():
+    while end < len(text) and end - start < LINE_LOOKAHEAD and text[end].isspace():
         end += 1
     return end
 
 
-SAYS = words_in(
-    """says states mentions notes explains reports indicates describes shows claims reveals confirms
-    highlights suggests tells also clearly explicitly"""
-)
-_SAY = rf"(?:{'|'.join(sorted(SAYS))})"
+_SAYS = frozenset(WORDS["says"].split("|"))
+_SAY = rf"(?:{'|'.join(sorted(_SAYS))})"
 _REF = rf"(?:(?:{SOURCE}s?[ ])?{SQUARES}|{NAMED})"
-_BY = (
-    r"(?:according[ ]to|based[ ]on|as[ ](?:stated|mentioned|described|noted|shown|explained|reported"
-    r"|indicated|said)[ ](?:in|by)|as[ ]per|per|from|in|laut|gemäß|selon|d['’]après|según)[ ]+(?:the[ ])?"
-    r"(?:information[ ](?:in|from)[ ](?:the[ ])?)?"
-)
+_BY = rf"(?:{WORDS['by']})[ ]+(?:the[ ])?(?:information[ ](?:in|from)[ ](?:the[ ])?)?"
 _LEAD = re.compile(
     rf"""
     (?P<bullet>\s*(?:(?:[-*+•–—]|\d{{1,3}}[.)])\s+)?)\*{{0,2}}
@@ -118,28 +114,31 @@ _NAME = re.compile(NAMED, re.IGNORECASE)
 
 
 class Lead(NamedTuple):
-    """rest: the sentence without it, begun with a capital letter. numbers: of the blocks that it names."""
+    """The beginning of a sentence that only names sources.
+
+    rest: the sentence without it, begun with a capital letter. numbers: of the blocks that it names.
+    """
 
     rest: str
     numbers: tuple[int, ...]
 
 
 def lead_of(sentence: str, blocks: int, written: Callable[[str], bool]) -> Lead | None:
-    """None where there is none, or where a passage writes its words, as in "Document 2 says that"."""
-    found = _LEAD.match(sentence)
-    if not found:
+    """Return the lead; None without one, or where a passage writes its words: "Document 2 says that"."""
+    match = _LEAD.match(sentence)
+    if not match:
         return None
-    named = _NAME.search(found[0])
-    if named and "[" not in found[0] and written(named[0]):
+    named = _NAME.search(match[0])
+    if named and "[" not in match[0] and written(named[0]):
         return None
-    rest = sentence[found.end() :].lstrip()
-    if found["by"] or found["says"]:
+    rest = sentence[match.end() :].lstrip()
+    if match["by"] or match["says"]:
         rest = rest[:1].upper() + rest[1:]
-    return Lead(found["bullet"] + rest, numbers_in(found[0][len(found["bullet"]) :], blocks))
+    return Lead(match["bullet"] + rest, numbers_in(match[0][len(match["bullet"]) :], blocks))
 
 
-LONGEST = 2000  # characters of a sentence; longer ones are cut at white space
-_READ = 4096  # characters at a time, so that a long reply in one piece is not copied for each sentence
+MAX_SENTENCE_CHARS = 2000  # characters of a sentence; longer ones are cut at white space
+_READ_CHARS = 4096  # characters at a time, so that a long reply in one piece is not copied for each sentence
 _RUN = "{0,40}"  # of marks at a sentence's end
 _FULL, _MARK = "。！？｡؟۔।॥።։", ".!?…"
 # First the class of all signs that one begins with: so not every kind is tried at every letter.
@@ -159,72 +158,72 @@ class ReplySentence(NamedTuple):
 
 
 class Segmenter:
-    """Of one reply. rest: what is of no finished sentence yet. decided: so much of it is surely of one."""
+    """Cuts one reply into sentences. decided: so much of `rest` surely belongs to the first sentence."""
 
     def __init__(self) -> None:
         self.rest = ""
         self.decided = 0
-        self._first, self._leads, self._continued, self._cut = True, False, False, False
+        self._first, self._leads, self._continued, self._cut_at = True, False, False, False
 
     def feed(self, piece: str) -> Iterator[ReplySentence]:
-        """The sentences that are whole now; markers that stand alone behind one are one of their own."""
-        for start in range(0, len(piece), _READ):
-            self.rest += piece[start : start + _READ]
+        """Yield the sentences that are whole now; markers alone behind one count as one."""
+        for start in range(0, len(piece), _READ_CHARS):
+            self.rest += piece[start : start + _READ_CHARS]
             yield from self._sentences(final=False)
 
     def finish(self) -> Iterator[ReplySentence]:
-        """The others."""
+        """Yield the sentences that are left."""
         yield from self._sentences(final=True)
         if self.rest:
-            yield self._taken(len(self.rest))
+            yield self._take_sentence(len(self.rest))
 
     def flush(self) -> list[ReplySentence]:
-        """All that is there, as if the reply ended; it goes on with a new sentence."""
+        """Return all sentences, as if the reply ended here; what follows begins a new one."""
         found = list(self.finish())
-        self.rest, self._first, self._continued, self._cut = "", False, False, False
+        self.rest, self._first, self._continued, self._cut_at = "", False, False, False
         return found
 
     def _sentences(self, *, final: bool) -> Iterator[ReplySentence]:
         while end := self._end(final):
-            yield self._taken(end)
+            yield self._take_sentence(end)
 
-    def _taken(self, end: int) -> ReplySentence:
+    def _take_sentence(self, end: int) -> ReplySentence:
         sentence = ReplySentence(self.rest[:end], self._continued)
         begin = _begin(sentence.text)
         if self._first or "\n" in sentence.text[:begin]:
             run = run_end(sentence.text, begin, final=True)
             self._leads = run is not None and run < end
         self.rest, self.decided = self.rest[end:], 0
-        self._first, self._continued, self._cut = False, self._cut, False
+        self._first, self._continued, self._cut_at = False, self._cut_at, False
         return sentence
 
     def _end(self, final: bool) -> int:
-        """Where the first sentence ends; 0 while that is not known."""
+        """Return where the first sentence ends; 0 while that is not known."""
         text, begin = self.rest, _begin(self.rest)
-        if begin > LONGEST or begin == len(text):
-            return begin if begin > LONGEST else 0
+        if begin > MAX_SENTENCE_CHARS or begin == len(text):
+            return begin if begin > MAX_SENTENCE_CHARS else 0
         if not self.decided and not self._first:
-            alone = self._alone(begin, final)
+            alone = self._end_of_lone_markers(begin, final)
             if alone is not None:
                 return alone
-        for found in _BREAK.finditer(text, max(self.decided, begin)):
-            if found.start() > begin + LONGEST:
+        for match in _BREAK.finditer(text, max(self.decided, begin)):
+            if match.start() > begin + MAX_SENTENCE_CHARS:
                 break
-            ends = _ends(text, begin, found, final)
+            ends = _ends(text, begin, match, final)
             if ends is None:
-                self.decided = found.start()
+                self.decided = match.start()
                 return 0
             if ends:
-                return found.start() if found.lastgroup == "line" else found.end()
-            self.decided = found.end()
-        if len(text) > begin + LONGEST:
-            self._cut = True
-            return _cut(text, begin)
+                return match.start() if match.lastgroup == "line" else match.end()
+            self.decided = match.end()
+        if len(text) > begin + MAX_SENTENCE_CHARS:
+            self._cut_at = True
+            return _cut_at(text, begin)
         self.decided = len(text)
         return 0
 
-    def _alone(self, begin: int, final: bool) -> int | None:
-        """Where markers end that stand by themselves behind a sentence; None if none do, 0: not known yet.
+    def _end_of_lone_markers(self, begin: int, final: bool) -> int | None:
+        """Return where markers end that stand alone behind a sentence; None without, 0 while not known.
 
         At the start of a line they belong to what follows on it, and so they do behind a sentence whose own
         stood before it.
@@ -233,7 +232,9 @@ class Segmenter:
         end = run_end(text, begin, final=final)
         if not end:
             return end
-        after = end + len(text[end : end + LINE_LOOK]) - len(text[end : end + LINE_LOOK].lstrip(" \t"))
+        after = (
+            end + len(text[end : end + LINE_LOOKAHEAD]) - len(text[end : end + LINE_LOOKAHEAD].lstrip(" \t"))
+        )
         if after == len(text):
             return end if final else 0
         if text[after] == "\n":
@@ -245,26 +246,26 @@ class Segmenter:
         word = _WORD.match(text, after)  # "[2] says that ..." is about what follows
         if word and word.end() == len(text) and not final:
             return 0
-        return None if word and word[0] in SAYS else end
+        return None if word and word[0] in _SAYS else end
 
 
-def _ends(text: str, begin: int, found: re.Match[str], final: bool) -> bool | None:
-    if found.lastgroup == "line":
-        return line_ends(text, begin, found.start(), final=final)
-    if found.lastgroup == "full":
-        return True if final or found.end() < len(text) else None
-    return mark_ends(text, begin, found, final=final)
+def _ends(text: str, begin: int, match: re.Match[str], final: bool) -> bool | None:
+    if match.lastgroup == "line":
+        return line_ends(text, begin, match.start(), final=final)
+    if match.lastgroup == "full":
+        return True if final or match.end() < len(text) else None
+    return mark_ends(text, begin, match, final=final)
 
 
 def _begin(text: str) -> int:
-    """Where its words begin; the text is not copied, for a sentence may come in a hundred pieces."""
+    """Return where the words begin, without a copy: a sentence may come in many pieces."""
     blank = _BLANK.match(text)
     return blank.end() if blank else 0
 
 
-def _cut(text: str, begin: int) -> int:
-    """A place within the first LONGEST characters that splits no word, if there is one, and no marker."""
-    limit = begin + LONGEST
+def _cut_at(text: str, begin: int) -> int:
+    """Return a place within the first MAX_SENTENCE_CHARS characters that splits no word and no marker."""
+    limit = begin + MAX_SENTENCE_CHARS
     space = max(text.rfind(" ", begin, limit), text.rfind("\n", begin, limit))
     at = space if space > begin else limit
     opened = LEFT_OPEN.search(text, max(begin, at - 162), at)

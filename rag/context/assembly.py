@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from rag.context import assemble
+from rag.context.fitting import assemble
 from rag.context.selection import by_halves, together
 from rag.context.tokens import CONTEXT_TOKENS, Ruler, room_for_blocks
 from rag.protocols import Completing, Sampling
@@ -33,7 +33,7 @@ _ENDED = re.compile(r"[.!?…:;。！？।؟۔][\"'”’»)\]」』）*_]*$")
 
 
 def wanted(hits: Sequence[Passage]) -> dict[Place, Passage]:
-    """The places of chunks that may complete a hit, each with the best such hit; at most MOST."""
+    """Return the places of chunks that may complete a hit, each with the best such hit; at most MOST."""
     held = {Place(hit.document_id, hit.chunk_index) for hit in hits}
     found: dict[Place, Passage] = {}
     for hit in hits:
@@ -45,7 +45,7 @@ def wanted(hits: Sequence[Passage]) -> dict[Place, Passage]:
 
 
 def find_completing(neighbours: Sequence[Passage], asked: Mapping[Place, Passage]) -> Iterator[Passage]:
-    """Those that do, in the order that they were asked for, as relevant as the hits that they complete.
+    """Yield those that do, in the order that they were asked for, as relevant as the hits that they complete.
 
     They are shown for their hits' sake, so that is what can be said of them.
     """
@@ -57,7 +57,7 @@ def find_completing(neighbours: Sequence[Passage], asked: Mapping[Place, Passage
 
 
 def _steps(hit: Passage) -> Iterator[int]:
-    """Which of its sentences is the best is asked only where it matters."""
+    """Yield -1 or 1 for a neighbour to fetch. Its best sentence is looked for only where it matters."""
     text = hit.content.strip()
     if text[:1].islower() or (_LEANS.match(text) and _best(hit) == 0):
         yield -1
@@ -67,18 +67,18 @@ def _steps(hit: Passage) -> Iterator[int]:
 
 
 def _best(hit: Passage) -> int | None:
-    """Which of its sentences answers best; None where none was scored."""
+    """Return which of its sentences answers best; None where none was scored."""
     values = [worth(one) + max(0.0, one.similarity or 0.0) for one in hit.sentences]
     return values.index(max(values)) if values else None
 
 
 def _goes_on(line: str) -> bool:
-    """Whether a list or a table may go on after this line."""
+    """Return whether a list or a table may go on after this line."""
     return bool(_kind(line))
 
 
 def _completes(hit: Passage, neighbour: Passage) -> bool:
-    """After a list comes more of the list; anything after a colon or half a sentence belongs to it."""
+    """Return whether the neighbour belongs to the hit: more of its list, or anything after a colon."""
     if neighbour.chunk_index < hit.chunk_index:
         return True
     last_line = _last_line(hit.content.rstrip())
@@ -122,8 +122,8 @@ class ContextMaker:
         self._beside, self._sampling = beside, sampling
 
     def looks_further(self, question: Question, room: Room | None) -> bool:
-        """Whether passages may be shown that do not reach the threshold by themselves: who writes from them
-        can tell what they are worth.
+        """Return whether passages may be shown that do not reach the threshold by themselves: who writes
+        from them can tell what they are worth.
         """
         return room is not None and self._floor is not None and not question.strict_context
 
@@ -136,8 +136,8 @@ class ContextMaker:
         *,
         enough: bool,
     ) -> Context:
-        """Of the best passages, in their order, with what completes them; never more than `top_k` passages,
-        and none where there is not enough to answer.
+        """Make the context of the best passages, in their order, with what completes them; at most
+        `top_k` passages, and none where there is not enough to answer.
 
         found: the candidates that they were chosen from. room: what a chat model needs besides; None where
         none is asked. enough: whether they are worth asking it.
@@ -158,8 +158,8 @@ class ContextMaker:
     async def _completed(
         self, question: Question, found: Retrieval, shown: Sequence[Passage]
     ) -> list[Passage]:
-        """Those that reach the threshold, the chunks that complete them, then the others: a budget that is
-        small is theirs last.
+        """Return those that reach the threshold, the chunks that complete them, then the others: a budget
+        that is small is theirs last.
         """
         hits = [passage for passage in shown if passage.relevance >= question.min_relevance]
         others = [passage for passage in shown if passage.relevance < question.min_relevance]
@@ -188,7 +188,9 @@ class ContextMaker:
     async def _neighbours(
         self, question: Question, found: Retrieval, hits: Sequence[Passage]
     ) -> list[Passage]:
-        """Those that were candidates themselves are known already; the others are one more statement."""
+        """Return the neighbours. Those that were candidates are known already; the others are one more
+        statement.
+        """
         spare = question.top_k - len(hits)
         asked = wanted(hits) if spare > 0 and self._beside is not None else {}
         if not asked:
@@ -202,8 +204,8 @@ class ContextMaker:
 
 
 def _can_be_given(overview: Overview, question: Question, shown: Sequence[Passage]) -> bool:
-    """Whether no passage has to reach the threshold by itself: where nothing else is asked for, or where the
-    best passages of the document reach it together.
+    """Return whether no passage has to reach the threshold by itself: where nothing else is asked for, or
+    where the best passages of the document reach it together.
     """
     own = [passage for passage in shown if passage.document_id == overview.document_id]
     return overview.whole or together(own) >= question.min_relevance

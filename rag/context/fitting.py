@@ -6,12 +6,33 @@ from typing import NamedTuple
 from uuid import UUID
 
 from documents.text.sentences import sentence_spans
-from rag.context.selection import overlapping
-from rag.context.tokens import BLOCK_TOKENS, Ruler
+from rag.context.selection import overlapping, uncontained
+from rag.context.tokens import BLOCK_TOKENS, CONTEXT_TOKENS, Ruler
 from rag.ranking.sentences import worth
 from rag.types.context import Block, Context, Part
 from rag.types.retrieval import Passage
 from rag.types.sentences import SentenceScore
+
+_RULER = Ruler()
+
+
+def assemble(
+    passages: Iterable[Passage], budget_tokens: int = CONTEXT_TOKENS, ruler: Ruler = _RULER
+) -> Context:
+    """Make a context of as much of the passages, best first, as the budget has room for; no text twice.
+
+    What repeats another is left out, chunks that overlap or follow each other become one block, and one that
+    fits in part is cut at a sentence's end.
+    """
+    return context_from(fit_passages(uncontained(passages), budget_tokens, ruler))
+
+
+def context_of(passages: Sequence[Passage]) -> Context:
+    """Make a context in which every passage is a block of its own."""
+    blocks = (
+        Block(p.content, (Part(0, len(p.content), place, 0),), p.language) for place, p in enumerate(passages)
+    )
+    return Context(tuple(blocks), tuple(passages))
 
 
 class Stretch(NamedTuple):
@@ -31,16 +52,16 @@ class Stretch(NamedTuple):
 
     @property
     def start(self) -> int:
-        """In the document's text."""
+        """Return where it starts in the document's text."""
         return self.passage.start_char + self.begin
 
     @property
     def stop(self) -> int:
-        """In the document's text."""
+        """Return where it stops in the document's text."""
         return self.passage.start_char + self.end
 
     def goes_on_in(self, other: "Stretch") -> bool:
-        """Whether the other is the next chunk, neither of them cut where they meet."""
+        """Return whether the other is the next chunk, neither of them cut where they meet."""
         one, two = self.passage, other.passage
         return (
             one.document_id == two.document_id
@@ -54,7 +75,7 @@ LEAST_CUT = 100  # tokens that must be left for a part of a chunk to be worth re
 
 
 def fit_passages(passages: Iterable[Passage], limit: int, ruler: Ruler) -> list[Stretch]:
-    """In their order; of one that does not fit, its best sentences if there is room for some, or nothing.
+    """Fit them in order; of one that does not fit, keep its best sentences if there is room, or nothing.
 
     What a chunk repeats of one before it is counted once.
     """
@@ -78,7 +99,7 @@ def fit_passages(passages: Iterable[Passage], limit: int, ruler: Ruler) -> list[
 
 
 def _fresh(passage: Passage, chosen: Sequence[Stretch]) -> Stretch:
-    """What no chosen stretch holds yet, at its beginning or its end."""
+    """Return what no chosen stretch holds yet, at its beginning or its end."""
     begin, end = 0, len(passage.content)
     for other in chosen:
         if not overlapping(passage, other.passage):
@@ -98,7 +119,7 @@ def _frame(passage: Passage, chosen: Sequence[Stretch], ruler: Ruler) -> int:
 
 
 def _price(stretch: Stretch, ruler: Ruler, frame: int) -> int:
-    """frame: tokens around its text."""
+    """Return the tokens that it takes. frame: tokens around its text."""
     if stretch.begin == stretch.end:
         return 0  # it stands in another block already
     if stretch == Stretch.whole(stretch.passage):
@@ -107,7 +128,7 @@ def _price(stretch: Stretch, ruler: Ruler, frame: int) -> int:
 
 
 def _cut(stretch: Stretch, room: int, ruler: Ruler, *, hard: bool) -> Stretch | None:
-    """The best sentence and those around it, as many as fit; None if that one alone is too long.
+    """Return the best sentence and those around it, as many as fit; None if that one alone is too long.
 
     They grow forwards before backwards: what explains a sentence mostly follows it. hard: one that is too
     long, such as a table, is cut itself.
@@ -135,7 +156,7 @@ def _cut(stretch: Stretch, room: int, ruler: Ruler, *, hard: bool) -> Stretch | 
 
 
 def _sentences(stretch: Stretch) -> list[tuple[int, int]]:
-    """Those that lie in the stretch as a whole; offsets into the passage's content.
+    """Return those that lie in the stretch as a whole; offsets into the passage's content.
 
     The first begins where the stretch does if only white space is before it: then both can be joined.
     """
@@ -153,7 +174,7 @@ def _best(spans: Sequence[tuple[int, int]], scores: Sequence[SentenceScore]) -> 
 
 
 def _hard_cut(stretch: Stretch, span: tuple[int, int], room: int, ruler: Ruler) -> Stretch | None:
-    """The beginning of a sentence that is longer than all the room there is, such as a table."""
+    """Return the beginning of a sentence that is longer than all the room there is, such as a table."""
     start, end = span
     text = stretch.passage.content
     while end > start and ruler.tokens(text[start:end]) > room:
@@ -168,7 +189,7 @@ ENDS = (".", "!", "?", ":", "…", "。", "！", "？")
 
 
 def context_from(stretches: Sequence[Stretch]) -> Context:
-    """Each text once: what overlaps or follows directly becomes one block.
+    """Show each text once: what overlaps or follows directly becomes one block.
 
     The first block holds the best passage. Blocks of one document stand together, the documents in the order
     of their best passages; in each the best block comes first, as small models read the beginning best,
@@ -190,7 +211,7 @@ def _best_first(blocks: list[Block]) -> Iterator[Block]:
 
 
 def _merged(stretches: Iterable[Stretch], places: dict[UUID, int]) -> list[Block]:
-    """Of one document, in reading order."""
+    """Merge the stretches of one document, in reading order."""
     drafts: list[_Draft] = []
     for stretch in sorted(stretches, key=lambda one: (one.start, -one.stop, one.passage.chunk_index)):
         place = places[stretch.passage.chunk_id]
@@ -218,7 +239,7 @@ class _Draft:
 
     @property
     def stop(self) -> int:
-        """In the document's text."""
+        """Return where it stops in the document's text."""
         return self.run[1] + len(self.text) - self.run[0]
 
     def block(self) -> Block:

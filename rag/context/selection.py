@@ -13,7 +13,7 @@ TOGETHER = 5  # best passages
 
 
 def together(passages: Sequence[Passage]) -> float:
-    """The probability that one of the best passages helps, as if each were right or wrong by itself.
+    """Return the probability that one of the best passages helps, as if each were right or wrong by itself.
 
     For what needs several passages: none of them may say all of it.
     """
@@ -22,7 +22,7 @@ def together(passages: Sequence[Passage]) -> float:
 
 
 def merge_halves(whole: Retrieval, halves: Sequence[Retrieval], least: float) -> Retrieval:
-    """What was found for a comparison and for each of the things compared, in turn.
+    """Return what was found for a comparison and for each of the things compared, in turn.
 
     least: the relevance from which on a passage is found for the comparison itself; of such come two for each
     that is found for one of the things. A passage is as relevant as to that which it fits best, and judged
@@ -45,7 +45,7 @@ def _in_turn(lists: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
 
 
 def by_halves(passages: Sequence[Passage]) -> list[Passage]:
-    """Those of a document in its order -> the first, the last, the middle one, and so on between them.
+    """Order a document's passages as the first, the last, the middle one, and so on between them.
 
     However many of them there is room for, they are spread over the document.
     """
@@ -66,12 +66,12 @@ _PROBE = 24  # characters; most texts that do not contain another lack even its 
 
 @lru_cache(maxsize=2048)
 def wording(content: str) -> str:
-    """The text with its white space evened out."""
+    """Return the text with its white space evened out."""
     return " ".join(content.split())
 
 
 def distinct(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """Without a chunk that came before, or one that says the same word for word; the order is kept."""
+    """Leave out a chunk that came before, or one that says the same word for word; keep the order."""
     seen: set[object] = set()
     for passage in passages:
         words = wording(passage.content)
@@ -81,7 +81,7 @@ def distinct(passages: Iterable[Passage]) -> Iterator[Passage]:
 
 
 def uncontained(passages: Iterable[Passage]) -> list[Passage]:
-    """Without what another passage says as well, word for word, in the midst of more.
+    """Leave out what another passage says as well, word for word, in the midst of more.
 
     One that says more takes the place of the better one that it contains. Chunks of one text that overlap
     are not looked at: they are put together by their places.
@@ -114,7 +114,7 @@ def _contains(larger: Passage, smaller: Passage) -> bool:
 
 
 def overlapping(one: Passage, other: Passage) -> bool:
-    """Whether they are of one text and really share what their places there say that they share."""
+    """Return whether they are of one text and really share what their places there say that they share."""
     if one.document_id != other.document_id:
         return False
     start = max(one.start_char, other.start_char)

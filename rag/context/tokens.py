@@ -21,7 +21,7 @@ LEAST_SHARE = 0.25  # of the budget, for the blocks, whatever question and reply
 
 
 def estimate_tokens(text: str) -> int:
-    """At least the tokens of most models, from the text's length alone."""
+    """Return at least the tokens of most models, from the text's length alone."""
     ascii_only = sum(map(str.isascii, text)) if not text.isascii() else len(text)
     other = len(text.encode(errors="replace")) - ascii_only
     return int(ascii_only / ASCII_PER_TOKEN + other / OTHER_BYTES_PER_TOKEN) + 1
@@ -36,11 +36,11 @@ class Ruler(NamedTuple):
         return max(self.count(text), estimate_tokens(text))
 
     def of_passage(self, passage: Passage) -> int:
-        """Without counting again what was counted when it was stored."""
+        """Return its tokens, without counting again what was counted when it was stored."""
         return max(passage.token_count, estimate_tokens(passage.content))
 
     def of_frame(self, passage: Passage) -> int:
-        """Of what a block of this passage has around its text."""
+        """Return the tokens of what a block of this passage has around its text."""
         return BLOCK_TOKENS + estimate_tokens(place_of((passage,)))
 
 

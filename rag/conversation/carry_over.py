@@ -30,7 +30,7 @@ _UNSPACED_PRONOUN = re.compile(
 
 
 class Turn(NamedTuple):
-    """One question that was asked before, as it stood alone, and its answer without markers.
+    """A question that was asked before, as it stood alone, and its answer without markers.
 
     answer: "" where there was none. quote: the sentence that supports the answer's first claim, "" if none.
     """
@@ -106,7 +106,7 @@ def _skip_back(words: Sequence[Word], place: int, skipped: frozenset[str]) -> in
 
 
 def _goes_on(asked: ParsedQuestion, place: int) -> bool:
-    """Whether a word belongs to the name before it: a name, a number, or what joins it to the next name."""
+    """Tell whether a word belongs to the name before it: a name, a number, or what joins it to the next."""
     word, small = asked.words[place], asked.small
     if asked.text[asked.words[place - 1].end : word.start] not in (" ", "-"):
         return False

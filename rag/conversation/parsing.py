@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from documents.text.stop_words import stop_words
 from embeddings.lexical.languages import detect_question_languages
-from rag.ranking.names import NOUNS_ARE_CAPITAL
+from rag.ranking.sentences import NOUNS_ARE_CAPITAL
+from rag.word_data import read_lines
 
 MOST_OF_FRAGMENT = 5  # content words of a follow-up that is no sentence
 END = " \t?!.。？！"
+_DATA = Path(__file__).parent / "data"
 POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -48,13 +50,11 @@ class SmallWords:
 @lru_cache(maxsize=64)
 def small_words(language: str) -> SmallWords:
     """Read the words of a language; only its stop words where there is no file for it."""
-    path = Path(__file__).parent / "data" / f"{language}.txt"
-    lists: dict[str, frozenset[str]] = {}
-    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
-        name, _, words = line.partition(": ")
-        lists[name] = frozenset(words.split(", ") if name == "openers" else words.split())
-    naming_nothing = (words for name, words in lists.items() if name != "openers")
-    return SmallWords(**lists, stop=stop_words(language).union(*naming_nothing))
+    path = _DATA / f"{language}.txt"
+    lines = read_lines(path) if path.is_file() else {}
+    lists = {name: frozenset(" ".join(words).split()) for name, words in lines.items() if name != "openers"}
+    openers = frozenset(", ".join(lines.get("openers", [])).split(", ")) - {""}
+    return SmallWords(**lists, openers=openers, stop=stop_words(language).union(*lists.values()))
 
 
 class Word(NamedTuple):
@@ -77,11 +77,11 @@ class ParsedQuestion:
 
     @property
     def content(self) -> list[Word]:
-        """The words that name something."""
+        """Return the words that name something."""
         return [word for word in self.words if word.plain not in self.small.stop]
 
     def is_name(self, place: int) -> bool:
-        """Whether a word is written with a capital, and not only because it comes first."""
+        """Tell whether a word is written with a capital, and not only because it comes first."""
         word = self.words[place]
         return place > 0 and word.text[0].isupper() and word in self.content and not self.text.isupper()
 
@@ -96,7 +96,7 @@ def parse_question(text: str, *, like: str = "") -> ParsedQuestion:
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether a text is written in a script without spaces between words."""
+    """Tell whether a text is written in a script without spaces between words."""
     return bool(_UNSPACED.search(text))
 
 
@@ -132,7 +132,9 @@ def find_pronoun(asked: ParsedQuestion) -> Word | None:
 
 
 def _is_named_before(asked: ParsedQuestion, place: int) -> bool:
-    """Whether a name, or a clause with a term, stands before a pronoun: "When was it built, and who ..."."""
+    """Tell whether a name, or a clause with a term, stands before a pronoun: "When was it built, and who
+    ...".
+    """
     before = asked.words[:place]
     if asked.language not in NOUNS_ARE_CAPITAL and any(asked.is_name(n) for n in range(place)):
         return True
@@ -145,7 +147,7 @@ def _is_named_before(asked: ParsedQuestion, place: int) -> bool:
 
 
 def is_elliptic(asked: ParsedQuestion) -> bool:
-    """Whether a question names next to nothing: "Why?", "Which year?", "Tell me more"."""
+    """Tell whether a question names next to nothing: "Why?", "Which year?", "Tell me more"."""
     small, plain = asked.small, {word.plain for word in asked.words}
     if not asked.content:
         return bool(plain)
@@ -156,5 +158,5 @@ def is_elliptic(asked: ParsedQuestion) -> bool:
 @lru_cache(maxsize=1)
 def all_question_words() -> frozenset[str]:
     """Return the question words of all languages."""
-    codes = [path.stem for path in (Path(__file__).parent / "data").glob("*.txt")]
+    codes = [path.stem for path in _DATA.glob("*.txt")]
     return frozenset().union(*(small_words(code).question_words for code in codes))

@@ -1,16 +1,28 @@
-"""How the questions of a set are asked: one or two configurations, compared with each other. Plain Python.
+"""How the questions of a set are asked: one or two configurations, compared with each other.
 
 All of it goes into the question that the pipeline gets, or into a retriever of the configuration's own:
 nothing of a running server is changed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, get_args
 from uuid import UUID
 
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+
 from knowlex.base.errors import InvalidInput
-from knowlex.web.fields import bool_field, check_storable, int_field, is_blank, text_field
+from knowlex.web.fields import is_blank
+from knowlex.web.shapes import (
+    InputShape,
+    Omittable,
+    Rule,
+    check_characters,
+    choice,
+    integer,
+    number,
+    text,
+)
 from rag.types.question import Mode, Question
 
 MAX_NAME = 100
@@ -41,70 +53,77 @@ class Configuration:
         return {name: value for name, value in self.settings.items() if name in RETRIEVER_SETTINGS}
 
 
-def parse_configurations(given: Any, field: str = "configurations") -> list[Configuration]:
-    """One or two of `{"name", "settings"}`, of different names; without any, the server's own settings.
+class EvaluationSettings(InputShape):
+    model_config = ConfigDict(extra="forbid")
 
-    Raises InvalidInput, naming the field.
-    """
-    if given is None:
-        return [Configuration("default", {})]
-    if not isinstance(given, list) or not 1 <= len(given) <= MAX_CONFIGURATIONS:
-        raise InvalidInput(f"{field} must be a list of one or two.", field=field)
-    found = [_parse_configuration(one, f"{field}[{place}]") for place, one in enumerate(given)]
-    if len({one.name for one in found}) < len(found):
-        raise InvalidInput(f"{field} must have different names.", field=f"{field}[1].name")
-    return found
+    mode: Omittable[Annotated[str, choice(*MODES)]] = None
+    top_k: Annotated[int, integer(1, 50)] = DEFAULT_TOP_K
+    rerank: Omittable[bool] = None
+    rewrite: Omittable[bool] = None
+    threshold: Omittable[Annotated[float, number(0, 1)]] = None
+    rrf_k: Omittable[Annotated[int, integer(1, 1000)]] = None
+    dense_weight: Omittable[Annotated[float, number(0, 1)]] = None
+    embedding_model: Annotated[
+        Omittable[Annotated[str, Rule(text(255).check, {"type": "string"})]],
+        Field(description="One that is stored; the active one, unless given."),
+    ] = None
 
-
-def parse_settings(given: Mapping[str, Any], field: str) -> dict[str, Any]:
-    """The settings of one configuration. Raises InvalidInput, naming `field`.setting."""
-    named = {f"{field}.{name}": value for name, value in given.items()}
-    read: dict[str, Callable[[str], Any]] = {
-        "mode": lambda name: _parse_choice(named, name, MODES),
-        "top_k": lambda name: int_field(named, name, low=1, high=50, default=DEFAULT_TOP_K),
-        "rerank": lambda name: bool_field(named, name, default=False),
-        "rewrite": lambda name: bool_field(named, name, default=False),
-        "threshold": lambda name: _parse_share(named, name),
-        "rrf_k": lambda name: int_field(named, name, low=1, high=1000, default=60),
-        "dense_weight": lambda name: _parse_share(named, name),
-        "embedding_model": lambda name: text_field(named, name, max_chars=255),
-    }
-    for name in given:
-        if name not in read:
-            raise InvalidInput(f"{field} has no {name[:80]!r}; it may have {', '.join(read)}.", field=field)
-    return {name: read[name](f"{field}.{name}") for name in read if name in given}
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: Any) -> Any:
+        for name in given if isinstance(given, dict) else ():
+            if name not in cls.model_fields:
+                raise ValueError(f"has no {name[:80]!r}; it may have {', '.join(cls.model_fields)}")
+        return given
 
 
-def _parse_configuration(given: Any, field: str) -> Configuration:
-    if not isinstance(given, dict):
-        raise InvalidInput(f"{field} must be an object with name and settings.", field=field)
-    unknown = set(given) - {"name", "settings"}
-    if unknown:
-        raise InvalidInput(f"{field} has no {min(unknown)[:80]!r}, only name and settings.", field=field)
-    settings = given.get("settings", {})
-    if not isinstance(settings, dict):
-        raise InvalidInput(f"{field}.settings must be an object.", field=f"{field}.settings")
-    return Configuration(
-        _parse_name(given.get("name"), f"{field}.name"), parse_settings(settings, f"{field}.settings")
-    )
-
-
-def _parse_name(value: Any, field: str) -> str:
+def _check_name(value: Any) -> str:
     if not isinstance(value, str) or is_blank(value) or len(value) > MAX_NAME:
-        raise InvalidInput(
-            f"{field} must be a non-blank string of at most {MAX_NAME} characters.", field=field
-        )
-    return check_storable(value, field)
+        raise ValueError(f"must be a non-blank string of at most {MAX_NAME} characters")
+    return check_characters(value)
 
 
-def _parse_choice(given: Mapping[str, Any], name: str, options: Sequence[str]) -> str:
-    if given[name] not in options:
-        raise InvalidInput(f"{name} must be one of {', '.join(options)}.", field=name)
-    return str(given[name])
+class NewConfiguration(InputShape):
+    name: Annotated[str, Rule(_check_name, {"type": "string", "maxLength": MAX_NAME})]
+    settings: EvaluationSettings = EvaluationSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            raise ValueError("must be an object with name and settings")
+        unknown = set(given) - set(cls.model_fields)
+        if unknown:
+            raise ValueError(f"has no {min(unknown)[:80]!r}, only name and settings")
+        return {"name": None, **given}
 
 
-def _parse_share(given: Mapping[str, Any], name: str) -> float:
-    value = given[name]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidInput(f"{name} must be a number from 0 to 1.", field=name)
-    return float(value)
+def _one_or_two(given: Any) -> Any:
+    """Return what is given; without any, the server's own settings."""
+    if given is None:
+        return [{"name": "default"}]
+    if not isinstance(given, list) or not 1 <= len(given) <= MAX_CONFIGURATIONS:
+        raise ValueError("must be a list of one or two")
+    return given
+
+
+def _check_different(given: list[NewConfiguration]) -> list[NewConfiguration]:
+    if len({one.name for one in given}) < len(given):
+        raise InvalidInput("configurations must have different names.", field="configurations[1].name")
+    return given
+
+
+class ConfigurationList(InputShape):
+    configurations: Annotated[
+        list[NewConfiguration],
+        BeforeValidator(_one_or_two),
+        AfterValidator(_check_different),
+        Field(validate_default=True),
+    ] = None  # type: ignore[assignment]
+
+    def read(self) -> list[Configuration]:
+        """Return them with the settings that were given."""
+        return [
+            Configuration(given.name, given.settings.model_dump(exclude_unset=True))
+            for given in self.configurations
+        ]

@@ -38,7 +38,7 @@ def create_run(
     configurations: Sequence[Configuration],
     answers: bool,
 ) -> EvaluationDetails:
-    """A new run, to be taken by a worker.
+    """Create a run, to be taken by a worker.
 
     question_set: name or id. collections: names or ids; none means the set's own, or else `default`.
     Raises NotFound, Forbidden, InvalidInput, DatabaseUnavailable.
@@ -69,7 +69,7 @@ def create_run(
 
 
 def get_run(run_id: UUID, *, access: Access) -> EvaluationDetails:
-    """Raises NotFound, also for one that the caller may not see."""
+    """Return a run. Raises NotFound, also for one that the caller may not see."""
     rows = Evaluation.objects.allowed_to(access).select_related("question_set")
     run = with_retries(rows.filter(id=run_id).first)
     if run is None:
@@ -80,7 +80,7 @@ def get_run(run_id: UUID, *, access: Access) -> EvaluationDetails:
 def list_runs(
     *, access: Access, page: Page, set_id: UUID | None = None, status: str = ""
 ) -> tuple[list[EvaluationDetails], After | None]:
-    """One page of those that the caller may see, without their results; two statements."""
+    """Return one page of those that the caller may see, without their results; two statements."""
     rows = Evaluation.objects.allowed_to(access).select_related("question_set")
     rows = rows if set_id is None else rows.filter(question_set=set_id)
     rows = rows.filter(status=status) if status else rows
@@ -89,7 +89,7 @@ def list_runs(
 
 
 def delete_run(run_id: UUID, *, access: Access) -> None:
-    """With its results; one that is running ends. Raises NotFound, Forbidden."""
+    """Delete a run with its results; one that is running ends. Raises NotFound, Forbidden."""
     access.require("write")
     for collection_id in get_run(run_id, access=access).run.collection_ids:
         access.require("write", collection_id)
@@ -99,7 +99,7 @@ def delete_run(run_id: UUID, *, access: Access) -> None:
 def list_results(
     run: Evaluation, *, page: Page, configuration: int | None = None, failing: str = ""
 ) -> tuple[list[EvaluationResult], After | None]:
-    """One page of what the questions gave, sorted by `position`, each with its question.
+    """Return one page of the results, sorted by `position`, each with its question.
 
     Of two configurations a page holds the results of both for the same questions: a page counts questions.
     failing: only questions of which this metric is below 1 under any configuration.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class GradedRanking:
-    """gains: the grade of each result in order, 0 for an irrelevant one; each target has its grade once.
+    """A ranking by grades. gains: the grade of each result, 0 for an irrelevant one; each target counts once.
 
     ideal: the grades of all targets, best first: what a perfect ranking would begin with. Where only the
     place of the answer is known there is one target, of grade 1, which the first relevant passage holds.
@@ -22,17 +22,17 @@ class GradedRanking:
 
     @property
     def rank(self) -> int:
-        """Of the first relevant result, from 1; 0 if there is none."""
+        """Return the rank of the first relevant result, from 1; 0 if there is none."""
         return next((rank for rank, gain in enumerate(self.gains, start=1) if gain > 0), 0)
 
 
 def hit(ranked: GradedRanking, k: int) -> float:
-    """hit@k (success@k): 1 if one of the first k results is relevant, else 0."""
+    """Compute hit@k (success@k): 1 if one of the first k results is relevant, else 0."""
     return float(0 < ranked.rank <= k)
 
 
 def recall(ranked: GradedRanking, k: int) -> float:
-    """recall@k: share of the relevant targets that stand among the first k results.
+    """Compute recall@k: the share of the relevant targets that stand among the first k results.
 
     |relevant ∩ first k| / |relevant|; equals hit@k where there is one target. 0 without any target.
     Source: Manning, Raghavan, Schütze, Introduction to Information Retrieval, 8.3.
@@ -42,7 +42,7 @@ def recall(ranked: GradedRanking, k: int) -> float:
 
 
 def reciprocal_rank(ranked: GradedRanking, k: int = 10) -> float:
-    """RR@k: 1 / rank of the first relevant result, 0 if it comes after k; its mean is MRR@k.
+    """Compute RR@k: 1 / rank of the first relevant result, 0 if it comes after k; its mean is MRR@k.
 
     Source: Voorhees, The TREC-8 Question Answering Track Report, 1999.
     """
@@ -50,7 +50,7 @@ def reciprocal_rank(ranked: GradedRanking, k: int = 10) -> float:
 
 
 def ndcg(ranked: GradedRanking, k: int = 10) -> float:
-    """nDCG@k: DCG of the ranking over DCG of the ideal one; DCG@k = sum of grade / log2(1 + rank).
+    """Compute nDCG@k: DCG of the ranking over that of the ideal one; DCG@k = sum of grade / log2(1 + rank).
 
     With grades themselves as gains, as trec_eval and BEIR take them, not 2^grade - 1.
     Source: Järvelin, Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
@@ -60,13 +60,13 @@ def ndcg(ranked: GradedRanking, k: int = 10) -> float:
 
 
 def mean(values: Iterable[float]) -> float | None:
-    """None of nothing."""
+    """Compute the mean; None of nothing."""
     held = list(values)
     return math.fsum(held) / len(held) if held else None
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """The value below which this share [0, 1] lies, between neighbours in proportion; None of nothing.
+    """Return the value below which this share [0, 1] lies, interpolated; None of nothing.
 
     Definition 7 of Hyndman and Fan, 1996; NumPy's default.
     """

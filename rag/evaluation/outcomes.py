@@ -75,7 +75,7 @@ class Outcome:
 
 
 def measure_search(case: Case, passages: Sequence[Passage], latency_ms: float) -> Outcome:
-    """Of a search. The latency is that of the whole call."""
+    """Measure a search. The latency is that of the whole call."""
     truths = [case.answerable and is_relevant(case, passage) for passage in passages]
     return Outcome(
         values=_measure_retrieval(case, passages) if case.answerable else {},
@@ -92,7 +92,7 @@ def measure_answer(
     latency_ms: float,
     relevance: float | None = None,
 ) -> Outcome:
-    """Of a search and what was answered from it. relevance: of the answer, see rag.relevance.answers."""
+    """Measure a search and its answer. relevance: of the answer, see rag.relevance.answers."""
     searched = measure_search(case, passages, latency_ms)
     cited = [answer.context[n - 1] for n in answer.cited]
     return Outcome(
@@ -137,8 +137,8 @@ def _measure_answering(case: Case, answer: Answer, cited: Sequence[Passage]) -> 
 
 
 def _measure_claims(answer: Answer) -> dict[str, float]:
-    """Shares of what the answer claims; verified: exact or supported. Of an answer in a model's words only:
-    one that quotes its passages is verified by construction.
+    """Measure the claims' shares; verified: exact or supported. Only of an answer in a model's words: one
+    that quotes its passages is verified by construction.
     """
     found = answer.verification
     score = faithfulness(asdict(found))
@@ -155,7 +155,7 @@ def _measure_claims(answer: Answer) -> dict[str, float]:
 
 
 def _measure_citations(case: Case, cited: Sequence[Passage]) -> dict[str, float]:
-    """Of documents, each counting once: precision is the right one's share of those that are cited."""
+    """Measure the cited documents, each counting once; precision is the right one's share of them."""
     documents = first_passages(cited)
     if not documents or not (case.document or case.relevant):
         return {}

@@ -1,189 +1,205 @@
-"""The fields of one question, under any of the names that are in use for them. Plain Python."""
+"""Question sets as JSON lines or objects, whose fields go by any of the names in use for them."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Annotated, Any, get_args
+
+from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from knowlex.base.errors import InvalidInput
-from knowlex.web.fields import MAX_QUESTION_CHARS, check_storable, is_blank
+from knowlex.web.fields import MAX_QUESTION_CHARS, is_blank
 from knowlex.web.json_body import parse_json
+from knowlex.web.shapes import InputShape, Rule, check_characters, object_rule, parse
 from rag.evaluation.types import AnswerType, Case
 
 MAX_KEY, MAX_NAME, MAX_TEXT = 255, 1000, 20_000
 MAX_ANSWERS, MAX_PAGES, MAX_TAGS, MAX_GRADES = 50, 200, 50, 2000
 MAX_PAGE, MAX_GRADE, MAX_NUMBER = 1_000_000, 1000, 1e100
-
-# Other names by which the same fields go: of BEIR, SQuAD and their kin.
-FIELD_NAMES: Final = {
-    "id": ("id", "_id", "key"),
-    "question": ("question", "query", "text"),
-    "answers": ("answers", "answer"),
-    "document": ("document", "doc", "document_id", "source_file", "file"),
-    "pages": ("pages", "page"),
-    "answerable": ("answerable", "unanswerable", "kind"),
-    "relevant": ("relevant", "qrels"),
-    "document_lang": ("document_lang", "doc_lang"),
-    "chapter": ("chapter",),
-    "section": ("section",),
-    "lang": ("lang", "language"),
-    "answer_type": ("answer_type",),
-    "evidence": ("evidence",),
-    "key_numbers": ("key_numbers",),
-    "tags": ("tags",),
-    "metadata": ("metadata",),
-}
 _KINDS = {"answerable": True, "unanswerable": False}
-_TYPES = ("", "span", "number", "long")
 
 
-def parse_case(given: Mapping[str, Any], default_key: str) -> Case:
+def _text(value: Any, most: int) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a string")
+    if len(value) > most:
+        raise ValueError(f"must have at most {most} characters")
+    return check_characters(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be numbers")
+    if abs(value) > MAX_NUMBER:  # an integer of JSON may be longer than a float can tell
+        raise ValueError(f"must be numbers of at most {MAX_NUMBER:.0e}")
+    return float(value)
+
+
+def _page(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_PAGE:
+        raise ValueError("must be page numbers, from 1")
+    return value
+
+
+def _items(value: Any, most: int) -> list[Any]:
+    """Return a list, of one value a list of one."""
+    items = value if isinstance(value, list) else [value]
+    if len(items) > most:
+        raise ValueError(f"must have at most {most} entries")
+    if any(item is None or item == "" for item in items):
+        raise ValueError("must not have empty entries")
+    return items
+
+
+def _check_key(value: Any) -> str:
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return _text(str(value) if is_integer else value, MAX_KEY)
+
+
+def _check_question(value: Any) -> str:
+    text = _text(value, MAX_QUESTION_CHARS)
+    if is_blank(text):
+        raise ValueError("must not be blank")
+    return text
+
+
+def _check_type(value: Any) -> str:
+    if _text(value, 16) not in get_args(AnswerType):
+        raise ValueError("must be span, number or long")
+    return str(value)
+
+
+def _check_grades(value: Any) -> dict[str, float]:
+    """Return the grades above 0: what was judged and found irrelevant counts like what was not judged."""
+    if isinstance(value, list):
+        value = dict.fromkeys(_items(value, MAX_GRADES), 1)
+    if not isinstance(value, dict):
+        raise ValueError("must be an object of grades by document")
+    if len(value) > MAX_GRADES:
+        raise ValueError(f"must have at most {MAX_GRADES} entries")
+    grades = {_text(key, MAX_NAME): _number(grade) for key, grade in value.items()}
+    if any(grade > MAX_GRADE for grade in grades.values()):
+        raise ValueError(f"must have grades of at most {MAX_GRADE}")
+    if "" in grades:
+        raise ValueError("must not name an empty document")
+    return {key: grade for key, grade in grades.items() if grade > 0}
+
+
+def _text_rule(most: int) -> Rule:
+    return Rule(partial(_text, most=most), {"type": "string"})
+
+
+def _list_rule(kind: str, most: int, read_item: Callable[[Any], Any]) -> Rule:
+    def check(value: Any) -> tuple[Any, ...]:
+        items = [read_item(item) for item in _items(value, most)]
+        return tuple(dict.fromkeys(items)) if kind == "string" else tuple(items)
+
+    return Rule(check, {"type": "array", "items": {"type": kind}})
+
+
+class EvaluationQuestion(InputShape):  # its fields' other names are those of BEIR, SQuAD and their kin
+    model_config = ConfigDict(extra="allow")
+
+    id: Annotated[
+        str,
+        Rule(_check_key, {"type": "string"}),
+        Field(
+            validation_alias=AliasChoices("id", "_id", "key"),
+            description="Unique in the set; else its place. Also `_id`, `key`.",
+        ),
+    ] = ""
+    question: Annotated[
+        str,
+        Rule(_check_question, {"type": "string", "maxLength": MAX_QUESTION_CHARS}),
+        Field(
+            validation_alias=AliasChoices("question", "query", "text"), description="Also `query`, `text`."
+        ),
+    ]
+    answerable: Annotated[bool, Field(description="Also `kind`: answerable or unanswerable.")] = True
+    answers: Annotated[
+        tuple[str, ...],
+        _list_rule("string", MAX_ANSWERS, partial(_text, most=MAX_TEXT)),
+        Field(
+            validation_alias=AliasChoices("answers", "answer"),
+            description="Each of them right. Also `answer`.",
+        ),
+    ] = ()
+    document: Annotated[
+        str,
+        _text_rule(MAX_NAME),
+        Field(
+            validation_alias=AliasChoices("document", "doc", "document_id", "source_file", "file"),
+            description="File name, that without its ending, title or id. Also `doc`, `source_file`.",
+        ),
+    ] = ""
+    pages: Annotated[
+        tuple[int, ...],
+        _list_rule("integer", MAX_PAGES, _page),
+        Field(validation_alias=AliasChoices("pages", "page"), description="From 1. Also `page`."),
+    ] = ()
+    chapter: Annotated[str, _text_rule(MAX_NAME)] = ""
+    section: Annotated[str, _text_rule(MAX_NAME)] = ""
+    relevant: Annotated[
+        dict[str, float],
+        Rule(_check_grades, {"type": "object", "additionalProperties": {"type": "number"}}),
+        Field(
+            validation_alias=AliasChoices("relevant", "qrels"),
+            description="Grades by document, named as in `document`, or by chunk id. Also `qrels`.",
+        ),
+    ] = {}
+    answer_type: Annotated[
+        AnswerType, Rule(_check_type, {"type": "string", "enum": ["span", "number", "long"]})
+    ] = ""
+    lang: Annotated[str, _text_rule(16), Field(validation_alias=AliasChoices("lang", "language"))] = ""
+    document_lang: Annotated[
+        str, _text_rule(16), Field(validation_alias=AliasChoices("document_lang", "doc_lang"))
+    ] = ""
+    evidence: Annotated[str, _text_rule(MAX_TEXT)] = ""
+    key_numbers: Annotated[tuple[float, ...], _list_rule("number", MAX_ANSWERS, _number)] = ()
+    tags: Annotated[tuple[str, ...], _list_rule("string", MAX_TAGS, partial(_text, most=MAX_KEY))] = ()
+    metadata: Annotated[dict[str, Any], object_rule({"type": "object", "additionalProperties": True})] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_other_forms(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Leave out what is null; say by `answerable` what `unanswerable` or `kind` says in its place."""
+        fields = {name: value for name, value in given.items() if value is not None}
+        if "answerable" in fields:
+            return fields
+        if "unanswerable" in fields:
+            if not isinstance(fields["unanswerable"], bool):
+                raise InvalidInput("unanswerable must be true or false.", field="unanswerable")
+            fields["answerable"] = not fields.pop("unanswerable")
+        elif "kind" in fields:
+            kind = fields.pop("kind")
+            if not isinstance(kind, str) or kind not in _KINDS:
+                raise InvalidInput("kind must be answerable or unanswerable.", field="kind")
+            fields["answerable"] = _KINDS[kind]
+        return fields
+
+    @model_validator(mode="after")
+    def _check_answers(self) -> "EvaluationQuestion":
+        if not self.answerable and (self.answers or self.relevant):
+            field = "answers" if self.answers else "relevant"
+            raise InvalidInput(f"a question that cannot be answered has no {field}.", field=field)
+        expected = (
+            self.answers, self.document, self.pages, self.section, self.chapter, self.evidence, self.relevant
+        )  # fmt: skip
+        if self.answerable and not any(expected):
+            raise InvalidInput(
+                "nothing says what a right answer is: give answers, document, pages, section or relevant, or "
+                '"answerable": false.',
+                field="answers",
+            )
+        return self
+
+
+def _parse_case(given: dict[str, Any], default_key: str) -> Case:
     """Raises InvalidInput, naming the field."""
-    fields = _Fields(given)
-    case = Case(
-        key=fields.key(default_key),
-        question=fields.text("question", MAX_QUESTION_CHARS, required=True),
-        answers=fields.texts("answers", MAX_ANSWERS, MAX_TEXT),
-        document=fields.text("document", MAX_NAME),
-        pages=fields.pages(),
-        chapter=fields.text("chapter", MAX_NAME),
-        section=fields.text("section", MAX_NAME),
-        answerable=fields.answerable(),
-        answer_type=fields.answer_type(),
-        lang=fields.text("lang", 16) or "en",
-        document_lang=fields.text("document_lang", 16),
-        evidence=fields.text("evidence", MAX_TEXT),
-        key_numbers=tuple(fields.number(n, "key_numbers") for n in fields.items("key_numbers", MAX_ANSWERS)),
-        relevant=fields.grades(),
-        tags=fields.texts("tags", MAX_TAGS, MAX_KEY),
-        metadata=fields.metadata(),
-    )
-    return _check_case(case)
-
-
-def _check_case(case: Case) -> Case:
-    if not case.answerable and (case.answers or case.relevant):
-        field = "answers" if case.answers else "relevant"
-        raise InvalidInput(f"a question that cannot be answered has no {field}.", field=field)
-    told = (case.answers, case.document, case.pages, case.section, case.chapter, case.evidence, case.relevant)
-    if case.answerable and not any(told):
-        raise InvalidInput(
-            "nothing says what a right answer is: give answers, document, pages, section or relevant, or "
-            '"answerable": false.',
-            field="answers",
-        )
-    return case
-
-
-class _Fields:
-    """One line's fields under whichever of their names. Everything raises InvalidInput naming the field."""
-
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self._given = given
-        self._found = {field: self._named(names) for field, names in FIELD_NAMES.items()}
-        self._used = {name for name, _ in self._found.values()}
-
-    def _named(self, names: tuple[str, ...]) -> tuple[str, Any]:
-        """The first of the names that is given, with its value; null is not given."""
-        held = [(name, self._given[name]) for name in names if self._given.get(name) is not None]
-        return held[0] if held else (names[0], None)
-
-    def key(self, default: str) -> str:
-        name, value = self._found["id"]
-        if isinstance(value, int) and not isinstance(value, bool):
-            value = str(value)
-        return self._text(name, value, MAX_KEY) or default
-
-    def text(self, field: str, most: int, *, required: bool = False) -> str:
-        name, value = self._found[field]
-        if required and value is None:
-            raise InvalidInput(f"{name} is required.", field=name)
-        text = self._text(name, value, most)
-        if required and is_blank(text):
-            raise InvalidInput(f"{name} must not be blank.", field=name)
-        return text
-
-    def texts(self, field: str, most: int, longest: int) -> tuple[str, ...]:
-        name = self._found[field][0]
-        return tuple(dict.fromkeys(self._text(name, item, longest) for item in self.items(field, most)))
-
-    def items(self, field: str, most: int) -> list[Any]:
-        """A list, or one value for a list of one."""
-        name, value = self._found[field]
-        items = value if isinstance(value, list) else [] if value is None else [value]
-        if len(items) > most:
-            raise InvalidInput(f"{name} must have at most {most} entries.", field=name)
-        if any(item is None or item == "" for item in items):
-            raise InvalidInput(f"{name} must not have empty entries.", field=name)
-        return items
-
-    def number(self, value: Any, name: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InvalidInput(f"{name} must be numbers.", field=name)
-        if abs(value) > MAX_NUMBER:  # an integer of JSON may be longer than a float can tell
-            raise InvalidInput(f"{name} must be numbers of at most {MAX_NUMBER:.0e}.", field=name)
-        return float(value)
-
-    def pages(self) -> tuple[int, ...]:
-        name, pages = self._found["pages"][0], self.items("pages", MAX_PAGES)
-        for page in pages:
-            if isinstance(page, bool) or not isinstance(page, int) or not 1 <= page <= MAX_PAGE:
-                raise InvalidInput(f"{name} must be page numbers, from 1.", field=name)
-        return tuple(pages)
-
-    def answerable(self) -> bool:
-        name, value = self._found["answerable"]
-        if value is None:
-            return True
-        if name == "kind":
-            if not isinstance(value, str) or value not in _KINDS:
-                raise InvalidInput("kind must be answerable or unanswerable.", field=name)
-            return _KINDS[value]
-        if not isinstance(value, bool):
-            raise InvalidInput(f"{name} must be true or false.", field=name)
-        return value is (name == "answerable")
-
-    def answer_type(self) -> AnswerType:
-        value = self.text("answer_type", 16)
-        if value not in _TYPES:
-            raise InvalidInput("answer_type must be span, number or long.", field="answer_type")
-        return cast(AnswerType, value)
-
-    def grades(self) -> dict[str, float]:
-        """Grades above 0: what was judged and found irrelevant counts like what was not judged."""
-        name, value = self._found["relevant"]
-        if isinstance(value, list):
-            value = dict.fromkeys(self.texts("relevant", MAX_GRADES, MAX_NAME), 1)
-        if value is not None and not isinstance(value, dict):
-            raise InvalidInput(f"{name} must be an object of grades by document.", field=name)
-        if len(value or {}) > MAX_GRADES:
-            raise InvalidInput(f"{name} must have at most {MAX_GRADES} entries.", field=name)
-        grades = {
-            self._text(name, key, MAX_NAME): self.number(grade, name) for key, grade in (value or {}).items()
-        }
-        if any(grade > MAX_GRADE for grade in grades.values()):
-            raise InvalidInput(f"{name} must have grades of at most {MAX_GRADE}.", field=name)
-        if "" in grades:
-            raise InvalidInput(f"{name} must not name an empty document.", field=name)
-        return {key: grade for key, grade in grades.items() if grade > 0}
-
-    def metadata(self) -> dict[str, Any]:
-        """What stands under `metadata`, and every field that has no meaning here."""
-        name, value = self._found["metadata"]
-        if value is not None and not isinstance(value, dict):
-            raise InvalidInput("metadata must be an object.", field=name)
-        others = {
-            key: item for key, item in self._given.items() if key not in self._used and item is not None
-        }
-        return {**others, **(value or {})}
-
-    @staticmethod
-    def _text(name: str, value: Any, most: int) -> str:
-        if value is None:
-            return ""
-        if not isinstance(value, str):
-            raise InvalidInput(f"{name} must be a string.", field=name)
-        if len(value) > most:
-            raise InvalidInput(f"{name} must have at most {most} characters.", field=name)
-        return check_storable(value, name)
+    question = parse(EvaluationQuestion, given)
+    fields = {name: getattr(question, name) for name in EvaluationQuestion.model_fields if name != "id"}
+    fields["lang"] = question.lang or "en"
+    fields["metadata"] = {**(question.model_extra or {}), **question.metadata}
+    return Case(key=question.id or default_key, **fields)
 
 
 MAX_QUESTIONS = 10_000
@@ -204,25 +220,12 @@ def parse_objects(objects: Iterable[Any]) -> Iterator[Case]:
 
 
 def case_to_json(case: Case) -> dict[str, Any]:
-    """The question as an object that `read_objects` reads back as the same; what is empty is left out."""
-    fields: dict[str, Any] = {
-        "id": case.key,
-        "question": case.question,
-        "answerable": case.answerable,
-        "answers": list(case.answers),
-        "document": case.document,
-        "pages": list(case.pages),
-        "chapter": case.chapter,
-        "section": case.section,
-        "relevant": dict(case.relevant),
-        "answer_type": case.answer_type,
-        "lang": case.lang,
-        "document_lang": case.document_lang,
-        "evidence": case.evidence,
-        "key_numbers": list(case.key_numbers),
-        "tags": list(case.tags),
-        "metadata": dict(case.metadata),
-    }
+    """Return the question as an object that `parse_objects` reads back as the same, without what is empty."""
+    fields: dict[str, Any] = {"id": case.key}
+    for name in EvaluationQuestion.model_fields:
+        if name != "id":
+            value = getattr(case, name)
+            fields[name] = list(value) if isinstance(value, tuple) else value
     return {name: value for name, value in fields.items() if value not in ("", [], {})}
 
 
@@ -251,7 +254,7 @@ def _parse_cases(objects: Iterable[tuple[int, Any]]) -> Iterator[Case]:
         if not isinstance(value, dict):
             raise _line_error(number, None, "is not a JSON object.")
         try:
-            case = parse_case(value, str(number))
+            case = _parse_case(value, str(number))
         except InvalidInput as exc:
             raise _line_error(number, exc.field, exc.message) from None
         if case.key in seen:

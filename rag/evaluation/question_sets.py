@@ -34,7 +34,7 @@ def create_set(
     collection: str | None = None,
     replace: bool = False,
 ) -> QuestionSet:
-    """A new set, whole or not at all.
+    """Create a set, whole or not at all.
 
     collection: name or id of the one that the questions are about; a key that is bound to collections must
     name one of them. replace: the set that has the name, and its evaluations, go for it.
@@ -57,7 +57,7 @@ def create_set(
 
 
 def get_set(name_or_id: str, *, access: Access) -> QuestionSet:
-    """Raises NotFound, also for one that the caller may not see."""
+    """Return a set. Raises NotFound, also for one that the caller may not see."""
     rows = QuestionSet.objects.allowed_to(access).select_related("collection")
     check_storable(name_or_id, "question_set")
     found = with_retries(lambda: list(rows.named(name_or_id)[:2]))
@@ -67,13 +67,13 @@ def get_set(name_or_id: str, *, access: Access) -> QuestionSet:
 
 
 def list_sets(*, access: Access, page: Page, q: str = "") -> tuple[list[QuestionSet], After | None]:
-    """One page of those that the caller may see, in one statement."""
+    """Return one page of those that the caller may see, in one statement."""
     rows = QuestionSet.objects.allowed_to(access).select_related("collection")
     return with_retries(lambda: paged(rows.holding(q) if q else rows, page))
 
 
 def delete_set(set_id: UUID, *, access: Access) -> int:
-    """The set with its evaluations; returns how many questions went. Raises NotFound, Forbidden."""
+    """Delete a set with its evaluations; return how many questions went. Raises NotFound, Forbidden."""
     access.require("write")
     found = get_set(str(set_id), access=access)
     access.require("write", found.collection_id)
@@ -82,25 +82,25 @@ def delete_set(set_id: UUID, *, access: Access) -> int:
 
 
 def list_questions(found: QuestionSet, *, page: Page) -> tuple[list[Case], After | None]:
-    """One page of its questions, sorted by `position`."""
+    """Return one page of its questions, sorted by `position`."""
     rows, after = page_by_position(SetQuestion.objects.filter(question_set=found), page)
     return [_build_case(row) for row in rows], after
 
 
 def fetch_cases(set_id: UUID, *, start: int = 0, limit: int | None = None) -> list[Case]:
-    """Questions in their order, from the position `start` on."""
+    """Fetch questions in their order, from the position `start` on."""
     rows = SetQuestion.objects.filter(question_set=set_id, position__gte=start).order_by("position")
     return [_build_case(row) for row in with_retries(lambda: list(rows if limit is None else rows[:limit]))]
 
 
 def iterate_cases(question_set: QuestionSet) -> Iterator[Case]:
-    """The same for all of them, some hundreds at a time."""
+    """Yield all questions of a set, fetched some hundreds at a time."""
     for start in range(0, question_set.question_count, ROWS_PER_INSERT):
         yield from fetch_cases(question_set.id, start=start, limit=ROWS_PER_INSERT)
 
 
 def page_by_position(rows: QuerySet[M], page: Page) -> tuple[list[M], After | None]:
-    """As `paged`, for rows that their `position` alone puts in order."""
+    """Return one page, as `paged`, of rows whose `position` alone orders them."""
     if page.after is not None:
         rows = rows.filter(**{f"position__{'lt' if page.descending else 'gt'}": page.after[0]})
     rows = rows.order_by("-position" if page.descending else "position")
@@ -110,7 +110,7 @@ def page_by_position(rows: QuerySet[M], page: Page) -> tuple[list[M], After | No
 
 
 def check_name(name: str) -> str:
-    """The name without white space around it. Raises InvalidInput."""
+    """Return the name without white space around it. Raises InvalidInput."""
     name = check_storable(name, "name").strip()
     if not 0 < len(name) <= MAX_NAME or is_blank(name):
         raise InvalidInput(f"name must be non-blank and at most {MAX_NAME} characters.", field="name")

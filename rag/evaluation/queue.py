@@ -63,7 +63,7 @@ def give_up_hopeless() -> None:
 
 
 def count_due() -> int:
-    """Count the evaluations that nobody holds, up to MOST_DUE."""
+    """Count the evaluations that nobody holds, up to MAX_DUE."""
     return RUNS.count_unheld(limit=MAX_DUE)
 
 

@@ -34,7 +34,8 @@ MAX_ERROR_CHARS = 300
 
 
 class CaseRunner:
-    """answers: whether answers are written, too, which may cost calls of a chat model.
+    """Puts questions to the pipeline. answers: whether answers are written, too, which may cost calls of a
+    chat model.
 
     Made outside an event loop. Raises NotFound (an embedding model), DatabaseUnavailable.
     """
@@ -47,7 +48,8 @@ class CaseRunner:
         self._warm = False
 
     async def outcomes(self, case: Case) -> list[Outcome]:
-        """One for each configuration, asked in turn, so that neither profits from the other's caches more.
+        """Ask one question under each configuration in turn, so that none profits more from the other's
+        caches.
 
         What fails for this question alone is an outcome. Raises DatabaseUnavailable.
         """
@@ -79,7 +81,7 @@ class CaseRunner:
 
 
 def _measure_relevance(question: str, answer: Answer) -> float | None:
-    """Whether the answer answers the question, as for every stored one."""
+    """Measure whether the answer answers the question, as for every stored one."""
     said = [claim.said() for claim in group_claims(answer.text, collect_citations(answer))]
     try:
         return compute_answer_relevances([(question, said)])[0]
@@ -105,7 +107,7 @@ log = logging.getLogger(__name__)
 
 
 def run_turn() -> bool:
-    """Ask for a few seconds the questions of the run that has waited longest; whether any run is left.
+    """Run the evaluation that has waited longest for some seconds; tell whether any is left.
 
     Safe to call at any time and in several workers at once. Raises DatabaseUnavailable if none
     could be claimed.
@@ -157,7 +159,7 @@ class _Turn:
             with_retries(lambda: queue.end(self._evaluation.id, self._lease, error=error, summary=None))
 
     def _ask_some(self, asker: CaseRunner) -> None:
-        """Some questions, stored in one transaction."""
+        """Ask some questions, and store their outcomes in one transaction."""
         cases = fetch_cases(self._evaluation.question_set_id, start=self._evaluation.done, limit=BATCH)
         release_connection()
         found = asyncio.run(self._asked(asker, cases))
@@ -165,7 +167,7 @@ class _Turn:
         self._evaluation.done += len(found)
 
     async def _asked(self, asker: CaseRunner, cases: list[Case]) -> list[list[Outcome]]:
-        """At least one, and what else there is time for."""
+        """Ask at least one question, and what else there is time for."""
         found: list[list[Outcome]] = []
         until = min(self._ends, time.monotonic() + STORED_EVERY_S)
         try:
@@ -205,7 +207,7 @@ class _Turn:
 
 
 def summarise_run(outcomes: list[list[Outcome]]) -> Summary:
-    """{"configurations": [...], "differences": {...} or None}, of the outcomes of each configuration."""
+    """Return {"configurations": [...], "differences": {...} or None}."""
     return {
         "configurations": [summarise(each) for each in outcomes],
         "differences": compare_outcomes(*outcomes) if len(outcomes) == 2 else None,
@@ -213,7 +215,7 @@ def summarise_run(outcomes: list[list[Outcome]]) -> Summary:
 
 
 def _load_outcomes(evaluation_id: UUID, configuration: int) -> list[Outcome]:
-    """In the order of the questions, without their texts."""
+    """Load the outcomes in the order of the questions, without their texts."""
     rows = EvaluationResult.objects.filter(evaluation=evaluation_id, configuration=configuration)
     names = ("values", "judged", "latency_ms", "error")
     return [Outcome(**row) for row in rows.order_by("position").values(*names)]

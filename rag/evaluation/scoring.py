@@ -31,7 +31,7 @@ EDGE_CHARS = 50  # by which a long answer is known that a chunk's end cuts
 
 
 def grade_passages(case: Case, passages: Sequence[Passage]) -> GradedRanking:
-    """The passages, best first, as grades; a graded document counts where its first passage stands.
+    """Grade the passages, best first; a graded document counts where its first passage stands.
 
     With grades of documents the ranking is one of documents: further passages of one take no place in it.
     """
@@ -41,13 +41,13 @@ def grade_passages(case: Case, passages: Sequence[Passage]) -> GradedRanking:
 
 
 def find_document_rank(case: Case, passages: Sequence[Passage]) -> int:
-    """Of the first passage of the expected document, from 1; 0 if there is none."""
+    """Return the rank of the first passage of the expected document, from 1; 0 without one."""
     places = enumerate(passages, start=1)
     return next((rank for rank, passage in places if is_expected(case, passage)), 0)
 
 
 def is_expected(case: Case, passage: Passage) -> bool:
-    """Whether the passage is of the document that holds the answer; of any of those that are graded."""
+    """Tell whether the passage is of the expected document, or of one of those that are graded."""
     if case.relevant:
         return _grade_key(case, passage) is not None
     return bool(case.document) and case.document.casefold() in document_names(passage)
@@ -68,14 +68,14 @@ def is_relevant(case: Case, passage: Passage) -> bool:
 
 
 def document_names(passage: Passage) -> tuple[str, ...]:
-    """All by which a document may be named, case folded: id, file name, that without its ending, title."""
+    """Return all names of a document, case folded: id, file name, that without its ending, title."""
     name = PurePath(passage.document_name).name
     names = (str(passage.document_id), name, PurePath(name).stem, passage.title)
     return tuple(text.casefold() for text in names if text)
 
 
 def is_correct(case: Case, answer: str) -> bool:
-    """Whether the answer holds one of the expected ones.
+    """Tell whether the answer holds one of the expected ones.
 
     A span: word for word after normalisation. A number: the first figure of the expected answer, within half
     a percent. A long answer: word for word, or 60 % of its words, or half of its `key_numbers` with the same
@@ -97,12 +97,12 @@ def classify_answer(case: Case, expected: str) -> AnswerType:
 
 
 def first_passages(cited: Iterable[Passage]) -> list[Passage]:
-    """The first passage of each document that is cited, in order."""
+    """Return the first passage of each cited document, in order."""
     return list({passage.document_id: passage for passage in reversed(list(cited))}.values())[::-1]
 
 
 def has_right_page(case: Case, passages: Iterable[Passage]) -> bool | None:
-    """Whether one of these passages of the expected document begins on an expected page.
+    """Tell whether one of these passages of the expected document begins on an expected page.
 
     None if no pages are expected, or the passages have none.
     """
@@ -122,13 +122,13 @@ def _rank_by_grades(case: Case, passages: Sequence[Passage]) -> GradedRanking:
 
 
 def _grade_key(case: Case, passage: Passage) -> str | None:
-    """Under which of its names the passage, or its document, has a grade."""
+    """Return under which of its names the passage, or its document, has a grade."""
     graded = {name.casefold() for name in case.relevant}
     return next((name for name in (str(passage.chunk_id), *document_names(passage)) if name in graded), None)
 
 
 def _keep_first(relevant: Iterable[bool]) -> tuple[float, ...]:
-    """One target: the first relevant passage holds it."""
+    """Return gains for one target, which the first relevant passage holds."""
     gains, found = [], False
     for is_one in relevant:
         gains.append(float(is_one and not found))
@@ -167,7 +167,7 @@ def _overlaps_pages(pages: Sequence[int], passage: Passage) -> bool:
 
 
 def _language_of(case: Case, place: int) -> str:
-    """Of an expected answer: the first is in the document's language, the others in the question's."""
+    """Return the language of an expected answer: of the document for the first, else of the question."""
     return case.document_lang or case.lang if place == 0 else case.lang
 
 

@@ -23,7 +23,7 @@ Summary = dict[str, Any]
 
 
 def summarise(outcomes: Sequence[Outcome]) -> Summary:
-    """{"questions", "errors", "metrics": {name: {"value", "low", "high", "n"}}, "reliability", ...}.
+    """Return {"questions", "errors", "metrics": {name: {"value", "low", "high", "n"}}, "reliability", ...}.
 
     low, high: a 95 % interval, Wilson's for shares of questions, a bootstrap's for other means, null where
     there is none. Metrics that no question says anything about are left out. Latencies are in ms.
@@ -50,7 +50,7 @@ def summarise(outcomes: Sequence[Outcome]) -> Summary:
 
 
 def compare_outcomes(first: Sequence[Outcome], second: Sequence[Outcome]) -> Summary:
-    """Second minus first by metric, over the questions about which both say something, in their order.
+    """Return second minus first by metric, over the questions that have the metric in both.
 
     {name: {"difference", "low", "high", "better", "worse", "equal", "n"}}: a 95 % interval of a paired
     bootstrap, and how many questions the second does better, worse and equally well.
@@ -75,7 +75,7 @@ def compare_outcomes(first: Sequence[Outcome], second: Sequence[Outcome]) -> Sum
 
 
 def bootstrap(values: Sequence[float]) -> Interval | None:
-    """95 % interval of the mean: between the 2.5 % and 97.5 % points of the means of resamples.
+    """Compute a 95 % interval of the mean: the 2.5 % and 97.5 % points of the means of resamples.
 
     Source: Efron, Tibshirani, An Introduction to the Bootstrap, 1993, 13.3. None of fewer than two.
     """
@@ -115,7 +115,7 @@ def _round_bounds(interval: Interval | None) -> dict[str, float | None]:
 
 
 def _add_balanced(metrics: dict[str, Summary]) -> None:
-    """The mean of accuracy and abstention: neither answering all nor nothing does well in it."""
+    """Add the mean of accuracy and abstention: neither answering all nor nothing does well in it."""
     both = [metrics[name] for name in ("answer_accuracy", "abstention_on_unanswerable") if name in metrics]
     if len(both) == 2:
         value = round(sum(one["value"] for one in both) / 2, 4)

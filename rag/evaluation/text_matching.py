@@ -7,15 +7,13 @@ Japanese are compared character by character. Plain Python.
 import re
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
+
+from rag.word_data import read_lines
 
 ARTICLES = {
-    "en": frozenset({"a", "an", "the"}),
-    "de": frozenset(
-        {"ein", "eine", "einen", "einem", "eines", "einer", "der", "die", "das", "den", "dem", "des"}
-    ),
-    "es": frozenset({"un", "una", "unos", "unas", "el", "la", "los", "las"}),
-    "ar": frozenset[str](),
-    "zh": frozenset[str](),
+    language: frozenset(" ".join(lines).split())
+    for language, lines in read_lines(Path(__file__).parent / "data" / "articles.txt").items()
 }
 _ALEF = re.compile("[\u0622\u0623\u0625]")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -27,18 +25,18 @@ _MAX_DIGITS = 300  # more than any double has before the point
 
 
 def fold(text: str) -> str:
-    """NFKC, lower case, no combining marks; punctuation and symbols are single blanks."""
+    """Apply NFKC and lower case, drop combining marks; punctuation and symbols become single blanks."""
     text = unicodedata.normalize("NFKC", text).lower().replace("\u0640", "")
     return " ".join("".join(_fold_characters(_ALEF.sub("\u0627", text))).split())
 
 
 def squash(text: str) -> str:
-    """Letters and digits alone, without blanks: line breaks and hyphens of a layout do not matter then."""
+    """Keep letters and digits alone, so that line breaks and hyphens of a layout do not matter."""
     return fold(text).replace(" ", "")
 
 
 def tokenize(text: str, lang: str = "en") -> list[str]:
-    """Words without the language's articles (of English, where it has no list of its own)."""
+    """Return the words without the language's articles, or English ones where it has no list."""
     articles = ARTICLES.get(lang, ARTICLES["en"])
     found: list[str] = []
     for word in fold(text).split():
@@ -50,7 +48,7 @@ def tokenize(text: str, lang: str = "en") -> list[str]:
 
 
 def contains_words(text: str, expected: str, lang: str = "en") -> bool:
-    """Whether the expected words stand in the text one after the other."""
+    """Tell whether the expected words stand in the text one after the other."""
     wanted = " ".join(tokenize(expected, lang)) or fold(expected)
     if not wanted:  # symbols only, such as the mark of a comment
         plain = expected.strip("` ")
@@ -66,18 +64,18 @@ def strip_citations(text: str) -> str:
 
 
 def parse_numbers(text: str) -> list[float]:
-    """All figures, without their sign, thousands grouped by commas or not; markers `[n]` are none."""
+    """Return all figures without their sign, thousands grouped or not; markers `[n]` are none."""
     digits = (found.replace(",", "") for found in _NUMBER.findall(re.sub(r"\[\d+\]", " ", text)))
     return [abs(float(found)) for found in digits if len(found) <= _MAX_DIGITS]
 
 
 def contains_number(wanted: float, figures: Iterable[float]) -> bool:
-    """Within half a percent."""
+    """Tell whether a figure is within half a percent of the wanted one."""
     return any(abs(figure - wanted) <= max(_SAME_SHARE * wanted, 1e-9) for figure in figures)
 
 
 def split_shingles(text: str, size: int = 4) -> set[str]:
-    """All runs of so many words."""
+    """Return all runs of so many words."""
     words = fold(text).split()
     return {" ".join(words[at : at + size]) for at in range(max(0, len(words) - size + 1))}
 

@@ -47,7 +47,7 @@ class Unit(NamedTuple):
 
 
 def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Unit]:
-    """In reading order."""
+    """Return the sentences of a block in reading order."""
     scores = _scores(block, passages)
     starts = list(scores)
     units: list[Unit] = []
@@ -63,12 +63,12 @@ def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Uni
 
 
 def goes_on(text: str) -> bool:
-    """It begins as only the middle of a sentence does."""
+    """Tell whether a text begins as only the middle of a sentence does."""
     return _GOES_ON.match(text) is not None and not _TERM.match(text)
 
 
 def _scores(block: Block, passages: Sequence[Passage]) -> dict[int, tuple[int, SentenceScore]]:
-    """Each sentence's passage and score, by its start in the block, in reading order."""
+    """Return each sentence's passage and score by its start in the block, in reading order."""
     return {
         part.start + score.start - part.begin: (part.passage, score)
         for part in block.parts
@@ -78,7 +78,7 @@ def _scores(block: Block, passages: Sequence[Passage]) -> dict[int, tuple[int, S
 
 
 def _together(pieces: Sequence[SentenceScore]) -> SentenceScore | None:
-    """Of a sentence whose pieces are of several passages: each was scored for itself."""
+    """Combine the scores of a sentence whose pieces are in several passages, each scored for itself."""
     if len(pieces) < 2:
         return pieces[0] if pieces else None
     similarities = [piece.similarity for piece in pieces if piece.similarity is not None]
@@ -102,7 +102,7 @@ def _unit(number: int, passage: int, sentence: Sentence, score: SentenceScore | 
 
 
 def _is_torn(unit: Unit, following: Sentence, content: str) -> bool:
-    """It has no end, and what follows begins as only the middle of a sentence does."""
+    """Tell whether it has no end and what follows begins as only the middle of a sentence does."""
     if unit.complete or not _GOES_ON.match(content, following.start) or _SIGN.match(content, unit.start):
         return False
     begun = content[unit.start : unit.end]
@@ -152,7 +152,7 @@ class Traits(NamedTuple):
     coverage: the share of the question's idf mass in it. headed: the share of the question's words that it
     lacks but its titles, or the heading or question above it, hold; since: that all above it hold. relevance:
     logit of its passage's, less the best one's. incomplete: it does not end as a sentence does. length: ln of
-    its words over `LONG`. fact and those after it: it has the form of an answer (rag/extracting/shown.py).
+    its words over `LONG`. fact and those after it: it has the form of an answer (see sentence_form).
     """
 
     similarity: float
@@ -195,7 +195,7 @@ class AnswerCandidate(NamedTuple):
 
 
 def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
-    """All units of the context."""
+    """Return all sentences of the context as candidates."""
     usual, spread = _cosines(context.passages)
     relevance = [_logit(passage.relevance) for passage in context.passages]
     best = max(relevance, default=0.0)
@@ -208,7 +208,7 @@ def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
 
 
 def _ended(candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Of one block: what ends with a colon is complete with what it promises."""
+    """Mark what ends with a colon as complete, if what it promises follows."""
     for n, one in enumerate(candidates):
         if one.text.endswith(COLONS) and completing(one, candidates):
             candidates[n] = one._replace(traits=one.traits._replace(incomplete=0.0))
@@ -216,8 +216,8 @@ def _ended(candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:
 
 
 def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """What a sentence that ends with a colon promises: the items of a list, the next sentence, or one line of
-    code. A program says nothing on one line.
+    """Return what a sentence that ends with a colon promises: the items of a list, the next sentence, or one
+    line of code. A program says nothing on one line.
     """
     if not one.text.endswith(COLONS) or one.length < LEAST_WORDS:
         return []
@@ -231,7 +231,7 @@ def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> l
 
 
 def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> Traits:
-    """Its traits, all of them."""
+    """Return all traits of a candidate, those of its form included."""
     forms = expected_kinds(question)
     block = context.blocks[candidate.number - 1]
     text = block.content[candidate.unit.start : candidate.unit.end]
@@ -247,7 +247,7 @@ def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> T
 
 
 class _BlockWalk:
-    """Goes down one block, and remembers what stands above."""
+    """Goes down one block and remembers what stands above."""
 
     def __init__(
         self, block: Block, passages: Sequence[Passage], asked: frozenset[str], usual: float, spread: float
@@ -288,7 +288,7 @@ class _BlockWalk:
         )
 
     def _code(self, written: str) -> int:
-        """Its lines between two fences."""
+        """Count its lines between two fences."""
         if not self._has_code:
             return 0
         was, fences = self._in_code, _fences(written)
@@ -318,7 +318,7 @@ def _fences(text: str) -> int:
 
 
 def _cosines(passages: Sequence[Passage]) -> tuple[float, float]:
-    """Mean and spread of all sentences' cosines to the question."""
+    """Return mean and spread of all sentences' cosines to the question."""
     found = [s.similarity for passage in passages for s in passage.sentences if s.similarity is not None]
     mean = sum(found) / max(1, len(found))
     squares = sum([(cosine - mean) ** 2 for cosine in found])
@@ -326,7 +326,7 @@ def _cosines(passages: Sequence[Passage]) -> tuple[float, float]:
 
 
 def length_of(text: str) -> float:
-    """In words; two characters of a script without spaces count as one."""
+    """Return the length in words; two characters of a script without spaces count as one."""
     words = text.count(" ") + 1
     return words if text.isascii() else words + len(_WIDE.findall(text)) / WIDE_PER_WORD
 

@@ -41,14 +41,14 @@ REPEATED = 0.8  # of the shorter one's words: two sentences that share more tell
 
 
 class Option(NamedTuple):
-    """chance: [0, 1], that it answers the question; of all options together 1."""
+    """A sentence that may answer. chance: [0, 1], that it does; of all options together 1."""
 
     candidate: AnswerCandidate
     chance: float
 
 
 def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[AnswerCandidate]:
-    """At most `MOST`, the likeliest first; none for an empty context only."""
+    """Return at most `MOST` sentences, the likeliest first; none for an empty context only."""
     candidates = candidates_of(question, context)
     options = _options(question, context, candidates, weights)
     said = [one for option in options[:1] for one in _with_promised(option.candidate, candidates)]
@@ -63,7 +63,7 @@ def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[A
 
 
 def _with_promised(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The sentence, and what its colon promises as far as that fits."""
+    """Return the sentence, and what its colon promises as far as that fits."""
     said = [one]
     for other in completing(one, candidates)[: MOST - 1]:
         if sum(each.length for each in said) + other.length <= MOST_WORDS:
@@ -72,7 +72,7 @@ def _with_promised(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) 
 
 
 def options_of(question: str, context: Context, weights: Traits = WEIGHTS) -> list[Option]:
-    """The likeliest first."""
+    """Return the sentences that may answer, the likeliest first."""
     return _options(question, context, candidates_of(question, context), weights)
 
 
@@ -89,7 +89,7 @@ def _options(
 
 
 def stating(candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Without code, and what only names something else, unless there is nothing else."""
+    """Leave out code and what only names something else, unless there is nothing else."""
     worded = [one for one in candidates if one.worded and not one.naming]
     return [one for one in worded if not one.code] or worded or candidates
 
@@ -99,7 +99,7 @@ def _dot(weights: Traits, traits: Traits) -> float:
 
 
 def _can_join(candidate: AnswerCandidate, said: Sequence[AnswerCandidate]) -> bool:
-    """It fits, says something else, and tells of the same thing.
+    """Tell whether it fits, says something else, and tells of the same thing.
 
     Where the first holds all of the question, another block that holds less of it tells of something else: of
     the south tower, not the north.
@@ -126,7 +126,7 @@ def _chance(option: Option, said: Sequence[AnswerCandidate]) -> float:
 
 
 def _is_repeated(one: AnswerCandidate, said: Sequence[AnswerCandidate]) -> bool:
-    """Word for word, or with nearly all its words."""
+    """Tell whether it says again what is said, word for word or with nearly all its words."""
     if any(one.text in other.text or other.text in one.text for other in said):
         return True
     words = one.unit.words

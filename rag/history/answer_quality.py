@@ -91,7 +91,9 @@ _GIVE_BACK = f"""
 
 
 class PendingAnswer(NamedTuple):
-    """One that waits. counts: of its claims, by state. attempts: how often it was taken, now included."""
+    """An answer that waits. counts: of its claims, by state. attempts: how often it was taken, now
+    included.
+    """
 
     query_id: UUID
     question: str
@@ -102,7 +104,7 @@ class PendingAnswer(NamedTuple):
 
 
 class AnswerScores(NamedTuple):
-    """verdicts: by the positions of citations. done: nobody need look at the answer again."""
+    """What was found out. verdicts: by the positions of citations. done: nobody need look at it again."""
 
     faithfulness: float | None
     relevance: float | None
@@ -111,13 +113,13 @@ class AnswerScores(NamedTuple):
 
 
 def count_due_turns() -> int:
-    """How many turns the answers that wait are worth, no more than should be taken at once."""
+    """Return how many turns the waiting answers are worth, up to what may run at once."""
     waiting = ANSWERS.count_unheld(limit=BATCH * MAX_TURNS)
     return -(-waiting // BATCH)
 
 
 def judge_answers() -> int:
-    """For some seconds, or until none waits; returns how many. Raises DatabaseUnavailable.
+    """Judge answers for some seconds, or until none waits; return how many. Raises DatabaseUnavailable.
 
     Safe to call at any time and in several workers at once.
     """
@@ -128,7 +130,7 @@ def judge_answers() -> int:
 
 
 def _claim_answers() -> list[PendingAnswer]:
-    """Some that nobody took yet, the oldest first; else one that ended its worker or its model was away."""
+    """Claim the oldest that nobody took yet; else one whose worker ended or whose model was away."""
     limit = BATCH if _get_reader() is None else READ_BATCH
     fresh = execute(_CLAIM, {"least": 0, "most": 0, "limit": limit})
     if not fresh:
@@ -141,7 +143,7 @@ def _claim_answers() -> list[PendingAnswer]:
 
 
 def _judge_batch(answers: Sequence[PendingAnswer], until: float) -> int:
-    """What there is time for, one at least; the others are given back."""
+    """Judge as many as there is time for, one at least; give the others back."""
     cited = with_retries(lambda: fetch_citations([one.query_id for one in answers]))
     claims = [group_claims(one.text, cited[one.query_id]) for one in answers]
     relevances, is_away = _compute_relevances(answers, claims)
@@ -159,7 +161,7 @@ def _judge_batch(answers: Sequence[PendingAnswer], until: float) -> int:
 def _compute_relevances(
     answers: Sequence[PendingAnswer], claims: Sequence[Sequence[CitedClaim]]
 ) -> tuple[list[float | None], bool]:
-    """Without a model, and whether that is because the embedding model is away."""
+    """Compute the relevances without a chat model, and whether the embedding model is away."""
     try:
         said = [[one.said() for one in those] for those in claims]
         questions = [one.question for one in answers]
@@ -172,7 +174,7 @@ def _compute_relevances(
 async def _ask_reader(
     answers: Sequence[PendingAnswer], claims: Sequence[Sequence[CitedClaim]], until: float
 ) -> list[Opinion | None]:
-    """Of as many answers as there was time for. None: the model is away, and the others go without it."""
+    """Ask the model about as many answers as there is time for. None: it is away, also for the others."""
     reader, found = _get_reader(), list[Opinion | None]()
     try:
         for answer, those in zip(answers, claims, strict=True):
@@ -245,5 +247,5 @@ def _store_parameters(answers: Sequence[PendingAnswer], found: Sequence[AnswerSc
 
 
 def _get_reader() -> AnswerReader | None:
-    """The configured one, if there is one."""
+    """Return the configured reader, if there is one."""
     return component("ANSWER_READER", AnswerReader) if "ANSWER_READER" in settings.KNOWLEX else None

@@ -18,7 +18,7 @@ from rag.types.claims import Unproved
 
 
 def compute_answer_relevances(answers: Sequence[tuple[str, Sequence[AnswerText]]]) -> list[float | None]:
-    """For each question and what is claimed in answer to it, [0, 1]; None where nothing is claimed.
+    """Compute [0, 1] for each question and its claims; None where nothing is claimed.
 
     The vectors of all are made at once. Not for an event loop. Raises EmbedderError, DatabaseUnavailable.
     """
@@ -72,7 +72,7 @@ class CitedPassage(NamedTuple):
     language: str
 
     def around(self, beside: int) -> str:
-        """The quote's sentences, and so many before and after them."""
+        """Return the quote's sentences, and so many before and after them."""
         end = self.place + len(self.quote)
         if self.content[max(0, self.place) : end] != self.quote:
             return self.quote
@@ -90,13 +90,13 @@ class CitedClaim(NamedTuple):
         return all(one.support == "unverified" for one in self.cited)
 
     def said(self) -> AnswerText:
-        """As `answer_relevance` reads it."""
+        """Return the claim as `answer_relevance` reads it."""
         quotes = "\n".join(dict.fromkeys(one.quote for one in self.cited))
         around = "\n".join(dict.fromkeys(one.around(BESIDE_RELEVANT) for one in self.cited))
         return AnswerText(self.text, quotes, around, self.cited[0].language)
 
     def unproved(self) -> list[Unproved]:
-        """One for each citation, as an AnswerReader reads it."""
+        """Return an entry for each citation, as an AnswerReader reads it."""
         return [Unproved(self.text, self._passage(one), one.language) for one in self.cited]
 
     def _passage(self, cited: CitedPassage) -> str:
@@ -105,7 +105,7 @@ class CitedClaim(NamedTuple):
 
 
 def fetch_citations(query_ids: Sequence[UUID]) -> dict[UUID, list[CitedPassage]]:
-    """The citations of each answer, in its order; one statement."""
+    """Fetch the citations of each answer, in its order; one statement."""
     found: dict[UUID, list[CitedPassage]] = {id_: [] for id_ in query_ids}
     for query_id, *columns in execute(_FETCH_CITATIONS, [list(query_ids)]):
         found[query_id].append(CitedPassage(*columns))
@@ -113,7 +113,7 @@ def fetch_citations(query_ids: Sequence[UUID]) -> dict[UUID, list[CitedPassage]]
 
 
 def collect_citations(answer: Answer) -> list[CitedPassage]:
-    """The citations of an answer that is not stored."""
+    """Collect the citations of an answer that is not stored."""
     return [
         CitedPassage(
             position,
@@ -131,7 +131,7 @@ def collect_citations(answer: Answer) -> list[CitedPassage]:
 
 
 def group_claims(answer: str, cited: Sequence[CitedPassage]) -> list[CitedClaim]:
-    """The claims that these citations stand behind, in the order of the answer."""
+    """Return the claims that these citations belong to, in the order of the answer."""
     by_span: dict[tuple[int, int], list[CitedPassage]] = {}
     for one in cited:
         by_span.setdefault((one.start, one.end), []).append(one)
@@ -142,7 +142,7 @@ def group_claims(answer: str, cited: Sequence[CitedPassage]) -> list[CitedClaim]
 
 
 def find_uncited_sentences(answer: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    """The sentences of an answer that none of these claims touches."""
+    """Find the sentences of an answer that none of these claims touches."""
     return [
         text
         for start, end in sentence_spans(answer)

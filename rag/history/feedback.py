@@ -14,14 +14,16 @@ from rag.models import Feedback
 
 @dataclass(frozen=True, slots=True)
 class FeedbackInput:
-    """What is None stays as it was. rating: thumbs_up or thumbs_down. comment: "" takes it back."""
+    """What a caller says; None leaves it as it was. rating: thumbs_up or thumbs_down. comment: "" takes
+    it back.
+    """
 
     rating: str | None = None
     comment: str | None = None
 
 
 def identify_caller(access: Access, address: str) -> str:
-    """Under which name feedback is kept: the account's or API key's id, or a salted hash of the address."""
+    """Return the name that feedback is kept under: the account's or key's id, or a hash of the address."""
     if access.user_id is not None:
         return f"account:{access.user_id}"
     if access.key_id is not None:
@@ -30,7 +32,7 @@ def identify_caller(access: Access, address: str) -> str:
 
 
 def give_feedback(query_id: UUID, said: FeedbackInput, *, access: Access, caller: str) -> Feedback:
-    """Keep it, or change what this caller said before. Raises NotFound, DatabaseUnavailable."""
+    """Store it, or change what this caller said before. Raises NotFound, DatabaseUnavailable."""
     ensure_visible(query_id, access=access)
     try:
         return with_retries(lambda: _upsert(query_id, caller, said))
@@ -39,7 +41,7 @@ def give_feedback(query_id: UUID, said: FeedbackInput, *, access: Access, caller
 
 
 def _upsert(query_id: UUID, caller: str, said: FeedbackInput) -> Feedback:
-    """In one statement, so that two at once are no trouble."""
+    """Store feedback in one statement, so that two at once do no harm."""
     given = [said.rating, said.comment]
     return Feedback.objects.raw(_UPSERT, [query_id, caller, *given, *given])[0]
 

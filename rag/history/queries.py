@@ -32,7 +32,7 @@ _DELETE_OLD = """
 
 
 def delete_old_queries() -> int:
-    """Some of those that are older than the settings say, a few thousand at most. Returns how many went."""
+    """Delete queries that are older than the settings say, some thousands at most; return how many."""
     count = 0
     for _ in range(BATCHES):
         gone = len(with_retries(lambda: execute(_DELETE_OLD, [settings.QUERY_RETENTION_DAYS, AT_ONCE])))
@@ -48,7 +48,7 @@ NOT_WRITTEN_YET = "The record of this question is not written yet."
 
 @dataclass(frozen=True, slots=True)
 class QueryCriteria:
-    """Which queries a list shows; what is None is not asked. since, until: of `created_at`, until excluded.
+    """Which queries a list shows; None does not restrict. since, until: of `created_at`, until excluded.
 
     collection: name or id of one that they read.
     """
@@ -79,7 +79,7 @@ class QueryDetails:
 
 
 def list_queries(*, access: Access, page: Page, wanted: QueryCriteria) -> tuple[list[Query], After | None]:
-    """One page of those that the caller may see, each with its `response` and its ratings; one statement.
+    """Return one page of those that the caller may see, with `response` and ratings; one statement.
 
     Raises NotFound, Forbidden (the collection), DatabaseUnavailable.
     """
@@ -91,32 +91,35 @@ def list_queries(*, access: Access, page: Page, wanted: QueryCriteria) -> tuple[
 
 
 def get_query(query_id: UUID, *, access: Access, caller: str = "") -> QueryDetails:
-    """With what the caller said of it. Raises NotFound, also for one that the caller may not see."""
+    """Return a query with the caller's feedback. Raises NotFound, also for one that the caller may not
+    see.
+    """
     rows = with_ratings(Query.objects.allowed_to(access)).select_related("response")
     query = _find(query_id, rows.filter(id=query_id).first)
     return with_retries(lambda: _load_details(query, caller))
 
 
 def ensure_visible(query_id: UUID, *, access: Access) -> None:
-    """Raises NotFound."""
+    """Raise NotFound unless the caller may see the query."""
     _find(query_id, lambda: Query.objects.allowed_to(access).filter(id=query_id).exists() or None)
 
 
 def delete_query(query_id: UUID, *, access: Access) -> None:
-    """With all that belongs to it. Raises NotFound, Forbidden."""
+    """Delete a query with all that belongs to it. Raises NotFound, Forbidden."""
     access.require("write")
     ensure_visible(query_id, access=access)
     with_retries(lambda: Query.objects.filter(id=query_id).delete())
 
 
 def query_not_found(query_id: UUID) -> NotFound:
-    """Says so where nothing is recorded at all: who has an id would look for it in vain."""
+    """Make the error; it says so where nothing is recorded at all."""
     why = "" if settings.QUERY_LOG else " (questions are not recorded here: KNOWLEX_QUERY_LOG is off)"
     return NotFound(f"Query not found: {query_id}{why}")
 
 
 def _find(query_id: UUID, find: Callable[[], T | None]) -> T:
-    """Whoever has an answer finds its query, though it is written after the answer.
+    """Find a query that may not be written yet. Whoever has an answer finds its query, though it is written
+    after the answer.
 
     Raises NotFound; DatabaseUnavailable where it is known and cannot be written.
     """
@@ -131,7 +134,7 @@ def _find(query_id: UUID, find: Callable[[], T | None]) -> T:
 
 
 def _build_condition(wanted: QueryCriteria, access: Access) -> Q:
-    """Raises NotFound, Forbidden."""
+    """Build the condition. Raises NotFound, Forbidden."""
     conditions: dict[str, Any] = {
         "conversation_id": wanted.conversation_id,
         "answered": wanted.answered,
@@ -145,7 +148,7 @@ def _build_condition(wanted: QueryCriteria, access: Access) -> Q:
 
 
 def with_ratings(rows: Any) -> Any:
-    """Adds `thumbs_up` and `thumbs_down`: how many gave each."""
+    """Add `thumbs_up` and `thumbs_down`: how many gave each."""
     of_query = Feedback.objects.filter(query=OuterRef("pk")).order_by().values("query")
     counts = {
         rating.value: Coalesce(Subquery(of_query.filter(rating=rating).values(n=Count("*"))), 0)
@@ -178,7 +181,7 @@ _LAST_WITHOUT_RANK = Case(
 
 
 def with_document_status(rows: Any) -> Any:
-    """What became of the chunk and its document, and what that is called now."""
+    """Add `status` and `document_name`: what became of the chunk and its document."""
     chunk = Chunk.objects.filter(id=OuterRef("chunk_id"))
     document = Document.objects.filter(id=OuterRef("document_id"))
     return rows.annotate(
@@ -195,7 +198,7 @@ _SHOWN_TITLE = Coalesce(NullIf("title", Value("")), "original_filename")  # as a
 
 
 def _with_position(rows: Any) -> Any:
-    """Where a candidate stands, as its document is now."""
+    """Add `title` and `page_number`, as the document is now."""
     document = Document.objects.filter(id=OuterRef("document_id"))
     return rows.annotate(
         title=Subquery(document.annotate(shown=_SHOWN_TITLE).values("shown")),

@@ -36,7 +36,7 @@ _COUNT_OF_MONTH = """
 
 
 class QueryCounts:
-    """Of one event loop. Adding costs a dictionary's entry; nobody waits for the database."""
+    """Counts the questions of one event loop. Adding is cheap, and nobody waits for the database."""
 
     def __init__(self) -> None:
         self._waiting: Counter[tuple[UUID, str]] = Counter()
@@ -44,7 +44,7 @@ class QueryCounts:
         self._writing = asyncio.Lock()
 
     def add(self, collection_ids: Iterable[UUID]) -> None:
-        """A question was put to these collections."""
+        """Count a question to these collections."""
         if len(self._waiting) < MAX_WAITING:
             today = datetime.now(UTC).date().isoformat()
             self._waiting.update((id_, today) for id_ in collection_ids)
@@ -52,7 +52,7 @@ class QueryCounts:
             self._flushing = asyncio.create_task(self._flush_later())
 
     async def flush(self) -> None:
-        """Write what waits; it waits on if the database cannot be reached. What is being written is, then."""
+        """Write what waits, and wait for what is being written; keep it if the database cannot be reached."""
         async with self._writing:
             taken, self._waiting = self._waiting, Counter()
             if not taken:
@@ -82,13 +82,13 @@ query_counts: PerLoop[QueryCounts] = PerLoop(QueryCounts)
 
 
 def count_questions_of_month(collection_id: UUID) -> int:
-    """Questions that read the collection today and on the 29 days before (UTC); not for an event loop."""
+    """Count the questions to a collection in the last 30 days (UTC); not for an event loop."""
     _flush_all_loops()
     return int(with_retries(lambda: execute(_COUNT_OF_MONTH, [collection_id]))[0][0])
 
 
 def _flush_all_loops() -> None:
-    """From a thread: who reads a count after an answer finds its question in it."""
+    """Write all counts, from a thread: who reads a count after an answer finds its question in it."""
     for loop, counts in query_counts.everywhere():
         if loop.is_running():
             with suppress(TimeoutError):

@@ -27,7 +27,7 @@ LOOKUP_INTERVAL_S = 0.05
 
 
 def lookup_delays(query_id: UUID) -> Iterator[float]:
-    """A turn for each look at the query, with the seconds to wait after one in vain; one turn if it is old.
+    """Yield for each look at the query the seconds to wait after it; one look if the query is old.
 
     An id tells when the question came, not when it was answered: that may take the whole time of a question.
     """
@@ -96,7 +96,7 @@ _WRITE = """
 
 
 async def write_rows(rows: Sequence[RecordRow]) -> None:
-    """All or none; what is there already stays as it is. Raises DatabaseUnavailable, psycopg.Error."""
+    """Write all or none; what is there already stays. Raises DatabaseUnavailable, psycopg.Error."""
     documents = frozenset().union(*(row.document_ids for row in rows))
     await fetch_all(
         _WRITE,
@@ -124,7 +124,7 @@ FLUSH_TIMEOUT_S = 3.0
 
 @dataclass(slots=True)
 class RecordingTotals:
-    """Of this process, since it began. lost: dropped for want of room, or that could not be stored."""
+    """Counts since this process began. lost: dropped for want of room, or that could not be stored."""
 
     written: int = 0
     lost: int = 0
@@ -134,7 +134,7 @@ totals = RecordingTotals()
 
 
 class Recorder:
-    """Of one event loop. away: the last try to write failed, so nobody waits for the next."""
+    """Records the queries of one event loop. away: the last write failed, so nobody waits for the next."""
 
     def __init__(self) -> None:
         self._waiting: deque[RecordRow] = deque()
@@ -144,14 +144,14 @@ class Recorder:
         self.away = False
 
     def add(self, record: QueryRecord) -> None:
-        """Costs a reference; it is made small as soon as the loop has nothing more urgent in hand."""
+        """Take a record; it is encoded as soon as the loop has nothing more urgent to do."""
         asyncio.get_running_loop().call_soon(self._take, record)
 
     def holds(self, query_id: UUID) -> bool:
         return any(row.query_id == query_id for row in tuple(self._waiting))
 
     async def flush(self) -> None:
-        """Write what waits; it waits on if the database cannot be reached. What is being written is, then."""
+        """Write what waits, and wait for what is being written; keep it if the database cannot be reached."""
         await asyncio.sleep(0)  # for what was handed over just now
         async with self._writing:
             while self._waiting:
@@ -192,7 +192,7 @@ class Recorder:
             await self.flush()
 
     async def _written(self, batch: list[RecordRow]) -> bool:
-        """False if the database cannot be reached."""
+        """Write a batch; return False if the database cannot be reached."""
         try:
             await write_rows(batch)
         except DatabaseUnavailable:
@@ -206,14 +206,14 @@ class Recorder:
         return True
 
     async def _written_one_by_one(self, batch: list[RecordRow], exc: psycopg.Error) -> bool:
-        """One that the database refuses is no reason to lose the others."""
+        """Write one by one: one that the database refuses is no reason to lose the others."""
         if len(batch) == 1:
             self._lose(1, type(exc).__name__)
             return True
         return all([await self._written([row]) for row in batch])
 
     def _forget(self, batch: list[RecordRow]) -> None:
-        """The oldest may have been dropped meanwhile."""
+        """Drop what was written; the oldest may have been dropped meanwhile."""
         written = {row.query_id for row in batch}
         while self._waiting and self._waiting[0].query_id in written:
             self._waiting.popleft()
@@ -227,13 +227,15 @@ recorder: PerLoop[Recorder] = PerLoop(Recorder)
 
 
 def record_query(asked: QueryRecord) -> None:
-    """Have it written down, unless the settings say that nothing is. From an event loop; never raises."""
+    """Have a query written down, unless the settings forbid it. From an event loop; never raises."""
     if settings.QUERY_LOG:
         recorder.get().add(asked)
 
 
 def flush_all_loops() -> None:
-    """From a thread: who reads after an answer finds its query. Waits no longer than FLUSH_S."""
+    """Write all records, from a thread: who reads after an answer finds its query. Waits FLUSH_TIMEOUT_S
+    at most.
+    """
     until = time.monotonic() + FLUSH_TIMEOUT_S
     for loop, one in recorder.everywhere():
         if loop.is_running() and not one.away:
@@ -243,7 +245,7 @@ def flush_all_loops() -> None:
 
 
 async def flush_current_loop() -> None:
-    """The same from an event loop, for the queries that were answered on it."""
+    """Write the records of this event loop."""
     if not recorder.get().away:
         with suppress(TimeoutError):
             async with asyncio.timeout(FLUSH_TIMEOUT_S):
@@ -251,5 +253,5 @@ async def flush_current_loop() -> None:
 
 
 def is_pending(query_id: UUID) -> bool:
-    """Whether it is known here and not written yet."""
+    """Tell whether the query is known here and not written yet."""
     return any(one.holds(query_id) for _, one in recorder.everywhere())

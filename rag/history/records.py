@@ -21,7 +21,8 @@ MAX_TIMESTAMP_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 @dataclass(frozen=True, slots=True, repr=False)
 class QueryRecord:
-    """A question that was answered, or failed: answer None, error the failure's code, or CLIENT_LEFT.
+    """A question that was answered, or failed: then `answer` is None and `error` the failure's code or
+    CLIENT_LEFT.
 
     query_id: UUID version 7, made when the question came. face: ask, query, book, platform or replay. pages:
     of each citation, None or () where the passage's own is meant.
@@ -73,7 +74,7 @@ def build_row(record: QueryRecord) -> RecordRow:
 
 
 def read_creation_time(query_id: UUID) -> datetime:
-    """When the id was made: a UUID of version 7 begins with milliseconds since 1970.
+    """Return when the id was made: a UUID of version 7 begins with milliseconds since 1970.
 
     One that somebody made up may name a year that no date can tell; then it is the last that one can.
     """
@@ -157,7 +158,7 @@ def _quote_columns(one: Citation, passage: Passage) -> dict[str, Any]:
 
 
 def _candidate_columns(query_id: UUID, answer: Answer) -> dict[str, Any]:
-    """All that were judged, in their order, then what the context was given besides."""
+    """Return all that were judged, in their order, then what else the context was given."""
     judged = answer.candidates or answer.passages
     number_of = {passage.chunk_id.int: n for n, passage in enumerate(judged, start=1)}
     beside = tuple(passage for passage in answer.context if passage.chunk_id.int not in number_of)

@@ -16,7 +16,9 @@ from rag.history.records import CLIENT_LEFT
 
 @dataclass(frozen=True, slots=True)
 class CollectionStatistics:
-    """vector_bytes: of vectors and of the lexical index's rows. questions: of the last 30 days."""
+    """Figures of a collection. vector_bytes: of vectors and of the lexical index's rows. questions: of
+    the last 30 days.
+    """
 
     counts: CollectionCounts
     vector_bytes: int
@@ -24,7 +26,7 @@ class CollectionStatistics:
 
 
 def fetch_collection_statistics(collection_id: UUID, *, access: Access) -> CollectionStatistics:
-    """Four statements, whatever the size. Raises NotFound, Forbidden."""
+    """Fetch the figures in four statements, whatever the size. Raises NotFound, Forbidden."""
     counts = collection_stats(collection_id, access=access)
     return CollectionStatistics(counts, vector_bytes(collection_id), count_questions_of_month(collection_id))
 
@@ -107,7 +109,7 @@ class DayStatistics:
 
 
 def fetch_days(days: int = 30, collection: UUID | None = None) -> list[DayStatistics]:
-    """The last `days` (at most 366), oldest first, days without questions among them; one statement.
+    """Fetch the last `days` (at most 366), oldest first, those without questions included; one statement.
 
     collection: only of queries that read it.
     """
@@ -115,8 +117,8 @@ def fetch_days(days: int = 30, collection: UUID | None = None) -> list[DayStatis
 
 
 def fetch_outcomes(days: int = 30, collection: UUID | None = None) -> dict[date, dict[str, int]]:
-    """Of each day with questions how many were `answered`, answered from the cache (`cached`), `failed`, how
-    many of their clients had `left` before, and how many were not answered, by reason; one statement.
+    """Count the outcomes of each day with questions; one statement. They are `answered`, `cached`
+    (answered from the cache), `failed`, `left` (by the client), and the reasons for no answer.
     """
     found: dict[date, dict[str, int]] = {}
     for day, outcome, count in _fetch(_OUTCOMES, days, collection):

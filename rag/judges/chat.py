@@ -71,9 +71,9 @@ _RELEVANCE = re.compile(r"^\W*relevance\W+([01](?:[.,]\d+)?)\W*$", re.I | re.M)
 
 
 class ChatJudge:
-    """Role ANSWER_READER. A verdict counts only with its proof: the quote must stand in the passage that the
-    model was shown, and for `supported` the numbers, dates, names and denials of the claim must stand in the
-    quoted sentences; else the claim is `unverified`.
+    """Has a chat model read claims; role ANSWER_READER. A verdict counts only with its proof: the quote must
+    stand in the passage that the model was shown, and for `supported` the numbers, dates, names and denials
+    of the claim must stand in the quoted sentences; else the claim is `unverified`.
     """
 
     def __init__(self, model: ChatModel) -> None:
@@ -119,17 +119,17 @@ class ChatJudge:
 
 
 def openai_judge(**options: Any) -> ChatJudge:
-    """options: of OpenAIChat."""
+    """Build the judge on OpenAI's API. options: of OpenAIChat."""
     return ChatJudge(OpenAIChat(**options))
 
 
 def ollama_judge(**options: Any) -> ChatJudge:
-    """options: of OllamaChat."""
+    """Build the judge on Ollama. options: of OllamaChat."""
     return ChatJudge(OllamaChat(**options))
 
 
 def _shown(claims: Sequence[Unproved]) -> list[Unproved]:
-    """The claims that are read, each with as much of its passage as there is room for."""
+    """Return the claims to be read, each with as much of its passage as there is room for."""
     first = claims[:MOST_CLAIMS]
     room = PASSAGE_CHARS // max(1, len(first))
     return [one._replace(passage=as_data(one.passage[:room])) for one in first]
@@ -147,7 +147,7 @@ def _on_one_line(text: str) -> str:
 
 
 def _read(text: str) -> tuple[dict[int, tuple[Verdict, str]], float | None]:
-    """Verdict and quote by the claim's number, and the relevance; what has not the form is left out."""
+    """Return verdict and quote by claim number, and the relevance; what is malformed is left out."""
     try:
         reply = json.loads(_FENCE.sub("", text))
     except (ValueError, RecursionError):
@@ -174,7 +174,7 @@ def _share(number: object) -> float | None:
 
 
 def _proved(claim: Unproved, verdict: tuple[Verdict, str], question: str) -> Verdict:
-    """The verdict, if the passage has its quote, and the facts of a claim that it supports."""
+    """Return the verdict, if the passage has its quote, and for `supported` the claim's facts."""
     word, quote = verdict
     sought = bare(quote)
     spans = occurrences(sought, claim.passage) if len(sought) >= QUOTE_CHARS else iter(())

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple
 
-from rag.citations.judge import judged
+from rag.citations.judge import judge_claim
 from rag.local_models import Limit, ModelFailed, OnnxPairs, config_of, model_file
 from rag.types.claims import Claim, Finding, Judgement
 from rag.types.context import Block
@@ -23,7 +23,7 @@ class Labels(NamedTuple):
 
 
 def labels_of(folder: Path) -> Labels:
-    """Raises ValueError where config.json does not name them."""
+    """Read the labels' places from config.json. Raises ValueError where it does not name them."""
     try:
         named = config_of(folder).get("id2label")
     except ValueError as exc:
@@ -70,7 +70,7 @@ class NliJudge:
         self._threads = ThreadPoolExecutor(THREADS, "judge")  # starts them when needed
 
     async def judge(self, claim: Claim, blocks: Sequence[Block]) -> Judgement:
-        judgement = judged(claim, blocks)
+        judgement = judge_claim(claim, blocks)
         open_ = [one for one in judgement.findings if one.support == "unverified"][:MOST_PAIRS]
         if not open_ or judgement.is_verified:
             return judgement
@@ -84,14 +84,14 @@ class NliJudge:
         return Judgement(tuple(_decided(one, decided.get(one)) for one in judgement.findings))
 
     async def state(self) -> str:
-        """See `ModelBacked`. Loads the model if that was not done yet."""
+        """Load the model if that was not done yet; return its state, see `ModelBacked`."""
         if self.limit.resting:
             return "resting"
         await asyncio.get_running_loop().run_in_executor(self._threads, self._loaded)
         return "loaded"
 
     def check(self) -> None:
-        """Without keeping the model: this may be the process that starts the others. Raises ValueError."""
+        """Try the model without keeping it, since this process may start the others. Raises ValueError."""
         OnnxPairs(self._folder, outputs=self._labels.outputs)
 
     async def _all(self, pairs: Sequence[tuple[str, str]]) -> list[Chances]:
@@ -126,7 +126,7 @@ class NliJudge:
 
 
 def chances_of(logits: Sequence[float], labels: Labels) -> Chances:
-    """Softmax, without overflow."""
+    """Compute the softmax without overflow."""
     most = max(logits)
     powers = [math.exp(logit - most) for logit in logits]
     whole = sum(powers)

@@ -1,11 +1,13 @@
-"""Configurations as a command line gives them: files, and settings one by one."""
+"""What the commands that measure have in common: their questions, configurations, limits and tables."""
 
+import asyncio
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.core.management.base import OutputWrapper
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -15,17 +17,26 @@ from documents.library.collections import find_collection
 from knowlex.base.errors import InvalidInput
 from knowlex.runtime.progress import TerminalBar
 from knowlex.web.json_body import parse_json
+from knowlex.web.shapes import parse
+from rag.answering.pipeline import Pipeline
 from rag.evaluation import question_sets
-from rag.evaluation.configurations import Configuration, parse_configurations
-from rag.evaluation.outcomes import ANSWER_METRICS, RETRIEVAL_METRICS
+from rag.evaluation.configurations import Configuration, ConfigurationList
+from rag.evaluation.outcomes import ANSWER_METRICS, RETRIEVAL_METRICS, Outcome
 from rag.evaluation.question_files import parse_lines
-from rag.evaluation.summary import METRIC_ORDER
+from rag.evaluation.runner import CaseRunner
+from rag.evaluation.scoring import is_relevant
+from rag.evaluation.summary import METRIC_ORDER, summarise
 from rag.evaluation.types import Case
 from rag.management.commands.question_set import bounded_lines
+from rag.management.event_loop import close_after
+from rag.relevance.features import describe
+from rag.relevance.fitting import FOLDS, Pair
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
 
 
 def load_scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
-    """The collections and the questions: of a file, if there is one, else of a stored set."""
+    """Return the collections and the questions, of a file if there is one, else of a stored set."""
     path = Path(questions)
     if path.is_file() or path.suffix == ".jsonl":
         with path.open("rb") as file:
@@ -36,6 +47,81 @@ def load_scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Ca
     if own is not None and not named:
         return [own], cases
     return [find_collection(name, access=FULL) for name in named or (None,)], cases
+
+
+COMPARED = {
+    "hit@1": "hit@1",
+    "hit@5": "hit@5",
+    "hit@10": "hit@10",
+    "mrr@10": "MRR",
+    "ndcg@10": "nDCG@10",
+    "latency_p50_ms": "latency p50, ms",
+    "latency_p95_ms": "latency p95, ms",
+}
+
+
+def compare_models(
+    models: Sequence[str], questions: str, collections: Sequence[str], mode: str
+) -> tuple[int, dict[str, list[float]]]:
+    """Search with each embedding model; return the count of questions and each figure's value by model.
+
+    Only answerable questions are searched for. Raises InvalidInput where no search finds anything.
+    """
+    scope, cases = load_scope(questions, collections or ("default",))
+    answerable = [case for case in cases if case.answerable]
+    if not answerable:
+        raise InvalidInput(f"{questions} holds no answerable question.")
+    settings = {"mode": mode, "threshold": 0.0}
+    configurations = [Configuration(name, {**settings, "embedding_model": name}) for name in models]
+    runner = CaseRunner(configurations, [collection.id for collection in scope], answers=False)
+    outcomes = asyncio.run(close_after(_run_cases(runner, answerable)))
+    if failed := [outcome.error for each in outcomes for outcome in each if outcome.error]:
+        raise InvalidInput(failed[0])
+    if not any(outcome.found for each in outcomes for outcome in each):
+        raise InvalidInput(f"Nothing was found in {', '.join(collections) or 'default'}: is it empty?")
+    measured = [summarise(each)["metrics"] for each in zip(*outcomes, strict=True)]
+    return len(answerable), {
+        label: [metrics[name]["value"] for metrics in measured] for name, label in COMPARED.items()
+    }
+
+
+async def _run_cases(runner: CaseRunner, cases: Sequence[Case]) -> list[list[Outcome]]:
+    return [await runner.outcomes(case) for case in cases]
+
+
+JUDGED = 20  # passages that are looked through for relevant ones
+MAX_IRRELEVANT = 5  # of a question: the hardest ones, no more than the relevant ones can balance
+
+
+async def make_pairs(
+    cases: Sequence[Case], pipeline: Pipeline, collection_ids: Sequence[UUID]
+) -> tuple[list[Pair], str]:
+    """Return the pairs that relevance is fitted to, and the reranker's model that scored all of them.
+
+    The pairs of a question are its relevant passages, as an evaluation judges them, and the best irrelevant
+    ones; the latter alone where nothing answers the question. They are grouped by expected document, or by
+    question where the documents are too few to hold some of them out. The model is "" if there is none or it
+    failed once. Raises as `Pipeline.search`.
+    """
+    pairs: list[Pair] = []
+    models: set[str] = set()
+    by_document = len({case.document for case in cases}) > FOLDS
+    for case in cases:
+        question = Question(case.question, tuple(collection_ids), JUDGED, min_relevance=0.0)
+        retrieval = await pipeline.judged(question)
+        if retrieval.passages:
+            models.add(retrieval.rerank_model)
+            pairs += _pairs_of(case, retrieval, (by_document and case.document) or case.key)
+    return pairs, models.pop() if len(models) == 1 else ""
+
+
+def _pairs_of(case: Case, retrieval: Retrieval, group: str) -> Iterator[Pair]:
+    irrelevant_left = MAX_IRRELEVANT
+    for described in describe(case.question, retrieval)[:JUDGED]:
+        relevant = case.answerable and is_relevant(case, described.passage)
+        irrelevant_left -= not relevant
+        if relevant or irrelevant_left >= 0:
+            yield Pair(described.features, relevant, group=group)
 
 
 class QuestionBar(TerminalBar):
@@ -58,7 +144,7 @@ LATENCIES = ("latency_p50_ms", "latency_p95_ms")
 
 
 def format_table(names: Sequence[str], summary: Mapping[str, Any]) -> str:
-    """A line for each metric; with two configurations their difference, * where its interval leaves out 0."""
+    """Format a line for each metric, and the difference of two configurations, * where it is significant."""
     measured, differences = summary["configurations"], summary["differences"] or {}
     lines = [_format_header(names, with_difference=len(names) == 2)]
     for metric in (*METRIC_ORDER, "balanced", *LATENCIES, "calibration_error"):
@@ -109,12 +195,9 @@ def _format_difference(difference: Mapping[str, Any] | None) -> str:
     return f"  {difference['difference']:+.3f}{sure}{span}, {counts}"
 
 
-LATENCIES = ("latency_p50_ms", "latency_p95_ms")
-
-
 @dataclass(frozen=True, slots=True)
 class MetricLimit:
-    """value: at least, or with `is_ceiling` at most. configuration: "" for each that is measured."""
+    """A limit. value: at least, or with `is_ceiling` at most. configuration: "" for each that is measured."""
 
     metric: str
     value: float
@@ -122,7 +205,7 @@ class MetricLimit:
     configuration: str = ""
 
     def broken(self, measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """A line for each configuration that is past it, or of which there is no such figure."""
+        """Return a line for each configuration that is past the limit or lacks the figure."""
         names = [self.configuration] if self.configuration else list(measured)
         return [words for name in names if (words := self._broken(name, measured[name]["metrics"]))]
 
@@ -140,7 +223,7 @@ class MetricLimit:
 def parse_limits(
     floors: Sequence[str], ceilings: Sequence[str], configurations: Sequence[Configuration], answers: bool
 ) -> list[MetricLimit]:
-    """Of `[NAME:]METRIC=VALUE`. Raises InvalidInput."""
+    """Parse `[NAME:]METRIC=VALUE`. Raises InvalidInput."""
     names = [one.name for one in configurations]
     known = (*RETRIEVAL_METRICS, *LATENCIES, *((*ANSWER_METRICS, "balanced") if answers else ()))
     return [_parse_limit(text, names, known, is_ceiling=False) for text in floors] + [
@@ -171,15 +254,17 @@ MAX_FILE_BYTES = 64 * 1024
 
 
 def parse_configurations_given(files: Sequence[str], settings: Sequence[str]) -> list[Configuration]:
-    """One or two; without any, the server's own settings. Raises InvalidInput, OSError."""
+    """Parse one or two configurations; without any, return the server's own settings. Raises
+    InvalidInput, OSError.
+    """
     given = [_read_configuration_file(Path(file)) for file in files]
     for text in settings:
         _add_setting(given, text)
-    return parse_configurations(given or None, "the configurations")
+    return parse(ConfigurationList, {"configurations": given or None}).read()
 
 
 def _read_configuration_file(path: Path) -> dict[str, Any]:
-    """Named after the file, unless it says otherwise; of one object of settings alone, too."""
+    """Read a configuration, named after its file unless it has a name; settings alone will do."""
     with path.open("rb") as file:
         raw = file.read(MAX_FILE_BYTES)
     try:
@@ -207,7 +292,7 @@ def _add_setting(given: list[dict[str, Any]], text: str) -> None:
 
 
 def _parse_value(text: str) -> Any:
-    """A number, true or false, as JSON writes them; else the text itself."""
+    """Return a number, true or false, as JSON writes them; else the text itself."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,13 +1,42 @@
 """Question sets, and what configurations did with them."""
 
+from typing import Self
+from uuid import UUID
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
-from documents.models import Collection
+from documents.access import Access
 from knowlex.base.ids import new_id
-from rag.models.querysets import EvaluationQuerySet, QuestionSetQuerySet
+
+
+class QuestionSetQuerySet(models.QuerySet["QuestionSet"]):
+    def named(self, name_or_id: str) -> Self:
+        """Select the set with this name, or with this id if the text is a UUID."""
+        try:
+            return self.filter(models.Q(name=name_or_id) | models.Q(id=UUID(name_or_id)))
+        except ValueError:
+            return self.filter(name=name_or_id)
+
+    def allowed_to(self, access: Access) -> Self:
+        """Select what the caller sees: a key bound to collections sees only the sets of these."""
+        return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
+
+    def holding(self, text: str) -> Self:
+        """Select those whose name or description holds the text, whatever the case."""
+        return self.filter(models.Q(name__icontains=text) | models.Q(description__icontains=text))
+
+
+class EvaluationQuerySet(models.QuerySet["Evaluation"]):
+    def allowed_to(self, access: Access) -> Self:
+        """Select those whose question set the caller sees and whose collections it may use."""
+        if access.allowed is None:
+            return self
+        return self.filter(
+            collection_ids__contained_by=access.allowed, question_set__collection_id__in=access.allowed
+        )
 
 
 class QuestionSet(models.Model):
@@ -21,7 +50,12 @@ class QuestionSet(models.Model):
     name = models.CharField(max_length=255, unique=True)
     description = models.TextField(blank=True, default="")
     collection = models.ForeignKey(
-        Collection, models.DO_NOTHING, null=True, blank=True, related_name="+", db_constraint=False
+        "documents.Collection",
+        models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,
     )
     question_count = models.IntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,15 +1,65 @@
 """Past questions with all that was found and answered, feedback, and how often collections are asked."""
 
+from datetime import timedelta
+from typing import Self
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from documents.models import Collection
+from documents.access import Access
 from knowlex.base.ids import new_id
-from rag.models.querysets import DOUBTFUL, QueryQuerySet
 from rag.question_settings import restore_question
 from rag.types.question import Question
+
+DOUBTFUL = 0.4  # an answer of less relevance hardly answers its question: see rag.relevance.answers
+
+
+class QueryQuerySet(models.QuerySet["Query"]):
+    def allowed_to(self, access: Access) -> Self:
+        """Select the queries that the caller may see.
+
+        An account, and a key that belongs to it, sees its own. Another key sees those of no account, with
+        scope admin all; one that is bound to collections those that read none but these, and its own.
+        rag.answering.replay has the same in SQL.
+        """
+        if access.user_id is not None:
+            rows = self.filter(user_id=access.user_id)
+        elif access.may("admin"):
+            rows = self
+        else:
+            rows = self.filter(user_id=None)
+        if access.allowed is None:
+            return rows
+        own = models.Q(collection_ids=[], key_id=access.key_id)
+        if access.user_id is not None:
+            own = models.Q(collection_ids=[])
+        return rows.filter(
+            own | models.Q(collection_ids__contained_by=access.allowed, collection_ids__len__gt=0)
+        )
+
+    def rated(self, rating: str) -> Self:
+        """Select those that somebody gave this rating."""
+        return self.filter(self.has_rating(rating))
+
+    def has_rating(self, rating: str) -> models.Exists:
+        """Return the condition that somebody gave a query this rating."""
+        feedback = self.model._meta.apps.get_model("rag", "Feedback").objects
+        return models.Exists(feedback.filter(query=models.OuterRef("pk"), rating=rating))
+
+    def asked_within(self, days: int) -> Self:
+        return self.filter(created_at__gte=timezone.now() - timedelta(days=days))
+
+    def rated_or_doubtful(self) -> Self:
+        """Select what may be bad, by three indexes: rated down, with claims that are not all supported,
+        or hardly answering the question.
+        """
+        models_of = self.model._meta.apps.get_model
+        rated = models_of("rag", "Feedback").objects.filter(rating="thumbs_down").values("query_id")
+        responses = models_of("rag", "Response").objects.values("query_id")
+        unfaithful = responses.filter(faithfulness_score__lt=1)
+        return self.filter(id__in=unfaithful.union(responses.filter(answer_relevance__lt=DOUBTFUL), rated))
 
 
 class Query(models.Model):
@@ -71,7 +121,7 @@ class Query(models.Model):
         return str(self.id)
 
     def again(self) -> Question:
-        """As it was asked, without a deadline."""
+        """Make the question as it was asked, without a deadline."""
         return restore_question(
             self.rewritten_query or self.original_query,
             original=self.original_query if self.rewritten_query else "",
@@ -268,7 +318,9 @@ class QueryCount(models.Model):
     """How many questions read the collection on a day (UTC). Goes with the collection, by the database."""
 
     id = models.BigAutoField(primary_key=True)
-    collection = models.ForeignKey(Collection, models.DO_NOTHING, related_name="+", db_constraint=False)
+    collection = models.ForeignKey(
+        "documents.Collection", models.DO_NOTHING, related_name="+", db_constraint=False
+    )
     day = models.DateField()
     questions = models.IntegerField()
 

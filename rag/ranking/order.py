@@ -34,7 +34,7 @@ SCALES = {"all-MiniLM-L6-v2": USUAL, "multilingual-e5-small": Scale(0.775, 0.02)
 def scale_of(
     model_name: str, passages: Sequence[Passage], calibration: Mapping[str, Any] | None = None
 ) -> Scale:
-    """As measured when the model was calibrated, or as known; else by these candidates."""
+    """Return the scale as measured when the model was calibrated, or as known; else by these candidates."""
     base, spread = ((calibration or {}).get(name) for name in ("base", "spread"))
     if isinstance(base, int | float) and isinstance(spread, int | float) and spread > 0:
         return Scale(base, spread)
@@ -49,7 +49,7 @@ def scale_by(cosines: Sequence[float]) -> Scale:
 
 
 def strength(passage: Passage, sentences: Sentences, terms: Terms, scale: Scale) -> float:
-    """sentences: of the passage, scored for the question that the terms are of; higher is better."""
+    """Return the passage's strength; higher is better. sentences: scored for the question of the terms."""
     factor, shift = scale.line  # in place: there are hundreds of sentences
     cosine = 0.0 if passage.distance is None else factor * (1 - passage.distance) + shift
     in_words = bm25(terms, analysis_of(passage.content, passage.language).weights)
@@ -62,7 +62,7 @@ def strength(passage: Passage, sentences: Sentences, terms: Terms, scale: Scale)
 
 
 def bm25(terms: Terms, weights: Mapping[int, float]) -> float:
-    """Share [0, 1) of the score of a passage that says every word of the question without end."""
+    """Return share [0, 1) of the score of a passage that says every word of the question without end."""
     if not terms.mass:
         return 0.0
     places = terms.places

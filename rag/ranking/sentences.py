@@ -1,15 +1,18 @@
-"""The sentences of a passage, and how much of the question each one holds. Plain Python."""
+"""The sentences of a passage, how much of the question each one holds, and what the question names.
+
+Plain Python.
+"""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from operator import or_
 
 from documents.text.sentences import sentence_spans
 from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
-from rag.ranking.names import names_of, subjects_of
 from rag.types.retrieval import Passage, Retrieval
 from rag.types.sentences import SentenceScore, SentenceScores
 
@@ -82,7 +85,7 @@ class Terms:
 
     places: the idf by the lexemes' hashed positions. names: of the words, those that name something: numbers,
     and words with a capital letter that do not begin the question. subjects: names whose lack tells that
-    something else is meant, word by word; see rag/named.py.
+    something else is meant, word by word; see `misspelled`.
     """
 
     weights: Mapping[str, float]
@@ -97,30 +100,32 @@ class Terms:
         object.__setattr__(self, "shares", Shares(self.weights.values(), self.mass))
 
     def held(self, words: frozenset[str]) -> list[float]:
-        """The idf of each of the question's words that are in `words`."""
+        """Return the idf of each of the question's words that are in `words`."""
         return [weight for word, weight in self.weights.items() if word in words]
 
     def mass_in(self, words: frozenset[str]) -> float:
         return sum(self.held(words))
 
     def coverage(self, words: frozenset[str]) -> float:
-        """Share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without words."""
+        """Return share [0, 1] of the question's idf mass that stands in `words`; 0 for a question without
+        words.
+        """
         return min(1.0, self.mass_in(words) / self.mass) if self.mass else 0.0
 
     def share_of_names(self, words: frozenset[str]) -> float:
-        """`coverage` of the names alone; 1 for a question without any."""
+        """Return the `coverage` of the names alone; 1 for a question without any."""
         if not self.names:
             return 1.0
         mass = self.mass_in(self.names)
         return min(1.0, self.mass_in(words & self.names) / mass) if mass else 1.0
 
     def share_of_subjects(self, words: frozenset[str]) -> float:
-        """Of the subject that is held least, the share of its idf mass; 1 for a question without any."""
+        """Return the share of idf mass of the subject that is held least; 1 for a question without any."""
         return min([self.mass_in(one & words) / self.mass_in(one) for one in self.subjects], default=1.0)
 
 
 def question_terms(text: str, known: Mapping[str, float], language: str = "") -> Terms:
-    """`known`: idf of the question's lexemes. One that is missing counts as a word that no chunk holds.
+    """Return the terms. known: idf of the question's lexemes; one that is missing counts as held by no chunk.
 
     language: of the documents that the terms are looked for in, which decides on the analysis. Words that
     only ask are left out, unless there is nothing else; those of its frame weigh less.
@@ -158,7 +163,7 @@ def analysis_of(content: str, language: str = "") -> Analysis:
 
 @lru_cache(maxsize=KEPT_PASSAGES)
 def sentences_around(content: str, start: int, end: int, beside: int = 0) -> str:
-    """The sentences that `content[start:end]` touches, and so many before and after them."""
+    """Return the sentences that `content[start:end]` touches, and so many before and after them."""
     spans = sentence_spans(content)
     touched = [n for n, (first, last) in enumerate(spans) if first < end and last > start]
     if not touched:
@@ -168,7 +173,7 @@ def sentences_around(content: str, start: int, end: int, beside: int = 0) -> str
 
 
 def words_of(text: str, language: str = "") -> frozenset[str]:
-    """Of a short text, such as a question or a title."""
+    """Return the lexemes of a short text, such as a question or a title."""
     return frozenset(lexemes(text, language))
 
 
@@ -180,13 +185,13 @@ def _sentence(content: str, start: int, end: int, words: Iterable[str]) -> Sente
 
 
 def score_sentences(content: str, terms: Terms, language: str = "") -> SentenceScores:
-    """Every sentence of the passage, in reading order, scored for the question."""
+    """Return every sentence of the passage, in reading order, scored for the question."""
     analysis = analysis_of(content, language)
     return _scored(analysis, terms, (None,) * len(analysis.spans))
 
 
 def score_passage(passage: Passage, terms: Terms) -> SentenceScores:
-    """The same with each sentence's cosine to the question, where the passage came with one."""
+    """Score the same with each sentence's cosine to the question, where the passage came with one."""
     if not passage.similarities:
         return score_sentences(passage.content, terms, passage.language)
     analysis = analysis_of(passage.content, passage.language)
@@ -197,7 +202,7 @@ def score_passage(passage: Passage, terms: Terms) -> SentenceScores:
 
 
 def _scored(analysis: Analysis, terms: Terms, similarities: tuple[float | None, ...]) -> SentenceScores:
-    """Without a call in Python for each sentence."""
+    """Score without a call in Python for each sentence."""
     holding, share = _holding(analysis, terms), terms.shares.__getitem__
     alone, both = map(share, holding), map(share, map(or_, holding, [0, *holding[:-1]]))
     return SentenceScores(*analysis.bounds, tuple(alone), tuple(both), similarities)
@@ -213,19 +218,21 @@ def terms_by_language(
 
 @lru_cache(maxsize=KEPT_TERMS)
 def _terms(question_text: str, known: tuple[tuple[str, float], ...], language: str) -> Terms:
-    """Once for all stages of a question."""
+    """Make the terms once for all stages of a question."""
     return question_terms(question_text, dict(known), language)
 
 
 def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
-    """The retrieval in its order, with the sentences of every passage scored."""
+    """Return the retrieval in its order, with the sentences of every passage scored."""
     terms = terms_by_language(question_text, retrieval.passages, retrieval.idf)
     scored = (p._replace(sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
     return replace(retrieval, passages=tuple(scored))
 
 
 def _holding(analysis: Analysis, terms: Terms) -> list[int]:
-    """For each sentence, the question's words that it holds, as bits in the order of `terms.weights`."""
+    """Return for each sentence the question's words that it holds, as bits in the order of
+    `terms.weights`.
+    """
     holding, bit = [0] * len(analysis.spans), 1
     places = analysis.places
     for word in terms.weights:
@@ -236,5 +243,97 @@ def _holding(analysis: Analysis, terms: Terms) -> list[int]:
 
 
 def worth(sentence: SentenceScore) -> float:
-    """What passages and sentences are ranked by, [0, 1]."""
+    """Return what passages and sentences are ranked by, [0, 1]."""
     return (sentence.coverage + sentence.coverage_with_previous) / 2
+
+
+KEPT_QUESTIONS = 256
+KEPT_TEXTS = 2048
+READ_CHARS = 2000
+_WORD = re.compile(r"\w[\w.,&'’-]*")
+_YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%-]|[.,]\d)")
+_TOKEN = re.compile(r"[^\W\u2e80-\u9fff\uac00-\ud7af][^\W\u2e80-\u9fff\uac00-\ud7af'’-]*(?:[-'’]\w+)*")
+_SHORTENED = re.compile(r"[A-Z]{2,3}s?(?:['’]s)?")  # EU, USA: a text may say the whole
+_ENDED = re.compile(r"[.?!:]\W*$")  # between two words: the second begins a sentence
+NOUNS_ARE_CAPITAL = frozenset({"de", "lb"})
+SPELLED = 6  # letters from which a name may differ in one
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def names_of(text: str, language: str) -> frozenset[str]:
+    """Return the lexemes of numbers and of words with a capital letter that do not begin the question."""
+    words = _WORD.findall(text[:READ_CHARS])
+    found = [word for n, word in enumerate(words) if word[0].isdigit() or (n and word[0].isupper())]
+    return frozenset(lexemes(" ".join(found), language))
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def subjects_of(text: str, language: str) -> tuple[frozenset[str], ...]:
+    """Return the lexemes of each name and year that a document must know if it is to answer.
+
+    Narrower than `names_of`: only what documents spell as questions do. No numbers but years, no codes with
+    digits, no abbreviations of two or three letters; nothing by its capital letter in a language where every
+    noun has one, nor in a question that Is Written Like This.
+    """
+    text = text[:READ_CHARS]
+    found = _YEAR.findall(text)
+    if language not in NOUNS_ARE_CAPITAL:
+        found += _runs(text)
+    named = (frozenset(lexemes(name, language)) for name in dict.fromkeys(found))
+    return tuple(filter(None, named))
+
+
+def misspelled(name: str, words: frozenset[str]) -> bool:
+    """Return whether one of the words is the name but for a letter, not its first: one more, one less or
+    another.
+    """
+    if len(name) < SPELLED:
+        return False
+    half = len(name) // 2  # the letter is in one of the halves: the other one is whole
+    begun, ended = name[:half], name[-half:]
+    alike = _by_initial(words).get(name[0], ())
+    near = [word for word in alike if word.startswith(begun) or word.endswith(ended)]
+    return any(_differ_by_one(name, word) for word in near)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _by_initial(words: frozenset[str]) -> Mapping[str, Sequence[str]]:
+    """Group those that are long enough to be like a name. The same texts are asked about many names."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for word in words:
+        if len(word) >= SPELLED - 1:
+            found[word[0]].append(word)
+    return dict(found)
+
+
+def _runs(text: str) -> list[str]:
+    """Words with a capital letter that follow each other; none if capital letters are a matter of style."""
+    tokens = list(_TOKEN.finditer(text))
+    within = [
+        token for before, token in pairwise(tokens) if not _ENDED.search(text, before.end(), token.start())
+    ]
+    if not within or _is_headline([token[0] for token in within]):
+        return []
+    runs: list[str] = []
+    end = -1
+    for token in within:
+        word = token[0]
+        if word[0].isupper() and not _SHORTENED.fullmatch(word) and not any(map(str.isdigit, word)):
+            joined = text[end : token.start()] == " "
+            runs[len(runs) - joined :] = [f"{runs[-1]} {word}" if joined else word]
+            end = token.end()
+    return runs
+
+
+def _is_headline(words: Sequence[str]) -> bool:
+    """Return whether it Is Written Like This, or LIKE THIS."""
+    small = any(word.istitle() and len(word) > 1 and not lexemes(word) for word in words)
+    return small or (len(words) > 1 and all(word[0].isupper() or word[0].isdigit() for word in words))
+
+
+def _differ_by_one(one: str, other: str) -> bool:
+    if len(one) == len(other):
+        return sum([a != b for a, b in zip(one, other, strict=True)]) == 1
+    shorter, longer = sorted((one, other), key=len)
+    at = next((n for n, letter in enumerate(shorter) if letter != longer[n]), len(shorter))
+    return shorter[at:] == longer[at + 1 :]

@@ -4,7 +4,3 @@
 that a model stores. `fitting`, `calibrator` and `reliability` make and measure such weights, for `manage.py
 calibrate` and the benchmarks. `answers` judges whether an answer answers its question. Plain Python.
 """
-
-from rag.relevance.assessment import Calibration, assess, is_foreign
-
-__all__ = ["Calibration", "assess", "is_foreign"]

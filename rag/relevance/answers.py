@@ -50,7 +50,7 @@ class AnswerText(NamedTuple):
 
 
 def answer_relevance(question: str, claims: Sequence[AnswerText]) -> float | None:
-    """How well the claims answer the question, [0, 1]; None without claims."""
+    """Return how well the claims answer the question, [0, 1]; None without claims."""
     if not claims:
         return None
     mean = fmean(

@@ -104,7 +104,7 @@ WORDS_ONLY = Calibration(
 
 
 def reranked_weights(rerank_model: str, calibration: Mapping[str, Any] | None) -> Calibration | None:
-    """Those stored for this model's scores; None for another's, and for no model at all."""
+    """Return those stored for this model's scores; None for another's, and for no model at all."""
     if not calibration or not rerank_model or calibration.get("reranker") != rerank_model:
         return None
     return _stored({k.removeprefix(RERANKED): v for k, v in calibration.items() if k.startswith(RERANKED)})
@@ -133,7 +133,7 @@ SUREST = 6.9  # logit of .999: how much two judges can outweigh each other
 
 
 def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, Any] | None) -> Retrieval:
-    """The retrieval with `relevance` and `sentences` filled in, order kept.
+    """Return the retrieval with `relevance` and `sentences` filled in, order kept.
 
     calibration: the weights stored with the embedding model, by the names of `Calibration`; None takes those
     that ship for `retrieval.model_name`, or words alone. Unusable ones count as None.
@@ -183,10 +183,12 @@ class _Weights:
 
 
 def is_foreign(question_text: str, passage: Passage) -> bool:
-    """Whether the question seems to be in another language than the passage; False where it is unclear."""
+    """Return whether the question seems to be in another language than the passage; False where it is
+    unclear.
+    """
     return _is_other(detect_question_languages(question_text), passage)
 
 
 def _is_other(asked: tuple[str, ...], passage: Passage) -> bool:
-    """asked: the languages that the question may be in."""
+    """Return whether the passage is in none of `asked`, the languages that the question may be in."""
     return bool(asked) and (passage.language or "en") not in asked

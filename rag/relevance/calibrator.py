@@ -26,7 +26,7 @@ FEWEST = 50  # pairs of each label; fewer say little about eight numbers
 def calibrate(
     labelled: Sequence[Labelled], embedder: Embedder, reranker: ModelReranker | None = None, *, source: str
 ) -> dict[str, Any]:
-    """As `calibration_of` for a user's own pairs, and "base" and "spread" of the model's cosines.
+    """Calibrate as `calibration_of`, by a user's own pairs, with "base" and "spread" of the model's cosines.
 
     Blocking; raises as `calibration_of`, `Embedder.embed`, and RerankFailed.
     """

@@ -7,9 +7,8 @@ from heapq import nlargest
 from typing import NamedTuple, TypeVar, cast
 
 from rag.extracting.sentence_form import asks_meaning, says_what_is
-from rag.ranking.names import misspelled
 from rag.ranking.order import scale_of, strength
-from rag.ranking.sentences import Terms, analysis_of, score_passage, terms_by_language, words_of
+from rag.ranking.sentences import Terms, analysis_of, misspelled, score_passage, terms_by_language, words_of
 from rag.types.retrieval import Passage, Retrieval
 from rag.types.sentences import Scale, Sentences, SentenceScores
 
@@ -105,7 +104,7 @@ def _subject_without(terms: Terms, lost: frozenset[str]) -> float:
 
 
 def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
-    """All passages, order kept; each by the analysis of its own language."""
+    """Return all passages, order kept; each by the analysis of its own language."""
     passages = retrieval.passages
     terms = terms_by_language(question_text, passages, retrieval.idf)
     scale = scale_of(retrieval.model_name, passages, retrieval.calibration)
@@ -130,7 +129,7 @@ def _strengths(
     terms: Mapping[str, Terms],
     scale: Scale,
 ) -> list[float]:
-    """Those that the passages were ordered by, where they were."""
+    """Return what the passages were ordered by, where they were."""
     known = [passage.rerank_score for passage in retrieval.passages]
     if retrieval.scale == scale and None not in known:
         return cast(list[float], known)
@@ -198,7 +197,7 @@ def _described(
     margin: float,
     subject: Mapping[int, float],
 ) -> Described:
-    """said: its words. line: of the `Scale`."""
+    """Describe one passage. said: its words. line: of the `Scale`."""
     factor, shift = line
     held = words.asked & said
     whole = len(held) == len(words.asked)

@@ -19,7 +19,7 @@ from embeddings.protocols import Embedder, SentenceAware
 from embeddings.types import EmbeddedText, Vector
 from knowlex.base.errors import InvalidInput
 from rag.ranking.order import SCALES, scale_by
-from rag.relevance import Calibration
+from rag.relevance.assessment import Calibration
 from rag.relevance.features import LAST_OTHER, Features, describe
 from rag.rerankers.by_model import ModelReranker
 from rag.types.retrieval import Passage, Retrieval
@@ -44,7 +44,7 @@ class Pair:
 
 
 def fit(pairs: Sequence[Pair], *, without: Collection[str] = ()) -> Calibration:
-    """The likeliest weights, none negative, with both labels of equal weight in all.
+    """Return the likeliest weights, none negative, with both labels of equal weight in all.
 
     without: features that are left out. Newton's method on the ridge-penalised log-likelihood; features of
     negative weight are left out. Raises ValueError unless there are pairs of both labels.
@@ -62,7 +62,7 @@ def fit(pairs: Sequence[Pair], *, without: Collection[str] = ()) -> Calibration:
 
 
 def unseen_chances(pairs: Sequence[Pair], *, without: Collection[str] = ()) -> list[float]:
-    """For each pair the chance by weights that were fitted without any pair of its group's fold.
+    """Return for each pair the chance by weights that were fitted without any pair of its group's fold.
 
     Raises ValueError where the others are of one label only.
     """
@@ -92,13 +92,13 @@ def _newton(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[dict[str, floa
 
 
 def _balanced(counts: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """As many relevant pairs as irrelevant ones: how often users ask in vain is not in the sample."""
+    """Keep as many relevant pairs as irrelevant ones: how often users ask in vain is not in the sample."""
     share = counts[labels == 0].sum() / counts[labels == 1].sum()
     return np.where(labels == 1, counts * share, counts)
 
 
 def area_under_curve(chances: Sequence[float], labels: Sequence[bool]) -> float:
-    """The share of (relevant, irrelevant) pairs of pairs in the right order; ties count half."""
+    """Return the share of (relevant, irrelevant) pairs of pairs in the right order; ties count half."""
     told, true = np.array(chances), np.array(labels, dtype=bool)
     yes, no = told[true][:, None], told[~true]
     return float(((yes > no) + 0.5 * (yes == no)).mean())
@@ -149,9 +149,9 @@ def _labelled(fields: Any) -> Labelled:
 def described_pairs(
     labelled: Sequence[Labelled], embedder: Embedder, reranker: ModelReranker | None = None
 ) -> tuple[list[Pair], Scale]:
-    """All the passages stand for the collection: how rare a word is, is counted in them, and a question's
-    nearest ones are the other candidates that a passage must stand out from. scale: of the model, as known or
-    as it gives its cosines here. reranker: scores every pair, however long that takes.
+    """Return all the passages stand for the collection: how rare a word is, is counted in them, and a
+    question's nearest ones are the other candidates that a passage must stand out from. scale: of the
+    model, as known or as it gives its cosines here. reranker: scores every pair, however long that takes.
 
     Blocking; raises as `Embedder.embed`, and RerankFailed.
     """
@@ -188,7 +188,7 @@ async def _questions(texts: Sequence[str], embedder: Embedder) -> dict[str, Vect
 async def _scores(
     by_question: Mapping[str, Sequence[Labelled]], reranker: ModelReranker
 ) -> dict[str, list[float]]:
-    """Of each question's passages, in their order."""
+    """Return the scores of each question's passages, in their order."""
     try:
         return {
             question: await reranker.scores(question, [one.passage for one in ones])
@@ -199,7 +199,7 @@ async def _scores(
 
 
 def _scored(retrieval: Retrieval, scores: Sequence[float], model: str) -> Retrieval:
-    """With the scores of the first passages; the others are only there to stand out from."""
+    """Add the scores of the first passages; the others are only there to stand out from."""
     own = (p._replace(rerank_score=s) for p, s in zip(retrieval.passages, scores, strict=False))
     return replace(
         retrieval, passages=(*own, *retrieval.passages[len(scores) :]), rerank_model=model, scale=None
@@ -228,7 +228,9 @@ class _Collection:
         return [float(cosine) for cosine in nearest]
 
     def retrieval(self, question: str, vector: Vector, own: Sequence[int], scale: Scale) -> Retrieval:
-        """The passages at `own`, in this order, and the nearest others, as a search would have found them."""
+        """Return the passages at `own`, in this order, and the nearest others, as a search would have
+        found them.
+        """
         unit = _unit(vector)
         cosines = self._vectors @ unit
         others = [int(place) for place in np.argsort(-cosines)[:LAST_OTHER] if place not in own]

@@ -28,15 +28,15 @@ class ModelReranker(ABC):
 
     @abstractmethod
     async def state(self) -> str:
-        """See `ModelBacked`."""
+        """Return the state; see `ModelBacked`."""
 
     @abstractmethod
     def check(self) -> None:
-        """See `ModelBacked`."""
+        """Check the model; see `ModelBacked`."""
 
     @abstractmethod
     async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """For each text how probable it is that it helps to answer, [0, 1]. Raises RerankFailed."""
+        """Return for each text how probable it is that it helps to answer, [0, 1]. Raises RerankFailed."""
 
     async def aclose(self) -> None:  # noqa: B027
         """Close this event loop's connections, if there are any."""
@@ -62,7 +62,7 @@ class ModelReranker(ABC):
 
 
 def _ordered(passages: Sequence[Passage], scores: Sequence[float]) -> tuple[Passage, ...]:
-    """The read ones by the model's scores, the others in their order behind them."""
+    """Order the read ones by the model's scores, the others in their order behind them."""
     read = [p._replace(score=s, rerank_score=s) for p, s in zip(passages, scores, strict=False)]
     read.sort(key=lambda passage: -passage.score)  # stable: ties keep the order before
     worst = read[-1].score
@@ -71,7 +71,7 @@ def _ordered(passages: Sequence[Passage], scores: Sequence[float]) -> tuple[Pass
 
 
 def sigmoid(logit: float) -> float:
-    """Without overflow, and telling logits far below 0 apart, which the hyperbolic tangent does not."""
+    """Return it without overflow, telling logits far below 0 apart, which the hyperbolic tangent does not."""
     small = math.exp(-abs(logit))
     return 1 / (1 + small) if logit >= 0 else small / (1 + small)
 

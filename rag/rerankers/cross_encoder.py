@@ -44,7 +44,7 @@ class CrossEncoderReranker(ModelReranker):
         self._threads = ThreadPoolExecutor(THREADS, "rerank")  # starts them when needed
 
     async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """The longest first, so that the threads end at about the same time."""
+        """Score the longest first, so that the threads end at about the same time."""
         stop, loop = Event(), asyncio.get_running_loop()
         places = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
         shares = [places[n::THREADS] for n in range(THREADS)]
@@ -71,7 +71,7 @@ class CrossEncoderReranker(ModelReranker):
         return "loaded"
 
     def check(self) -> None:
-        """Without keeping the model: this may be the process that starts the others."""
+        """Check without keeping the model: this may be the process that starts the others."""
         PairModel(self._folder)
 
     def _logits(self, question: str, texts: Sequence[str], stop: Event) -> list[float]:

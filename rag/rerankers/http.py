@@ -56,7 +56,7 @@ class HttpReranker(ModelReranker):
         return "connected"
 
     def check(self) -> None:
-        """Nothing more: a server may come later than Knowlex."""
+        """Check nothing more: a server may come later than Knowlex."""
 
     async def aclose(self) -> None:
         """Close this event loop's connections; the next question opens new ones."""
@@ -84,7 +84,7 @@ class HttpReranker(ModelReranker):
 
 
 def scores_in(body: bytes, count: int) -> list[float]:
-    """The score of each document in the order in which they were sent.
+    """Return the score of each document in the order in which they were sent.
 
     Raises RerankFailed unless there is one finite score for each, and nothing else.
     """

@@ -1,4 +1,4 @@
-"""Passages by what they say as a whole and in their best sentence: see rag/ordering.py."""
+"""Orders passages by what they say as a whole and in their best sentence: see rag/ranking/order.py."""
 
 from dataclasses import replace
 

@@ -73,7 +73,7 @@ async def examine(
     vector: Vector | None,
     weights: dict[str, Any],
 ) -> Examination | None:
-    """None for a chunk that is not there.
+    """Return what is known of the chunk, None for one that is not there.
 
     scope, model: None where nothing was ever embedded. vector: the question's, in the modes that have one.
     weights: `limit` and `candidates`, and for the fusion rrf_k, dense_weight and sparse_weight.
@@ -142,7 +142,7 @@ def _examination(
 
 
 def _fused(facts: Examination, row: Row, scope: Scope | None, weights: dict[str, Any]) -> float | None:
-    """As `statements` fuses; None where neither ranking holds the chunk."""
+    """Fuse as the search's statement does; None where neither ranking holds the chunk."""
     ranks = [rank if rank and rank <= facts.limit else None for rank in (facts.dense_rank, facts.sparse_rank)]
     if scope is None or not any(ranks):
         return None

@@ -18,8 +18,10 @@ MOST = 5000  # chunks that a store is asked for
 async def find_nearest(
     model: SearchModel, scope: Scope, vector: Vector, parameters: Mapping[str, Any]
 ) -> list[UUID] | None:
-    """The ids for a search by `model`; None where all that pass the filters are to be compared instead: too
-    few of the nearest do, or the store cannot hold the collections.
+    """Return the ids for a search by `model`.
+
+    None where all that pass the filters are to be compared instead: too few of the nearest do, or the store
+    cannot hold the collections.
 
     parameters: those of the search (vector, collections, limit and the filters'). The store is asked while
     nothing of the database is held. Raises VectorStoreFailed, DatabaseUnavailable.
@@ -31,20 +33,20 @@ async def find_nearest(
         )
     asked = limit * STEP
     while True:
-        found = await vector_store.fetch_nearest(model.space, vector, collections=collections, limit=asked)
-        if found is None:
+        nearest = await vector_store.fetch_nearest(model.space, vector, collections=collections, limit=asked)
+        if nearest is None:
             return None
-        passing = await _passing(model, scope, found, parameters)
+        passing = await _select_passing(model, scope, nearest, parameters)
         if len(passing) >= limit:
             return passing
-        if len(found) < asked or asked >= MOST:
+        if len(nearest) < asked or asked >= MOST:
             return None
         asked = min(MOST, asked * STEP)
 
 
-async def _passing(
-    model: SearchModel, scope: Scope, found: Sequence[UUID], parameters: Mapping[str, Any]
+async def _select_passing(
+    model: SearchModel, scope: Scope, nearest: Sequence[UUID], parameters: Mapping[str, Any]
 ) -> list[UUID]:
     statement = statements.select_passing(model.id, scope.condition.conditions)
-    row = await fetch_one(statement, {**parameters, "near": found})
+    row = await fetch_one(statement, {**parameters, "near": nearest})
     return row["ids"] if row else []

@@ -46,7 +46,7 @@ def select_passing_chunks(conditions: str) -> Composed:
 
 
 def passing_condition(conditions: str, chunk: str) -> Composed | SQL:
-    """The condition on a column that holds a chunk's id, with its AND."""
+    """Return the condition on a column that holds a chunk's id, with its AND."""
     return _IS_PASSING.format(chunk=SQL(chunk), conditions=SQL(conditions)) if conditions else SQL("")
 
 
@@ -103,7 +103,7 @@ def _of_chunk(filters: Filters) -> Iterator[_Given]:
 
 
 def _predicate(wanted: MetadataFilter, places: tuple[str, ...] = ("$", "$.custom")) -> str:
-    """A jsonpath predicate, true where the key holds such a value or a list with one.
+    """Return a jsonpath predicate, true where the key holds such a value or a list with one.
 
     Equality is of value and JSON type. The GIN index serves what is equal; ranges are looked at one by one.
     A day as the upper bound takes in the times of that day.

@@ -21,12 +21,11 @@ from knowlex.db.replica import fetch_all
 from rag.deadlines import StageTimes
 from rag.ranking.sentences import with_sentences
 from rag.read_state import expected_state
-from rag.retrievers import external, statements
-from rag.retrievers import neighbours as beside
-from rag.retrievers import words as literal
+from rag.retrievers import external, neighbours, statements
 from rag.retrievers.empty import why_nothing
 from rag.retrievers.examination import examine
 from rag.retrievers.scope import Scope, Scopes
+from rag.retrievers.words import make_needle
 from rag.types.answer import Reason
 from rag.types.context import Place
 from rag.types.question import Question
@@ -38,22 +37,20 @@ Search = Callable[[int], Awaitable[Sequence[Row]]]
 
 
 async def search_wider(search: Search, *, candidates: int, wanted: int) -> Sequence[Row]:
-    """What `search` finds, best first. Where it is cut off before `wanted` different texts, it is made again,
-    so many times as deep, and only the first of each text is kept.
+    """Return what `search` finds, best first.
+
+    Where it is cut off before `wanted` different texts, search again WIDER times as deep, and keep only the
+    first of each text.
 
     candidates: how many rows there are at most at the usual depth.
     """
     rows = await search(1)
     most = candidates
     for times in WIDER:
-        if len(rows) < most or _texts(rows) >= wanted:
+        if len(rows) < most or len({row["content"] for row in rows}) >= wanted:
             break
         rows, most = await search(times), candidates * times
     return rows if most == candidates else _first_of_each(rows)[:candidates]
-
-
-def _texts(rows: Sequence[Row]) -> int:
-    return len({row["content"] for row in rows})
 
 
 def _first_of_each(rows: Sequence[Row]) -> list[Row]:
@@ -75,7 +72,9 @@ TOO_MANY_TO_READ = (
 
 
 class HybridRetriever:
-    """depth: how many each ranking brings. candidates: how many are handed on, at least the question's top_k.
+    """A retriever in PostgreSQL.
+
+    depth: how many each ranking brings. candidates: how many are handed on, at least the question's top_k.
 
     rrf_k, dense_weight: of the fusion; the other ranking weighs 1 - dense_weight. What BM25 orders holds at
     least one of the words that `Words.finding` names. model_id: of the model to search with, where it is not
@@ -95,21 +94,18 @@ class HybridRetriever:
         self._rrf_k, self._dense_weight, self._scopes = rrf_k, dense_weight, Scopes(model_id)
 
     async def retrieve(self, question: Question) -> Retrieval:
-        with _failures():
+        with _report_failures():
             return await self._retrieve(question)
 
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
-        """What is known of this chunk. Raises NotFound, and as `retrieve`."""
-        with _failures():
+        """Return what is known of this chunk. Raises NotFound, and as `retrieve`."""
+        with _report_failures():
             scope = await self._scopes.even_if_empty(question)
             model, vector = None, None
             if scope is not None and question.mode in ("hybrid", "dense"):
                 model = search_model_of(scope.row)
-                vector = (
-                    await embed_question(question.text, model, state=question.state)
-                    if model.dimensions
-                    else None
-                )
+                if model.dimensions:
+                    vector = await embed_question(question.text, model, state=question.state)
             depths = {**self._depths(question), **self._weights()}
             found = await examine(question, chunk_id, scope, model, vector, depths)
         if found is None:
@@ -119,15 +115,17 @@ class HybridRetriever:
     async def neighbours(
         self, question: Question, found: Retrieval, places: Sequence[Place]
     ) -> tuple[Passage, ...]:
-        return await _others(question, found, beside.fetch_neighbours(question, found, places))
+        return await _fetch_others(question, found, neighbours.fetch_neighbours(question, found, places))
 
     async def sample(
         self, question: Question, found: Retrieval, document_id: UUID, count: int
     ) -> tuple[Passage, ...]:
-        return await _others(question, found, beside.fetch_sample(question, found, document_id, count))
+        return await _fetch_others(
+            question, found, neighbours.fetch_sample(question, found, document_id, count)
+        )
 
     async def why_nothing(self, question: Question) -> Reason:
-        with _failures():
+        with _report_failures():
             return await why_nothing(question)
 
     async def _retrieve(self, question: Question) -> Retrieval:
@@ -135,67 +133,65 @@ class HybridRetriever:
         if scope is None:
             return Retrieval(())
         if question.mode in ("hybrid", "dense"):
-            return await self._embedded(question, scope)
-        took = StageTimes()
-        rows = await self._spread(
-            question, lambda times: took.of("search", self._rows(question, scope, times))
+            return await self._retrieve_by_meaning(question, scope)
+        stages = StageTimes()
+        rows = await self._search_wider(
+            question, lambda times: stages.of("search", self._fetch_by_words(question, scope, times))
         )
-        return replace(make_retrieval(rows, scope), stage_ms=took.milliseconds)
+        return replace(make_retrieval(rows, scope), stage_ms=stages.milliseconds)
 
-    async def _embedded(self, question: Question, scope: Scope) -> Retrieval:
-        model = model_of(scope)
+    async def _retrieve_by_meaning(self, question: Question, scope: Scope) -> Retrieval:
+        model = usable_model(scope)
         if model is None:
-            return make_retrieval(
-                (), scope
-            )  # without embedding the question: that would be a call for nothing
-        took = StageTimes()
-        vector = await took.of("embed", embed_question(question.text, model, state=question.state))
-        rows = await self._by_meaning(question, scope, model, vector, took)
-        return replace(make_retrieval(rows, scope, vector), stage_ms=took.milliseconds)
+            return make_retrieval((), scope)  # to embed the question would be a call for nothing
+        stages = StageTimes()
+        vector = await stages.of("embed", embed_question(question.text, model, state=question.state))
+        rows = await self._fetch_by_meaning(question, scope, model, vector, stages)
+        return replace(make_retrieval(rows, scope, vector), stage_ms=stages.milliseconds)
 
-    async def _spread(self, question: Question, search: Search) -> Sequence[Row]:
+    async def _search_wider(self, question: Question, search: Search) -> Sequence[Row]:
         return await search_wider(
             search, candidates=self._depths(question)["candidates"], wanted=question.top_k
         )
 
-    async def _rows(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
+    async def _fetch_by_words(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
         if question.mode == "exact":
-            return await self._by_literal(question, scope, times)
+            return await self._fetch_by_literal(question, scope, times)
         statement = statements.search_by_words(scope.condition.conditions, scope.narrow)
-        parameters = self._parameters(question, scope, times) | words_of(scope)
+        parameters = self._parameters(question, scope, times) | word_parameters(scope)
         return await fetch_all(statement, parameters, told=expected_state(question))
 
-    async def _by_meaning(
-        self, question: Question, scope: Scope, model: SearchModel, vector: Vector, took: StageTimes
+    async def _fetch_by_meaning(
+        self, question: Question, scope: Scope, model: SearchModel, vector: Vector, stages: StageTimes
     ) -> Sequence[Row]:
-        return await self._spread(
-            question, lambda times: self._nearest(question, scope, model, vector, took, times)
+        return await self._search_wider(
+            question, lambda times: self._fetch_nearest(question, scope, model, vector, stages, times)
         )
 
-    async def _nearest(
+    async def _fetch_nearest(
         self,
         question: Question,
         scope: Scope,
         model: SearchModel,
         vector: Vector,
-        took: StageTimes,
+        stages: StageTimes,
         times: int,
     ) -> Sequence[Row]:
         parameters = {**self._parameters(question, scope, times), "vector": vector_parameter(vector)}
         if model.outside:
-            near = await took.of("vector_store", external.find_nearest(model, scope, vector, parameters))
+            near = await stages.of("vector_store", external.find_nearest(model, scope, vector, parameters))
             model, parameters["near"] = (model, near) if near is not None else (model.exactly(), None)
         if question.mode == "hybrid":
-            parameters |= words_of(scope) | self._weights()
+            parameters |= word_parameters(scope) | self._weights()
         statement = statements.search_by_meaning(
             model, question.mode, scope.condition.conditions, scope.narrow
         )
-        return await took.of(
+        return await stages.of(
             "search", fetch_all(statement, parameters, setup=model.setup, told=expected_state(question))
         )
 
-    async def _by_literal(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
-        needle = literal.make_needle(question.text, scope.row["languages"])
+    async def _fetch_by_literal(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
+        needle = make_needle(question.text, scope.row["languages"])
         statement = statements.search_by_literal(
             scope.condition.conditions, scope.narrow, bool(needle.words), needle.one_word
         )
@@ -226,10 +222,10 @@ class HybridRetriever:
         }
 
 
-async def _others(
+async def _fetch_others(
     question: Question, found: Retrieval, reading: Awaitable[Sequence[Row]]
 ) -> tuple[Passage, ...]:
-    """Passages that an answer can do without: none where they cannot be read in time."""
+    """Return passages that an answer can do without: none where they cannot be read in time."""
     try:
         async with asyncio.timeout(question.within(OTHERS_S)):
             rows = await reading
@@ -240,7 +236,7 @@ async def _others(
 
 
 @contextmanager
-def _failures() -> Iterator[None]:
+def _report_failures() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as exc:
@@ -248,8 +244,8 @@ def _failures() -> Iterator[None]:
         raise RetrievalFailed("The search failed.") from exc
 
 
-def model_of(scope: Scope) -> SearchModel | None:
-    """None where it has no vectors."""
+def usable_model(scope: Scope) -> SearchModel | None:
+    """Return the model to search with, None where it has no vectors."""
     model = search_model_of(scope.row)
     if not model.dimensions or not scope.row["has_vectors"]:
         return None
@@ -267,7 +263,7 @@ def make_retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = No
     )
 
 
-def words_of(scope: Scope) -> dict[str, Any]:
+def word_parameters(scope: Scope) -> dict[str, Any]:
     words = scope.words
     return {
         "words": words.all_known() if scope.narrow else words.finding(),
@@ -288,6 +284,6 @@ def passage_of(row: Row) -> Passage:
 
 @lru_cache(maxsize=2048)
 def _sentence_bounds(bounds: str | None) -> tuple[tuple[int, int], ...]:
-    """bounds: as PostgreSQL writes an array. The same passages come again and again."""
-    places = [int(place) for place in (bounds or "").strip("{}").split(",") if place]
-    return tuple(zip(places[::2], places[1::2], strict=True))
+    """Parse an array as PostgreSQL writes it. The same passages come again and again."""
+    offsets = [int(offset) for offset in (bounds or "").strip("{}").split(",") if offset]
+    return tuple(zip(offsets[::2], offsets[1::2], strict=True))

@@ -16,21 +16,23 @@ from rag.types.retrieval import Retrieval
 
 
 async def fetch_neighbours(question: Question, found: Retrieval, places: Sequence[Place]) -> Sequence[Row]:
-    """Of passages in these places. Only what the question may read: its collections, its filters."""
+    """Fetch the passages in these places, restricted to what the question may read."""
     parameters = {
         "documents": [place.document_id for place in places],
         "indexes": [place.chunk_index for place in places],
     }
-    return await _rows(statements.select_neighbours, question, found, parameters)
+    return await _fetch_rows(statements.select_neighbours, question, found, parameters)
 
 
 async def fetch_sample(question: Question, found: Retrieval, document_id: UUID, count: int) -> Sequence[Row]:
-    """Of passages at even distances, the first that the question may read among them."""
-    rows = await _rows(statements.select_sample, question, found, {"document": document_id, "count": count})
+    """Fetch passages at even distances in a document, restricted to what the question may read."""
+    rows = await _fetch_rows(
+        statements.select_sample, question, found, {"document": document_id, "count": count}
+    )
     return sorted(rows, key=lambda row: row["chunk_index"])
 
 
-async def _rows(
+async def _fetch_rows(
     statement: Callable[[int | None, str], bytes],
     question: Question,
     found: Retrieval,

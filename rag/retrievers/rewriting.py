@@ -61,13 +61,13 @@ def expansion_prompt(question: str) -> str:
 
 
 def hypothetical_answer(reply: str) -> str:
-    """The paragraph, on one line; "" where the model declined to write one."""
+    """Return the paragraph, on one line; "" where the model declined to write one."""
     text = _one_line(reply).removeprefix("Hypothetical answer:").strip()
     return "" if says_not_found(text) or not any(map(str.isalpha, text)) else text[:MAX_CHARS].rstrip()
 
 
 def expansions(reply: str, question: str) -> tuple[str, ...]:
-    """At most three other phrasings, none the question itself and none twice.
+    """Return at most three other phrasings, none the question itself and none twice.
 
     The prompt has begun the list: a reply goes on after its "1.", or begins it anew. What stands before the
     numbers or goes on after them is no phrasing; without numbers, bullets are, or the first line.
@@ -93,7 +93,7 @@ def _items(reply: str) -> list[str]:
 
 
 def _first(lines: list[str]) -> list[str]:
-    """The first line, unless it only announces what follows."""
+    """Return the first line, unless it only announces what follows."""
     return [line for line in lines[:1] if not line.rstrip().endswith(":")]
 
 
@@ -102,7 +102,7 @@ def _one_line(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    """For comparing: letters and digits alone."""
+    """Return letters and digits alone, for comparing."""
     return _NO_WORD.sub(" ", text).strip().casefold()
 
 
@@ -118,7 +118,9 @@ class Rewriter:
         self._calls = self._failures = 0
 
     async def variants(self, question: str, *, within_s: float = math.inf) -> tuple[Variant, ...]:
-        """() if the model fails, or takes longer than this or its own limit: never raises."""
+        """Return the variants; () if the model fails, or takes longer than this or its own limit. Never
+        raises.
+        """
         kept = self._recall(question)
         if kept is not None:
             return kept
@@ -133,7 +135,7 @@ class Rewriter:
         return tuple(found)
 
     async def _reply(self, prompt: str, within_s: float) -> str:
-        """ "" if there is none."""
+        """Return the model's reply, "" if there is none."""
         self._calls += 1
         try:
             async with asyncio.timeout(min(self._timeout_s, within_s)):
@@ -180,23 +182,23 @@ class RewritingRetriever:
         return await self._rewritten(plain, question)
 
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
-        """Of the plain search."""
+        """Examine by the plain search."""
         return await self._plain().examine(question, chunk_id)
 
     async def neighbours(
         self, question: Question, found: Retrieval, places: Sequence[Place]
     ) -> tuple[Passage, ...]:
-        """By the plain search."""
+        """Fetch by the plain search."""
         return await self._plain().neighbours(question, found, places)
 
     async def sample(
         self, question: Question, found: Retrieval, document_id: UUID, count: int
     ) -> tuple[Passage, ...]:
-        """By the plain search."""
+        """Fetch by the plain search."""
         return await self._plain().sample(question, found, document_id, count)
 
     async def why_nothing(self, question: Question) -> Reason:
-        """By the plain search."""
+        """Ask the plain search."""
         return await self._plain().why_nothing(question)
 
     def _plain(self) -> Widening:
@@ -206,7 +208,9 @@ class RewritingRetriever:
         return question.mode in MODES and (self._on if question.rewrite is None else question.rewrite)
 
     async def _rewritten(self, plain: Widening, question: Question) -> Retrieval:
-        """`rewrite` among the stages is how long the chat model took, mostly beside the plain search."""
+        """Search by variants. `rewrite` among the stages is the chat model's time, mostly beside the
+        plain search.
+        """
         started, took = time.perf_counter(), 0.0
 
         async def variants() -> Sequence[Variant]:

@@ -28,11 +28,11 @@ class Known:
     _asked: set[str] = field(default_factory=set)
 
     def lacking(self, words: Sequence[str]) -> list[str]:
-        """Those that were not asked for, in their order."""
+        """Return the words that were not asked for, in their order."""
         return [word for word in words if word not in self._asked]
 
     def add(self, words: Sequence[str], chunks_with: Mapping[str, int]) -> None:
-        """What was read of them after the question's state was: changed meanwhile, that is another state."""
+        """Add what was read after the question's state was: changed meanwhile, that is another state."""
         self.row["chunks_with"].update(chunks_with)
         self._asked.update(words)
 
@@ -48,7 +48,7 @@ class KnownScopes:
         self._known: OrderedDict[str, Known] = OrderedDict()
 
     def of(self, question: Question) -> Known | None:
-        """None where all has to be asked for."""
+        """Return what is known of the question's state, None where all has to be asked for."""
         known = self._known.get(question.state)
         if known is None or known.full:
             return None
@@ -56,7 +56,7 @@ class KnownScopes:
         return known
 
     def note(self, question: Question, words: Sequence[str], row: Row) -> None:
-        """A row with all columns, read after the question's state was."""
+        """Note a row with all columns, read after the question's state was."""
         if not question.state:
             return
         known = self.of(question)
@@ -99,12 +99,12 @@ class Scopes:
         self._known = KnownScopes()
 
     async def of(self, question: Question) -> Scope | None:
-        """None where there is nothing to be found."""
+        """Return the question's scope, None where there is nothing to be found."""
         found = await self.even_if_empty(question)
         return None if found is None or found.row["passing"] == 0 else found
 
     async def even_if_empty(self, question: Question) -> Scope | None:
-        """None only where nothing was ever embedded; with filters, nothing may pass."""
+        """Return the scope, None only where nothing was ever embedded; with filters, nothing may pass."""
         condition = build_condition(question.filters)
         languages = self._languages.get(question.collection_ids, (UNKNOWN,))
         for _ in range(TRIES):
@@ -149,7 +149,7 @@ class Scopes:
 
 
 async def _counted(question: Question, words: Sequence[str]) -> dict[str, int]:
-    """With the chunks, too: should there be more of all by now, no word stands in more than there are."""
+    """Count the chunks, too: should there be more by now, no word stands in more than there are."""
     parameters = {"collections": list(question.collection_ids), "lexemes": [ALL_CHUNKS, *words]}
     rows = await fetch_all(statements.COUNTS, parameters, told=expected_state(question))
     return {row["lexeme"]: row["chunks"] for row in rows}

@@ -99,7 +99,7 @@ def search_by_literal(conditions: str, narrow: bool, with_words: bool, one_word:
 
 @lru_cache(maxsize=256)
 def rate_chunks(model: SearchModel) -> bytes:
-    """These chunks as passages. Parameters: ids, scores, vector, words and weights of the question."""
+    """Select these chunks as passages. Parameters: ids, scores, vector, words and weights of the question."""
     return _search("judged", {"model": Literal(model.id)}, model_id=model.id)
 
 
@@ -119,13 +119,13 @@ def select_sample(model_id: int | None, conditions: str) -> bytes:
 
 @lru_cache(maxsize=256)
 def select_passing(model_id: int, conditions: str) -> bytes:
-    """One row: ids. Parameters: near, collections, those of the conditions."""
+    """Select one row: ids. Parameters: near, collections, those of the conditions."""
     passing = passing_condition(conditions, "e.chunk_id")
     return _PASSING_AMONG.format(model=Literal(model_id), passing=passing).as_bytes(None)
 
 
 def _distances(model_id: int | None, conditions: str) -> dict[str, Composable]:
-    """The parts of a search by place that compare chunks with the question, where it has a vector."""
+    """Return the parts of a search by place that compare chunks with the question, where it has a vector."""
     distance, join = SQL("NULL::float8").format(), SQL("").format()
     if model_id is not None:
         distance = SQL("e.vector <=> %(vector)s::vector").format()

@@ -16,7 +16,7 @@ from knowlex.base.errors import KnowlexError, RetrievalFailed
 from knowlex.db.pool import fetch_all
 from rag.deadlines import StageTimes
 from rag.retrievers import statements
-from rag.retrievers.hybrid import HybridRetriever, make_retrieval, model_of, passage_of, words_of
+from rag.retrievers.hybrid import HybridRetriever, make_retrieval, passage_of, usable_model, word_parameters
 from rag.retrievers.scope import Scope
 from rag.types.question import Question, Variant
 from rag.types.retrieval import Passage, Retrieval
@@ -36,7 +36,7 @@ class Ranking(NamedTuple):
 
 
 def fuse_rankings(rankings: Sequence[Ranking], *, rrf_k: int) -> dict[UUID, float]:
-    """Reciprocal rank fusion: weight / (k + rank), summed over the rankings that hold the id, rank from 1.
+    """Fuse by reciprocal rank: weight / (k + rank), summed over the rankings that hold the id, rank from 1.
 
     Best first; ties keep the order of first appearance, the plain ranking's first.
     """
@@ -54,8 +54,8 @@ FAILURES = (KnowlexError, psycopg.Error, TimeoutError)
 
 
 @dataclass(frozen=True, slots=True)
-class _Plain:
-    """The plain search, and what it was made with."""
+class _PlainSearch:
+    """The plain search of a question, and what it was made with."""
 
     question: Question
     scope: Scope
@@ -65,16 +65,16 @@ class _Plain:
 
 
 class WidenedRetriever(HybridRetriever):
-    """`retrieve` is the plain search."""
+    """A retriever that adds what the variants of a question find; `retrieve` is the plain search."""
 
     async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:
-        """The plain search's passages and up to MORE others, best first by the fused ranking.
+        """Return the plain search's passages and up to MORE others, best first by the fused ranking.
 
         variants: written meanwhile; no connection is held while they are waited for. Where nothing can be
         found they are not. Raises as `retrieve`: for what the plain search alone would raise.
         """
         try:
-            plain = await self._plain(question)
+            plain = await self._search_plainly(question)
         except psycopg.Error as exc:
             log.error("search failed", extra={"error": type(exc).__name__})
             raise RetrievalFailed("The search failed.") from exc
@@ -83,32 +83,32 @@ class WidenedRetriever(HybridRetriever):
         given = await variants
         try:
             async with asyncio.timeout(question.spare(WIDENING_S)):
-                return await self._widened(plain, given)
+                return await self._widen(plain, given)
         except FAILURES as exc:
             log.warning("search not widened", extra={"error": type(exc).__name__})
             return replace(plain.found, rewriting="failed")
 
-    async def _plain(self, question: Question) -> _Plain | None:
-        """None where there is nothing to be found."""
+    async def _search_plainly(self, question: Question) -> _PlainSearch | None:
+        """Search for the question itself; return None where there is nothing to be found."""
         scope = await self._scopes.of(question)
-        model = model_of(scope) if scope else None
+        model = usable_model(scope) if scope else None
         if scope is None or model is None:
             return None
-        took = StageTimes()
-        vector = await took.of("embed", embed_question(question.text, model, state=question.state))
-        rows = await self._by_meaning(question, scope, model, vector, took)
-        found = replace(make_retrieval(rows, scope, vector), stage_ms=took.milliseconds)
-        return _Plain(question, scope, model, vector, found)
+        stages = StageTimes()
+        vector = await stages.of("embed", embed_question(question.text, model, state=question.state))
+        rows = await self._fetch_by_meaning(question, scope, model, vector, stages)
+        found = replace(make_retrieval(rows, scope, vector), stage_ms=stages.milliseconds)
+        return _PlainSearch(question, scope, model, vector, found)
 
-    async def _widened(self, plain: _Plain, variants: Sequence[Variant]) -> Retrieval:
-        rankings = await asyncio.gather(*(self._ranking(plain, variant) for variant in variants))
+    async def _widen(self, plain: _PlainSearch, variants: Sequence[Variant]) -> Retrieval:
+        rankings = await asyncio.gather(*(self._rank_variant(plain, variant) for variant in variants))
         found = [ranking for ranking in rankings if ranking is not None]
         if not found:
             return replace(plain.found, rewriting="failed")
         first = Ranking(PLAIN_WEIGHT, [passage.chunk_id for passage in plain.found.passages])
         scores = fuse_rankings([first, *found], rrf_k=self._rrf_k)
         new = [chunk_id for chunk_id in scores if chunk_id not in set(first.ids)][:MORE]
-        others = await self._judged(plain, {chunk_id: scores[chunk_id] for chunk_id in new})
+        others = await self._rate_chunks(plain, {chunk_id: scores[chunk_id] for chunk_id in new})
         passages = [
             passage._replace(score=scores[passage.chunk_id], fused_score=scores[passage.chunk_id])
             for passage in (*plain.found.passages, *others)
@@ -116,25 +116,25 @@ class WidenedRetriever(HybridRetriever):
         passages.sort(key=lambda passage: -passage.score)
         return replace(plain.found, passages=tuple(passages), rewriting="done")
 
-    async def _ranking(self, plain: _Plain, variant: Variant) -> Ranking | None:
-        """None if this variant cannot be searched for."""
+    async def _rank_variant(self, plain: _PlainSearch, variant: Variant) -> Ranking | None:
+        """Search for a variant; return None if that fails."""
         try:
             if variant.hypothetical:
-                return await self._of_hypothetical(plain, variant.text)
+                return await self._rank_hypothetical(plain, variant.text)
             found = await self.retrieve(replace(plain.question, text=variant.text, state=""))
         except FAILURES as exc:
             log.warning("variant not searched for", extra={"error": type(exc).__name__})
             return None
         return Ranking(PHRASING_WEIGHT, [passage.chunk_id for passage in found.passages[:DEPTH]])
 
-    async def _of_hypothetical(self, plain: _Plain, text: str) -> Ranking:
+    async def _rank_hypothetical(self, plain: _PlainSearch, text: str) -> Ranking:
         vector = await embed_passage(text, plain.model)
         question = replace(plain.question, mode="dense")
-        rows = await self._by_meaning(question, plain.scope, plain.model, vector, StageTimes())
+        rows = await self._fetch_by_meaning(question, plain.scope, plain.model, vector, StageTimes())
         return Ranking(HYPOTHETICAL_WEIGHT, [row["chunk_id"] for row in rows[:DEPTH]])
 
-    async def _judged(self, plain: _Plain, scores: dict[UUID, float]) -> list[Passage]:
-        """Those of the chunks that are still there."""
+    async def _rate_chunks(self, plain: _PlainSearch, scores: dict[UUID, float]) -> list[Passage]:
+        """Return those of the chunks that are still there as passages, rated by the question itself."""
         if not scores:
             return []
         given = {
@@ -142,5 +142,5 @@ class WidenedRetriever(HybridRetriever):
             "scores": list(scores.values()),
             "vector": vector_parameter(plain.vector),
         }
-        rows = await fetch_all(statements.rate_chunks(plain.model), given | words_of(plain.scope))
+        rows = await fetch_all(statements.rate_chunks(plain.model), given | word_parameters(plain.scope))
         return [passage_of(row) for row in rows]

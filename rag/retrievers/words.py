@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 
-from embeddings.lexical.english import CJK
 from embeddings.lexical.index import sparse_text
+from embeddings.lexical.languages import CJK
 from embeddings.lexical.terms import hash_position, idf, lexemes
 
 ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
@@ -34,7 +34,7 @@ class QueryWords:
     chunks: int
 
     def finding(self, rarest: int = RAREST, most_matches: int = MOST_MATCHES, most: int = MOST) -> str:
-        """The words that find candidates, as a tsquery; "" for none.
+        """Return the words that find candidates, as a tsquery; "" for none.
 
         Of the `rarest` rarest ones those that stand in at most `most_matches` chunks together (the rarest of
         all may stand in more), and two of the others at once, as long as that comes to about `most` chunks.
@@ -52,17 +52,19 @@ class QueryWords:
         return " | ".join(found)
 
     def _both(self, known: Sequence[tuple[str, int]]) -> Iterable[tuple[float, str, str]]:
-        """(in how many chunks both stand, at a guess, one word, the other): words of a kind keep together."""
+        """Yield (in how many chunks both stand, at a guess, one word, the other): words of a kind keep
+        together.
+        """
         for (one, in_one), (other, in_other) in combinations(known, 2):
             by_chance = in_one * in_other / max(self.chunks, 1)
             yield min(in_one, in_other, TOGETHER * by_chance), one, other
 
     def all_known(self) -> str:
-        """Every known word, as a tsquery: for few chunks, of which none may be missed."""
+        """Return every known word, as a tsquery: for few chunks, of which none may be missed."""
         return match_any(word for word, _ in self.known)
 
     def weights(self) -> str:
-        """The known words' idf at their hashed places, as a sparsevec."""
+        """Return the known words' idf at their hashed places, as a sparsevec."""
         places: dict[int, float] = {}
         for word, _ in self.known:
             place = hash_position(word)
@@ -71,7 +73,7 @@ class QueryWords:
 
 
 def weigh_words(asked: Mapping[str, Sequence[str]], chunks_with: Mapping[str, int]) -> QueryWords:
-    """asked: the words by language. chunks_with: in how many chunks each stands; ALL_CHUNKS: of how many."""
+    """Weigh the words by language. chunks_with: in how many chunks each stands; ALL_CHUNKS: of how many."""
     words = distinct_words(asked)
     worth = {word: idf(chunks_with.get(word, 0), chunks_with.get(ALL_CHUNKS, 0)) for word in words}
     known = [(word, chunks_with[word]) for word in words if chunks_with.get(word, 0) > 0]
@@ -90,7 +92,7 @@ def match_any(words: Iterable[str]) -> str:
 
 
 def quote_lexeme(word: str) -> str:
-    """As a tsquery writes a lexeme."""
+    """Quote a lexeme as a tsquery writes it."""
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
@@ -126,7 +128,7 @@ class Needle:
 
 
 def make_needle(text: str, languages: Iterable[str] = ()) -> Needle:
-    """languages: of the documents that are read; by each of them the words are analysed."""
+    """Make the needle. languages: of the documents that are read; by each of them the words are analysed."""
     pieces = unicodedata.normalize("NFC", text).split()
     evened = " ".join(pieces)
     pattern = r"\s+".join(_SPECIAL.sub(r"\\\g<0>", piece) for piece in pieces)
@@ -134,7 +136,7 @@ def make_needle(text: str, languages: Iterable[str] = ()) -> Needle:
 
 
 def _query(text: str, languages: tuple[str, ...]) -> str:
-    """For each language all of its words; "" if in one of them there is none to go by."""
+    """Require for each language all of its words; "" if in one of them there is none to go by."""
     whole = list(_whole_words(unicodedata.normalize("NFKC", text).lower()))
     queries = []
     for language in languages:

@@ -26,8 +26,9 @@ Structured = Literal["auto", "on", "off"]
 
 
 class ChatSynthesizer:
-    """structured: whether claims are asked for by a JSON schema. A server that refuses or ignores it is asked
-    plainly for the same question, and with `auto` for those of the next ten minutes, too.
+    """Has a chat model write the answer. structured: whether claims are asked for by a JSON schema. A server
+    that refuses or ignores it is asked plainly for the same question, and with `auto` for those of the next
+    ten minutes, too.
 
     A model that says nothing at all, after its tries, has found nothing.
     """
@@ -49,7 +50,9 @@ class ChatSynthesizer:
         return Room(f"{system_text}\n{question.text}", min(REPLY_TOKENS, question.max_tokens or REPLY_TOKENS))
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
-        """Where no claim of a structured reply came to its end, the model is asked plainly."""
+        """Return the whole reply; where no claim of a structured one was complete, the model is asked
+        plainly.
+        """
         if self._structured:
             reader, pieces, usage = ClaimReader(), Pieces(), Usage(model=self.model_name)
             try:
@@ -121,7 +124,7 @@ class ChatSynthesizer:
     async def _claims(
         self, question: Question, context: Context, reader: ClaimReader
     ) -> AsyncGenerator[str | Sources | Usage]:
-        """A stream even for a whole reply: it can be left when a model does not come to an end.
+        """Stream the claims even of a whole reply: a model that comes to no end can be left.
 
         Raises SchemaRefused and NotClaims before any text.
         """
@@ -142,7 +145,7 @@ class ChatSynthesizer:
             yield usage
 
     def _nothing_said(self, failure: SynthesisFailed) -> Usage:
-        """The usage of an empty reply; any other failure is raised again."""
+        """Return the usage of an empty reply; raise any other failure again."""
         if failure.message != EMPTY:
             raise failure
         return Usage(model=self.model_name)

@@ -19,12 +19,13 @@ _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uff
 
 
 def storable(text: str) -> str:
-    """On one line, without what PostgreSQL and UTF-8 cannot hold; escapes of JSON can write it."""
+    """Put a text on one line, without what PostgreSQL and UTF-8 cannot hold; JSON escapes may write that."""
     return _SPACE.sub(" ", _UNSTORABLE.sub("", text))
 
 
 class ClaimText:
-    """Without markers of the model's own. What may be the claim's end waits: its markers stand before that.
+    """The text of a claim without the model's own markers. What may be the claim's end waits, since its
+    markers stand before that.
 
     chars: how many have come. begun: some of it was shown. ending: the closing punctuation, after `rest`.
     """
@@ -34,7 +35,7 @@ class ClaimText:
         self._waiting = ""
 
     def feed(self, text: str, *, most: int) -> str:
-        """What can be shown now; no more than so many characters are taken in all."""
+        """Take a piece, up to `most` characters in all; return what can be shown now."""
         text = text[: most - self.chars]
         if not text:
             return ""
@@ -49,7 +50,7 @@ class ClaimText:
         return text[:place]
 
     def rest(self) -> str:
-        """What has waited but for the closing punctuation."""
+        """Return what has waited but for the closing punctuation."""
         text, self._waiting = self._waiting.rstrip(), ""
         end = _END.search(text)
         place = end.start() if end else len(text)
@@ -83,12 +84,12 @@ Pieces = list[str | Sources]
 
 
 class NotClaims(Exception):
-    """The reply is something else."""
+    """The reply is no structured one."""
 
 
 class ClaimReader:
-    """Of one reply, however it is cut into pieces: `feed` gives the text of each claim as it comes, without
-    markers, and when the claim ends its `Sources`.
+    """Reads one structured reply, however it is cut into pieces. `feed` gives the text of each claim as it
+    comes, without markers, and when the claim ends its `Sources`.
 
     count: claims that are complete. cut: the last one came to no end, and what was said of it was given.
     full: no more is taken, so the rest of the reply need not be read.
@@ -106,7 +107,7 @@ class ClaimReader:
         return self.cut or self.count >= MOST_CLAIMS
 
     def feed(self, piece: str) -> Pieces:
-        """Raises NotClaims, but only before any text was given."""
+        """Take a piece of the reply. Raises NotClaims, but only before any text was given."""
         self._reply, self._place = self._reply[self._place :] + piece, 0
         found: Pieces = []
         while not self.full and self._state(found):
@@ -114,7 +115,7 @@ class ClaimReader:
         return found
 
     def finish(self) -> Pieces:
-        """The end of a reply that was cut off; a refusal where no claim stands. Raises NotClaims."""
+        """End a reply that was cut off; return a refusal where no claim stands. Raises NotClaims."""
         if self._state == self._opening:
             raise NotClaims
         found: Pieces = []
@@ -133,7 +134,7 @@ class ClaimReader:
         return bool(opened)
 
     def _between(self, found: Pieces) -> bool:
-        """Before a claim."""
+        """Read on before a claim."""
         sign = self._next_sign()
         if sign == "{":
             self._text, self._sources = ClaimText(), []
@@ -145,7 +146,7 @@ class ClaimReader:
         return bool(sign)
 
     def _within(self, found: Pieces) -> bool:
-        """Before a member of a claim."""
+        """Read on before a member of a claim."""
         sign = self._next_sign()
         if sign == "}":
             self._end(found)
@@ -193,7 +194,7 @@ class ClaimReader:
         return bool(sign)
 
     def _within_other(self, found: Pieces) -> bool:
-        """A member that was not asked for, or sources that are no list."""
+        """Skip a member that was not asked for, or sources that are no list."""
         taken = self._took_value(found, [])
         self._state = self._within if taken else self._state
         return taken
@@ -204,7 +205,7 @@ class ClaimReader:
     # What the states do.
 
     def _next_sign(self) -> str:
-        """Takes the next character that is neither white space nor a comma; "" if none is here."""
+        """Take the next character that is neither white space nor a comma; "" if none is here."""
         between = _BETWEEN.match(self._reply, self._place)
         self._place = between.end() if between else self._place
         sign = self._reply[self._place : self._place + 1]
@@ -212,7 +213,7 @@ class ClaimReader:
         return sign
 
     def _took_value(self, found: Pieces, sources: list[Source]) -> bool:
-        """False while the value is not whole; one that has no end breaks the claim off."""
+        """Take a JSON value; return False while it is not whole. One without an end breaks the claim off."""
         rest = self._reply[self._place : self._place + SOURCE_CHARS]
         try:
             value, length = _decoder.raw_decode(rest)
@@ -239,7 +240,7 @@ class ClaimReader:
         self._state = self._between
 
     def _break_off(self, found: Pieces, *, garbled: bool = False) -> None:
-        """The end of a claim that has none; of a source that was begun, its block counts.
+        """End a claim that has no end; of a source that was begun, its block counts.
 
         Raises NotClaims for what is garbled before any text was given.
         """
@@ -261,7 +262,7 @@ def _decoded(raw: str) -> str:
 
 
 def _sources_in(value: object) -> list[Source]:
-    """Of one element of `sources`; a bare number is a source without a quote."""
+    """Read one element of `sources`; a bare number is a source without a quote."""
     block, quote = (value.get("block"), value.get("quote")) if isinstance(value, dict) else (value, "")
     if not isinstance(block, int) or isinstance(block, bool) or block < 1:
         return []

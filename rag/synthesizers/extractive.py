@@ -18,7 +18,7 @@ _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # o
 
 
 class ExtractiveSynthesizer:
-    """At most three sentences (rag/extracting/choosing.py), each with the `[n]` of its block."""
+    """Answers in at most three sentences of the context, each with the `[n]` of its block."""
 
     model_name = EXTRACTIVE
 
@@ -32,7 +32,7 @@ class ExtractiveSynthesizer:
 
 
 def _pieces(question: Question, context: Context) -> Iterator[str]:
-    """Sentence by sentence, the blocks by their best one, the sentences of each as they stand there."""
+    """Yield sentence by sentence: blocks in the order of their best one, sentences as they stand there."""
     chosen = choose(question.text, context)
     first = {one.number: place for place, one in reversed(list(enumerate(chosen)))}
     chosen.sort(key=lambda one: (first[one.number], one.place))
@@ -44,7 +44,7 @@ def _pieces(question: Question, context: Context) -> Iterator[str]:
 
 
 def _marked(candidate: AnswerCandidate) -> str:
-    """`... the capital [1].`: the marker before the full stop, as in the specification's example."""
+    """Put the marker before the full stop, as in the specification's example: `... the capital [1].`"""
     text = _said(candidate.text)
     end = _END.search(text)
     place = end.start() if end else len(text)
@@ -52,7 +52,7 @@ def _marked(candidate: AnswerCandidate) -> str:
 
 
 def _said(text: str) -> str:
-    """Without a heading's or list item's sign and the source's own `[7]`, cut where it has no end."""
+    """Drop the sign of a heading or item and the source's own `[7]`; cut what has no end."""
     sign = _SIGN.match(text)
     words = without_markers(_FENCE.sub("", text[sign.end() :] if sign else text)).split()
     return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()

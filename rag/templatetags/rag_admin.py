@@ -12,19 +12,19 @@ register.filter("milliseconds", cells.format_milliseconds)
 
 @register.filter
 def faithfulness(query: Any) -> str:
-    """query: with its response."""
+    """Show the faithfulness of a query's answer. query: with its response."""
     return cells.format_faithfulness(getattr(query, "response", None))
 
 
 @register.filter
 def relevance(query: Any) -> str:
-    """Of its answer. query: with its response."""
+    """Show how well the answer answers. query: with its response."""
     return cells.format_relevance(getattr(query, "response", None))
 
 
 @register.filter
 def states(query: Any) -> str:
-    """Of its claims. query: with its response."""
+    """Show the states of the answer's claims. query: with its response."""
     return cells.format_states(getattr(query, "response", None))
 
 

@@ -49,7 +49,7 @@ class Judgement(NamedTuple):
 
     @property
     def support(self) -> Support | None:
-        """The best state that a block gives; None for a contradicted claim."""
+        """Return the best state that a block gives; None for a contradicted claim."""
         states = {finding.support for finding in self.findings}
         return next((state for state in BEST_FIRST if state in states), None)
 
@@ -87,7 +87,7 @@ UNREAD = 0.5  # what an unverified claim counts as long as no model has read it:
 
 
 def faithfulness(counts: Mapping[str, int], verdicts: Sequence[Verdict] = ()) -> float | None:
-    """The mean over all claims of an answer, [0, 1]; None for an answer that claims nothing.
+    """Return the mean over all claims of an answer, [0, 1]; None for an answer that claims nothing.
 
     An exact or supported claim counts 1. An unverified one counts 1 if a model that read it afterwards found
     it supported, 0 if that model found it contradicted or not told by its passage, and `UNREAD` as long as no

@@ -89,13 +89,15 @@ class Question:
     deadline: float | None = None
 
     def within(self, limit_s: float) -> float:
-        """Seconds that a stage with this limit of its own may take, at least 0."""
+        """Return seconds that a stage with this limit of its own may take, at least 0."""
         if self.deadline is None:
             return limit_s
         return max(0.0, min(limit_s, self.deadline - time.monotonic()))
 
     def spare(self, limit_s: float) -> float:
-        """The same for a stage that an answer can do without: half of what is left is for the others."""
+        """Return the same for a stage that an answer can do without: half of what is left is for the
+        others.
+        """
         if self.deadline is None:
             return limit_s
         return min(limit_s, self.within(math.inf) / 2)

@@ -61,6 +61,11 @@ class Passage(NamedTuple):
     stored_id: str = ""
     checksum: str = ""
 
+    @property
+    def end_char(self) -> int:
+        """Where the passage ends in its document's text."""
+        return self.start_char + len(self.content)
+
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:

@@ -43,7 +43,7 @@ class SentenceScores(Sequence[SentenceScore]):
         return cls(*(columns or ((),) * len(SentenceScore._fields)))
 
     def both_coverages(self) -> Iterable[float]:
-        """The sum of `coverage` and `coverage_with_previous` of each."""
+        """Return the sum of `coverage` and `coverage_with_previous` of each."""
         return map(add, self.coverages, self.with_previous)
 
     def __len__(self) -> int:
@@ -76,6 +76,8 @@ class Scale(NamedTuple):
 
     @property
     def line(self) -> tuple[float, float]:
-        """(factor, shift) from this model's cosines to those that all-MiniLM-L6-v2 might have given."""
+        """Return (factor, shift) from this model's cosines to those that all-MiniLM-L6-v2 might have
+        given.
+        """
         factor = USUAL_SPREAD / self.spread
         return factor, USUAL_BASE - factor * self.base

@@ -50,7 +50,7 @@ def asked(asking: Question | None = None) -> AskResult:
 
 
 def answer_body(asked: AskResult, settings: QuestionSettings) -> dict[str, Any]:
-    return query.answer_body(asked, settings).model_dump()
+    return query.answer_body(asked, settings, query.QueryAnswer).model_dump()
 
 
 def claims_of(answer: str, citations: list[dict[str, Any]], start: str, end: str) -> list[str]:

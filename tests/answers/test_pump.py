@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from knowlex.web.sse import Pump, TakerTooSlow
+from knowlex.web.sse import Pump, ReaderTooSlow
 
 
 class Numbers:
@@ -55,7 +55,7 @@ async def test_a_taker_who_takes_nothing_ends_the_making():
     pump = Pump(numbers.generate(), room=2, patience_s=0.01)
     await asyncio.wait_for(numbers.closing.wait(), 9)
     assert [await pump.next(), await pump.next()] == [1, 2]
-    with pytest.raises(TakerTooSlow):
+    with pytest.raises(ReaderTooSlow):
         await pump.next()
 
 

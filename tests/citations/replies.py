@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rag.citations.checker import CheckedReply, Checker
-from rag.citations.judge import judged
-from rag.context import context_of
+from rag.citations.judge import judge_claim
+from rag.context.fitting import context_of
 from rag.types.answer import Source, Sources, Synthesis
 from rag.types.claims import Claim, Judgement
 from rag.types.context import Block, Context
@@ -58,7 +58,7 @@ def judgement_of(
     language: str = "en",
 ) -> Judgement:
     blocks = [Block(text, (), language) for text in texts]
-    return judged(Claim(claim, cited, quotes, given), blocks)
+    return judge_claim(Claim(claim, cited, quotes, given), blocks)
 
 
 def state(claim: str, *texts: str, **fields: Any) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.citations.judge import judged
+from rag.citations.judge import judge_claim
 from rag.types.claims import Claim, Judgement
 from rag.types.context import Block
 from tests.citations.replies import judgement_of, state
@@ -197,5 +197,5 @@ def test_nothing_is_raised_whatever_the_texts_are() -> None:
     odd = ["", "\n", "İ" * 50, "[1]" * 50, "1,2.3" * 40, '"' * 40, "¬¬", "٣ ५ １２９", "\u200b", "不" * 300]
     for claim in odd:
         for text in odd:
-            judgement = judged(Claim(claim, (1,), (), claim), [Block(text, (), "en")])
+            judgement = judge_claim(Claim(claim, (1,), (), claim), [Block(text, (), "en")])
             assert judgement.findings or judgement.missing

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from rag.context import assemble
+from rag.context.fitting import assemble
 from rag.context.tokens import BLOCK_TOKENS, Ruler, estimate_tokens, room_for_blocks
 from rag.ranking.sentences import question_terms, score_sentences
 from rag.types.context import Part, Room

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from rag.context import assemble
+from rag.context.fitting import assemble
 from rag.context.tokens import BLOCK_TOKENS, Ruler
 from rag.types.context import Context
 from rag.types.retrieval import Passage

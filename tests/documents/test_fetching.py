@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from documents.ingest import fetching
-from documents.ingest.fetch_addresses import host_name, is_public
+from documents.ingest.fetch_addresses import is_public, normalize_host
 from documents.ingest.fetching import Fetched, check_url, fetch
 from documents.library.storage import Staging
 from knowlex.base.errors import InvalidInput, KnowlexError, PayloadTooLarge, UnreadableDocument
@@ -365,4 +365,4 @@ def test_the_door_looks_at_the_url_alone():
 def test_public_addresses_and_names_pass():
     assert is_public(PUBLIC)
     assert is_public("2606:2800:21f:cb07:6820:80da:af6b:8b2c")
-    assert host_name("BÜCHER.example.") == "xn--bcher-kva.example"
+    assert normalize_host("BÜCHER.example.") == "xn--bcher-kva.example"

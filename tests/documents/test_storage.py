@@ -11,10 +11,10 @@ from django.conf import LazySettings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents.ingest.uploads import MAX_FILENAME, clean_filename
 from documents.library import storage
 from documents.library.storage import sweep_orphan_files
 from documents.models import Collection, IngestItem, IngestJob
+from documents.text.characters import MAX_FILENAME, clean_filename
 from knowlex.base.errors import PayloadTooLarge
 from tests.documents.http import UNKNOWN_ID
 

@@ -22,7 +22,8 @@ from rest_framework.views import APIView
 
 from knowlex import urls
 from knowlex.base import errors
-from knowlex.web.responses import allow, json_object, json_response
+from knowlex.web.json_body import json_object
+from knowlex.web.responses import allow, json_response
 
 SECRET = "s3cret /home/someone SELECT password FROM users"  # must never reach a client
 RAISED: dict[str, Any] = {

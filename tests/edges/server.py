@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from knowlex.serve import bound_socket
+from knowlex.serve import bind_socket
 from tests.support import processes
 from tests.support.waiting import wait_until
 
@@ -21,7 +21,7 @@ class WebProcess:
     def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self._listener = bound_socket("127.0.0.1", 0)
+        self._listener = bind_socket("127.0.0.1", 0)
         self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
         self.client = httpx.Client(base_url=self.url, timeout=30)

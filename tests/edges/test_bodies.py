@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import http.client
 import json
 import socket
 import subprocess
@@ -72,6 +73,19 @@ def test_curl_is_told_why_a_body_is_too_large(web: WebProcess, sixty_mb: Path, h
 
     body, _, status = done.stdout.rpartition("\n")
     assert (status, json.loads(body)["error"]) == ("413", "PAYLOAD_TOO_LARGE"), done.stderr
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_who_sends_everything_before_reading_is_told_why_it_is_too_large(
+    web: WebProcess, chunked: bool
+) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
+    body = blocks(60 * MB) if chunked else b"x" * (60 * MB)
+
+    connection.request("POST", UPLOAD, body)
+
+    assert connection.getresponse().status == 413
+    connection.close()
 
 
 def test_a_body_declared_too_large_is_refused_before_it_is_sent(web: WebProcess) -> None:

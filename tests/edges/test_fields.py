@@ -1,18 +1,12 @@
 """Strict types: what JSON spells differently is not converted."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
 from knowlex.base.errors import InvalidInput, InvalidQuestion
-from knowlex.web.fields import (
-    bool_field,
-    check_question,
-    int_field,
-    int_parameter,
-    text_field,
-)
-from knowlex.web.shapes import parse
+from knowlex.web.fields import check_question
+from knowlex.web.shapes import InputShape, integer, number_text, parse, text
 from rag.api.ask import AskRequest
 from rag.api.v1.questions import QueryAsked
 
@@ -31,17 +25,24 @@ BLANK = [
 ]
 
 
+class Given(InputShape):
+    name: Annotated[str, text(10)]
+    k: Annotated[int, integer(1, 50)] = 5
+    limit: Annotated[int, number_text(1, 50)] = 7
+    stream: bool = False
+
+
 @pytest.mark.parametrize("value", NOT_INTEGERS, ids=repr)
 def test_an_integer_field_takes_integers_within_its_limits_only(value: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
-        int_field({"topK": value}, "topK", low=1, high=50, default=5)
+        parse(Given, {"name": "a", "k": value})
 
-    assert caught.value.field == "topK"
+    assert caught.value.field == "k"
     assert "1 to 50" in caught.value.message
 
 
 def test_an_integer_field_takes_both_limits_and_its_default() -> None:
-    read = [int_field(body, "k", low=1, high=50, default=5) for body in ({"k": 1}, {"k": 50}, {})]
+    read = [parse(Given, {"name": "a", **body}).k for body in ({"k": 1}, {"k": 50}, {})]
 
     assert read == [1, 50, 5]
 
@@ -50,19 +51,18 @@ def test_an_integer_field_takes_both_limits_and_its_default() -> None:
     "text", ["", "5.0", " 5", "5 ", "+5", "0x5", "\u0665", "1" * 30, "0", "51", "-1", "five", "1_0"]
 )
 def test_an_integer_parameter_is_plain_digits_within_limits(text: str) -> None:
-    with pytest.raises(InvalidInput):
-        int_parameter(text, "k", low=1, high=50, default=5)
+    with pytest.raises(InvalidInput, match="limit must be an integer from 1 to 50"):
+        parse(Given, {"name": "a", "limit": text})
 
 
 def test_a_missing_parameter_is_its_default() -> None:
-    assert int_parameter(None, "k", low=1, high=50, default=5) == 5
-    assert int_parameter("50", "k", low=1, high=50, default=5) == 50
+    assert [parse(Given, {"name": "a", **body}).limit for body in ({}, {"limit": "50"})] == [7, 50]
 
 
 @pytest.mark.parametrize("value", [1, 0, "true", "yes", None, []], ids=repr)
 def test_a_boolean_field_takes_true_and_false_only(value: Any) -> None:
-    with pytest.raises(InvalidInput):
-        bool_field({"stream": value}, "stream", default=False)
+    with pytest.raises(InvalidInput, match="stream must be true or false"):
+        parse(Given, {"name": "a", "stream": value})
 
 
 @pytest.mark.parametrize("question", BLANK, ids=repr)
@@ -93,16 +93,15 @@ def test_a_question_field_is_a_string(body: dict[str, Any]) -> None:
     assert caught.value.details == {"field": "query"}
 
 
-def test_a_text_field_is_required_unless_said_otherwise() -> None:
-    assert text_field({}, "collection", max_chars=10, required=False) is None
-    with pytest.raises(InvalidInput, match="collection is required"):
-        text_field({}, "collection", max_chars=10)
+def test_a_text_field_is_required_unless_it_has_a_default() -> None:
+    with pytest.raises(InvalidInput, match="name is required"):
+        parse(Given, {})
 
 
 @pytest.mark.parametrize("value", ["", "  ", "x" * 11, 5, None, "a\x00"], ids=repr)
 def test_a_text_field_is_a_visible_string_within_its_length(value: Any) -> None:
     with pytest.raises(InvalidInput):
-        text_field({"name": value}, "name", max_chars=10)
+        parse(Given, {"name": value})
 
 
 @pytest.mark.parametrize("value", NOT_INTEGERS, ids=repr)

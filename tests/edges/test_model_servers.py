@@ -4,8 +4,18 @@ import pytest
 from django.conf import LazySettings
 
 from knowlex.embedded import chat_model
-from knowlex.net.model_servers import ollama_state_once, takes_connections
+from knowlex.net.json_client import JsonWire
+from knowlex.net.model_servers import read_ollama_state, takes_connections
+from knowlex.net.ollama import base_url
 from tests.provider import Provider
+
+
+async def state_at(host: str, model: str) -> str:
+    wire = JsonWire(base_url(host))
+    try:
+        return await read_ollama_state(wire, model)
+    finally:
+        await wire.aclose()
 
 
 @pytest.mark.parametrize(
@@ -22,7 +32,7 @@ async def test_the_tag_decides_unless_it_is_the_usual_one(
     provider: Provider, pulled: str, asked: str, state: str
 ) -> None:
     provider.has_pulled(pulled)
-    assert await ollama_state_once(provider.url, asked) == state
+    assert await state_at(provider.url, asked) == state
 
 
 @pytest.mark.parametrize(
@@ -37,7 +47,7 @@ async def test_the_tag_decides_unless_it_is_the_usual_one(
 )
 async def test_what_is_no_list_of_models(provider: Provider, fault: str, status: int, state: str) -> None:
     provider.rule(fault, on="models", status=status)
-    assert await ollama_state_once(provider.url.removeprefix("http://"), "m") == state
+    assert await state_at(provider.url.removeprefix("http://"), "m") == state
 
 
 async def test_a_server_is_asked_for_nothing_but_a_connection(provider: Provider) -> None:
@@ -65,7 +75,7 @@ async def test_a_line_tells_who_answers_and_what_is_missing(
     chosen = {"options": {"host": provider.url, "model_name": "llama3.2:1b"}}
     settings.KNOWLEX = {**settings.KNOWLEX, "SYNTHESIZER": chosen}
 
-    line = await chat_model.answerer(within_s=2)
+    line = await chat_model.describe_answerer(within_s=2)
 
     assert line == f"Answers: ollama llama3.2:1b at {provider.url}{told}"
     assert not provider.calls("load")

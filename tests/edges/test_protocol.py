@@ -77,14 +77,19 @@ def test_a_client_that_does_not_finish_its_headers_is_cut_off(web: WebProcess) -
             assert (status, json.loads(body)["error"]) == (408, "REQUEST_TIMEOUT")
 
 
-def test_headers_in_time_on_a_kept_connection_are_served(web: WebProcess) -> None:
+def test_each_request_on_a_kept_connection_has_limits_of_its_own(web: WebProcess) -> None:
+    """Its headers may have their size, and the next one's must come in time again."""
     with web.connect() as connection:
         for _ in range(3):
-            connection.sendall(GET + b"\r\n")
+            connection.sendall(GET + b"X: " + b"x" * 40_000 + b"\r\n\r\n")
             received = b""
             while b'"spools"' not in received:
                 received += connection.recv(65536)
             assert received.startswith(b"HTTP/1.1 200")
+        connection.sendall(GET + b"A: ")
+        status, _, body = read_response(connection)
+
+    assert (status, json.loads(body)["error"]) == (408, "REQUEST_TIMEOUT")
 
 
 def test_pipelined_requests_are_answered_in_order(web: WebProcess) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.ollama import OllamaEmbedder
 from embeddings.embedders.openai import OpenAIEmbedder
+from embeddings.stores.chroma_client import ChromaClient
 from embeddings.stores.qdrant import QdrantStore
 from knowlex.base.errors import KnowlexError
 from knowlex.base.retry import Retry

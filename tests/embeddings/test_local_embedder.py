@@ -68,7 +68,7 @@ def test_the_fused_float_graph_gives_the_wheels_vectors(tmp_path):
 def test_the_int8_graph_stays_close_to_the_float_graph(embedder, tmp_path):
     """Mean cosine about .99: what the quantization costs."""
     build.write_float_graph(tmp_path / "float.onnx")
-    exact = embedder._loaded()
+    exact = embedder._load_once()
     session = exact._session
     vectors = np.array(embedder.embed(SENTENCES))
     exact._session = local.open_session(tmp_path / "float.onnx")
@@ -100,7 +100,7 @@ def test_a_damaged_file_is_built_anew(tmp_path):
 
 
 async def test_a_question_asked_again_is_remembered_but_only_so_many_are(embedder, monkeypatch):
-    monkeypatch.setattr(on_cpu, "QUESTIONS_KEPT", 2)
+    monkeypatch.setattr(on_cpu, "MAX_QUESTIONS", 2)
     first = await embedder.aembed_query("Who built the first bridge?")
 
     assert await embedder.aembed_query("Who built the first bridge?") is first

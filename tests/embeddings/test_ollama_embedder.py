@@ -1,4 +1,4 @@
-"""What is Ollama's own: its words for failures, releases without /api/embed, tags, and loading."""
+"""What is Ollama's own: its words for failures, tags, and loading."""
 
 import subprocess
 import sys
@@ -111,17 +111,6 @@ def test_what_ollama_says_counts_more_than_its_status(
     with pytest.raises(error):
         embedder(provider).embed(TEXTS)
     assert len(provider.calls("embeddings")) == tries
-
-
-async def test_an_old_release_is_asked_text_by_text(provider: Provider) -> None:
-    provider.rule("no_route", path="/api/embed")
-    subject = embedder(provider)
-    vectors = subject.embed(TEXTS)
-    assert all(np.allclose(v, vector_of(t, 384), atol=1e-6) for v, t in zip(vectors, TEXTS, strict=True))
-    assert np.allclose(await subject.aembed_query("b"), vector_of("b", 384), atol=1e-6)
-    await subject.aclose()
-    paths = [call.path for call in provider.calls("embeddings")]
-    assert paths == ["/api/embed", *["/api/embeddings"] * 4]
 
 
 def test_a_server_that_is_no_ollama_is_told(provider: Provider) -> None:

@@ -20,9 +20,9 @@ from documents.library.storage import Staging
 from documents.models import Collection, Document, IngestItem, IngestJob
 from embeddings import services
 from embeddings.models import EmbeddingRequest
-from embeddings.queue import execute
 from embeddings.sanity import check_sanity
 from knowlex.base.ids import new_id
+from knowlex.db.threads import execute
 from tests.support.texts import facts_pdf, markdown
 
 LOST = "00000000-0000-7000-8000-000000000000"

@@ -22,7 +22,7 @@ from embeddings.models import Embedding, EmbeddingRequest, SentenceVectors
 from embeddings.protocols import SentenceAware
 from embeddings.sanity import check_sanity
 from embeddings.vectors.rows import vector_bytes
-from embeddings.vectors.sentences import MOST
+from embeddings.vectors.sentences import MAX_SENTENCES
 from knowlex.base.errors import InvalidInput
 from knowlex.base.ids import new_id
 from knowlex.db.threads import execute
@@ -62,7 +62,7 @@ def test_the_texts_own_vector_is_the_one_that_embed_gives(embedder, text):
 def test_a_sentences_vector_is_the_mean_of_its_own_tokens(embedder):
     spans = sentence_spans(TEXT)
     (found,) = embedder.embed_with_sentences([TEXT], [spans])
-    model = embedder._loaded()
+    model = embedder._load_once()
     tokens = model.token_vectors(TEXT)[1:-1]
     whole = list(zip(model._tokenizer.starts(TEXT), model._tokenizer.ends(TEXT, 512), strict=True))
     assert found.sentences.shape == (len(spans), 384)
@@ -135,7 +135,7 @@ def test_only_so_many_sentences_of_a_chunk_and_only_what_the_model_reads(add_doc
     add_document(["Go on. " * 200, "word " * 520 + ". Then it ends. So."])
     embed_all()
     bounds = dict(SentenceVectors.objects.values_list("chunk__chunk_index", "bounds"))
-    assert len(bounds[0]) == 2 * MOST
+    assert len(bounds[0]) == 2 * MAX_SENTENCES
     assert bounds[1] == [0, 2601]
 
 

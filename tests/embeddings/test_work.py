@@ -138,7 +138,7 @@ def test_what_a_dead_worker_comes_back_with_is_thrown_away(add_document):
     work()
     with transaction.atomic():
         stored = store_vectors(
-            lease=late, model_id=model.pk, chunks=chunks, found=[EmbeddedText(np.ones(32, np.float32))] * 2
+            lease=late, model_id=model.pk, chunks=chunks, embedded=[EmbeddedText(np.ones(32, np.float32))] * 2
         )
     assert stored == 0
     assert EmbeddingRun.objects.get().embedded == 2
@@ -193,7 +193,7 @@ def test_a_document_deleted_while_it_is_embedded_does_not_come_back(add_document
     Document.objects.filter(pk=gone).delete()
     with transaction.atomic():
         found = [EmbeddedText(vector_of(chunk.content, 32)) for chunk in chunks]
-        assert store_vectors(lease=lease, model_id=model.pk, chunks=chunks, found=found) == 3
+        assert store_vectors(lease=lease, model_id=model.pk, chunks=chunks, embedded=found) == 3
     assert set(Embedding.objects.values_list("chunk__document_id", flat=True)) == {kept}
     assert EmbeddingRequest.objects.count() == 0
 

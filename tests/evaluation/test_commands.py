@@ -116,3 +116,27 @@ def test_bad_usage_ends_with_two(file: Path, words: list[str]):
         call_command("evaluate", *(str(file) if word == "FILE" else word for word in words))
 
     assert refused.value.returncode == 2
+
+
+def test_two_embedding_models_side_by_side(server: Stack, file: Path):
+    lighthouses(server.client, "Lights for two models")
+    active = "all-MiniLM-L6-v2"
+    compared = ["embedding_model", "compare", active, active, "--questions", file]
+
+    good = manage(server, *compared, "--collection", "Lights for two models")
+    assert good.returncode == 0, good.stderr
+    assert "6 questions, hybrid" in good.stdout
+    rows = {
+        cells[0]: cells[1:]
+        for row in good.stdout.splitlines()
+        if len(cells := row.strip("│ ").split("│")) == 4
+    }
+    figures = {name.strip(): [cell.strip() for cell in cells] for name, cells in rows.items()}
+    assert figures["hit@10"] == ["1.000", "1.000", "+0.000"]
+    assert {"hit@1", "hit@5", "MRR", "nDCG@10", "latency p50, ms", "latency p95, ms"} <= set(figures)
+
+    empty = manage(server, *compared)
+    assert (empty.returncode, empty.stderr) == (
+        1,
+        "CommandError: Nothing was found in default: is it empty?\n",
+    )

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents.extractors.cleaning import clean_characters, clean_label, clean_page, has_text
+from documents.extractors.cleaning import clean_page
 from documents.extractors.pdf.layout import join_paragraphs
 from documents.extractors.pdf.reader import parse_date, parse_metadata, reads_well
+from documents.text.characters import clean_characters, clean_label, has_text
 
 
 def cleaned(page: str) -> str:

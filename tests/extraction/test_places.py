@@ -8,13 +8,13 @@ import docx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documents.extractors.cleaning import has_text
 from documents.extractors.docx import read_docx
 from documents.extractors.failures import Unreadable
 from documents.extractors.html import read_html
 from documents.extractors.markdown import read_markdown
 from documents.extractors.sandbox.wire import pack, unpack
 from documents.extractors.text import read_text
+from documents.text.characters import has_text
 from documents.types import Extraction
 
 # What documents are made of: words, white space of all kinds, what cannot be seen or stored.

@@ -109,3 +109,22 @@ def test_f15_without_database_everybody_is_told_within_5_s_and_served_again_afte
     after = stack.sql("SELECT count(*) AS n FROM pg_stat_activity WHERE datname = %s", stack.database)[0]["n"]
     assert after <= before + 5
     assert_documents_whole(stack)
+
+
+def test_a_database_that_hangs_is_told_within_5_s_and_used_again_after(stack: Stack):
+    """Its connections stay open and nothing answers: libpq alone would wait for ever, in a thread each."""
+    ingest(stack.client, facts_pdf(10))
+    embed(stack.client)
+    clients = [httpx.Client(base_url=stack.url, timeout=30) for _ in range(10)]
+    together([lambda c=c: c.get("/api/v1/documents") for c in clients])
+    with stack.postgres.hanging():
+        started = time.monotonic()
+        replies = together([lambda c=c: c.get("/api/v1/documents") for c in clients[:5]])
+        replies += together([lambda c=c: query(c, question(1)) for c in clients[5:]])
+        assert time.monotonic() - started < 15
+    for reply in replies[:5]:
+        assert_problem(reply, 503, "SERVICE_UNAVAILABLE")
+    for reply in replies[5:]:
+        assert_problem(reply, 503, "RETRIEVAL_FAILED")
+    answers_again(stack)
+    assert query(stack.client, question(1)).status_code == 200

@@ -28,6 +28,7 @@ def test_ask_answers_with_the_chunks_it_used(library: Library):
     assert body["sourceChunks"][0]["documentId"] == library.pdf_id
     for chunk in body["sourceChunks"]:
         assert set(chunk) >= {"chunkId", "documentId", "chunkIndex", "content", "score"}
+    assert (chunk["documentName"], chunk["title"]) == ("design.pdf", "System design")
     scores = [chunk["score"] for chunk in body["sourceChunks"]]
     assert scores == sorted(scores)
     assert set(markers(body["answer"])) <= set(range(1, len(scores) + 1))
@@ -54,6 +55,7 @@ def test_query_answers_with_cited_documents_and_metadata(library: Library, path:
     first = body["citedDocuments"][0]
     assert set(first) >= {"id", "title", "snippet", "url"}
     assert (first["id"], first["title"], first["url"]) == (library.pdf_id, "System design", None)
+    assert first["documentName"] == "design.pdf"
     assert first["snippet"]
     assert sorted(set(markers(body["answer"]))) == list(range(1, len(body["citedDocuments"]) + 1))
     assert len({cited["id"] for cited in body["citedDocuments"]}) == len(body["citedDocuments"])

@@ -31,7 +31,8 @@ def test_unread_pages_show_on_the_document_and_in_answers(client: httpx.Client):
         assert answered["answerSynthesized"]
         [warning] = answered["warnings"]
         assert (warning["documentId"], warning["unreadPages"]) == (document_id, [2])
-        assert (warning["title"], warning["message"]) == ("lighthouse.pdf", warnings[0])
+        assert (warning["documentName"], warning["title"]) == ("lighthouse.pdf", "lighthouse.pdf")
+        assert warning["message"] == warnings[0]
         elsewhere = face(client, "How long does a loaf bake in the oven?").json()["metadata"]
         assert (elsewhere["answerSynthesized"], elsewhere["warnings"]) == (True, [])
     assert set(book(client, QUESTION).json()) == {"answer", "sources"}

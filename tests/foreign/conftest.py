@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 import pytest
 from django.conf import settings
 
-from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.local import LocalEmbedder
+from embeddings.stores.chroma_client import ChromaClient
 from rag_service.readers import CollectionReader
 from tests.foreign.filling import KINDS, Fill, Given, in_chroma, in_memory
 from tests.support.chroma import ChromaServer

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.local import LocalEmbedder
+from embeddings.stores.chroma_client import ChromaClient
 from rag_service.readers import ChromaReader, CollectionReader, MemoryReader, StoredRecord
 
 KINDS = ("memory", "cosine", "l2", "ip")  # the last three are spaces of Chroma's

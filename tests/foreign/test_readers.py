@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from embeddings.clients.chroma import ChromaClient
+from embeddings.stores.chroma_client import ChromaClient
 from knowlex.base.errors import RetrievalFailed, VectorStoreFailed
 from knowlex.base.retry import Retry
 from rag_service.readers import ChromaReader, join_conditions, require_equal

@@ -4,20 +4,18 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
 from embeddings.embedders.local import LocalEmbedder
-from embeddings.types import Vector
-from knowlex.base.errors import EmbedderUnavailable, RetrievalFailed, VectorStoreFailed
+from knowlex.base.errors import EmbedderUnavailable, RetrievalFailed
 from rag.answering.pipeline import Pipeline
 from rag.rerankers.sentence import SentenceReranker
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.answer import Answer
 from rag.types.question import Question
 from rag.types.retrieval import Passage
-from rag_service.ranking import HeadingReranker, assess_with_headings
-from rag_service.readers import CollectionReader, MemoryReader, StoredRecord, Where
+from rag_service.headings import HeadingReranker, assess_with_headings
+from rag_service.readers import CollectionReader
 from rag_service.retriever import CollectionFilters, CollectionRetriever
 from tests.foreign.filling import Fill, Given, embedded, in_memory
 
@@ -230,33 +228,7 @@ async def test_equal_texts_come_once(fill: Fill, embedder: LocalEmbedder):
     assert len(found.passages) == 2
 
 
-async def test_behind_many_copies_others_are_found(embedder: LocalEmbedder):
-    (one,) = embedded(embedder, [Given("copy", GLOVES)])
-    copies = [one._replace(id=f"copy {n}") for n in range(700)]
-    others = embedded(embedder, [Given("other", "Gloves lie in the cupboard.")])
-
-    found = await CollectionRetriever(in_memory([*copies, *others]), embedder).retrieve(asking(GLOVES))
-
-    assert {passage.content for passage in found.passages} == {GLOVES, "Gloves lie in the cupboard."}
-
-
-async def test_a_store_that_gives_only_so_many_still_answers(embedder: LocalEmbedder):
-    class Sparing(MemoryReader):
-        async def nearest(self, vector: Vector, limit: int, where: Where | None = None) -> list[StoredRecord]:
-            if limit > 300:
-                raise VectorStoreFailed("The vector store refuses a request.")
-            return await super().nearest(vector, limit, where)
-
-    (one,) = embedded(embedder, [Given("copy", GLOVES)])
-    copies = [StoredRecord(f"copy {n}", GLOVES) for n in range(400)]
-    reader = Sparing(copies, [np.array(one.vector, dtype=np.float32)] * 400)
-
-    found = await CollectionRetriever(reader, embedder).retrieve(asking(GLOVES))
-
-    assert [passage.content for passage in found.passages] == [GLOVES]
-
-
-async def test_chunks_that_overlap_become_one_text(embedder: LocalEmbedder):
+async def test_a_sentence_that_two_chunks_share_is_answered_once(embedder: LocalEmbedder):
     first = "Gloves must be worn in the laboratory at all times. Eyewear must be worn as well."
     second = "Eyewear must be worn as well. Coats are worn over the gloves and the sleeves."
     given = [
@@ -266,14 +238,10 @@ async def test_chunks_that_overlap_become_one_text(embedder: LocalEmbedder):
     ]
     reader = in_memory(embedded(embedder, given))
 
-    answer = await answered(reader, embedder, asking("When must gloves be worn in the laboratory?"))
+    answer = await answered(reader, embedder, asking("When must eyewear be worn in the laboratory?"))
 
-    text = "\n".join(passage.content for passage in answer.context)
     assert answer.answered
-    places = {one.stored_id: (one.chunk_index, one.start_char) for one in answer.candidates}
-    assert places["b"] == (4, places["a"][1] + first.index("Eyewear"))
-    assert places["c"][0] > 5
-    assert text
+    assert answer.text.count("Eyewear must be worn as well") == 1
 
 
 async def test_ids_stay_the_same_from_question_to_question(embedder: LocalEmbedder):

@@ -218,8 +218,10 @@ def test_a_replay_tells_what_changed(library: Library):
 
     assert [one["document_id"] for one in changes["added"]] == [new]
     assert (changes["added"][0]["place_before"], changes["added"][0]["title"]) == (None, "New")
+    assert changes["added"][0]["document_name"] == "new.md"
     assert {one["document_id"] for one in changes["gone"]} == {library.ships}
     assert all(one["place_now"] is None and one["title"] is None for one in changes["gone"])
+    assert all(one["document_name"] is None for one in changes["gone"])
     for one in changes["moved"]:
         assert (one["place_before"], one["relevance_before"]) != (one["place_now"], one["relevance_now"])
 

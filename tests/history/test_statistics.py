@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 from asgiref.sync import sync_to_async
 
 from documents.access import FULL
-from rag.admin.worst import worst_answers
+from rag.admin.quality_page import find_worst_answers
 from rag.history.feedback import FeedbackInput, give_feedback, identify_caller
 from rag.history.recorder import Recorder, record_query
 from rag.history.records import CLIENT_LEFT
@@ -38,7 +38,7 @@ async def test_days_tell_what_was_asked_how_fast_and_how_well(recording: Recorde
     outcomes = await sync_to_async(fetch_outcomes)(3)
     assert outcomes[today.day] == {"answered": 2, "cached": 1, "below_threshold": 1, "failed": 1, "left": 1}
     assert outcomes[earlier.day] == {"answered": 1}
-    worst = await sync_to_async(worst_answers)(3)
+    worst = await sync_to_async(find_worst_answers)(3)
     assert [query.id for query in worst] == [slow.query_id]
 
 

@@ -175,7 +175,7 @@ def test_whoever_tells_how_it_went_waits_for_nobody_who_is_changing_a_vector(
     let_time_pass()
     used, lease = configuration.configured_store(), new_id()
     assert used
-    entries = outbox.claim(fingerprint=used.fingerprint, lease=lease, most=3)
+    entries = outbox.claim(fingerprint=used.fingerprint, lease=lease, limit=3)
     refused = [entry for entry in entries if entry.chunk_id != chunks[2]]
     with transaction.atomic():
         Embedding.objects.filter(chunk_id=chunks[0]).delete()
@@ -192,7 +192,7 @@ def test_two_workers_never_take_the_same_entry(add_document: AddDocument, store:
     let_time_pass()
     used = configuration.configured_store()
     assert used
-    taken = [outbox.claim(fingerprint=used.fingerprint, lease=new_id(), most=12) for _ in range(4)]
+    taken = [outbox.claim(fingerprint=used.fingerprint, lease=new_id(), limit=12) for _ in range(4)]
     assert [len(some) for some in taken] == [12, 12, 6, 0]
     assert len({entry.chunk_id for some in taken for entry in some}) == 30
 
@@ -210,7 +210,7 @@ def test_another_store_is_told_everything_and_a_worker_of_the_old_one_takes_noth
     assert "secret" not in told + OutsideStore.objects.get().place
     configuration.fill_outbox()
     assert waiting() == set(chunks)
-    assert outbox.claim(fingerprint=former.fingerprint, lease=new_id(), most=5) == []
+    assert outbox.claim(fingerprint=former.fingerprint, lease=new_id(), limit=5) == []
     assert configuration.register_store() is None
 
 

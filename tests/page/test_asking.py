@@ -165,7 +165,7 @@ def test_the_state_of_each_statement_can_be_seen(
     ingest(provider_server.client, make_pdf(f"{QUOTE} The harbour froze twice in 1893."), "harbour.pdf")
     embed(provider_server.client)
     provider.says(
-        "A lighthouse keeper counted 253 steps every evening [1]. The keeper seemed rather fond of stairs [1]."
+        "A lighthouse keeper counted 253 steps every evening [1]. The keeper seemed fond of stairs [1]."
         " The harbour froze twice in 1975 [1]."
     )
     page = open_page(provider_server)

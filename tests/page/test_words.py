@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from babel.messages import mofile, pofile
+from babel.messages import Catalog, mofile, pofile
 
 import rag
 
@@ -43,5 +43,14 @@ def test_the_compiled_catalogs_are_up_to_date():
             (LOCALE / f"{domain}.po").open("rb") as written,
             (LOCALE / f"{domain}.mo").open("rb") as compiled,
         ):
-            expected = {str(m.id): m.string for m in pofile.read_po(written) if m.id}
-            assert {str(m.id): m.string for m in mofile.read_mo(compiled) if m.id} == expected
+            expected, found = pofile.read_po(written), mofile.read_mo(compiled)
+        assert _strings(found) == _strings(expected)
+
+
+def _strings(catalog: Catalog) -> dict[str, list[str]]:
+    """The translations of each message; a plural has several."""
+
+    def listed(text: str | list[str] | tuple[str, ...]) -> list[str]:
+        return [text] if isinstance(text, str) else list(text)
+
+    return {listed(message.id)[0]: listed(message.string) for message in catalog if message.id}

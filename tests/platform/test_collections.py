@@ -157,6 +157,19 @@ def test_lists_are_read_page_by_page_in_either_order(client: httpx.Client):
     assert names(client, limit=3, sort="created_at", order="desc") == ["c", "a", "d", "b", "default"]
 
 
+def test_no_list_of_collections_ends_at_the_first_page(client: httpx.Client):
+    for number in range(52):
+        make(client, name=f"c{number:02}")
+
+    first = client.get("/v1/collections").json()
+
+    assert (len(first["collections"]), first["next_cursor"] is not None) == (50, True)
+    assert names(client) == [*(f"c{number:02}" for number in range(52)), "default"]
+    operation = client.get("/api/schema").json()["paths"]["/v1/collections"]["get"]
+    assert "next_cursor" in operation["description"]
+    assert {"limit", "cursor"} <= {parameter["name"] for parameter in operation["parameters"]}
+
+
 def test_a_cursor_holds_while_collections_come_and_go(client: httpx.Client):
     for name in ("b", "c", "d", "e"):
         make(client, name)

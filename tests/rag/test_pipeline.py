@@ -121,7 +121,7 @@ async def test_the_deadline_holds_for_the_judge_too_streamed_or_not():
 
 
 async def test_others_have_their_turn_while_a_long_reply_is_checked(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(checker, "AT_ONCE_S", 0.0)
+    monkeypatch.setattr(checker, "MAX_BLOCKING_S", 0.0)
     answering, _ = pipeline("Fact number 1 is true [1]. " * 50, passage(1))
     turns = 0
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from rag.context import assemble, context_of
+from rag.context.fitting import assemble, context_of
 from rag.prompts import NOT_FOUND, SYSTEM, as_data, says_not_found, user_message
 from tests.context.text import chunk
 from tests.rag.factory import passage, question

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from knowlex.base.errors import SynthesisFailed
 from knowlex.base.retry import Retry
-from rag.context import context_of
+from rag.context.fitting import context_of
 from rag.prompts import NOT_FOUND, SYSTEM
 from rag.synthesizers import chat, claims
 from rag.synthesizers.chat import ChatSynthesizer, Structured

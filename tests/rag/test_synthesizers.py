@@ -8,7 +8,7 @@ import pytest
 
 from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
 from knowlex.base.retry import Retry
-from rag.context import context_of
+from rag.context.fitting import context_of
 from rag.prompts import CITE_AGAIN, NOT_FOUND, SYSTEM, user_message
 from rag.synthesizers.ollama import OllamaSynthesizer
 from rag.synthesizers.openai import OpenAISynthesizer

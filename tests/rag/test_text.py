@@ -5,7 +5,8 @@ import time
 import pytest
 
 from rag.citations.numbering import plain_text, snippet
-from rag.context import assemble, distinct
+from rag.context.fitting import assemble
+from rag.context.selection import distinct
 from tests.rag.factory import passage
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from embeddings.lexical.terms import idf, lexemes
-from rag.context import context_of
-from rag.relevance import assess
+from rag.context.fitting import context_of
+from rag.relevance.assessment import assess
 from rag.rerankers.sentence import SentenceReranker
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.question import Question

@@ -15,7 +15,7 @@ from embeddings.embedders.ollama import OllamaEmbedder
 from embeddings.models import EmbeddingModel
 from embeddings.services import active_model
 from knowlex.base.errors import InvalidInput
-from rag.relevance import assess
+from rag.relevance.assessment import assess
 from rag.relevance.fitting import Labelled, described_pairs, read_labelled
 from tests.provider import Provider
 from tests.relevance.asking import passage, retrieval

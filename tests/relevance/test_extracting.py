@@ -6,7 +6,7 @@ import pytest
 
 from rag.citations import without_markers
 from rag.citations.checker import CheckedReply, Checker
-from rag.context import assemble, context_of
+from rag.context.fitting import assemble, context_of
 from rag.extracting.candidates import with_forms
 from rag.extracting.selection import MOST, WHOLE, choose, options_of
 from rag.extracting.sentence_form import asks_meaning, expected_kinds, kind_asked

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from rag.citations import without_markers
-from rag.context import context_of
+from rag.context.fitting import context_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from tests.relevance.asking import answer, ask_of, judged, passage
 

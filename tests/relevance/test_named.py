@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.ranking.names import misspelled, subjects_of
+from rag.ranking.sentences import misspelled, subjects_of
 from tests.relevance.asking import LOCAL, MODEL_NOBODY_KNOWS, relevance
 
 THRESHOLD = 0.8

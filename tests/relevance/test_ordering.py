@@ -8,7 +8,7 @@ import pytest
 from documents.text.sentences import sentence_spans
 from rag.ranking.order import scale_of, strength
 from rag.ranking.sentences import question_terms, score_passage
-from rag.relevance import assess, is_foreign
+from rag.relevance.assessment import assess, is_foreign
 from rag.relevance.features import describe
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.retrieval import Passage, Retrieval

@@ -4,8 +4,7 @@ import gc
 
 import pytest
 
-from rag.relevance import Calibration, assess
-from rag.relevance.assessment import FITTED, WORDS_ONLY
+from rag.relevance.assessment import FITTED, WORDS_ONLY, Calibration, assess
 from rag.relevance.features import Features, describe
 from tests.relevance.asking import LOCAL, MODEL_NOBODY_KNOWS, judged, passage, relevance, retrieval
 

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from embeddings.services import active_model
-from rag.relevance import assess
+from rag.relevance.assessment import assess
 from rag.rerankers.by_model import ModelReranker, RerankFailed
 from rag.rerankers.cross_encoder import CrossEncoderReranker
 from tests.rag.overlap_model import make_overlap_model

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.clients.chroma import ChromaClient
 from embeddings.embedders.local import LocalEmbedder
+from embeddings.stores.chroma_client import ChromaClient
 
 COLLECTION = "corporate_documents"
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from embeddings.clients.chroma import ChromaClient
+from embeddings.stores.chroma_client import ChromaClient
 from rag_service import OllamaUnavailable, RAGService, VectorStoreUnavailable
 from tests.provider import Provider, vector_of
 from tests.service.conftest import MakeService

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from knowlex.serve import bound_socket
+from knowlex.serve import bind_socket
 from tests.provider import Provider
 from tests.support.chroma import ChromaServer
 from tests.support.environment import PROJECT
@@ -58,7 +58,7 @@ class Served:
     """A wrapper in a process of its own, started in a folder where nothing of this project is."""
 
     def __init__(self, module: str, folder: Path, **env: str) -> None:
-        self._place, self._log = bound_socket("127.0.0.1", 0), folder / "log"  # its port stays its own
+        self._place, self._log = bind_socket("127.0.0.1", 0), folder / "log"  # its port stays its own
         port = int(self._place.getsockname()[1])
         known = {k: v for k, v in os.environ.items() if k not in {"DJANGO_SETTINGS_MODULE"}}
         with self._log.open("wb") as log:

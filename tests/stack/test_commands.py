@@ -66,6 +66,18 @@ def test_only_what_needs_the_database_starts_it(words: list[str], needed: bool) 
     assert needs_database(["manage.py", *words]) is needed
 
 
+def test_a_mistyped_command_is_told_and_makes_no_database(tmp_path: Path) -> None:
+    told = manage("upp", KNOWLEX_DATA_DIR=str(tmp_path))
+
+    assert told.returncode == 1
+    assert "Did you mean up?" in told.stderr
+    assert not data_folder.postgres_dir(tmp_path).exists()
+
+
+def test_help_of_a_command_names_the_option_that_all_have() -> None:
+    assert "--data-dir" in manage("ask", "--help").stdout
+
+
 def test_a_database_without_tables_is_told_in_one_line(tmp_path: Path) -> None:
     told = manage("list_api_keys", KNOWLEX_DATA_DIR=str(tmp_path / "new"))
 

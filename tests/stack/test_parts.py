@@ -19,7 +19,7 @@ def test_who_ended_is_told_with_the_end_of_a_log_of_any_size(tmp_path: Path) -> 
     wait_until(lambda: not part.running)
 
     tracemalloc.start()
-    told = part.obituary(lines=2)
+    told = part.describe_end(lines=2)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 

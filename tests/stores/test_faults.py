@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from embeddings.clients.requests import StoreCaller
 from embeddings.protocols import VectorStore
 from embeddings.stores.qdrant import QdrantStore
+from embeddings.stores.server import StoreCaller
 from embeddings.types import Space
 from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
 from knowlex.base.retry import Retry

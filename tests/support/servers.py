@@ -11,7 +11,7 @@ from typing import Self
 
 import httpx
 
-from knowlex.serve import bound_socket
+from knowlex.serve import bind_socket
 from tests.support import processes
 from tests.support.waiting import wait_until
 
@@ -24,7 +24,7 @@ class ServerProcess(ABC):
 
     def __init__(self, folder: Path, *, health: str) -> None:
         self.folder, self._health = folder, health
-        self._place = bound_socket("127.0.0.1", 0)  # nobody else is given its port meanwhile
+        self._place = bind_socket("127.0.0.1", 0)  # nobody else is given its port meanwhile
         self.port = int(self._place.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: processes.Process | None = None
@@ -89,5 +89,5 @@ class ServerProcess(ABC):
 @contextmanager
 def port_of_nobody() -> Iterator[int]:
     """A port that refuses, and is given to nobody else meanwhile."""
-    with bound_socket("127.0.0.1", 0) as place:
+    with bind_socket("127.0.0.1", 0) as place:
         yield int(place.getsockname()[1])

@@ -17,7 +17,7 @@ import psycopg
 
 from knowlex.embedded import data_folder
 from knowlex.embedded.services import EmbeddedValkey
-from knowlex.serve import bound_socket
+from knowlex.serve import bind_socket
 from tests.support import processes
 from tests.support.environment import PROJECT
 from tests.support.postgres import Postgres
@@ -45,7 +45,7 @@ class Stack:
         self.postgres, self.folder, self.workers = postgres, folder, workers
         self.database = f"kx_{secrets.token_hex(4)}"
         folder.mkdir(parents=True, exist_ok=True)
-        self._listener = bound_socket("127.0.0.1", 0)  # kept, so that a restart finds its port free
+        self._listener = bind_socket("127.0.0.1", 0)  # kept, so that a restart finds its port free
         self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
         self.client = httpx.Client(base_url=self.url, timeout=90)
@@ -179,7 +179,7 @@ class Stack:
     @contextmanager
     def another_web(self, **env: str) -> Iterator[httpx.Client]:
         """A client of a second web server, as on another host with this environment."""
-        with bound_socket("127.0.0.1", 0) as listener:
+        with bind_socket("127.0.0.1", 0) as listener:
             port = int(listener.getsockname()[1])
             command = [sys.executable, "-m", "knowlex.serve", "--fd", str(listener.fileno())]
             env = {**self.env, "KNOWLEX_PORT": str(port), **env}

@@ -218,7 +218,7 @@ def test_conversations_are_listed_found_and_read_again(client: httpx.Client, tow
     client.post("/v1/feedback", json={"query_id": second["query_id"], "rating": "thumbs_up"})
     other = client.post("/v1/query", json={"query": "Who lit the lamp?"}).json()
 
-    listed = client.get("/v1/conversations").json()["conversations"]
+    listed = client.get("/v1/conversations", params={"limit": 2}).json()["conversations"]
 
     assert [(one["id"], one["title"], one["turns"]) for one in listed] == [
         (other["conversation_id"], "Who lit the lamp?", 1),

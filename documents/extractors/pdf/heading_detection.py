@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from documents.extractors.cleaning import clean_label
 from documents.extractors.failures import MAX_OUTLINE_ENTRIES, MAX_TITLE
 from documents.extractors.pdf.layout import is_tabular, line_key
 from documents.extractors.pdf.pages import LineStyle, RawPage
+from documents.text.characters import clean_label
 
 _LARGER = 1.15  # times the size of the body's letters
 _FAR = 1.25  # times the usual distance of lines
@@ -40,7 +40,7 @@ _CJK = re.compile("[\u2e80-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
-class FoundHeading:
+class DetectedHeading:
     """A heading that was detected. lines: their `line_key`s, to be kept together and apart from the rest."""
 
     level: int
@@ -70,7 +70,7 @@ class _BodyStyle:
     letters: int
 
 
-def find_headings(pages: Sequence[RawPage], running: Collection[str]) -> tuple[list[FoundHeading], str]:
+def find_headings(pages: Sequence[RawPage], running: Collection[str]) -> tuple[list[DetectedHeading], str]:
     """Return headings in reading order, and the title or "". running: keys of running heads and feet."""
     body = _find_body_style(pages)
     if body is None:
@@ -112,18 +112,19 @@ def _iter_candidates(
     """Yield the lines that may belong to a heading, each judged by itself."""
     for page_index, page in enumerate(pages):
         texts = page.text.split("\n")
-        seen = [place for place, style in enumerate(page.styles) if style is not None]
-        for order, place in enumerate(seen):
-            style = page.styles[place]
-            if style is None or not _differs_from_body(style, body) or line_key(texts[place]) in running:
+        styled = [(text, style) for text, style in zip(texts, page.styles, strict=False) if style]
+        for number, (text, style) in enumerate(styled):
+            before = styled[number - 1][1] if number else None
+            below_text, below = styled[number + 1] if number + 1 < len(styled) else ("", None)
+            if not _differs_from_body(style, body) or line_key(text) in running:
                 continue
-            before = page.styles[seen[order - 1]] if order else None
-            after = seen[order + 1] if order + 1 < len(seen) else None
-            if style.is_level_with(before) or (after is not None and style.is_level_with(page.styles[after])):
+            if style.is_level_with(before) or style.is_level_with(below):
                 continue
-            above = before.baseline - style.baseline if before and before.baseline > style.baseline else None
-            line = _StyledLine(page_index, clean_label(texts[place], max_chars=MAX_TITLE), style, above)
-            if _stands_out(line, "" if after is None else texts[after].strip(), body):
+            distance = None
+            if before and before.baseline > style.baseline:
+                distance = before.baseline - style.baseline
+            line = _StyledLine(page_index, clean_label(text, max_chars=MAX_TITLE), style, distance)
+            if _stands_out(line, below_text.strip(), body):
                 yield line
 
 
@@ -177,7 +178,7 @@ def _style_key(style: LineStyle) -> tuple[float, bool]:
     return round(style.size * 2) / 2, style.bold
 
 
-def _assign_levels(runs: Sequence[list[_StyledLine]], body: _BodyStyle) -> tuple[list[FoundHeading], str]:
+def _assign_levels(runs: Sequence[list[_StyledLine]], body: _BodyStyle) -> tuple[list[DetectedHeading], str]:
     """Rank larger above smaller, bold above light, "Part" above "Item", "2" above "2.1"."""
     title = _find_title(runs, body)
     runs = _drop_cover(runs, bool(title))
@@ -185,7 +186,7 @@ def _assign_levels(runs: Sequence[list[_StyledLine]], body: _BodyStyle) -> tuple
         runs = runs[1:]  # with two levels below it, the title is no chapter
     ranks = {rank: level for level, rank in enumerate(sorted({_rank(run) for run in runs}), 1)}
     headings = [
-        FoundHeading(
+        DetectedHeading(
             level=ranks[_rank(run)],
             title=clean_label(" ".join(line.text for line in run), max_chars=MAX_TITLE),
             page_index=run[0].page_index,
@@ -214,10 +215,7 @@ def _rank(run: Sequence[_StyledLine]) -> tuple[float, bool, int]:
 
 
 def _find_title(runs: Sequence[list[_StyledLine]], body: _BodyStyle) -> str:
-    """Return the largest heading, if it comes first, on the first page, and well above the body's size.
-
-    Return "" if there is none.
-    """
+    """Return the largest heading if it comes first, on page 1, and well above the body's size; else ""."""
     if not runs or runs[0][0].page_index or _NUMBER.match(runs[0][0].text):
         return ""
     size = runs[0][0].style.size

@@ -8,7 +8,7 @@ lines of their own.
 import re
 from collections.abc import Mapping, Sequence
 
-from documents.extractors.cleaning import clean_label
+from documents.text.characters import clean_label
 
 _ITEM = re.compile(r"[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s")
 _FIGURE = re.compile(r"[-–—+$€£(]*(?:\d[\d.,]*[%)\]]*|[$€£—–-])")

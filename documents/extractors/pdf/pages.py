@@ -7,9 +7,9 @@ from typing import Literal, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A wide space of a line. place: its index in the text. left, right: where it begins and ends."""
+    """A wide space of a line. index: in the text. left, right: where it begins and ends, in points."""
 
-    place: int
+    index: int
     left: float
     right: float
 

@@ -2,7 +2,6 @@
 
 import ctypes
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from math import ceil, hypot, isfinite, sqrt
@@ -31,19 +30,15 @@ _SPACE = re.compile(r"(?<=\S) (?=\S)")
 
 
 def read_line_styles(text_page: PdfTextPage, text: str) -> list[LineStyle | None]:
-    """Return the style of each line of `text`, the page's whole text by PDFium.
-
-    The list is empty where offsets do not match.
-    """
+    """Return the style of each line of `text`, the page's whole text; [] where offsets do not match."""
     if not text.isascii() and max(text) > "\uffff":  # counted as two letters by PDFium
         return []
     handle = text_page.raw
     same = len(text) == text_page.count_chars()
-    index: Callable[[int], int] = (
-        (lambda place: place)
-        if same
-        else (lambda place: int(raw.FPDFText_GetCharIndexFromTextIndex(handle, place)))
-    )
+
+    def index(offset: int) -> int:
+        return offset if same else int(raw.FPDFText_GetCharIndexFromTextIndex(handle, offset))
+
     styles: list[LineStyle | None] = []
     start = 0
     for line in text.split("\n"):
@@ -69,17 +64,15 @@ def _read_style(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> LineStyle |
 
 
 def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:
-    """Return the wide spaces.
-
-    There are none unless they differ clearly from the narrow ones, as justified text has wide ones.
-    """
-    places = [found.start() for found in _SPACE.finditer(line)]
-    if len(places) > _MOST_SPACES:
+    """Return the wide spaces if they differ clearly from the narrow ones: justified text has some, too."""
+    indexes = [match.start() for match in _SPACE.finditer(line)]
+    if len(indexes) > _MOST_SPACES:
         return ()
-    spaces = [
-        Gap(place, _read_edges(handle, start + place - 1)[1], _read_edges(handle, start + place + 1)[0])
-        for place in places
-    ]
+    spaces = []
+    for index in indexes:
+        _, left = _read_edges(handle, start + index - 1)
+        right, _ = _read_edges(handle, start + index + 1)
+        spaces.append(Gap(index, left, right))
     wide = [gap for gap in spaces if gap.right - gap.left > _WIDE * size]
     widths = [gap.right - gap.left for gap in wide]
     narrow = [gap.right - gap.left for gap in spaces if gap not in wide]
@@ -89,19 +82,19 @@ def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) ->
     return () if equal else tuple(wide)
 
 
-def _read_edges(handle: raw.FPDF_TEXTPAGE, place: int) -> tuple[float, float]:
+def _read_edges(handle: raw.FPDF_TEXTPAGE, index: int) -> tuple[float, float]:
     """Return (left, right) of a letter."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    raw.FPDFText_GetCharBox(handle, place, left, right, bottom, top)
+    raw.FPDFText_GetCharBox(handle, index, left, right, bottom, top)
     return left.value, right.value
 
 
-def _is_bold(handle: raw.FPDF_TEXTPAGE, place: int) -> bool:
+def _is_bold(handle: raw.FPDF_TEXTPAGE, index: int) -> bool:
     """Judge by the font's weight, or its name: a subset of a font often has no weight."""
-    if raw.FPDFText_GetFontWeight(handle, place) >= _BOLD_WEIGHT:
+    if raw.FPDFText_GetFontWeight(handle, index) >= _BOLD_WEIGHT:
         return True
     name, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
-    length = raw.FPDFText_GetFontInfo(handle, place, name, _NAME_BYTES, flags)
+    length = raw.FPDFText_GetFontInfo(handle, index, name, _NAME_BYTES, flags)
     return 0 < length <= _NAME_BYTES and _BOLD.search(name.value.decode("utf-8", "replace")) is not None
 
 

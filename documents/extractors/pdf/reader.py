@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from itertools import accumulate
 from typing import TypeVar
 
-from documents.extractors.cleaning import clean_label, has_text
 from documents.extractors.failures import (
     BROKEN_PDF,
     MAX_PAGES,
@@ -23,6 +22,7 @@ from documents.extractors.pdf.pages import OpenReader, PdfReader, RawPage, Reade
 from documents.extractors.pdf.pdfium import PdfiumReader
 from documents.extractors.pdf.pypdf_reader import PypdfReader
 from documents.extractors.pdf.structure import PdfStructure, build_structure
+from documents.text.characters import clean_label, has_text
 from documents.types import ExtractedPage, Extraction, PagePicture, ReadBy
 
 _NAMES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "Creator": "creator"}
@@ -34,39 +34,25 @@ _DATE = re.compile(
 
 
 def parse_metadata(raw: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Return the title, and the rest under our names; dates in ISO 8601.
-
-    Empty and unusable values are left out.
-    """
+    """Return the title, and the rest under our names, dates in ISO 8601; without unusable values."""
     values = {ours: clean_label(raw.get(theirs, "")) for theirs, ours in _NAMES.items()}
     values |= {ours: parse_date(raw.get(theirs, "")) for theirs, ours in _DATES.items()}
     return clean_label(raw.get("Title", "")), {name: value for name, value in values.items() if value}
 
 
 def parse_date(raw: str) -> str:
-    """Turn "D:20240131120000+01'00'" into "2024-01-31T12:00:00+01:00".
-
-    Return "" if it is no date (ISO 32000-1, 7.9.4).
-    """
+    """Turn "D:20240131120000+01'00'" (ISO 32000-1, 7.9.4) into "2024-01-31T12:00:00+01:00"; "" if no date."""
     values = _DATE.match(raw.strip())
     if values is None:
         return ""
     part = {name: int(value) for name, value in values.groupdict(default="0").items() if name != "sign"}
     offset = timedelta(hours=part["off_hours"], minutes=part["off_minutes"])
+    day, time_of_day = (part["month"] or 1, part["day"] or 1), (part["hour"], part["minute"], part["second"])
     try:
         zone = timezone(-offset if values["sign"] == "-" else offset) if values["sign"] else UTC
-        moment = datetime(
-            part["year"],
-            part["month"] or 1,
-            part["day"] or 1,
-            part["hour"],
-            part["minute"],
-            part["second"],
-            tzinfo=zone,
-        )
+        return datetime(part["year"], *day, *time_of_day, tzinfo=zone).isoformat()
     except ValueError:
         return ""
-    return moment.isoformat()
 
 
 # Thresholds measured on 80 real files: glued text has over 1 % of words above 22 letters,
@@ -78,10 +64,7 @@ _ENOUGH = 60  # shorter pages say too little about themselves
 
 
 def score_badness(text: str) -> float:
-    """Score how bad a text is.
-
-    It is 0.0 for plain prose, 0.5 for German compounds, over 1 if words are glued or letters lost.
-    """
+    """Score a text: 0.0 for plain prose, 0.5 for German compounds, over 1 for glued words or lost letters."""
     if not text.strip():
         return 9.0
     lost = 0.0 if text.isascii() else 20 * len(_MEANINGLESS.findall(text)) / len(text)
@@ -198,12 +181,12 @@ def draw_page(data: bytes, number: int) -> PagePicture:
 
 
 def _make_readers(data: bytes, reader: str) -> list[GuardedReader]:
-    pdfium = GuardedReader("pdfium", PdfiumReader, data, cpu_s=NO_LIMIT)
-    if reader == "pdfium":
-        return [pdfium]
     if reader == "pypdf":
         return [GuardedReader("pypdf", PypdfReader, data, cpu_s=NO_LIMIT)]
-    return [pdfium, GuardedReader("pypdf", PypdfReader, data, cpu_s=FALLBACK_CPU_S)]
+    readers = [GuardedReader("pdfium", PdfiumReader, data, cpu_s=NO_LIMIT)]
+    if reader == "auto":
+        readers.append(GuardedReader("pypdf", PypdfReader, data, cpu_s=FALLBACK_CPU_S))
+    return readers
 
 
 def _choose_readers(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, GuardedReader | None]:

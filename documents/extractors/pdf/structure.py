@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 
-from documents.extractors.cleaning import clean_label, clean_page
+from documents.extractors.cleaning import clean_page
 from documents.extractors.failures import MAX_TITLE
-from documents.extractors.pdf.heading_detection import FoundHeading, find_headings
+from documents.extractors.pdf.heading_detection import DetectedHeading, find_headings
 from documents.extractors.pdf.layout import CELLS, is_item, is_tabular, join_paragraphs, line_key
 from documents.extractors.pdf.pages import LineStyle, OutlineEntry, RawPage
+from documents.text.characters import clean_label
 from documents.types import Block, ChunkType, Heading
 
 _FEWEST_ROWS = 2  # rows of a table, items of a list
@@ -25,13 +26,13 @@ def mark_cells(page: RawPage) -> str:
         return page.text
     lines = page.text.split("\n")
     for has_gaps, group in groupby(enumerate(page.styles), key=lambda line: bool(line[1] and line[1].gaps)):
-        rows = [(place, style) for place, style in group if style]
-        ends = [
-            any(map(str.isdigit, lines[place][style.gaps[-1].place :])) for place, style in rows if style.gaps
-        ]
-        if has_gaps and len(rows) >= _FEWEST_ROWS and _are_aligned([style for _, style in rows], ends):
-            for place, style in rows:
-                lines[place] = _insert_cell_marks(lines[place], style)
+        rows = [(number, style) for number, style in group if style]
+        if not has_gaps or len(rows) < _FEWEST_ROWS:
+            continue
+        figures = [any(map(str.isdigit, lines[number][style.gaps[-1].index :])) for number, style in rows]
+        if _are_aligned([style for _, style in rows], figures):
+            for number, style in rows:
+                lines[number] = _insert_cell_marks(lines[number], style)
     return "\n".join(lines)
 
 
@@ -40,8 +41,10 @@ def _are_aligned(rows: Sequence[LineStyle], figures: Sequence[bool]) -> bool:
 
     figures: whether the last cell of a row is one; of others the right edge is that of the text.
     """
-    pairs = pairwise(zip(rows, figures, strict=True))
-    shared = [_share_an_edge(above, below, ends=one and other) for (above, one), (below, other) in pairs]
+    shared = [
+        _share_an_edge(above, below, ends=above_ends and below_ends)
+        for (above, above_ends), (below, below_ends) in pairwise(zip(rows, figures, strict=True))
+    ]
     return 2 * sum(shared) >= len(shared)
 
 
@@ -50,13 +53,14 @@ def _share_an_edge(above: LineStyle, below: LineStyle, *, ends: bool) -> bool:
         return True
     edges = [(gap.right, other.right) for gap in above.gaps for other in below.gaps]
     edges += [(gap.left, other.left) for gap in above.gaps for other in below.gaps]
-    edges += [(above.right, below.right)] if ends else []
-    return any(abs(one - other) < _NEAR for one, other in edges)
+    if ends:
+        edges.append((above.right, below.right))
+    return any(abs(upper - lower) < _NEAR for upper, lower in edges)
 
 
 def _insert_cell_marks(line: str, style: LineStyle) -> str:
     cells, start = [], 0
-    for end in (*(gap.place for gap in style.gaps), len(line)):
+    for end in (*(gap.index for gap in style.gaps), len(line)):
         cells.append(line[start:end].strip(" "))
         start = end
     return CELLS.join(cells)
@@ -67,14 +71,14 @@ def find_blocks(text: str, offset: int) -> Iterator[Block]:
 
     offset: where the page begins in the document's text.
     """
-    lines = [(found.start(), found.end(), _kind(found.group())) for found in _LINE.finditer(text)]
+    lines = [(*match.span(), _classify_line(match.group())) for match in _LINE.finditer(text)]
     for kind, group in groupby(lines, key=lambda line: line[2]):
         run = list(group)
         if kind != "paragraph" and len(run) >= _FEWEST_ROWS:
             yield Block(offset + run[0][0], offset + run[-1][1], kind)
 
 
-def _kind(line: str) -> ChunkType:
+def _classify_line(line: str) -> ChunkType:
     if is_tabular(line) and len(line) <= _LONGEST_ROW:
         return "table" if any(letter.isalnum() for letter in line) else "paragraph"
     return "list" if is_item(line) else "paragraph"
@@ -89,10 +93,7 @@ _NUMBER = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
 
 
 def find_running_lines(pages: Sequence[RawPage]) -> set[str]:
-    """Return the keys of running heads and feet.
-
-    They are edge lines that repeat but for numbers, page numbers among them.
-    """
+    """Return the keys of running heads and feet: edge lines that repeat but for numbers, as page numbers."""
     shapes = [dict(_iter_edge_lines(page)) for page in pages]
     counts = Counter(shape for of_page in shapes for shape in set(of_page.values()))
     enough = max(_FEWEST_PAGES, _SHARE * len(pages))
@@ -116,9 +117,7 @@ _SEARCHED = 50_000  # characters of one page that are searched for a title
 def locate_outline(
     entries: Sequence[OutlineEntry], texts: Sequence[str], starts: Sequence[int]
 ) -> tuple[Heading, ...]:
-    """Return headings in order.
-
-    Each is where its title opens or ends a line of its page, else at the page's start.
+    """Return headings in order, where their titles open or end a line of their page, else at its start.
 
     texts, starts: of each page; `starts` counts in the document's text.
     """
@@ -129,9 +128,8 @@ def locate_outline(
         if not title or not 0 <= entry.page_index < len(texts):
             continue
         search_from = last_end if entry.page_index == last_page else 0
-        found = _find_in_page(title, texts[entry.page_index], search_from)
-        at, end = found or (search_from if entry.page_index == last_page else 0, search_from)
-        headings.append(Heading(entry.level, title, starts[entry.page_index] + at))
+        start, end = _find_in_page(title, texts[entry.page_index], search_from) or (search_from, search_from)
+        headings.append(Heading(entry.level, title, starts[entry.page_index] + start))
         last_page, last_end = entry.page_index, end
     return tuple(sorted(headings, key=lambda heading: heading.start_char))
 
@@ -149,18 +147,15 @@ def _find_in_page(title: str, text: str, search_from: int) -> tuple[int, int] | 
     inside = rf"(?<=[.!?:;)\d–—|][ \t]){words}(?!\w)"
     closes = rf"(?<=\S[ \t]){words}$(?=\n+[^\Wa-z_])" if title[0].isupper() else ends
     for pattern in (opens, ends, inside, closes):
-        found = re.compile(pattern, re.MULTILINE).search(text, search_from, _SEARCHED)
-        if found:
-            return found.span()
+        match = re.compile(pattern, re.MULTILINE).search(text, search_from, _SEARCHED)
+        if match:
+            return match.span()
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class PdfStructure:
-    """A PDF's text with its structure.
-
-    texts: of each page, to be joined by line feeds. title: "" unless sure.
-    """
+    """The text of a PDF with its structure. texts: of each page, to be joined by line feeds."""
 
     texts: list[str]
     headings: tuple[Heading, ...]
@@ -171,26 +166,27 @@ class PdfStructure:
 def build_structure(pages: Sequence[RawPage], outline: Sequence[OutlineEntry]) -> PdfStructure:
     """Build the structure, with headings from the outline, or from line styles where it is no use."""
     running = find_running_lines(pages)
-    found, title = find_headings(pages, running) if not _is_useful(outline) else ([], "")
-    texts = _join_pages(pages, found, running)
+    detected: list[DetectedHeading] = []
+    title = ""
+    if len(outline) < 2:  # a single entry is often just the title
+        detected, title = find_headings(pages, running)
+    texts = _join_pages(pages, detected, running)
     starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
-    headings = (
-        _locate_found_headings(found, texts, starts) if found else locate_outline(outline, texts, starts)
-    )
+    if detected:
+        headings = _locate_detected(detected, texts, starts)
+    else:
+        headings = locate_outline(outline, texts, starts)
     blocks = (block for text, start in zip(texts, starts, strict=True) for block in find_blocks(text, start))
     return PdfStructure(texts, headings, tuple(blocks), title)
 
 
-def _is_useful(outline: Sequence[OutlineEntry]) -> bool:
-    """Tell if the outline has more than one entry: a single one is often just the title."""
-    return len(outline) > 1
-
-
-def _join_pages(pages: Sequence[RawPage], found: Sequence[FoundHeading], running: set[str]) -> list[str]:
+def _join_pages(
+    pages: Sequence[RawPage], detected: Sequence[DetectedHeading], running: set[str]
+) -> list[str]:
     """Join each page's lines; headings, running heads and running feet stay apart from paragraphs."""
-    alone = {key: -1 - place for place, key in enumerate(running)}
+    alone = {key: -1 - number for number, key in enumerate(running)}
     apart: list[dict[str, int]] = [{} for _ in pages]
-    for number, heading in enumerate(found):
+    for number, heading in enumerate(detected):
         apart[heading.page_index] |= dict.fromkeys(heading.lines, number)
     return [
         join_paragraphs(clean_page(mark_cells(page)), alone | own)
@@ -198,17 +194,17 @@ def _join_pages(pages: Sequence[RawPage], found: Sequence[FoundHeading], running
     ]
 
 
-def _locate_found_headings(
-    found: Sequence[FoundHeading], texts: Sequence[str], starts: Sequence[int]
+def _locate_detected(
+    detected: Sequence[DetectedHeading], texts: Sequence[str], starts: Sequence[int]
 ) -> tuple[Heading, ...]:
     """Locate each heading as a line of its own; one that is none after cleaning is left out."""
     headings = []
     last_page, last_end = -1, 0
-    for heading in found:
+    for heading in detected:
         page = heading.page_index
         line = re.compile(rf"^{re.escape(' '.join(heading.lines))}$", re.MULTILINE)
-        where = line.search(texts[page], last_end if page == last_page else 0)
-        if where:
-            headings.append(Heading(heading.level, heading.title, starts[page] + where.start()))
-            last_page, last_end = page, where.end()
+        match = line.search(texts[page], last_end if page == last_page else 0)
+        if match:
+            headings.append(Heading(heading.level, heading.title, starts[page] + match.start()))
+            last_page, last_end = page, match.end()
     return tuple(headings)

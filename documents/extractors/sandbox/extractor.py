@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from documents.extractors.cleaning import has_text
 from documents.extractors.failures import NO_TEXT, OUT_OF_LIMITS, Unreadable
 from documents.extractors.job import (
     BRIEF_WALL_S,
@@ -30,6 +29,7 @@ from documents.extractors.sandbox.fair_semaphore import FairSemaphore
 from documents.extractors.sandbox.ocr import OCR_MODES, OcrMode, PageRecognizer
 from documents.extractors.sandbox.wire import BrokenResult, NeverStarted, ResultListener, unpack
 from documents.protocols import OnProgress
+from documents.text.characters import has_text
 from documents.types import UPLOAD_SOURCES, Extraction, PagePicture, Source
 from knowlex.base.errors import DependencyUnavailable, UnreadableDocument
 

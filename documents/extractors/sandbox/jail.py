@@ -121,16 +121,13 @@ def _install_filter(calls: dict[str, tuple[int, int | None]], *, listed: int, ot
         return
     architecture, column = machine
     numbers = [number for row in calls.values() if (number := row[column]) is not None]
-    _load_program(_program(architecture, numbers, listed, others))
+    _load_program(_assemble_program(architecture, numbers, listed, others))
 
 
-def _program(architecture: int, numbers: Sequence[int], listed: int, others: int) -> list[bytes]:
-    """Assemble a filter.
-
-    Calls of another architecture (32 bits, x32) are refused: their numbers mean other calls.
-    """
+def _assemble_program(architecture: int, numbers: Sequence[int], listed: int, others: int) -> list[bytes]:
+    """Assemble a filter; calls of another architecture (32 bits, x32) are refused, whose numbers differ."""
     x32 = [_instruction(0x35, 0x40000000, 0, 1), _instruction(_RETURN, _REFUSE)]  # greater or equal
-    checks = [_instruction(_EQUAL, number, len(numbers) - place, 0) for place, number in enumerate(numbers)]
+    checks = [_instruction(_EQUAL, number, len(numbers) - index, 0) for index, number in enumerate(numbers)]
     return [
         _instruction(_LOAD, _ARCHITECTURE_AT),
         _instruction(_EQUAL, architecture, 1, 0),

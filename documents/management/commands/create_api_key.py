@@ -51,8 +51,8 @@ class Command(BaseCommand):
             key, text = api_keys.create_key(
                 name=options["name"],
                 scope=options["scope"],
-                collections=None if named is None else _collections(named),
-                expires_at=_end(options["expires"]),
+                collections=None if named is None else _find_collections(named),
+                expires_at=_parse_expiry(options["expires"]),
                 user=None if options["user"] is None else _find_account(options["user"]),
             )
         except KnowlexError as exc:
@@ -72,22 +72,22 @@ def _find_account(name: str) -> User:
     return account
 
 
-def _collections(names: list[str]) -> list[Collection]:
-    """Each once. Raises CommandError naming the one that does not exist."""
+def _find_collections(names: list[str]) -> list[Collection]:
+    """Find each collection, once. Raises CommandError naming the one that does not exist."""
     from documents.library.collections import find_collection
 
-    found = {}
+    collections = {}
     for name in names:
         try:
             collection = find_collection(name, access=FULL)
         except NotFound as exc:
             raise CommandError(f"There is no collection {name!r}.") from exc
-        found[collection.id] = collection
-    return list(found.values())
+        collections[collection.id] = collection
+    return list(collections.values())
 
 
-def _end(text: str | None) -> datetime | None:
-    """When the key ends: so many days from now, or with the end of a day. Raises CommandError."""
+def _parse_expiry(text: str | None) -> datetime | None:
+    """Return when the key ends: so many days from now, or with the end of a day. Raises CommandError."""
     from django.utils import timezone
 
     if text is None:

@@ -40,8 +40,8 @@ class Command(BaseCommand):
             raise CommandError(exc.message) from exc
         except OSError as exc:
             raise CommandError(f"{file} cannot be written: {exc.strerror or exc}.") from exc
-        told = f"{done.documents} documents, {done.chunks} chunks and {done.vectors} vectors"
-        self.stderr.write(f"Exported {told} of {collection.name}.", self.style.SUCCESS)
+        counts = f"{done.documents} documents, {done.chunks} chunks and {done.vectors} vectors"
+        self.stderr.write(f"Exported {counts} of {collection.name}.", self.style.SUCCESS)
 
 
 @contextmanager

@@ -57,7 +57,7 @@ class Command(BaseCommand):
             raise CommandError(exc.message) from exc
         finally:
             logging.disable(logging.NOTSET)
-        self._tell(results, jobs, as_json=options["as_json"], waited=not options["no_wait"])
+        self._write_report(results, jobs, as_json=options["as_json"], waited=not options["no_wait"])
         if any(result.outcome == "failed" for result in results):
             sys.exit(1)
 
@@ -82,15 +82,15 @@ class Command(BaseCommand):
             BulkIngest(collection, chunking, _enqueue, display.alone) as bulk,
         ):
             try:
-                for found in _steps(
-                    bulk, list_files(paths, include=include), jobs, wait=not options["no_wait"]
-                ):
-                    results += found
-                    display.show(bulk.numbers, found)
+                files = list_files(paths, include=include)
+                for new in _run_jobs(bulk, files, jobs, wait=not options["no_wait"]):
+                    results += new
+                    display.show(bulk.totals, new)
             except KeyboardInterrupt:
+                ids = ", ".join(map(str, bulk.open_jobs)) or "none"
                 self.stderr.write(
-                    f"Interrupted. {len(bulk.open)} job(s) are on record and go on as soon as workers run: "
-                    f"{', '.join(map(str, bulk.open)) or 'none'}. Files that follow were not taken."
+                    f"Interrupted. {len(bulk.open_jobs)} job(s) are on record and go on as soon as workers "
+                    f"run: {ids}. Files that follow were not taken."
                 )
                 sys.exit(130)
         return results, jobs
@@ -105,7 +105,9 @@ class Command(BaseCommand):
                 return create_collection(access=FULL, name=name)
             raise CommandError(f"There is no collection {name!r}; --create makes it.") from None
 
-    def _tell(self, results: list[FileResult], jobs: list[str], *, as_json: bool, waited: bool) -> None:
+    def _write_report(
+        self, results: list[FileResult], jobs: list[str], *, as_json: bool, waited: bool
+    ) -> None:
         counts = Counter(str(result.outcome) for result in results)
         if as_json:
             files = [_as_json(result) for result in results]
@@ -127,14 +129,15 @@ class Command(BaseCommand):
                 self.stdout.write(f"  {result.path}{f': {words}' if words else ''}")
 
 
-def _steps(bulk: BulkIngest, files: Any, jobs: list[str], *, wait: bool) -> Iterator[list[FileResult]]:
+def _run_jobs(bulk: BulkIngest, files: Any, jobs: list[str], *, wait: bool) -> Iterator[list[FileResult]]:
+    """Yield new results. jobs: is given their ids."""
     from embeddings.ingest.bulk import FileResult
 
-    for found in bulk.submit(files):
-        if isinstance(found, FileResult):
-            yield [found]
+    for submitted in bulk.submit(files):
+        if isinstance(submitted, FileResult):
+            yield [submitted]
         else:
-            jobs.append(str(found))
+            jobs.append(str(submitted))
             yield []
             if wait:
                 yield from bulk.wait(for_room=True)

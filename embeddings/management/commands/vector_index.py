@@ -24,14 +24,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, action: str, model: str | None, **options: Any) -> None:
         from embeddings.models import EmbeddingModel
 
-        found = EmbeddingModel.objects.filter(**({"name": model} if model else {"active": True})).first()
-        if found is None:
+        wanted = {"name": model} if model else {"active": True}
+        row = EmbeddingModel.objects.filter(**wanted).first()
+        if row is None:
             raise CommandError(f"There is no model {model!r}." if model else "Nothing was embedded yet.")
         if action == "build":
-            self._build(found, **options)
+            self._build(row, **options)
         elif action == "measure":
-            self._measure(found)
-        self._status(found)
+            self._measure(row)
+        self._write_status(row)
 
     def _build(self, model: EmbeddingModel, *, force: bool, min_rows: int | None, **_: Any) -> None:
         from embeddings import indexing
@@ -53,7 +54,7 @@ class Command(BaseCommand):
         if indexing.measure_now(model, reason="asked for") is None:
             raise CommandError(_BUSY + " Or an exact search takes too long here to compare with.")
 
-    def _status(self, model: EmbeddingModel) -> None:
+    def _write_status(self, model: EmbeddingModel) -> None:
         from embeddings import indexing
         from embeddings.external.configuration import is_external
         from embeddings.models import IndexMeasurement, VectorIndex

@@ -49,94 +49,91 @@ class Command(BaseCommand):
 
         try:
             used = configuration.configured_store()
-            if used is None:
-                self._require_none()
-                self._tell_none(as_json)
-                return
             self._require_registered(used)
+            if used is None:
+                empty: dict[str, Any] = {"ok": True, "store": None, "spaces": [], "message": NONE}
+                self.stdout.write(json.dumps(empty, indent=2) if as_json else NONE)
+                return
             if action == "repair":
                 self._repair(quiet=as_json)
-            found = self._compared(quiet=as_json)
+            comparisons = self._compare(quiet=as_json)
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc
         except OperationalError as exc:
             raise CommandError("The database cannot be reached.") from exc
-        self._tell(used, found, as_json)
-        if any(one.broken for one in found):
+        self._write_report(used, comparisons, as_json)
+        if any(space.broken for space in comparisons):
             sys.exit(1)
 
-    def _require_registered(self, used: configuration.StoreIdentity) -> None:
+    def _require_registered(self, used: configuration.StoreIdentity | None) -> None:
+        """Check that the store that the settings name, if any, is the one in use."""
         from embeddings.models import OutsideStore
         from knowlex.db.threads import with_retries
 
         row = with_retries(OutsideStore.objects.first)
-        if row is None or row.fingerprint != used.fingerprint:
-            raise CommandError(
-                f"{used} is configured, but {row or 'no vector store'} is in use. Start Knowlex with these "
-                "settings (manage.py up, or a worker): it is taken into use then, and filled."
-            )
-
-    def _require_none(self) -> None:
-        from embeddings.models import OutsideStore
-        from knowlex.db.threads import with_retries
-
-        if row := with_retries(OutsideStore.objects.first):
+        if used is None and row:
             raise CommandError(
                 f"{row} is in use, but this command's environment names no such store: set "
                 "KNOWLEX_VECTOR_STORE and VECTOR_STORE_URL as they are where Knowlex runs. (After a start "
                 "without them it is given up, and there is nothing to compare.)"
             )
+        if used and (row is None or row.fingerprint != used.fingerprint):
+            raise CommandError(
+                f"{used} is configured, but {row or 'no vector store'} is in use. Start Knowlex with these "
+                "settings (manage.py up, or a worker): it is taken into use then, and filled."
+            )
 
-    def _compared(self, *, quiet: bool) -> list[SpaceComparison]:
+    def _compare(self, *, quiet: bool) -> list[SpaceComparison]:
         from embeddings.external.comparison import StoreComparison
         from embeddings.management.displays import StepsDisplay
 
         with StepsDisplay(self.stderr, quiet=quiet) as display, StoreComparison(display.show) as comparison:
-            return list(comparison.all())
+            return list(comparison.compare_all())
 
     def _repair(self, *, quiet: bool) -> None:
-        from embeddings.external.comparison import StoreComparison, drain_outbox
+        from embeddings.external.comparison import StoreComparison
+        from embeddings.external.delivery import drain_outbox
         from embeddings.management.displays import StepsDisplay
 
         with StepsDisplay(self.stderr, quiet=quiet) as display:
             count = 0
             with StoreComparison(display.show) as comparison:
-                for found in comparison.all():
-                    if found.broken:
-                        comparison.mend(found)
-                        count += found.broken
-            most = 0
-            for left in drain_outbox():
-                most = max(most, left)
-                display.show("shipping", most - left, most)
+                for space in comparison.compare_all():
+                    if space.broken:
+                        comparison.repair(space)
+                        count += space.broken
+            total = 0
+            for waiting in drain_outbox():
+                total = max(total, waiting)
+                display.show("shipping", total - waiting, total)
         if not quiet:
             self.stdout.write(f"Mended {count} differences." if count else "Nothing was to be mended.")
 
-    def _tell_none(self, as_json: bool) -> None:
-        empty: dict[str, Any] = {"ok": True, "store": None, "spaces": [], "message": NONE}
-        self.stdout.write(json.dumps(empty, indent=2) if as_json else NONE)
-
-    def _tell(self, used: configuration.StoreIdentity, found: list[SpaceComparison], as_json: bool) -> None:
-        broken, waiting = sum(one.broken for one in found), sum(one.waiting for one in found)
+    def _write_report(
+        self, used: configuration.StoreIdentity, comparisons: list[SpaceComparison], as_json: bool
+    ) -> None:
+        broken = sum(space.broken for space in comparisons)
+        waiting = sum(space.waiting for space in comparisons)
         if as_json:
-            spaces = [{**asdict(one), "sample": dict(one.sample)} for one in found]
+            spaces = [{**asdict(space), "sample": dict(space.sample)} for space in comparisons]
             report = {"ok": not broken, "store": str(used), "waiting": waiting, "spaces": spaces}
             self.stdout.write(json.dumps(report, indent=2))
             return
         self.stdout.write(f"{used}:")
-        for one in found:
-            self._tell_space(one)
-        if any(one.strange for one in found):
+        for space in comparisons:
+            self._write_space(space)
+        if any(space.strange for space in comparisons):
             self.stdout.write(OTHERS)
-        rest = f" {waiting} vectors are on their way." if waiting else ""
         verdict = f"{broken} differences. Type: manage.py vector_store repair" if broken else "Both agree."
-        self.stdout.write(verdict + rest)
+        on_their_way = f" {waiting} vectors are on their way." if waiting else ""
+        self.stdout.write(verdict + on_their_way)
 
-    def _tell_space(self, one: SpaceComparison) -> None:
-        model = one.model or f"removed model {one.model_id}"
-        self.stdout.write(f"  {one.space} ({model}): {one.vectors} vectors here, {one.held} there")
-        samples = dict(one.sample)
+    def _write_space(self, space: SpaceComparison) -> None:
+        model = space.model or f"removed model {space.model_id}"
+        self.stdout.write(f"  {space.space} ({model}): {space.vectors} vectors here, {space.held} there")
+        samples = dict(space.sample)
         for kind, words in WORDS.items():
-            if count := getattr(one, kind):
-                some = f": {', '.join(samples[kind])}{' …' if count > len(samples[kind]) else ''}"
-                self.stdout.write(f"    {count} {words}{some if kind in samples else ''}")
+            if count := getattr(space, kind):
+                sample = samples.get(kind, ())
+                listed = f": {', '.join(sample)}{' …' if count > len(sample) else ''}" if sample else ""
+                self.stdout.write(f"    {count} {words}{listed}")

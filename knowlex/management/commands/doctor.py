@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 if TYPE_CHECKING:
     from knowlex.embedded.report import Finding
-
 
 MARKS = {True: "ok", False: "FAILS", None: "-"}
 
@@ -20,18 +20,21 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from knowlex.celery import app
         from knowlex.embedded import chat_model
-        from knowlex.embedded.report import findings
+        from knowlex.embedded.report import check_parts
         from knowlex.environment import describe_unknown_variables
 
         for sentence in describe_unknown_variables():
             self.stdout.write(sentence)
-        failing = [found.part for found in findings(app) if self._tell(found) is False]
-        if False in [self._tell(found) for found in chat_model.asked()]:
+        findings = chain(check_parts(app), [chat_model.check_embedder()])
+        failing = [finding.part for finding in findings if not self._passes(finding)]
+        steps = list(map(self._passes, chat_model.check_chat_model()))
+        if not all(steps):
             failing.append("chat model")
         if failing:
             raise CommandError(f"Not reachable: {', '.join(failing)}.")
 
-    def _tell(self, found: Finding) -> bool | None:
-        self.stdout.write(f"{MARKS[found.ok]:6}{found.part:13}{found.configured}: {found.says}")
+    def _passes(self, finding: Finding) -> bool:
+        """Write the finding. Return False where it is a failure."""
+        self.stdout.write(f"{MARKS[finding.ok]:6}{finding.part:13}{finding.configured}: {finding.says}")
         self.stdout.flush()
-        return found.ok
+        return finding.ok is not False

@@ -1,4 +1,6 @@
-"""python manage.py migrate: Django's own, which first refuses a database that it could not upgrade."""
+"""python manage.py migrate: Django's own, which first refuses a database that it could not upgrade
+(tests/stack/test_upgrade.py).
+"""
 
 from typing import Any
 
@@ -23,13 +25,13 @@ class Command(migrate.Command):
 
 
 def _applied_in_part(connection: BaseDatabaseWrapper) -> str | None:
-    """The last of those that a squashed migration replaces, if the others of them are not all applied.
+    """Return the last of those that a squashed migration replaces, if the others are not all applied.
 
     Django would leave the squashed one out without a word, and what the others make with it.
     """
     applied = MigrationRecorder(connection).applied_migrations()
     for key, migration in sorted(MigrationLoader(None).replacements.items()):
-        there = {key, *migration.replaces} & set(applied)
-        if there and not there.issuperset(migration.replaces):
-            return ".".join(max(there))
+        present = {key, *migration.replaces} & set(applied)
+        if present and not present.issuperset(migration.replaces):
+            return ".".join(max(present))
     return None

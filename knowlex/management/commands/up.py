@@ -35,7 +35,7 @@ class Command(BaseCommand):
             embedded_valkey=not settings.ENV.redis_url,
             prepare=self._prepare,
             say=self._say,
-            once_ready=lambda: asyncio.run(self._tell_answerer()),
+            once_ready=lambda: asyncio.run(self._say_who_answers()),
         )
         try:
             stack.run()
@@ -48,10 +48,10 @@ class Command(BaseCommand):
         bootstrap.check_broker()
         bootstrap.prepare(self._say)
 
-    async def _tell_answerer(self) -> None:
+    async def _say_who_answers(self) -> None:
         from knowlex.embedded import chat_model
 
-        self._say(await chat_model.answerer(within_s=MODEL_WITHIN_S))
+        self._say(await chat_model.describe_answerer(within_s=MODEL_WITHIN_S))
 
     def _say(self, line: str) -> None:
         self.stdout.write(line)

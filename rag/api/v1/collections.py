@@ -8,12 +8,12 @@ from pydantic import ConfigDict, Field
 
 from documents.access import access_of
 from documents.library import collections
+from documents.library.collection_settings import CollectionFields, settings_schema
 from embeddings.ingest import documents
 from embeddings.tasks import hint_delivery
 from knowlex.base.errors import InvalidInput
-from knowlex.base.ids import parse_id
 from knowlex.web.openapi import answer, operation
-from knowlex.web.pagination import next_cursor, read_page
+from knowlex.web.pagination import PageParameters, sorting
 from knowlex.web.responses import body_response
 from knowlex.web.shapes import (
     AsItIs,
@@ -28,20 +28,11 @@ from knowlex.web.shapes import (
     read_parameters,
     storable_text,
 )
-from rag.api.v1.parameters import CHUNKING, Cursor, NamesHolding
+from rag.api.v1.parameters import Cursor, NamesHolding
 from rag.history.statistics import fetch_collection_statistics
 
-SORTS = ("name", "created_at")
 MAX_DESCRIPTION_CHARS = 10_000
-_SETTINGS = {
-    "type": "object",
-    "properties": {
-        **CHUNKING,
-        "embedding_model": {"type": "string"},
-        "default_permissions": {"type": "object", "additionalProperties": True},
-    },
-    "additionalProperties": False,
-}
+_SETTINGS = settings_schema(CollectionFields)
 Description = Annotated[str, storable_text(MAX_DESCRIPTION_CHARS)]
 
 
@@ -65,6 +56,11 @@ class CollectionChanges(InputShape):
     settings: Annotated[Any, AsItIs(**_SETTINGS)] = None
 
 
+class CollectionListParameters(NamesHolding, PageParameters):
+    default_sort = "name"
+    sort: Annotated[str, sorting("name", "created_at")] = ""
+
+
 class CollectionShape(OutputShape):
     id: UUID
     name: str
@@ -82,21 +78,21 @@ class CollectionList(OutputShape):
 
 class CollectionReceipt(OutputShape):
     deleted: bool
-    documents_removed: Count
-    pages_removed: Count
-    chunks_removed: Count
-    vectors_removed: Count
+    documents_removed: Annotated[Count, Field(validation_alias="stored")]
+    pages_removed: Annotated[Count, Field(validation_alias="pages")]
+    chunks_removed: Annotated[Count, Field(validation_alias="chunks")]
+    vectors_removed: Annotated[Count, Field(validation_alias="vectors")]
 
 
 class CollectionStats(OutputShape):
     collection_id: UUID
-    document_count: Count
-    chunk_count: Count
-    total_tokens: Count
+    document_count: Annotated[Count, Field(validation_alias="documents")]
+    chunk_count: Annotated[Count, Field(validation_alias="chunks")]
+    total_tokens: Annotated[Count, Field(validation_alias="tokens")]
     storage_bytes: Annotated[Count, Field(description="Files, text and vectors.")]
     query_count_30d: Count
-    documents_by_status: dict[str, Count]
-    documents_by_type: dict[str, Count]
+    documents_by_status: Annotated[dict[str, Count], Field(validation_alias="by_status")]
+    documents_by_type: Annotated[dict[str, Count], Field(validation_alias="by_type")]
 
 
 @operation(
@@ -111,28 +107,27 @@ def create(request: HttpRequest) -> HttpResponse:
     collection = collections.create_collection(
         access=access_of(request), name=new.name, description=new.description, settings=new.settings
     )
-    return body_response(_body(collection), 201, location=f"/v1/collections/{collection.id}")
+    return body_response(_shape(collection), 201, location=f"/v1/collections/{collection.id}")
 
 
 @operation(
     "listCollections",
     "List collections",
     answer(200, "One page.", CollectionList),
-    parameters=NamesHolding,
-    sorts=SORTS,
+    parameters=CollectionListParameters,
+    description="At most `limit` at a time; `next_cursor` of a page is the `cursor` of the next.",
 )
 def index(request: HttpRequest) -> HttpResponse:
-    page = read_page(request.GET, of="collections", sorts=SORTS, default="name")
-    wanted = read_parameters(request, NamesHolding)
-    found, after = collections.list_collections(access=access_of(request), page=page, q=wanted.q)
-    cursor = next_cursor(page, after, of="collections")
-    return body_response(CollectionList(collections=[_body(one) for one in found], next_cursor=cursor))
+    given = read_parameters(request, CollectionListParameters)
+    page = given.page("collections")
+    rows, after = collections.list_collections(access=access_of(request), page=page, q=given.q)
+    shapes = [_shape(row) for row in rows]
+    return body_response(CollectionList(collections=shapes, next_cursor=page.next_cursor(after)))
 
 
 @operation("getCollection", "One collection", answer(200, "The collection.", CollectionShape))
-def show(request: HttpRequest, collection_id: str) -> HttpResponse:
-    id_ = parse_id(collection_id, field="collection_id")
-    return body_response(_body(collections.get_collection(id_, access=access_of(request))))
+def show(request: HttpRequest, collection_id: UUID) -> HttpResponse:
+    return body_response(_shape(collections.get_collection(collection_id, access=access_of(request))))
 
 
 @operation(
@@ -142,15 +137,13 @@ def show(request: HttpRequest, collection_id: str) -> HttpResponse:
     body=CollectionChanges,
     failures="409",
 )
-def change(request: HttpRequest, collection_id: str) -> HttpResponse:
-    id_ = parse_id(collection_id, field="collection_id")
+def change(request: HttpRequest, collection_id: UUID) -> HttpResponse:
     given = read_body(request, CollectionChanges)
     changes = {name: getattr(given, name) for name in given.model_fields_set}
     if not changes:
         raise InvalidInput("Give at least one of name, description and settings.")
-    return body_response(
-        _body(collections.change_collection(id_, access=access_of(request), changes=changes))
-    )
+    collection = collections.change_collection(collection_id, access=access_of(request), changes=changes)
+    return body_response(_shape(collection))
 
 
 @operation(
@@ -158,18 +151,10 @@ def change(request: HttpRequest, collection_id: str) -> HttpResponse:
     "Delete a collection and everything in it",
     answer(200, "What went.", CollectionReceipt),
 )
-def remove(request: HttpRequest, collection_id: str) -> HttpResponse:
-    id_ = parse_id(collection_id, field="collection_id")
-    receipt = documents.delete_collection(id_, access=access_of(request))
+def remove(request: HttpRequest, collection_id: UUID) -> HttpResponse:
+    receipt = documents.delete_collection(collection_id, access=access_of(request))
     hint_delivery()
-    body = CollectionReceipt(
-        deleted=True,
-        documents_removed=receipt.stored,
-        pages_removed=receipt.pages,
-        chunks_removed=receipt.chunks,
-        vectors_removed=receipt.vectors,
-    )
-    return body_response(body)
+    return body_response(CollectionReceipt.of(receipt, deleted=True))
 
 
 @operation(
@@ -177,23 +162,16 @@ def remove(request: HttpRequest, collection_id: str) -> HttpResponse:
     "What a collection holds, and how much it is asked",
     answer(200, "The figures.", CollectionStats),
 )
-def stats(request: HttpRequest, collection_id: str) -> HttpResponse:
-    id_ = parse_id(collection_id, field="collection_id")
-    found = fetch_collection_statistics(id_, access=access_of(request))
-    body = CollectionStats(
-        collection_id=id_,
-        document_count=found.counts.documents,
-        chunk_count=found.counts.chunks,
-        total_tokens=found.counts.tokens,
+def stats(request: HttpRequest, collection_id: UUID) -> HttpResponse:
+    found = fetch_collection_statistics(collection_id, access=access_of(request))
+    body = CollectionStats.of(
+        found.counts,
+        collection_id=collection_id,
         storage_bytes=found.counts.bytes + found.vector_bytes,
         query_count_30d=found.questions,
-        documents_by_status=found.counts.by_status,
-        documents_by_type=found.counts.by_type,
     )
     return body_response(body)
 
 
-def _body(collection: Any) -> CollectionShape:
-    settings = collections.effective_settings(collection)
-    fields = ("id", "name", "description", "document_count", "chunk_count", "created_at")
-    return CollectionShape(settings=settings, **{name: getattr(collection, name) for name in fields})
+def _shape(collection: Any) -> CollectionShape:
+    return CollectionShape.of(collection, settings=collections.effective_settings(collection))

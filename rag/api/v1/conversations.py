@@ -16,14 +16,13 @@ from knowlex.web.shapes import (
     Count,
     Object,
     OutputShape,
-    TextOrNull,
     Time,
     Unchecked,
     number_text,
     read_parameters,
 )
 from rag.api.answers import ContradictedClaim
-from rag.api.v1.explanations import PastCitation, PastVerification, citation_body, summary_fields
+from rag.api.v1.explanations import PastCitation, QuerySummary, citation_body, summary
 from rag.api.v1.parameters import Cursor, NamesHolding
 from rag.history import conversations
 from rag.history.conversations import ConversationTurn
@@ -59,24 +58,12 @@ class TurnSource(OutputShape):
     content_snippet: str | None
 
 
-class TurnShape(OutputShape):
-    query_id: UUID
-    query: str
-    rewritten_query: TextOrNull
+class TurnShape(QuerySummary):
     filters: Object
-    answered: bool
-    reason: TextOrNull
-    error: TextOrNull
-    answer: str | None
-    answer_gone: Annotated[bool, Field(description="A document that it cites was deleted.")]
     sources: list[TurnSource]
     citations: list[PastCitation]
     contradicted: Annotated[list[ContradictedClaim], Unchecked()]
-    verification: Annotated[PastVerification | None, Unchecked()]
     feedback: Literal["thumbs_up", "thumbs_down"] | None
-    cached: bool
-    latency_ms: Count
-    created_at: Time
 
 
 class ConversationTurns(OutputShape):
@@ -100,7 +87,7 @@ def index(request: HttpRequest) -> HttpResponse:
         access=access_of(request), limit=given.limit, after=after, q=given.q
     )
     cursor = sign_text_cursor((end[0].isoformat(), end[1]), of=LIST) if end else None
-    shown = [ConversationShape.model_validate(one) for one in found]
+    shown = [ConversationShape.of(conversation) for conversation in found]
     return _private(ConversationList(conversations=shown, next_cursor=cursor))
 
 
@@ -117,26 +104,20 @@ def show(request: HttpRequest, conversation_id: str) -> HttpResponse:
 
 
 def _turn(turn: ConversationTurn) -> TurnShape:
-    fields = summary_fields(turn.query)
     response = getattr(turn.query, "response", None)
     citations = [citation_body(citation) for citation in turn.citations]
     sources: dict[int, TurnSource] = {}
-    for one in citations:
-        sources.setdefault(one.citation_index, _source(one))
-    return TurnShape.model_validate(
-        {
-            **{name: value for name, value in fields.items() if name in TurnShape.model_fields},
-            "filters": turn.query.filters,
-            "sources": [sources[number] for number in sorted(sources)],
-            "citations": citations,
-            "contradicted": response.contradicted if response else [],
-            "feedback": turn.rating or None,
-        }
+    for citation in citations:
+        source = TurnSource.of(citation, content_snippet=citation.quoted_text)
+        sources.setdefault(citation.citation_index, source)
+    return summary(
+        turn.query,
+        TurnShape,
+        sources=[sources[number] for number in sorted(sources)],
+        citations=citations,
+        contradicted=response.contradicted if response else [],
+        feedback=turn.rating or None,
     )
-
-
-def _source(citation: PastCitation) -> TurnSource:
-    return TurnSource.model_validate({**dict(citation), "content_snippet": citation.quoted_text})
 
 
 def _private(body: Any) -> HttpResponse:

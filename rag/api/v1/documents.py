@@ -1,23 +1,23 @@
 """/v1/documents: what is stored or on its way; replacing, retrying and deleting it."""
 
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from documents.access import access_of
-from documents.ingest.idempotency import KEY_HEADER, answer_once, checked_key
-from documents.ingest.requests import RAW_TYPES, receive_replacement
+from documents.ingest.requests import RAW_TYPES, IngestForm, ReplaceRequest, receive_replacement
 from documents.library import listing
 from documents.library.collections import find_collection
 from documents.library.listing import DocumentFilter, page_report
 from embeddings.ingest import documents
 from embeddings.tasks import hint_delivery
 from embeddings.vectors.rows import fetch_model_names
-from knowlex.base.ids import parse_id
 from knowlex.web.openapi import IDEMPOTENCY_KEY, JSON, answer, operation
-from knowlex.web.pagination import next_cursor, read_page
+from knowlex.web.pagination import PageParameters, sorting
 from knowlex.web.responses import body_response
 from knowlex.web.shapes import (
     Count,
@@ -29,14 +29,11 @@ from knowlex.web.shapes import (
     TextOrNull,
     Time,
     choice,
-    object_rule,
     read_parameters,
 )
-from rag.api.v1.ingest import METADATA, ChunkingSettings, IngestForm, SourceOfDocument
-from rag.api.v1.ingest_jobs import notify_workers, take_replacement
-from rag.api.v1.parameters import Cursor, InCollection, NamesHolding, Status, WithStatus, reply_response
+from rag.api.v1.ingest_jobs import ReplacementReceipt, answer_ingest, make_replacement, notify_workers
+from rag.api.v1.parameters import Cursor, InCollection, NamesHolding, Status, WithStatus
 
-LOCK_S = 120.0
 MAX_TEXT_CHARS = 1_000_000  # of a document's text that is shown with it
 SOURCE_TYPES = {"url": "url", "text": "api"}  # else "file"
 ANYBODY = {"visibility": "public", "allowed_users": [], "allowed_groups": []}
@@ -44,19 +41,19 @@ ENDED = ("completed", "failed")
 BINARY = {"schema": {"type": "string", "format": "binary"}}
 
 
-class DocumentListParameters(NamesHolding, WithStatus, InCollection):
+class DocumentListParameters(NamesHolding, WithStatus, InCollection, PageParameters):
+    sort: Annotated[str, sorting(*listing.SORTS)] = ""
     type: Omittable[Annotated[str, choice(*listing.TYPES, fold=True)]] = None
     job_id: IdOrNone = None
 
 
+class ChunkListParameters(PageParameters):
+    default_sort = "chunk_index"
+    sort: SkipJsonSchema[Annotated[str, sorting("chunk_index")]] = ""
+
+
 class ReplaceParameters(InputShape):
     filename: Annotated[str, Field(description="Of bytes that are sent bare.")] = ""
-
-
-class ReplaceRequest(InputShape):
-    source: SourceOfDocument
-    metadata: Annotated[dict[str, Any], object_rule(METADATA)] = {}
-    settings: ChunkingSettings = {}
 
 
 class DocumentOrigin(OutputShape):
@@ -70,7 +67,7 @@ class DocumentProcessing(OutputShape):
     stage: TextOrNull
     chunk_count: Count
     error_code: TextOrNull
-    error_message: TextOrNull
+    error_message: Annotated[TextOrNull, Field(validation_alias="error")]
     processed_at: Time | None
 
 
@@ -84,8 +81,10 @@ class PlatformDocument(OutputShape):
     ]
     title: str
     language: Annotated[TextOrNull, Field(description="ISO 639-1 code; null if it is not known.")]
-    filename: str
-    content_hash: Annotated[TextOrNull, Field(description="SHA-256 of the bytes, 64 hex digits.")]
+    filename: Annotated[str, Field(validation_alias="original_filename")]
+    content_hash: Annotated[
+        TextOrNull, Field(validation_alias="checksum", description="SHA-256 of the bytes, 64 hex digits.")
+    ]
     size_bytes: int | None
     page_count: Count
     metadata: Object
@@ -106,18 +105,14 @@ class DocumentList(OutputShape):
     next_cursor: Cursor
 
 
-class ReplacementReceipt(OutputShape):
-    document_id: UUID
-    status: Literal["accepted", "unchanged"]
-    job_id: Annotated[UUID | None, Field(exclude_if=lambda value: value is None)] = None
-
-
 class DocumentReceipt(OutputShape):
     deleted: bool
-    chunks_removed: Count
-    pages_removed: Count
-    vectors_removed: Count
-    views_removed: Annotated[Count, Field(description="Cached pictures and layouts of its pages.")]
+    chunks_removed: Annotated[Count, Field(validation_alias="chunks")]
+    pages_removed: Annotated[Count, Field(validation_alias="pages")]
+    vectors_removed: Annotated[Count, Field(validation_alias="vectors")]
+    views_removed: Annotated[
+        Count, Field(validation_alias="views", description="Cached pictures and layouts of its pages.")
+    ]
 
 
 class RetriedDocument(OutputShape):
@@ -169,13 +164,12 @@ class PageReportShape(OutputShape):
     "List documents, stored or on their way",
     answer(200, "One page.", DocumentList),
     parameters=DocumentListParameters,
-    sorts=listing.SORTS,
     failures="404",
 )
 def index(request: HttpRequest) -> HttpResponse:
     access = access_of(request)
-    page = read_page(request.GET, of="documents", sorts=listing.SORTS, default="-created_at")
     given = read_parameters(request, DocumentListParameters)
+    page = given.page("documents")
     wanted = DocumentFilter(
         collection_id=find_collection(given.collection, access=access).id if given.collection else None,
         job_id=given.job_id,
@@ -183,10 +177,9 @@ def index(request: HttpRequest) -> HttpResponse:
         type=given.type or "",
         q=given.q,
     )
-    found, after = listing.list_documents(access=access, page=page, filters=wanted)
-    documents = [PlatformDocument(**_fields(entry)) for entry in found]
-    cursor = next_cursor(page, after, of="documents")
-    return body_response(DocumentList(documents=documents, next_cursor=cursor))
+    entries, after = listing.list_documents(access=access, page=page, filters=wanted)
+    shapes = [_document(entry) for entry in entries]
+    return body_response(DocumentList(documents=shapes, next_cursor=page.next_cursor(after)))
 
 
 @operation(
@@ -194,11 +187,10 @@ def index(request: HttpRequest) -> HttpResponse:
     "One document, in whatever state",
     answer(200, "The document.", PlatformDocumentWithText),
 )
-def show(request: HttpRequest, document_id: str) -> HttpResponse:
-    id_ = parse_id(document_id, field="document_id")
-    entry = listing.get_document(id_, access=access_of(request))
-    text = listing.get_document_text(id_, max_chars=MAX_TEXT_CHARS)
-    return body_response(PlatformDocumentWithText(**_fields(entry), content=text))
+def show(request: HttpRequest, document_id: UUID) -> HttpResponse:
+    entry = listing.get_document(document_id, access=access_of(request))
+    text = listing.get_document_text(document_id, max_chars=MAX_TEXT_CHARS)
+    return body_response(_document(entry, PlatformDocumentWithText, content=text))
 
 
 @operation(
@@ -215,23 +207,12 @@ def show(request: HttpRequest, document_id: str) -> HttpResponse:
     headers=(IDEMPOTENCY_KEY,),
     failures="409 422 507",
 )
-def replace(request: HttpRequest, document_id: str) -> HttpResponse:
-    id_, access = parse_id(document_id, field="document_id"), access_of(request)
+def replace(request: HttpRequest, document_id: UUID) -> HttpResponse:
+    access = access_of(request)
     access.require("write")
-    key = checked_key(request.headers.get(KEY_HEADER))
-    entry = listing.get_document(id_, access=access)
-    with receive_replacement(request, entry.original_filename) as brought:
-        reply = answer_once(
-            key,
-            lambda _: take_replacement(id_, brought, access=access),
-            access=access,
-            asked=brought.fingerprint("PUT", str(id_)),
-            lock_s=LOCK_S,
-            in_transaction=True,
-        )
-    if reply.status == 202 and not reply.replayed:
-        notify_workers(1)
-    return reply_response(reply)
+    entry = listing.get_document(document_id, access=access)
+    receiving = receive_replacement(request, entry.original_filename)
+    return answer_ingest(request, receiving, partial(make_replacement, document_id), "PUT", str(document_id))
 
 
 @operation(
@@ -239,18 +220,10 @@ def replace(request: HttpRequest, document_id: str) -> HttpResponse:
     "Delete a document in any state, with its chunks and vectors",
     answer(200, "What went.", DocumentReceipt),
 )
-def remove(request: HttpRequest, document_id: str) -> HttpResponse:
-    id_ = parse_id(document_id, field="document_id")
-    receipt = documents.delete_document(id_, access=access_of(request))
+def remove(request: HttpRequest, document_id: UUID) -> HttpResponse:
+    receipt = documents.delete_document(document_id, access=access_of(request))
     hint_delivery()
-    body = DocumentReceipt(
-        deleted=True,
-        chunks_removed=receipt.chunks,
-        pages_removed=receipt.pages,
-        vectors_removed=receipt.vectors,
-        views_removed=receipt.views,
-    )
-    return body_response(body)
+    return body_response(DocumentReceipt.of(receipt, deleted=True))
 
 
 @operation(
@@ -259,84 +232,52 @@ def remove(request: HttpRequest, document_id: str) -> HttpResponse:
     answer(200, "There was nothing to retry.", RetriedDocument),
     answer(202, "It waits again.", RetriedDocument),
 )
-def retry(request: HttpRequest, document_id: str) -> HttpResponse:
-    id_ = parse_id(document_id, field="document_id")
-    count = documents.retry_document(id_, access=access_of(request))
+def retry(request: HttpRequest, document_id: UUID) -> HttpResponse:
+    count = documents.retry_document(document_id, access=access_of(request))
     notify_workers(count)
-    return body_response(RetriedDocument(document_id=id_, retried=count > 0), 202 if count else 200)
+    return body_response(RetriedDocument(document_id=document_id, retried=count > 0), 202 if count else 200)
 
 
 @operation(
     "listPlatformChunks",
     "A document's chunks in reading order",
     answer(200, "One page.", ChunkList),
-    sorts=("",),
+    parameters=ChunkListParameters,
 )
-def chunks(request: HttpRequest, document_id: str) -> HttpResponse:
-    id_ = parse_id(document_id, field="document_id")
-    page = read_page(request.GET, of=f"chunks of {id_}", sorts=("chunk_index",), default="chunk_index")
-    document, found, after = listing.list_chunks(id_, access=access_of(request), page=page)
-    models = fetch_model_names([chunk.id for chunk in found])
-    shown = [_chunk(chunk, document.metadata, models.get(chunk.id)) for chunk in found]
-    return body_response(ChunkList(chunks=shown, next_cursor=next_cursor(page, after, of=f"chunks of {id_}")))
+def chunks(request: HttpRequest, document_id: UUID) -> HttpResponse:
+    page = read_parameters(request, ChunkListParameters).page(f"chunks of {document_id}")
+    document, rows, after = listing.list_chunks(document_id, access=access_of(request), page=page)
+    models = fetch_model_names([chunk.id for chunk in rows])
+    shapes = [_chunk(chunk, document.metadata, models.get(chunk.id)) for chunk in rows]
+    return body_response(ChunkList(chunks=shapes, next_cursor=page.next_cursor(after)))
 
 
 @operation("getPages", "How each page was read", answer(200, "All pages.", PageReportShape))
-def pages(request: HttpRequest, document_id: str) -> HttpResponse:
-    id_ = parse_id(document_id, field="document_id")
-    report = page_report(id_, access=access_of(request), in_any_state=True)
-    return body_response(
-        PageReportShape(document_id=id_, pages=[ReadPage.model_validate(page) for page in report])
-    )
+def pages(request: HttpRequest, document_id: UUID) -> HttpResponse:
+    report = page_report(document_id, access=access_of(request), in_any_state=True)
+    return body_response(PageReportShape.model_validate({"document_id": document_id, "pages": report}))
 
 
-def _fields(entry: Any) -> dict[str, Any]:
+def _document(entry: Any, shape: type[PlatformDocument] = PlatformDocument, **more: Any) -> PlatformDocument:
     source_type = "url" if entry.source_url else SOURCE_TYPES.get(entry.source_type or "", "file")
-    return {
-        "id": entry.id,
-        "collection_id": entry.collection_id,
-        "job_id": entry.job_id,
-        "source": DocumentOrigin(type=source_type, url=entry.source_url, connector_id=None),
-        "type": entry.source.lower(),
-        "title": entry.title,
-        "language": entry.language,
-        "filename": entry.original_filename,
-        "content_hash": entry.checksum,
-        "size_bytes": entry.size_bytes,
-        "page_count": entry.page_count,
-        "metadata": entry.metadata,
-        "permissions": {**ANYBODY, **entry.permissions},
-        "warnings": entry.warnings,
-        "processing": DocumentProcessing(
-            status=entry.status,
-            stage=entry.stage,
-            chunk_count=entry.chunk_count,
-            error_code=entry.error_code,
-            error_message=entry.error,
-            processed_at=entry.updated_at if entry.status in ENDED else None,
-        ),
-        "replacing": entry.replacing,
-        "created_at": entry.created_at,
-        "updated_at": entry.updated_at,
-    }
-
-
-def _chunk(chunk: Any, inherited: dict[str, Any], embedding_model: str | None) -> PlatformChunk:
-    """inherited: the document's metadata, which the chunk's own go before."""
-    return PlatformChunk(
-        id=chunk.id,
-        document_id=chunk.document_id,
-        chunk_index=chunk.chunk_index,
-        content=chunk.content,
-        position=ChunkPosition.model_validate(chunk),
-        token_count=chunk.token_count,
-        metadata={
-            **inherited,
-            "section_title": chunk.section or chunk.chapter or None,
-            "chapter": chunk.chapter or None,
-            "headers": chunk.headers,
-            "chunk_type": chunk.chunk_type,
-        },
-        created_at=chunk.created_at,
-        embedding_model=embedding_model,
+    processed_at = entry.updated_at if entry.status in ENDED else None
+    return shape.of(
+        entry,
+        source=DocumentOrigin(type=source_type, url=entry.source_url, connector_id=None),
+        type=entry.source.lower(),
+        permissions={**ANYBODY, **entry.permissions},
+        processing=DocumentProcessing.of(entry, processed_at=processed_at),
+        **more,
     )
+
+
+def _chunk(chunk: Any, document_metadata: dict[str, Any], embedding_model: str | None) -> PlatformChunk:
+    """Return the shape of a chunk. Its own metadata go before those of its document."""
+    own = {
+        "section_title": chunk.section or chunk.chapter or None,
+        "chapter": chunk.chapter or None,
+        "headers": chunk.headers,
+        "chunk_type": chunk.chunk_type,
+    }
+    metadata = {**document_metadata, **own}
+    return PlatformChunk.of(chunk, position=chunk, metadata=metadata, embedding_model=embedding_model)

@@ -1,21 +1,19 @@
 """/v1/evaluations: one or two configurations measured on a question set, in the background."""
 
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from pydantic import ConfigDict, Field
 
 from documents.access import access_of
-from knowlex.base.ids import parse_id
 from knowlex.web.fields import is_blank
 from knowlex.web.openapi import answer, operation
-from knowlex.web.pagination import next_cursor, read_page
+from knowlex.web.pagination import PageParameters, PositionParameters
 from knowlex.web.responses import body_response
 from knowlex.web.shapes import (
     Count,
     IdOrNone,
-    InputShape,
     Number,
     Object,
     Omittable,
@@ -26,21 +24,18 @@ from knowlex.web.shapes import (
     Unchecked,
     check_characters,
     choice,
-    integer,
     read_body,
     read_parameters,
 )
 from rag.api.v1.parameters import Cursor
+from rag.charts import evaluation_svg
 from rag.evaluation import evaluations
-from rag.evaluation.configurations import parse_configurations
+from rag.evaluation.configurations import ConfigurationList, EvaluationSettings
 from rag.evaluation.evaluations import EvaluationDetails
-from rag.evaluation.plot import evaluation_svg
 from rag.evaluation.summary import METRIC_ORDER
 from rag.tasks import enqueue_evaluation
-from rag.types.question import Mode
 
 MAX_NAME = 255
-MODE = choice(*get_args(Mode))
 
 
 def _name(value: Any) -> str:
@@ -55,27 +50,7 @@ def _collections(value: Any) -> list[str]:
     return [_name(name) for name in value]
 
 
-class EvaluationSettings(InputShape):  # rag.evaluation.configurations reads them, of commands, too
-    model_config = ConfigDict(extra="forbid")
-
-    mode: Omittable[Annotated[str, MODE]] = None
-    top_k: Annotated[int, integer(1, 50)] = 10
-    rerank: Omittable[bool] = None
-    rewrite: Omittable[bool] = None
-    threshold: Omittable[Annotated[float, Field(ge=0, le=1)]] = None
-    rrf_k: Omittable[Annotated[int, integer(1, 1000)]] = None
-    dense_weight: Omittable[Annotated[float, Field(ge=0, le=1)]] = None
-    embedding_model: Annotated[
-        Omittable[str], Field(description="One that is stored; the active one, unless given.")
-    ] = None
-
-
-class NewConfiguration(InputShape):
-    name: Annotated[str, Field(max_length=100)]
-    settings: EvaluationSettings = EvaluationSettings()
-
-
-class NewEvaluation(InputShape):
+class NewEvaluation(ConfigurationList):
     model_config = ConfigDict(
         json_schema_extra={
             "example": {
@@ -94,18 +69,15 @@ class NewEvaluation(InputShape):
         Rule(_collections, {"type": "array", "items": {"type": "string"}}),
         Field(description="Names or ids; else the set's own, or `default`."),
     ] = []
-    configurations: Annotated[
-        list[NewConfiguration], Unchecked(parse_configurations), Field(validate_default=True)
-    ] = None  # type: ignore[assignment]
     answers: Annotated[bool, Field(description="Write and judge answers, too.")] = False
 
 
-class EvaluationListParameters(InputShape):
+class EvaluationListParameters(PageParameters):
     question_set: Annotated[IdOrNone, Field(description="Only of this set.")] = None
     status: Omittable[Annotated[str, choice(*evaluations.STATUSES, fold=True)]] = None
 
 
-class ResultParameters(InputShape):
+class ResultParameters(PositionParameters):
     failing: Annotated[
         Omittable[Annotated[str, choice(*METRIC_ORDER, fold=True)]],
         Field(description="Only questions of which this metric is below 1 under any configuration."),
@@ -211,16 +183,15 @@ def create(request: HttpRequest) -> HttpResponse:
     access = access_of(request)
     access.require("write")
     new = read_body(request, NewEvaluation)
-    configurations: Any = new.configurations
     report = evaluations.create_run(
         access=access,
         question_set=new.question_set,
         collections=new.collections,
-        configurations=configurations,
+        configurations=new.read(),
         answers=new.answers,
     )
     enqueue_evaluation()
-    return body_response(EvaluationShape(**_fields(report)), 202, location=f"/v1/evaluations/{report.run.id}")
+    return body_response(_evaluation(report), 202, location=f"/v1/evaluations/{report.run.id}")
 
 
 @operation(
@@ -228,18 +199,15 @@ def create(request: HttpRequest) -> HttpResponse:
     "List evaluations, newest first",
     answer(200, "One page.", EvaluationList),
     parameters=EvaluationListParameters,
-    sorts=("created_at",),
 )
 def index(request: HttpRequest) -> HttpResponse:
-    page = read_page(request.GET, of="evaluations", sorts=("created_at",), default="-created_at")
-    wanted = read_parameters(request, EvaluationListParameters)
-    found, after = evaluations.list_runs(
-        access=access_of(request), page=page, set_id=wanted.question_set, status=wanted.status or ""
+    given = read_parameters(request, EvaluationListParameters)
+    page = given.page("evaluations")
+    reports, after = evaluations.list_runs(
+        access=access_of(request), page=page, set_id=given.question_set, status=given.status or ""
     )
-    shown = [EvaluationShape(**_fields(report)) for report in found]
-    return body_response(
-        EvaluationList(evaluations=shown, next_cursor=next_cursor(page, after, of="evaluations"))
-    )
+    shapes = [_evaluation(report) for report in reports]
+    return body_response(EvaluationList(evaluations=shapes, next_cursor=page.next_cursor(after)))
 
 
 @operation(
@@ -247,20 +215,20 @@ def index(request: HttpRequest) -> HttpResponse:
     "How far an evaluation is, its figures, and a page of questions with their results",
     answer(200, "The evaluation.", EvaluationWithResults),
     parameters=ResultParameters,
-    sorts=("position",),
 )
-def show(request: HttpRequest, evaluation_id: str) -> HttpResponse:
-    report = _found(request, evaluation_id)
-    listed = f"results.{report.run.id}"
-    page = read_page(request.GET, of=listed, sorts=("position",), default="position")
-    wanted = read_parameters(request, ResultParameters)
-    found, after = evaluations.list_results(report.run, page=page, failing=wanted.failing or "")
-    body = EvaluationWithResults(
-        **_fields(report),
-        results=[_result(row, report) for row in found],
-        next_cursor=next_cursor(page, after, of=listed),
+def show(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
+    report = evaluations.get_run(evaluation_id, access=access_of(request))
+    given = read_parameters(request, ResultParameters)
+    page = given.page(f"results.{report.run.id}")
+    rows, after = evaluations.list_results(report.run, page=page, failing=given.failing or "")
+    results = [
+        EvaluationResultShape.of(row, configuration=report.run.configurations[row.configuration]["name"])
+        for row in rows
+    ]
+    next_cursor = page.next_cursor(after)
+    response = body_response(
+        _evaluation(report, EvaluationWithResults, results=results, next_cursor=next_cursor)
     )
-    response = body_response(body)
     response["Cache-Control"] = "no-store"
     return response
 
@@ -274,8 +242,11 @@ def show(request: HttpRequest, evaluation_id: str) -> HttpResponse:
         {"image/svg+xml": {"schema": {"type": "string"}}},
     ),
 )
-def plot(request: HttpRequest, evaluation_id: str) -> HttpResponse:
-    return svg_response(_found(request, evaluation_id))
+def plot(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
+    report = evaluations.get_run(evaluation_id, access=access_of(request))
+    response = HttpResponse(evaluation_svg(report.run), content_type="image/svg+xml")
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 @operation(
@@ -283,45 +254,29 @@ def plot(request: HttpRequest, evaluation_id: str) -> HttpResponse:
     "Delete an evaluation; one that is running ends",
     answer(200, "It is gone.", DeletedEvaluation),
 )
-def remove(request: HttpRequest, evaluation_id: str) -> HttpResponse:
-    id_ = parse_id(evaluation_id, field="evaluation_id")
-    evaluations.delete_run(id_, access=access_of(request))
+def remove(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
+    evaluations.delete_run(evaluation_id, access=access_of(request))
     return body_response(DeletedEvaluation(deleted=True))
 
 
-def svg_response(report: EvaluationDetails) -> HttpResponse:
-    response = HttpResponse(evaluation_svg(report.run), content_type="image/svg+xml")
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def _found(request: HttpRequest, evaluation_id: str) -> EvaluationDetails:
-    id_ = parse_id(evaluation_id, field="evaluation_id")
-    return evaluations.get_run(id_, access=access_of(request))
-
-
-def _fields(report: EvaluationDetails) -> dict[str, Any]:
+def _evaluation(
+    report: EvaluationDetails, shape: type[EvaluationShape] = EvaluationShape, **more: Any
+) -> EvaluationShape:
     run = report.run
     summary = run.summary or {}
     measured = summary.get("configurations") or [{} for _ in run.configurations]
-    return {
-        "id": run.id,
-        "status": run.status,
-        "error": run.error,
-        "question_set": run.question_set,
-        "collections": report.collections,
-        "answers": run.answers,
-        "progress": run,
-        "configurations": [
+    return shape.of(
+        run,
+        collections=report.collections,
+        progress=run,
+        configurations=[
             {**configuration, **_in_order(figures)}
             for configuration, figures in zip(run.configurations, measured, strict=True)
         ],
-        "differences": _sorted(summary.get("differences")),
-        "plot": f"/v1/evaluations/{run.id}/plot.svg",
-        "created_at": run.created_at,
-        "started_at": run.started_at,
-        "completed_at": run.completed_at,
-    }
+        differences=_sorted(summary.get("differences")),
+        plot=f"/v1/evaluations/{run.id}/plot.svg",
+        **more,
+    )
 
 
 def _in_order(figures: dict[str, Any]) -> dict[str, Any]:
@@ -334,10 +289,3 @@ def _sorted(metrics: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     names = [name for name in METRIC_ORDER if name in metrics]
     return {name: metrics[name] for name in (*names, *sorted(set(metrics) - set(names)))}
-
-
-def _result(row: Any, report: EvaluationDetails) -> EvaluationResultShape:
-    names = ("position", "key", "question", "answerable", "expected", "values", "found", "answered")
-    fields = {name: getattr(row, name) for name in (*names, "answer", "latency_ms", "error")}
-    configuration = report.run.configurations[row.configuration]["name"]
-    return EvaluationResultShape(configuration=configuration, **fields)

@@ -1,6 +1,6 @@
 """A past question as /v1/queries shows it: in a list, and with all that explains its answer."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
 from pydantic import Field
@@ -28,6 +28,7 @@ from rag.history.queries import QueryDetails
 from rag.relevance import answers
 from rag.types import claims
 
+SummaryT = TypeVar("SummaryT", bound="QuerySummary")
 GONE = "A document that this answer cites was deleted; what the answer said is gone with it."
 MESSAGES = {
     "current": None,
@@ -202,76 +203,56 @@ class ExplainedQuery(QuerySummary, IdShape):
 
 
 def explained_body(explained: QueryDetails) -> ExplainedQuery:
-    query, response = explained.query, explained.response
+    query, response, own = explained.query, explained.response, explained.own_feedback
     stage_times_ms = sort_stages(query.stage_ms)
     citations = [citation_body(citation) for citation in explained.citations]
-    tokens: dict[str, Any] = {
-        name: getattr(response, name, None) for name in ("input_tokens", "output_tokens", "model")
-    }
-    answered = usage = None
-    if response is not None:
-        answered = PastResponse(
+    return summary(
+        query,
+        ExplainedQuery,
+        message=GONE if response and response.quotes_gone else None,
+        input=QuestionInput(original=query.original_query, rewritten=query.rewritten_query),
+        collections=explained.collections,
+        relevance=query.confidence,
+        retrieval={"chunks": explained.retrievals, "latency_ms": stage_times_ms.get("retrieve")},
+        response=response
+        and PastResponse.of(
+            response,
             answer=_answer(query, response),
             citations=citations,
             latency_ms=stage_times_ms.get("synthesize"),
-            **tokens,
-        )
-        usage = TokenUsage(**tokens, stage_times_ms=stage_times_ms)
-    return ExplainedQuery(
-        id=query.id,
-        **summary_fields(query),
-        message=GONE if response and response.quotes_gone else None,
-        original_query=query.original_query,
-        input=QuestionInput(original=query.original_query, rewritten=query.rewritten_query),
-        collections=[NamedCollection.model_validate(one) for one in explained.collections],
-        filters=query.filters,
-        settings=query.settings,
-        retrieved=query.retrieved,
-        relevance=query.confidence,
-        embedding_model=query.embedding_model,
-        reranker=query.reranker,
-        rewriting=query.rewriting,
-        retrieval=RetrievalTrace(
-            chunks=[CandidateShape.model_validate(candidate) for candidate in explained.retrievals],
-            latency_ms=stage_times_ms.get("retrieve"),
         ),
-        response=answered,
         citations=citations,
         contradicted=response.contradicted if response else [],
-        usage=usage,
+        usage=response and TokenUsage.of(response, stage_times_ms=stage_times_ms),
         prompt_version=(response.prompt_version or None) if response else None,
         stage_times_ms=stage_times_ms,
         total_latency_ms=query.latency_ms,
         faithfulness_judged_at=response.faithfulness_judged_at if response else None,
-        quality=_quality(explained),
-        feedback=OwnFeedback.model_validate(explained.own_feedback) if explained.own_feedback else None,
+        quality=AnswerQuality(
+            faithfulness=response.faithfulness_score if response else None,
+            answer_relevance=response.answer_relevance if response else None,
+            relevance=query.confidence,
+            feedback=own.rating if own else None,
+        ),
+        feedback=own,
     )
 
 
-def summary_fields(query: Any) -> dict[str, Any]:
-    """query: with its response and ratings, as rag.history.queries finds it."""
+def summary(query: Any, shape: type[SummaryT], **more: Any) -> SummaryT:
+    """Return the shape of a query as rag.history.queries finds it, with its response and ratings."""
     response = getattr(query, "response", None)
-    return {
-        "query_id": query.id,
-        "conversation_id": query.conversation_id,
-        "face": query.face,
-        "query": query.original_query,
-        "rewritten_query": query.rewritten_query,
-        "collection_ids": query.collection_ids,
-        "answered": query.answered,
-        "reason": query.reason,
-        "error": query.error,
-        "answer": _answer(query, response),
-        "answer_gone": response is not None and response.quotes_gone,
-        "model": response.model if response else None,
-        "verification": (response.verification or None) if response else None,
-        "faithfulness_score": response.faithfulness_score if response else None,
-        "ratings": RatingCounts.model_validate(query),
-        "cached": query.cached,
-        "replay_of": query.replay_of,
-        "latency_ms": query.latency_ms,
-        "created_at": query.created_at,
-    }
+    return shape.of(
+        query,
+        query_id=query.id,
+        query=query.original_query,
+        answer=_answer(query, response),
+        answer_gone=response is not None and response.quotes_gone,
+        model=response.model if response else None,
+        verification=(response.verification or None) if response else None,
+        faithfulness_score=response.faithfulness_score if response else None,
+        ratings=query,
+        **more,
+    )
 
 
 def _answer(query: Any, response: Any) -> str | None:
@@ -281,20 +262,7 @@ def _answer(query: Any, response: Any) -> str | None:
     return str(response.answer) if query.answered else NOT_ENOUGH
 
 
-def _quality(explained: QueryDetails) -> AnswerQuality:
-    response, own = explained.response, explained.own_feedback
-    return AnswerQuality(
-        faithfulness=response.faithfulness_score if response else None,
-        answer_relevance=response.answer_relevance if response else None,
-        relevance=explained.query.confidence,
-        feedback=own.rating if own else None,
-    )
-
-
 def citation_body(citation: Any) -> PastCitation:
-    gone = citation.gone or citation.status == "gone"
-    status = "gone" if gone else citation.status
-    fields = {name: getattr(citation, name, None) for name in PastCitation.model_fields}
-    if gone:
-        fields |= {"title": None, "quoted_text": None}
-    return PastCitation.model_validate({**fields, "status": status, "message": MESSAGES[status]})
+    status = "gone" if citation.gone else citation.status
+    withheld = {"title": None, "quoted_text": None} if status == "gone" else {}
+    return PastCitation.of(citation, status=status, message=MESSAGES[status], **withheld)

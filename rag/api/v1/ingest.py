@@ -4,101 +4,33 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from pydantic import ConfigDict, Field
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from documents.access import access_of
-from documents.ingest.idempotency import KEY_HEADER, answer_once, checked_key
-from documents.ingest.requests import receive_documents
-from documents.library.collection_settings import job_settings_by_name
+from documents.ingest.requests import IngestForm, IngestRequest, receive_documents
+from documents.library.collection_settings import ChunkingFields, job_settings_by_name, settings_schema
 from embeddings.ingest import documents
-from embeddings.ingest.documents import ItemReport, JobReport
+from embeddings.ingest.documents import JobReport
 from knowlex.base.errors import InvalidInput
-from knowlex.base.ids import parse_id
 from knowlex.web.openapi import IDEMPOTENCY_KEY, JSON, answer, operation
-from knowlex.web.pagination import next_cursor, read_page
+from knowlex.web.pagination import PageParameters, sorting
 from knowlex.web.responses import body_response
 from knowlex.web.shapes import (
     Count,
-    FileBytes,
     InputShape,
     Object,
     OutputShape,
     TextOrNull,
     Time,
     number_text,
-    object_rule,
     read_parameters,
 )
 from rag.answering.services import resolve_collections
-from rag.api.v1.ingest_jobs import notify_workers, take_job
-from rag.api.v1.parameters import CHUNKING, Cursor, InCollection, Status, WithStatus, reply_response
+from rag.api.v1.ingest_jobs import AcceptedJob, answer_ingest, make_job, notify_workers
+from rag.api.v1.parameters import Cursor, InCollection, Status, WithStatus
 
-LOCK_S = 120.0
 MAX_WAIT_S = 60
-METADATA = {
-    "type": "object",
-    "additionalProperties": True,
-    "description": "Up to 16,000 characters of JSON; `title` becomes the title.",
-}
-ChunkingSettings = Annotated[
-    dict[str, Any], object_rule({"type": "object", "properties": CHUNKING, "additionalProperties": False})
-]
-
-
-class SourceOfDocument(InputShape):  # documents.ingest.requests reads it: its content is long
-    type: Annotated[str, Field(json_schema_extra={"enum": ["file", "url", "text"]})]
-    content: Annotated[str, Field(description="Base64 of a file, a URL, or the text.")]
-    filename: Annotated[str, Field(description="Of a file; tells Markdown and HTML from plain text.")] = ""
-
-
-class NewDocumentShape(InputShape):
-    source: SourceOfDocument
-    metadata: Annotated[dict[str, Any], object_rule(METADATA)] = {}
-
-
-class IngestRequest(InputShape):
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "collection_id": "default",
-                "documents": [
-                    {
-                        "source": {
-                            "type": "text",
-                            "content": "# Citations\n\nAnswers are cited passage by passage.",
-                            "filename": "citations.md",
-                        },
-                        "metadata": {"title": "How answers are cited"},
-                    }
-                ],
-            }
-        }
-    )
-
-    collection_id: Annotated[str, Field(description="A collection's id or name.")]
-    documents: Annotated[list[NewDocumentShape], Field(min_length=1, max_length=100)]
-    settings: ChunkingSettings = {}
-
-
-class IngestForm(InputShape):
-    file: list[FileBytes]
-    collection_id: str = ""
-    settings: Annotated[str, Field(description="An object, as JSON.")] = ""
-    metadata: Annotated[str, Field(description="An object, as JSON; of all the files.")] = ""
-
-
-class AcceptedDocument(OutputShape):
-    id: UUID
-    filename: str
-    status: Status
-
-
-class AcceptedJob(OutputShape):
-    job_id: UUID
-    status: str
-    documents_queued: Count
-    collection_id: UUID
-    documents: list[AcceptedDocument]
 
 
 class JobProgress(OutputShape):
@@ -117,7 +49,9 @@ class JobShape(OutputShape):
     stalled: bool
     collection_id: UUID
     collection: Annotated[str, Field(validation_alias="collection_name")]
-    settings: Annotated[Object, Field(json_schema_extra={"properties": CHUNKING})]
+    settings: Annotated[
+        Object, Field(json_schema_extra={"properties": settings_schema(ChunkingFields)["properties"]})
+    ]
     origin: str
     progress: JobProgress
     created_at: Time
@@ -130,8 +64,8 @@ class JobList(OutputShape):
 
 
 class DocumentSource(OutputShape):
-    type: str
-    url: TextOrNull
+    type: Annotated[str, Field(validation_alias="source_type")]
+    url: Annotated[TextOrNull, Field(validation_alias="source_url")]
 
 
 class JobDocument(OutputShape):
@@ -166,8 +100,8 @@ class RetriedJob(OutputShape):
     documents_retried: Count
 
 
-class JobListParameters(WithStatus, InCollection):
-    pass
+class JobListParameters(WithStatus, InCollection, PageParameters):
+    sort: SkipJsonSchema[Annotated[str, sorting("created_at")]] = ""
 
 
 class JobParameters(InputShape):
@@ -185,21 +119,7 @@ class JobParameters(InputShape):
     failures="404 409 422 507",
 )
 def create(request: HttpRequest) -> HttpResponse:
-    access = access_of(request)
-    access.require("write")
-    key = checked_key(request.headers.get(KEY_HEADER))
-    with receive_documents(request) as brought:
-        reply = answer_once(
-            key,
-            lambda _: take_job(brought, access=access),
-            access=access,
-            asked=brought.fingerprint("POST", "/v1/ingest"),
-            lock_s=LOCK_S,
-            in_transaction=True,
-        )
-    if not reply.replayed:
-        notify_workers(reply.body["documents_queued"])
-    return reply_response(reply)
+    return answer_ingest(request, receive_documents(request), make_job, "POST", "/v1/ingest")
 
 
 @operation(
@@ -207,34 +127,32 @@ def create(request: HttpRequest) -> HttpResponse:
     "List ingest jobs, newest first",
     answer(200, "One page.", JobList),
     parameters=JobListParameters,
-    sorts=("",),
     failures="404",
 )
 async def index(request: HttpRequest) -> HttpResponse:
     access = access_of(request)
-    page = read_page(request.GET, of="jobs", sorts=("created_at",), default="-created_at")
+    given = read_parameters(request, JobListParameters)
+    page = given.page("jobs")
     if not page.descending:
         raise InvalidInput("Jobs are listed newest first: sort must be -created_at.", field="sort")
-    wanted = read_parameters(request, JobListParameters)
-    ids = await resolve_collections([wanted.collection], access=access) if wanted.collection else ()
+    ids = await resolve_collections([given.collection], access=access) if given.collection else ()
     found, after = await documents.job_list(
         access=access,
         collection_id=ids[0] if ids else None,
-        status=wanted.status,
+        status=given.status,
         limit=page.limit,
         after=page.after,
     )
-    jobs = [JobShape(**_job(job)) for job in found]
-    return body_response(JobList(jobs=jobs, next_cursor=next_cursor(page, after, of="jobs")))
+    return body_response(JobList(jobs=[_job(job) for job in found], next_cursor=page.next_cursor(after)))
 
 
 @operation("getJob", "How far a job is", answer(200, "The job.", JobReportShape), parameters=JobParameters)
-async def show(request: HttpRequest, job_id: str) -> HttpResponse:
+async def show(request: HttpRequest, job_id: UUID) -> HttpResponse:
     """With `wait`, return when the job has ended, or after so many seconds."""
-    id_ = parse_id(job_id, field="job_id")
     wait_s = float(read_parameters(request, JobParameters).wait)
-    job = await documents.wait_for_job(id_, access=access_of(request), wait_s=wait_s)
-    response = body_response(JobReportShape(**_job(job), documents=[_document(item) for item in job.items]))
+    job = await documents.wait_for_job(job_id, access=access_of(request), wait_s=wait_s)
+    items = [JobDocument.of(item, source=item) for item in job.items]
+    response = body_response(_job(job, JobReportShape, documents=items))
     response["Cache-Control"] = "no-store"
     return response
 
@@ -245,23 +163,11 @@ async def show(request: HttpRequest, job_id: str) -> HttpResponse:
     answer(200, "There was nothing to retry.", RetriedJob),
     answer(202, "They wait again.", RetriedJob),
 )
-def retry(request: HttpRequest, job_id: str) -> HttpResponse:
-    id_ = parse_id(job_id, field="job_id")
-    count = documents.retry_job(id_, access=access_of(request))
+def retry(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    count = documents.retry_job(job_id, access=access_of(request))
     notify_workers(count)
-    return body_response(RetriedJob(job_id=id_, documents_retried=count), 202 if count else 200)
+    return body_response(RetriedJob(job_id=job_id, documents_retried=count), 202 if count else 200)
 
 
-def _job(job: JobReport) -> dict[str, Any]:
-    fields = {name: getattr(job, name) for name in job.__slots__}
-    return {
-        **fields,
-        "settings": job_settings_by_name(job.settings),
-        "progress": JobProgress.model_validate(job),
-    }
-
-
-def _document(item: ItemReport) -> JobDocument:
-    fields = {name: getattr(item, name) for name in item.__slots__}
-    source = DocumentSource(type=item.source_type, url=item.source_url)
-    return JobDocument.model_validate({**fields, "source": source})
+def _job(job: JobReport, shape: type[JobShape] = JobShape, **more: Any) -> JobShape:
+    return shape.of(job, settings=job_settings_by_name(job.settings), progress=job, **more)

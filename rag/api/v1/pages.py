@@ -11,7 +11,6 @@ from documents.access import access_of
 from documents.viewing import service
 from documents.viewing.service import Highlights, PageText
 from knowlex.base.errors import InvalidInput, NotFound
-from knowlex.base.ids import parse_id
 from knowlex.web.openapi import answer, operation
 from knowlex.web.responses import body_response
 from knowlex.web.shapes import Count, InputShape, Omittable, OutputShape, choice, number_text, read_parameters
@@ -122,10 +121,10 @@ class HighlightsShape(OutputShape):
         "422": "It is no PDF, or the page cannot be drawn",
     },
 )
-def image(request: HttpRequest, document_id: str, number: str) -> HttpResponse:
+def image(request: HttpRequest, document_id: UUID, number: str) -> HttpResponse:
     given = read_parameters(request, ImageParameters)
     drawn = service.draw_page(
-        _id(document_id),
+        document_id,
         _number(number),
         width=int(given.width),
         checksum=given.checksum,
@@ -143,8 +142,8 @@ def image(request: HttpRequest, document_id: str, number: str) -> HttpResponse:
 
 
 @operation("getPage", "The text of a page, with the place of each line", answer(200, "The page.", PageShape))
-def show(request: HttpRequest, document_id: str, number: str) -> HttpResponse:
-    return _private(_page(service.read_page(_id(document_id), _number(number), access=access_of(request))))
+def show(request: HttpRequest, document_id: UUID, number: str) -> HttpResponse:
+    return _private(_page(service.read_page(document_id, _number(number), access=access_of(request))))
 
 
 @operation(
@@ -153,14 +152,14 @@ def show(request: HttpRequest, document_id: str, number: str) -> HttpResponse:
     answer(200, "The pages that hold it, each with its rectangles.", HighlightsShape),
     parameters=HighlightParameters,
 )
-def highlights(request: HttpRequest, document_id: str) -> HttpResponse:
+def highlights(request: HttpRequest, document_id: UUID) -> HttpResponse:
     given = read_parameters(request, HighlightParameters)
     if (given.start is None) != (given.end is None):
         raise InvalidInput("start and end belong together.", field="end" if given.end is None else "start")
     if given.start is not None and given.end is not None and given.start >= given.end:
         raise InvalidInput("end must be greater than start.", field="end")
     found = service.find_highlights(
-        _id(document_id), start=given.start, end=given.end, checksum=given.checksum, access=access_of(request)
+        document_id, start=given.start, end=given.end, checksum=given.checksum, access=access_of(request)
     )
     return _private(_highlights(found))
 
@@ -170,8 +169,8 @@ def highlights(request: HttpRequest, document_id: str) -> HttpResponse:
     "The original file of a document, to be saved",
     answer(200, "The bytes as they were uploaded.", {"application/octet-stream": BINARY}),
 )
-def file(request: HttpRequest, document_id: str) -> HttpResponseBase:
-    stored = service.open_file(_id(document_id), access=access_of(request))
+def file(request: HttpRequest, document_id: UUID) -> HttpResponseBase:
+    stored = service.open_file(document_id, access=access_of(request))
     response = FileResponse(stored.path.open("rb"), content_type="application/octet-stream")
     response["Content-Length"] = str(stored.size_bytes)
     plain = "".join(
@@ -183,10 +182,6 @@ def file(request: HttpRequest, document_id: str) -> HttpResponseBase:
     response["Content-Security-Policy"] = FILE_POLICY
     response["Cache-Control"] = "private, no-cache"
     return response
-
-
-def _id(document_id: str) -> UUID:
-    return parse_id(document_id, field="document_id")
 
 
 def _number(text: str) -> int:
@@ -224,8 +219,8 @@ def _highlights(found: Highlights) -> HighlightsShape:
         ),
         replaced=found.replaced,
         quoted_text=found.quoted_text,
-        pages=[MarkedPageShape.model_validate(page) for page in found.pages],
-        text=QuoteContextShape.model_validate(found.context) if found.context else None,
+        pages=[MarkedPageShape.of(page) for page in found.pages],
+        text=QuoteContextShape.of(found.context) if found.context else None,
     )
 
 

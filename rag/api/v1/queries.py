@@ -10,9 +10,8 @@ from pydantic import Field
 
 from documents.access import access_of
 from knowlex.base.errors import InvalidInput
-from knowlex.base.ids import parse_id
 from knowlex.web.openapi import answer, operation
-from knowlex.web.pagination import next_cursor, read_page
+from knowlex.web.pagination import PageParameters
 from knowlex.web.rate_limit import peer_address
 from knowlex.web.responses import body_response
 from knowlex.web.shapes import (
@@ -25,15 +24,12 @@ from knowlex.web.shapes import (
     read_parameters,
     storable_text,
 )
-from rag.answering.replay import ReplayResult, replay
-from rag.api.answers import (
-    answer_question,
-    answer_response,
-)
-from rag.api.v1.explanations import ExplainedQuery, QuerySummary, explained_body, summary_fields
+from rag.answering.replay import replay
+from rag.api.answers import answer_question, answer_response
+from rag.api.v1.explanations import ExplainedQuery, QuerySummary, explained_body, summary
 from rag.api.v1.feedback import RATING
 from rag.api.v1.parameters import Cursor, InCollection
-from rag.api.v1.query import QueryAnswer, answer_fields
+from rag.api.v1.query import QueryAnswer, answer_body
 from rag.api.v1.questions import QuestionSettings
 from rag.history import queries as listing
 from rag.history.feedback import identify_caller
@@ -56,7 +52,7 @@ def _moment(text: str) -> datetime | date:
 Moment = Omittable[Annotated[Any, Rule(_moment, {"type": "string"})]]
 
 
-class QueryListParameters(InCollection):
+class QueryListParameters(InCollection, PageParameters):
     conversation_id: Omittable[Annotated[str, storable_text()]] = None
     answered: Omittable[Annotated[str, Rule(ANSWERED.check, {"type": "boolean"})]] = None
     rating: Annotated[
@@ -98,6 +94,7 @@ class QueryList(OutputShape):
 class ReplayChange(OutputShape):
     chunk_id: UUID
     document_id: UUID
+    document_name: str | None
     title: str | None
     place_before: int | None
     place_now: int | None
@@ -128,17 +125,14 @@ class ReplayedQuery(QueryAnswer):
     "List past questions of all faces, newest first",
     answer(200, "One page.", QueryList),
     parameters=QueryListParameters,
-    sorts=("created_at",),
     failures="404",
 )
 def index(request: HttpRequest) -> HttpResponse:
-    page = read_page(request.GET, of="queries", sorts=("created_at",), default="-created_at")
-    wanted = read_parameters(request, QueryListParameters).wanted()
-    found, after = listing.list_queries(access=access_of(request), page=page, wanted=wanted)
-    queries = [QuerySummary(**summary_fields(query)) for query in found]
-    return _private(
-        body_response(QueryList(queries=queries, next_cursor=next_cursor(page, after, of="queries")))
-    )
+    given = read_parameters(request, QueryListParameters)
+    page = given.page("queries")
+    rows, after = listing.list_queries(access=access_of(request), page=page, wanted=given.wanted())
+    queries = [summary(row, QuerySummary) for row in rows]
+    return _private(body_response(QueryList(queries=queries, next_cursor=page.next_cursor(after))))
 
 
 @operation(
@@ -146,11 +140,10 @@ def index(request: HttpRequest) -> HttpResponse:
     "What was asked, found and answered, by which settings and scores",
     answer(200, "All that explains the answer.", ExplainedQuery),
 )
-def show(request: HttpRequest, query_id: str) -> HttpResponse:
+def show(request: HttpRequest, query_id: UUID) -> HttpResponse:
     access = access_of(request)
-    id_ = parse_id(query_id, field="query_id")
     caller = identify_caller(access, peer_address(request))
-    return _private(body_response(explained_body(listing.get_query(id_, access=access, caller=caller))))
+    return _private(body_response(explained_body(listing.get_query(query_id, access=access, caller=caller))))
 
 
 @operation(
@@ -158,8 +151,8 @@ def show(request: HttpRequest, query_id: str) -> HttpResponse:
     "Forget a question, its answer and what was said of it",
     answer(200, "It is gone.", Deleted),
 )
-def remove(request: HttpRequest, query_id: str) -> HttpResponse:
-    listing.delete_query(parse_id(query_id, field="query_id"), access=access_of(request))
+def remove(request: HttpRequest, query_id: UUID) -> HttpResponse:
+    listing.delete_query(query_id, access=access_of(request))
     return body_response(Deleted(deleted=True))
 
 
@@ -168,17 +161,11 @@ def remove(request: HttpRequest, query_id: str) -> HttpResponse:
     "Ask the same again, with the same settings and past the cache",
     answer(200, "The body of /v1/query, and what changed.", ReplayedQuery),
 )
-async def ask_again(request: HttpRequest, query_id: str) -> HttpResponse:
-    id_ = parse_id(query_id, field="query_id")
-    replayed = await replay(id_, access=access_of(request), ask=partial(answer_question, request))
-    body = ReplayedQuery(
-        **answer_fields(replayed.asked, QuestionSettings()), replay_of=id_, changes=_changes(replayed)
-    )
+async def ask_again(request: HttpRequest, query_id: UUID) -> HttpResponse:
+    replayed = await replay(query_id, access=access_of(request), ask=partial(answer_question, request))
+    changes = ReplayChanges.model_validate(replayed)
+    body = answer_body(replayed.asked, QuestionSettings(), ReplayedQuery, replay_of=query_id, changes=changes)
     return answer_response(replayed.asked, body)
-
-
-def _changes(replayed: ReplayResult) -> ReplayChanges:
-    return ReplayChanges.model_validate(replayed)
 
 
 def _private(response: HttpResponse) -> HttpResponse:

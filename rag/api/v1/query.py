@@ -1,8 +1,8 @@
 """POST /v1/query: a question to the collections that the caller may read, answered with checked citations."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import groupby
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, TypeVar, get_args
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
@@ -17,6 +17,7 @@ from rag.api.answers import (
     NOT_ENOUGH,
     ContradictedClaim,
     NearPassage,
+    PassageShape,
     QueryCitation,
     StageTimes,
     UnreadPages,
@@ -55,11 +56,7 @@ class PassagePlace(OutputShape):
     checksum: Annotated[str, Field(description="SHA-256 of the version that it is from.")]
 
 
-class QuerySource(PassagePlace):
-    chunk_id: UUID
-    document_id: UUID
-    document_name: str
-    title: str
+class QuerySource(PassageShape, PassagePlace):
     content_snippet: str
     score: Annotated[Number, Field(description="The one that ranked it; higher is better.")]
     citation_index: Annotated[int, Field(ge=1)]
@@ -122,6 +119,7 @@ class QueryAnswer(OutputShape):
     ] = None
 
 
+AnswerT = TypeVar("AnswerT", bound=QueryAnswer)
 EXAMPLE = (
     'event: token\ndata: {"text":"It has 253 steps [1]."}\n\n'
     'event: sources\ndata: {"sources":[]}\n\n'
@@ -157,38 +155,30 @@ async def create(request: HttpRequest) -> HttpResponseBase:
     if wants_events(request) or (settings.streaming and takes_events(request)):
         return await event_response(request, question, asker, _format(settings))
     answered = await answer_question(request, question, asker)
-    return answer_response(answered, answer_body(answered, settings))
+    return answer_response(answered, answer_body(answered, settings, QueryAnswer))
 
 
-def answer_body(asked: AskResult, settings: QuestionSettings) -> QueryAnswer:
-    return QueryAnswer(**answer_fields(asked, settings))
-
-
-def answer_fields(asked: AskResult, settings: QuestionSettings) -> dict[str, Any]:
-    """Return the fields of `QueryAnswer`, which a replay's body has, too."""
+def answer_body(asked: AskResult, settings: QuestionSettings, shape: type[AnswerT], **more: Any) -> AnswerT:
     answer = asked.answer
     text, numbering = number_citations(answer, number_by_passage())
     cited = cited_claims(asked, numbering, QueryCitation)
-    usage = {**asdict(answer.usage), "stage_times_ms": answer.stage_ms}
-    return {
-        "query_id": asked.query_id,
-        "conversation_id": asked.conversation_id,
-        "answer": text if answer.answered else NOT_ENOUGH,
-        "sources": _sources(answer, numbering.place_of) if settings.include_sources else [],
-        "citations": cited,
-        "contradicted": misstatements(answer, text, numbering),
-        "verification": answer.verification,
-        "usage": QueryUsage(**usage),
-        "latency_ms": asked.latency_ms,
-        "reason": answer.reason,
-        "nearest": _nearest(answer),
-        "relevance": answer.confidence,
-        "cached": asked.cached,
-        "rewritten_query": rewritten_question(asked),
-        "stage_times_ms": answer.stage_ms,
-        "warnings": unread_pages(answer, UnreadPages),
-        "claims": _claims(cited, text) if settings.response_format == "json" else None,
-    }
+    return shape.of(
+        asked,
+        answer=text if answer.answered else NOT_ENOUGH,
+        sources=_sources(answer, numbering.place_of) if settings.include_sources else [],
+        citations=cited,
+        contradicted=misstatements(answer, text, numbering),
+        verification=answer.verification,
+        usage=QueryUsage.of(answer.usage, stage_times_ms=answer.stage_ms),
+        reason=answer.reason,
+        nearest=_nearest(answer),
+        relevance=answer.confidence,
+        rewritten_query=rewritten_question(asked),
+        stage_times_ms=answer.stage_ms,
+        warnings=unread_pages(answer, UnreadPages),
+        claims=_claims(cited, text) if settings.response_format == "json" else None,
+        **more,
+    )
 
 
 def number_by_passage() -> PlaceOf:
@@ -198,7 +188,7 @@ def number_by_passage() -> PlaceOf:
 
 def _format(settings: QuestionSettings) -> AnswerFormat:
     def body(asked: AskResult) -> dict[str, Any]:
-        return answer_body(asked, settings).model_dump()
+        return answer_body(asked, settings, QueryAnswer).model_dump()
 
     return AnswerFormat(
         body,
@@ -213,13 +203,7 @@ def _found(started: Started) -> dict[str, Any]:
     """Return the body of the event `passages`: what the answer may cite, best first."""
     text = started.question.text
     found = [
-        FoundPassage.model_validate(
-            {
-                **passage._asdict(),
-                "content_snippet": snippet(passage.content, text),
-                "end_char": passage.start_char + len(passage.content),
-            }
-        )
+        FoundPassage.of(passage, content_snippet=snippet(passage.content, text))
         for passage in started.context
     ]
     return {"passages": [passage.model_dump() for passage in found]}
@@ -228,13 +212,8 @@ def _found(started: Started) -> dict[str, Any]:
 def _sources(answer: Answer, place_of: PlaceOf) -> list[QuerySource]:
     sources = []
     for number in answer.cited:
-        passage = answer.context[number - 1]
-        fields = {
-            "content_snippet": _snippet(answer, number),
-            "citation_index": place_of(number),
-            "end_char": passage.start_char + len(passage.content),
-        }
-        sources.append(QuerySource.model_validate({**passage._asdict(), **fields}))
+        passage, snippet = answer.context[number - 1], _snippet(answer, number)
+        sources.append(QuerySource.of(passage, content_snippet=snippet, citation_index=place_of(number)))
     return sources
 
 
@@ -248,13 +227,7 @@ def _snippet(answer: Answer, number: int) -> str:
 def _nearest(answer: Answer) -> list[QueryNear]:
     text = answer.question.text
     return [
-        QueryNear.model_validate(
-            {
-                **passage._asdict(),
-                "content_snippet": snippet(passage.content, text),
-                "end_char": passage.start_char + len(passage.content),
-            }
-        )
+        QueryNear.of(passage, content_snippet=snippet(passage.content, text))
         for passage in nearest_passages(answer)
     ]
 

@@ -9,14 +9,12 @@ from pydantic import ConfigDict, Field
 
 from documents.access import access_of
 from knowlex.base.errors import PayloadTooLarge, UnsupportedMediaType
-from knowlex.base.ids import parse_id
 from knowlex.web.openapi import JSON, answer, operation
-from knowlex.web.pagination import next_cursor, read_page
+from knowlex.web.pagination import PageParameters, PositionParameters, sorting
 from knowlex.web.responses import body_response
 from knowlex.web.shapes import (
     Count,
     InputShape,
-    Object,
     OutputShape,
     Rule,
     Time,
@@ -27,37 +25,16 @@ from knowlex.web.shapes import (
 )
 from rag.api.v1.parameters import Cursor, NamesHolding
 from rag.evaluation import question_sets
-from rag.evaluation.question_files import MAX_LINE_BYTES, case_to_json, parse_lines, parse_objects
+from rag.evaluation.question_files import (
+    MAX_LINE_BYTES,
+    EvaluationQuestion,
+    case_to_json,
+    parse_lines,
+    parse_objects,
+)
 
-SORTS = ("name", "created_at")
 JSON_LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines")
 MAX_JSON_BYTES = 1024 * 1024
-
-
-class EvaluationQuestion(OutputShape):  # rag.evaluation.question_files reads and writes it
-    model_config = ConfigDict(extra="allow")
-
-    question: Annotated[str, Field(max_length=2000, description="Also `query`, `text`.")]
-    id: Annotated[str, Field(description="Unique in the set; else its place. Also `_id`, `key`.")] = ""
-    answers: Annotated[list[str], Field(description="Each of them right. Also `answer`.")] = []
-    document: Annotated[
-        str, Field(description="File name, that without its ending, title or id. Also `doc`, `source_file`.")
-    ] = ""
-    pages: Annotated[list[int], Field(description="From 1. Also `page`.")] = []
-    chapter: str = ""
-    section: str = ""
-    answerable: Annotated[bool, Field(description="Also `kind`: answerable or unanswerable.")] = True
-    relevant: Annotated[
-        dict[str, float],
-        Field(description="Grades by document, named as in `document`, or by chunk id. Also `qrels`."),
-    ] = {}
-    answer_type: Annotated[str, Field(json_schema_extra={"enum": ["span", "number", "long"]})] = ""
-    lang: str = ""
-    document_lang: str = ""
-    evidence: str = ""
-    key_numbers: list[float] = []
-    tags: list[str] = []
-    metadata: Object = {}
 
 
 def _questions(value: Any) -> list[Any]:
@@ -116,6 +93,11 @@ class SetParameters(InputShape):
     ] = ""
 
 
+class SetListParameters(NamesHolding, PageParameters):
+    default_sort = "name"
+    sort: Annotated[str, sorting("name", "created_at")] = ""
+
+
 class QuestionSetShape(OutputShape):
     id: UUID
     name: str
@@ -169,41 +151,36 @@ def create(request: HttpRequest) -> HttpResponse:
         collection=given.collection,
         cases=cases,
     )
-    return body_response(_body(made), 201, location=f"/v1/question_sets/{made.id}")
+    return body_response(_set(made), 201, location=f"/v1/question_sets/{made.id}")
 
 
 @operation(
     "listQuestionSets",
     "List question sets",
     answer(200, "One page.", QuestionSetList),
-    parameters=NamesHolding,
-    sorts=SORTS,
+    parameters=SetListParameters,
 )
 def index(request: HttpRequest) -> HttpResponse:
-    page = read_page(request.GET, of="question_sets", sorts=SORTS, default="name")
-    wanted = read_parameters(request, NamesHolding)
-    found, after = question_sets.list_sets(access=access_of(request), page=page, q=wanted.q)
-    cursor = next_cursor(page, after, of="question_sets")
-    return body_response(QuestionSetList(question_sets=[_body(one) for one in found], next_cursor=cursor))
+    given = read_parameters(request, SetListParameters)
+    page = given.page("question_sets")
+    rows, after = question_sets.list_sets(access=access_of(request), page=page, q=given.q)
+    shapes = [_set(row) for row in rows]
+    return body_response(QuestionSetList(question_sets=shapes, next_cursor=page.next_cursor(after)))
 
 
 @operation(
     "getQuestionSet",
     "A question set with a page of its questions",
     answer(200, "The set.", QuestionSetWithQuestions),
-    sorts=("position",),
+    parameters=PositionParameters,
 )
-def show(request: HttpRequest, set_id: str) -> HttpResponse:
-    found = question_sets.get_set(str(parse_id(set_id, field="set_id")), access=access_of(request))
-    page = read_page(request.GET, of=f"questions.{found.id}", sorts=("position",), default="position")
-    cases, after = question_sets.list_questions(found, page=page)
-    questions: list[Any] = [case_to_json(case) for case in cases]
-    body = QuestionSetWithQuestions(
-        **dict(_body(found)),
-        questions=questions,
-        next_cursor=next_cursor(page, after, of=f"questions.{found.id}"),
-    )
-    return body_response(body)
+def show(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    row = question_sets.get_set(str(set_id), access=access_of(request))
+    page = read_parameters(request, PositionParameters).page(f"questions.{set_id}")
+    cases, after = question_sets.list_questions(row, page=page)
+    questions = [case_to_json(case) for case in cases]
+    next_cursor = page.next_cursor(after)
+    return body_response(_set(row, QuestionSetWithQuestions, questions=questions, next_cursor=next_cursor))
 
 
 @operation(
@@ -211,22 +188,13 @@ def show(request: HttpRequest, set_id: str) -> HttpResponse:
     "Delete a question set and its evaluations",
     answer(200, "What went.", QuestionSetReceipt),
 )
-def remove(request: HttpRequest, set_id: str) -> HttpResponse:
-    id_ = parse_id(set_id, field="set_id")
-    removed = question_sets.delete_set(id_, access=access_of(request))
+def remove(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    removed = question_sets.delete_set(set_id, access=access_of(request))
     return body_response(QuestionSetReceipt(deleted=True, questions_removed=removed))
 
 
-def _body(found: Any) -> QuestionSetShape:
-    return QuestionSetShape(
-        id=found.id,
-        name=found.name,
-        description=found.description,
-        collection=found.collection.name if found.collection else None,
-        collection_id=found.collection_id,
-        question_count=found.question_count,
-        created_at=found.created_at,
-    )
+def _set(row: Any, shape: type[QuestionSetShape] = QuestionSetShape, **more: Any) -> QuestionSetShape:
+    return shape.of(row, collection=row.collection.name if row.collection else None, **more)
 
 
 def _lines(request: HttpRequest) -> Iterator[bytes]:

@@ -107,4 +107,4 @@ def _body(found: SearchResult, started: float, **explanation: Any) -> SearchResu
 
 def _hit(rank: int, passage: Passage) -> SearchResultShape:
     dense_score = None if passage.distance is None else 1 - passage.distance
-    return SearchResultShape.model_validate({**passage._asdict(), "rank": rank, "dense_score": dense_score})
+    return SearchResultShape.of(passage, rank=rank, dense_score=dense_score)

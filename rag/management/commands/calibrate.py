@@ -45,25 +45,24 @@ class Command(BaseCommand):
         model = active_model()
         if options["model"] not in (None, model.name):
             raise CommandError(f"The active model is {model.name}; only its chunks are searched.")
-        found = None if options["reset"] else _fitted(options, model.calibration)
-        for name, value in (found or {}).items():
+        calibration = None if options["reset"] else _fit(options, model.calibration)
+        for name, value in (calibration or {}).items():
             self.stdout.write(f"{name}: {value}")
         if options["dry_run"]:
             self.stdout.write("Nothing was stored.")
             return
-        model.calibration = found
+        model.calibration = calibration
         model.save(update_fields=["calibration"])
         self.stdout.write(f"Stored with {model.name}; the next question is judged by it.")
 
 
-def _fitted(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
-    """before: the calibration so far, whose scale of cosines the search was made with."""
+def _fit(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
+    """Fit relevance. before: the calibration so far, whose scale of cosines the search was made with."""
     from embeddings.registry import embedder_for
     from embeddings.services import active_model
     from knowlex.runtime.components import component
     from rag.answering import parts
-    from rag.evaluation.judged_pairs import judged_pairs
-    from rag.management.evaluation import load_scope
+    from rag.management.evaluation import load_scope, make_pairs
     from rag.management.event_loop import close_after
     from rag.protocols import Reranker
     from rag.relevance.calibrator import calibrate, calibration_of
@@ -73,7 +72,7 @@ def _fitted(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str,
     if options["questions"]:
         collections, cases = load_scope(options["questions"], options["collection"])
         pairs, rerank_model = asyncio.run(
-            close_after(judged_pairs(cases, parts.build_pipeline(), [one.id for one in collections]))
+            close_after(make_pairs(cases, parts.build_pipeline(), [one.id for one in collections]))
         )
         source = options["source"] or Path(options["questions"]).name
         known = {name: before[name] for name in ("base", "spread") if before and name in before}

@@ -117,10 +117,24 @@ class Command(BaseCommand):
         assert held is not None
         return held
 
-    def _compare(self, **options: Any) -> None:
-        from rag.management.comparing import compare
+    def _compare(self, first: str, second: str, questions: str, mode: str, **options: Any) -> None:
+        from rich.console import Console
+        from rich.table import Table
 
-        compare(self.stdout, **options)
+        from embeddings.model_lifecycle import catalog
+        from rag.management.evaluation import compare_models
+
+        for model in (catalog.find_model(first), catalog.find_model(second)):
+            counts = catalog.fetch_counts_of(model.pk)
+            if counts is not None and counts.missing:
+                self.stdout.write(
+                    f"{model.name} lacks the vectors of {counts.missing} of {counts.chunks} chunks."
+                )
+        count, figures = compare_models((first, second), questions, options["collection"], mode)
+        table = Table(f"{count} questions, {mode}", first, second, "difference")
+        for name, values in figures.items():
+            table.add_row(name, *(f"{value:.3f}" for value in values), f"{values[1] - values[0]:+.3f}")
+        Console(file=self.stdout, width=None if self.stdout.isatty() else 120).print(table)  # type: ignore[arg-type]
 
     def _activate(self, name: str, wait: bool, force: bool, **_: Any) -> None:
         from embeddings.indexing.building import ensure_index
@@ -137,17 +151,17 @@ class Command(BaseCommand):
         self._tell_environment(model)
 
     def _when_ready(self, model: EmbeddingModel) -> switch.ModelSwitch:
+        from embeddings.local_worker import LocalWorker
         from embeddings.management.displays import BuildDisplay
-        from embeddings.model_lifecycle import building as model_building
-        from embeddings.model_lifecycle import switch
+        from embeddings.model_lifecycle import building, switch
 
-        hands = model_building.LocalWorker(lambda: self.stderr.write(BuildDisplay.ALONE))
+        worker = LocalWorker(lambda: self.stderr.write(BuildDisplay.ALONE))
         with BuildDisplay(self.stderr, model.name) as display:
             for found in switch.activate_when_complete(model):
                 if isinstance(found, switch.ModelSwitch):
                     return found
                 display.lacking(found.count + found.unshipped)
-                hands.work_or_wait()
+                worker.work_or_wait(building.POLL_S)
         raise AssertionError("unreachable")
 
     def _rollback(self, **_: Any) -> None:

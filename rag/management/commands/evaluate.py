@@ -87,7 +87,7 @@ class Command(BaseCommand):
         self, options: dict[str, Any], configurations: Sequence[Configuration], summary: dict[str, Any],
         cases: Sequence[Case], outcomes: Sequence[Sequence[Outcome]],
     ) -> None:  # fmt: skip
-        from rag.evaluation.plot import figures_svg
+        from rag.charts import figures_svg
 
         names = [one.name for one in configurations]
         if options["plot"]:
@@ -107,14 +107,14 @@ class Command(BaseCommand):
 
 
 def _check_places(*files: Path | None) -> None:
-    """Before the questions are asked, which takes long. Raises OSError where a file cannot be written."""
+    """Check before the long work that the files can be written. Raises OSError."""
     for file in files:
         if file is not None:
             file.open("a").close()
 
 
 async def _outcomes(asker: CaseRunner, cases: Sequence[Case], bar: QuestionBar) -> list[list[Outcome]]:
-    """Of each question, one outcome a configuration."""
+    """Return for each question one outcome by configuration."""
     found = []
     for case in cases:
         found.append(await asker.outcomes(case))

@@ -97,7 +97,7 @@ class Command(BaseCommand):
 
 
 def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Of a line that is too long no more than shows it."""
+    """Yield the lines of a file; of one that is too long, no more than shows it."""
     from rag.evaluation.question_files import MAX_LINE_BYTES
 
     while line := file.readline(MAX_LINE_BYTES + 1):

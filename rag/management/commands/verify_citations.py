@@ -3,6 +3,7 @@
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ ROWS = (
     *("answers", "citations", "exact", "supported", "unverified", "contradicted", "gone", "replaced"),
     "faults",
 )
-MOST = 36_500
+MAX_NUMBER = 36_500
 
 
 class Command(BaseCommand):
@@ -25,34 +26,33 @@ class Command(BaseCommand):
         parser.add_argument("--url", default="http://127.0.0.1:8080")
         parser.add_argument("--api-key", default="", help="where the server asks for one")
         parser.add_argument(
-            "--since", type=_number, metavar="DAYS", help="only answers of the last DAYS days"
+            "--since", type=_parse_number, metavar="DAYS", help="only answers of the last DAYS days"
         )
-        parser.add_argument("--limit", type=_number, metavar="N", help="only the newest N answers")
+        parser.add_argument("--limit", type=_parse_number, metavar="N", help="only the newest N answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
         from knowlex.runtime.components import component
         from rag.protocols import ClaimJudge
-        from rag.verification.checks import CheckCounts, check_citations
-        from rag.verification.library import AnswerLibrary, ServerFailed
+        from rag.verification import AnswerLibrary, ServerFailed, check_citations
 
         days = options["since"]
         since = datetime.now(UTC) - timedelta(days=days) if days else None
-        library, tally = AnswerLibrary(options["url"], options["api_key"]), CheckCounts()
+        library, counts = AnswerLibrary(options["url"], options["api_key"]), Counter[str]()
         try:
             judge = component("CLAIM_JUDGE", ClaimJudge)
-            for fault in check_citations(library, judge, tally, since=since, limit=options["limit"]):
+            for fault in check_citations(library, judge, counts, since=since, limit=options["limit"]):
                 self.stdout.write(fault)
         except ServerFailed as exc:
             raise CommandError(str(exc)) from exc
         finally:
             library.close()
         for row in ROWS:
-            self.stdout.write(f"{row:<13}{getattr(tally, row):>8}")
-        if tally.faults:
+            self.stdout.write(f"{row:<13}{counts[row]:>8}")
+        if counts["faults"]:
             sys.exit(1)
 
 
-def _number(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", text, re.ASCII) or not 1 <= int(text) <= MOST:
-        raise ArgumentTypeError(f"must be a number from 1 to {MOST}, not {text[:40]!r}")
+def _parse_number(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", text, re.ASCII) or not 1 <= int(text) <= MAX_NUMBER:
+        raise ArgumentTypeError(f"must be a number from 1 to {MAX_NUMBER}, not {text[:40]!r}")
     return int(text)

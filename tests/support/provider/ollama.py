@@ -19,7 +19,6 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class OllamaRoutes(Answering):
     def add_to(self, app: web.Application) -> None:
         app.router.add_post("/api/embed", self.embed)
-        app.router.add_post("/api/embeddings", self.old_embeddings)
         app.router.add_post("/api/chat", self.chat)
         app.router.add_post("/api/generate", self.chat)
         app.router.add_post("/api/show", self.show)
@@ -37,17 +36,6 @@ class OllamaRoutes(Answering):
 
         kind = "embeddings" if texts else "load"
         return await self._answer(request, kind, body, texts, send)
-
-    async def old_embeddings(self, request: web.Request) -> web.StreamResponse:
-        """One text at a time; all that releases before 0.3 know."""
-        body = await request.json()
-        text = str(body.get("prompt") or "")
-
-        async def send(rule: Rule | None) -> web.StreamResponse:
-            found = bodies.ollama_embed_body(body, [text], rule.fault if rule else "")["embeddings"]
-            return await reply(request, rule, {"embedding": found[0] if found else []})
-
-        return await self._answer(request, "embeddings", body, [text], send)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """Also /api/generate. Without a prompt it loads the model."""

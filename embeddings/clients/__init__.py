@@ -1,1 +1,0 @@
-"""Requests to servers that keep vectors: plain Python over HTTP, without Django."""
