@@ -24,12 +24,18 @@ PAGE_WARNINGS = {
 UNREAD_WARNINGS = frozenset({"image_only", "garbled"})  # there is text for the eye that was not read
 
 
+# A recognised word and its box: left, top, right, bottom, from the top left of the page as it is shown.
+PlacedWord = tuple[str, int, int, int, int]
+WORD_SCALE = 10_000  # the page's width and height in a word's box
+MAX_PAGE_WORDS = 5_000  # whose boxes are kept
+
+
 @dataclass(frozen=True, slots=True)
 class ExtractedPage:
     """One page of the document's text: `text[start_char:end_char]`.
 
     number: 1-based. read_by: which reader gave the text, "none" if no reader found any.
-    warnings: words of PAGE_WARNINGS.
+    warnings: words of PAGE_WARNINGS. words: of a page read by text recognition, at most MAX_PAGE_WORDS.
     """
 
     number: int
@@ -37,6 +43,7 @@ class ExtractedPage:
     end_char: int
     read_by: ReadBy
     warnings: tuple[str, ...] = ()
+    words: tuple[PlacedWord, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,7 @@ class PageQuerySet(models.QuerySet["Page"]):
                 text=extraction.text[page.start_char : page.end_char],
                 read_by=page.read_by,
                 warnings=list(page.warnings),
+                words=page.words,
             )
             for page in extraction.pages
         )
@@ -221,7 +222,10 @@ class Document(models.Model):
 
 
 class Page(models.Model):
-    """One page's text; the document's text is its pages in order, joined by one newline."""
+    """One page's text; the document's text is its pages in order, joined by one newline.
+
+    words: with their boxes, of a page read by text recognition, as documents.types.PlacedWord; else None.
+    """
 
     document = models.ForeignKey(Document, models.DO_NOTHING, related_name="pages", db_constraint=False)
     number = models.IntegerField()
@@ -229,6 +233,7 @@ class Page(models.Model):
     text = models.TextField()
     read_by = models.CharField(max_length=16)
     warnings = models.JSONField(default=list)
+    words = models.JSONField(null=True)
 
     objects = PageQuerySet.as_manager()
 

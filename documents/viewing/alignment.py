@@ -7,19 +7,21 @@ common parts. Nothing is stored at ingestion, so nothing can drift from it.
 """
 
 import unicodedata
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
-from documents.types import Box, PageLayout
+from documents.types import WORD_SCALE, Box, PageLayout, PlacedWord
 
 Method = Literal["exact", "aligned", "none"]
 
 _IGNORED = frozenset("-|\u00ad\u2010\ufffe\ufffd\x02\x00")
 MAX_FOLDED = 40_000  # letters of a page that are compared where the two texts differ
 MIN_SHARE = 0.9  # of a quote's letters that must be found, or nothing is marked
+_NO_EXTENT = (0.0, 0.0, 0.0, 0.0)
 _DIRECTION_KNOWN = 4  # letters, whose box tells which way a line runs
 _SAME_LINE = 0.5  # of the lower height that two letters of a line overlap
 _SAME_COLUMN = 0.95  # of the width, of a line that runs up or down the page
@@ -98,6 +100,19 @@ def normalized(box: Box, layout: PageLayout) -> Box:
         round(min(1.0, max(0.0, value)), 5)
         for value in (x0 / layout.width, y0 / layout.height, x1 / layout.width, y1 / layout.height)
     )
+
+
+def lay_out_words(page: PageLayout, words: Sequence[PlacedWord]) -> PageLayout:
+    """Return the layout of a recognised page: each letter has an equal share of its word's box."""
+    boxes = array("f")
+    for word, *edges in words:
+        left, top, right, bottom = (edge / WORD_SCALE for edge in edges)
+        share = (right - left) / len(word)
+        for index in range(len(word)):
+            boxes.extend((left + index * share, top, left + (index + 1) * share, bottom))
+        boxes.extend(_NO_EXTENT)  # of the space behind the word
+    letters = "".join(f"{word} " for word, *_ in words)
+    return replace(page, letters=letters, boxes=boxes.tobytes())
 
 
 def _fold(text: str) -> tuple[str, list[int]]:

@@ -16,7 +16,7 @@ from documents.models import Document
 from documents.models import Page as DocumentPage
 from documents.protocols import PageViewer
 from documents.types import Box, PageLayout, PagePicture
-from documents.viewing.alignment import Method, PageAlignment, TextLine, normalized
+from documents.viewing.alignment import Method, PageAlignment, TextLine, lay_out_words, normalized
 from knowlex.base.errors import InvalidInput, NotAPdf, NotFound, Replaced, UnreadableDocument
 from knowlex.db.threads import with_retries
 from knowlex.runtime.components import component
@@ -126,9 +126,8 @@ def read_page(document_id: UUID, number: int, *, access: Access) -> PageText:
     lines = [
         TextLine(line.start, line.end, line.text, normalized(line.box, layout)) for line in alignment.lines()
     ]
-    return PageText(
-        document, number, page.start_char, page.text, layout.width, layout.height, alignment.method, lines
-    )
+    method = alignment.method if lines or not page.text else "none"
+    return PageText(document, number, page.start_char, page.text, layout.width, layout.height, method, lines)
 
 
 def find_highlights(
@@ -218,14 +217,20 @@ def _layout(document: Document, page: DocumentPage) -> PageLayout | None:
     """Return where the page's letters stand; None where nobody knows: no PDF, or it cannot be shown."""
     if document.source != Document.Source.PDF:
         return None
-    name = f"{page.number}.layout"
-    kept = page_cache.read(document.checksum, name)
-    if kept is not None:
-        return _unpack_layout(page.number, kept)
     try:
-        layout = component("PAGE_VIEWER", PageViewer).read_layout(_path(document), page.number)
+        layout = _printed_layout(document, page.number)
     except UnreadableDocument:
         return None
+    return lay_out_words(layout, page.words) if page.words else layout
+
+
+def _printed_layout(document: Document, number: int) -> PageLayout:
+    """Return the layout of the letters in the file. Raises UnreadableDocument, DependencyUnavailable."""
+    name = f"{number}.layout"
+    kept = page_cache.read(document.checksum, name)
+    if kept is not None:
+        return _unpack_layout(number, kept)
+    layout = component("PAGE_VIEWER", PageViewer).read_layout(_path(document), number)
     page_cache.write(document.checksum, name, _pack_layout(layout))
     return layout
 

@@ -129,9 +129,7 @@ def _describe(document: Document) -> shapes.DocumentShape:
     chunks = Chunk.objects.of_document(document.id)
     return shapes.describe_document(
         document,
-        pages=[
-            shapes.PageShape.model_construct(**row) for row in pages.values(*shapes.PageShape.model_fields)
-        ],
+        pages=[shapes.describe_page(row) for row in pages.values(*shapes.PageShape.model_fields)],
         chunks=[
             shapes.ChunkShape.model_construct(**row) for row in chunks.values(*shapes.ChunkShape.model_fields)
         ],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from documents.models import Document
-from documents.types import ChunkType, ReadBy, Source
+from documents.types import MAX_PAGE_WORDS, WORD_SCALE, ChunkType, ReadBy, Source
 from embeddings.sanity.contents import do_chunks_match_pages, do_pages_follow
 from knowlex.base.errors import InvalidInput
 
@@ -49,12 +49,19 @@ class Manifest(_ArchiveShape):
     models: Annotated[list[ModelShape], Field(max_length=100)]
 
 
+_Share = Annotated[int, Field(ge=0, le=WORD_SCALE)]
+_PlacedWord = tuple[_Line, _Share, _Share, _Share, _Share]
+
+
 class PageShape(_ArchiveShape):
+    """words: with their boxes, of a page read by text recognition."""
+
     number: _Count
     start_char: _Count
     text: _Text
     read_by: ReadBy
     warnings: list[_Line] = []
+    words: Annotated[list[_PlacedWord], Field(max_length=MAX_PAGE_WORDS)] | None = None
 
 
 class ChunkShape(_ArchiveShape):
@@ -189,6 +196,11 @@ def _check_storable(value: Any) -> None:
     elif isinstance(value, list):
         for item in value:
             _check_storable(item)
+
+
+def describe_page(row: dict[str, Any]) -> PageShape:
+    words = row.pop("words") or []
+    return PageShape.model_construct(**row, words=[tuple(word) for word in words] or None)
 
 
 def describe_document(

@@ -135,7 +135,8 @@ def test_everything_of_a_document_comes_back(library: Collection):
         metadata={"author": "N. T."},
         source_url="https://x/",
     )
-    Page.objects.filter(number=1).update(warnings=["ocr"], read_by="ocr")
+    words = [["Fact", 100, 200, 300, 250], ["œuvre", 310, 200, 420, 250]]
+    Page.objects.filter(number=1).update(warnings=["ocr"], read_by="ocr", words=words)
     archive = exported(library)
     before = rows(library)
 
@@ -245,6 +246,10 @@ def chunk(**values: Any) -> Callable[[list[Member]], list[Member]]:
     return changed(BOOK, lambda d: {**d, "chunks": [{**d["chunks"][0], **values}, *d["chunks"][1:]]})
 
 
+def page(**values: Any) -> Callable[[list[Member]], list[Member]]:
+    return changed(BOOK, lambda d: {**d, "pages": [{**d["pages"][0], **values}, *d["pages"][1:]]})
+
+
 BOOK = "documents/000001/document.json"
 HOSTILE: dict[str, Callable[[list[Member]], list[Member]]] = {
     "nothing": lambda content: [],
@@ -265,6 +270,9 @@ HOSTILE: dict[str, Callable[[list[Member]], list[Member]]] = {
     "offsets beyond": chunk(start_char=5),
     "a negative offset": chunk(start_char=-1),
     "another page": chunk(page_number=99),
+    "a word beyond its page": page(words=[["word", 0, 0, 10_001, 1]]),
+    "a word without a box": page(words=[["word"]]),
+    "words without end": page(words=[["word", 0, 0, 1, 1]] * 5_001),
     "no chunks": changed(BOOK, lambda d: {**d, "chunks": []}),
     "a chunk twice": changed(BOOK, lambda d: {**d, "chunks": d["chunks"][:1] * 2}),
     "no pages": changed(BOOK, lambda d: {**d, "pages": []}),

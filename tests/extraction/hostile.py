@@ -115,3 +115,21 @@ def garbled_page(plain: bytes) -> bytes:
     text = stream(b"BT /F 9 Tf 9 9 Td (" + plain + b") Tj ET")
     lost = stream(b"BT /F 9 Tf 9 9 Td (nobody can tell what this page says in its private letters) Tj ET")
     return file_of(CATALOG, tree, page(4, 5), text, FONT, page(7, 9), lost, stream(table), font)
+
+
+def slow_to_draw() -> bytes:
+    """A page that is read at once, and takes more than half a minute to draw; and a plain one."""
+    font = b"/Font << /F 7 0 R >>"
+    blend = b"/ExtGState << /G << /BM /Luminosity /ca 0.5 >> >>"
+    layers = b"BT /F 12 Tf 60 700 Td (A page of five thousand layers.) Tj ET /G gs\n"
+    layers += b"0.5 0.2 0.1 rg 0 0 600 800 re f\n" * 5000
+    place = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents %d 0 R /Resources << %b >> >>"
+    return file_of(
+        CATALOG,
+        b"<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 >>",
+        place % (5, font + blend),
+        place % (6, font),
+        stream(layers),
+        stream(b"BT /F 12 Tf 60 700 Td (The second page is plain.) Tj ET"),
+        FONT,
+    )

@@ -1,23 +1,23 @@
 """Pages that are pictures: read by text recognition where it is there, and else said to be unread."""
 
 import os
-import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from documents.extractors.pdf.reader import draw_page
 from documents.extractors.sandbox import ocr
 from documents.extractors.sandbox.extractor import SandboxedExtractor
 from documents.extractors.sandbox.ocr import OcrBudget
-from documents.types import Extraction, ReadingProgress
+from documents.types import Extraction, PagePicture, ReadingProgress
 from knowlex.base.errors import UnreadableDocument
 from tests.extraction import hostile
-from tests.extraction.scans import BLANK, LETTER, scanned
+from tests.extraction.scans import BLANK, LETTER, needs_tesseract, scanned
 from tests.support.typeset import Words, column, typeset
 
 Read = Callable[..., Extraction]
-needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,32 @@ def test_a_scanned_page_is_read(read: Read) -> None:
         "Page 2 was read from a picture by text recognition (OCR), which makes mistakes.",
     )
     assert told[-1] == ReadingProgress(3, 3)
+
+
+@needs_tesseract
+def test_the_words_of_a_scanned_page_are_kept_with_their_boxes(read: Read) -> None:
+    typed, scan = read(typeset(TYPED, scanned(*LETTER))).pages
+    assert typed.words is None
+    assert scan.words is not None
+    assert [word for word, *_ in scan.words] == " ".join(LETTER).split()
+    assert all(
+        0 < left < right < 10_000 and 0 < top < bottom < 1_000 for _, left, top, right, bottom in scan.words
+    )
+
+
+@needs_tesseract
+def test_the_text_is_that_of_tesseract_to_the_byte(tmp_path: Path) -> None:
+    picture = tmp_path / "page.pnm"
+    drawn = draw_page(typeset(scanned(*LETTER, "", "", "* a list", "* and more")), 1)
+    picture.write_bytes(drawn.to_pnm())
+    program = ocr.find_tesseract(["eng"])
+    assert program is not None
+    plain = subprocess.run(
+        [program.binary, picture, "stdout", "-l", "eng", "--dpi", "300"], capture_output=True, check=True
+    )
+    page = program.read(drawn, timeout_s=60)
+    assert page is not None
+    assert page.text == plain.stdout.decode().replace("\f", "\n")
 
 
 @needs_tesseract
@@ -167,6 +193,53 @@ def test_pictures_of_any_size_are_bounded(read: Read, program: FakeTesseract) ->
     width, height = read(wide).text.split()[-2:]
     assert int(width) * int(height) < 10_000_000
     assert int(width) <= 12_001
+
+
+def _table(*rows: tuple[int, int, int, int, int, str]) -> str:
+    """What Tesseract prints: a row's level, left, top, width and height, and its word."""
+    return "".join(
+        f"{level}\t1\t1\t1\t1\t1\t{left}\t{top}\t{width}\t{height}\t-1\t{word}\n"
+        for level, left, top, width, height, word in rows
+    )
+
+
+HEAD = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
+LINE = (4, 0, 0, 0, 0, "")
+TEXT = "Tall - tall\n\n level 5\t1\n"
+
+
+@pytest.mark.parametrize("output", ["{head}{table}{text}", "{head}{text}{table}", "{text}{head}{table}"])
+def test_text_and_table_are_told_apart_in_any_order(output: str) -> None:
+    table = _table(
+        LINE,
+        (5, 100, 10, 50, 20, "Tall"),
+        (5, 200, 18, 8, 2, "-"),
+        (5, 300, 10, 50, 20, "tall"),
+        LINE,
+        (5, 0, 90, 9, 9, " "),
+    )
+    printed = output.format(head=HEAD, table=table, text=TEXT)
+    page = ocr._parse_output(printed, PagePicture(1, 1000, 100, b""))
+    assert page.text == TEXT
+    assert page.words == (
+        ("Tall", 1000, 1000, 1500, 3000),
+        ("-", 2000, 1000, 2080, 3000),
+        ("tall", 3000, 1000, 3500, 3000),
+    )
+
+
+def test_a_rule_beside_a_word_makes_it_no_higher() -> None:
+    rows = [(5, 10 * n, 50, 8, 10, "word") for n in range(4)]
+    page = ocr._parse_output(_table(LINE, *rows, (5, 60, 0, 2, 99, "|")), PagePicture(1, 1000, 1000, b""))
+    assert [(top, bottom) for _, _, top, _, bottom in page.words] == [(500, 600)] * 4 + [(0, 990)]
+
+
+def test_words_without_end_are_bounded() -> None:
+    page = ocr._parse_output(
+        _table(LINE, *[(5, 1, 1, 9, 9, "x" * 5_000)] * 9_000), PagePicture(1, 10, 10, b"")
+    )
+    assert len(page.words) == 5_000
+    assert {len(word) for word, *_ in page.words} == {100}
 
 
 def test_only_pages_in_the_budget_are_drawn() -> None:

@@ -4,6 +4,7 @@ import os
 import struct
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -68,6 +69,13 @@ def test_progress_pictures_and_the_result_arrive_in_order() -> None:
     assert received == [ReadingProgress(1, 9)]
     assert listener.picture == picture
     assert picture.to_pnm() == b"P5\n2 2\n255\n\x00\x40\x80\xff"
+
+
+def test_no_word_comes_out_of_the_jail() -> None:
+    """Text recognition works beside it: words are taken from nobody else."""
+    (page,) = EXTRACTION.pages
+    lying = replace(EXTRACTION, pages=(replace(page, words=(("word", 0, 0, 1, 10**9),)),))
+    assert unpack(pack(lying)) == EXTRACTION
 
 
 def frame(kind: bytes, body: bytes, length: int | None = None) -> bytes:

@@ -32,13 +32,13 @@ def mark(pdf: bytes, words: str) -> list[Box]:
     extraction = read_document(pdf, Job("auto"))
     (page,) = extraction.pages
     text = extraction.text[page.start_char : page.end_char]
-    start = _find(text, words)
+    start = find_words(text, words)
     layout = read_layout(pdf, 1)
     boxes = PageAlignment(text, layout).rectangles(*start)
     return [normalized(box, layout) for box in boxes]
 
 
-def _find(text: str, words: str) -> tuple[int, int]:
+def find_words(text: str, words: str) -> tuple[int, int]:
     """Where the words stand, whatever the white space."""
     letters = [(place, c) for place, c in enumerate(text) if not c.isspace()]
     wanted = "".join(words.split())

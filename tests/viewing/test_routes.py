@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -13,24 +12,8 @@ from tests.support.api import UNKNOWN_ID, assert_problem
 from tests.support.pdf import make_pdf
 from tests.support.stack import Stack
 from tests.viewing import printed
+from tests.viewing.conftest import Ingest
 from tests.viewing.printed import PrintedPage
-
-Ingest = Callable[..., str]
-
-
-@pytest.fixture
-def ingest(client: httpx.Client) -> Ingest:
-    """Ingests a file and returns the document's id, when it can be searched."""
-
-    def ingest(name: str, data: bytes, collection: str = "default") -> str:
-        job = client.post(
-            "/v1/ingest", files={"file": (name, data)}, data={"collection_id": collection}
-        ).json()
-        report = client.get(f"/v1/ingest/{job['job_id']}", params={"wait": 60}).json()
-        assert report["status"] == "completed", report
-        return str(report["documents"][0]["id"])
-
-    return ingest
 
 
 @pytest.fixture

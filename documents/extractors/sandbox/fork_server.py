@@ -193,8 +193,9 @@ def _read_packed(job: Job, source: int, size_bytes: int, reporter: PipeReporter)
         elif job.page:
             picture = draw_view(data, job.page, job.width) if job.width else draw_page(data, job.page)
             reporter.picture(picture)
-            return pack(Extraction("PDF", "", ()))
-        return pack(read_document(data, job, reporter.progress))
+        else:
+            return pack(read_document(data, job, reporter.progress))
+        return pack(Extraction("PDF", "", ()))
     except Unreadable as failure:
         return pack_failure(failure)
     except (MemoryError, RecursionError):

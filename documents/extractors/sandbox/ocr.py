@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
+from statistics import median
 from typing import Literal
 
 from documents.extractors.cleaning import clean_page
@@ -19,7 +20,16 @@ from documents.extractors.failures import MAX_TEXT_BYTES
 from documents.extractors.pdf.layout import join_paragraphs
 from documents.extractors.sandbox.fair_semaphore import FairSemaphore
 from documents.protocols import OnProgress
-from documents.types import ExtractedPage, Extraction, PagePicture, ReadingProgress
+from documents.text.characters import clean_characters
+from documents.types import (
+    MAX_PAGE_WORDS,
+    WORD_SCALE,
+    ExtractedPage,
+    Extraction,
+    PagePicture,
+    PlacedWord,
+    ReadingProgress,
+)
 
 PAGE_S = 20.0  # by the clock; its CPU time is limited too
 _LIST_S = 5.0
@@ -29,6 +39,39 @@ _JAIL = Path(__file__).with_name("jail.py")
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_/-]{1,40}")
 
 
+# Both the text and the words' boxes from one run; the table's rows have twelve columns.
+_OUTPUTS = ("-c", "tessedit_create_txt=1", "-c", "tessedit_create_tsv=1")
+_TABLE_HEAD = "level\tpage_num\t"
+_TABLE_ROW = re.compile(
+    r"(?P<level>[1-5])\t(?:[0-9]{1,9}\t){5}(?P<left>[0-9]{1,9})\t(?P<top>[0-9]{1,9})\t"
+    r"(?P<width>[0-9]{1,9})\t(?P<height>[0-9]{1,9})\t-?[0-9.]+\t(?P<word>.*)"
+)
+_LINE_LEVEL = "4"
+_MAX_WORD_CHARS = 100
+_NEIGHBOURS = 2  # words on each side
+_HIGHEST_WORD = 1.6  # median heights of the line's words
+
+
+@dataclass(frozen=True, slots=True)
+class RecognizedPage:
+    """text: "" if the picture holds none. words: in the text's order, with their boxes."""
+
+    text: str
+    words: tuple[PlacedWord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _PrintedWord:
+    """box: left, top, right, bottom in the picture's pixels."""
+
+    word: str
+    box: tuple[int, int, int, int]
+
+    @property
+    def height(self) -> int:
+        return self.box[3] - self.box[1]
+
+
 @dataclass(frozen=True, slots=True)
 class Tesseract:
     """The installed program. binary: its absolute path. languages: installed ones, the first weighs most."""
@@ -36,11 +79,57 @@ class Tesseract:
     binary: str
     languages: tuple[str, ...]
 
-    def read(self, picture: PagePicture, *, timeout_s: float) -> str | None:
-        """Return the recognized text, "" if there is none; None if it failed or took too long."""
-        command = [self.binary, "stdin", "stdout", "-l", "+".join(self.languages), "--dpi", "300"]
-        text = _run_confined(command, picture.to_pnm(), timeout_s=min(timeout_s, PAGE_S))
-        return None if text is None else text[:_MAX_CHARS].replace("\f", "\n")
+    def read(self, picture: PagePicture, *, timeout_s: float) -> RecognizedPage | None:
+        """Return the recognized text and words; None if it failed or took too long."""
+        command = [self.binary, "stdin", "stdout", "-l", "+".join(self.languages), "--dpi", "300", *_OUTPUTS]
+        output = _run_confined(command, picture.to_pnm(), timeout_s=min(timeout_s, PAGE_S))
+        return None if output is None else _parse_output(output, picture)
+
+
+def _parse_output(output: str, picture: PagePicture) -> RecognizedPage:
+    """Separate the text from the table of words, whichever comes first."""
+    text_lines: list[str] = []
+    printed_lines: list[list[_PrintedWord]] = [[]]
+    for line in output.split("\n"):
+        row = _TABLE_ROW.fullmatch(line)
+        if row is None:
+            if not line.startswith(_TABLE_HEAD):
+                text_lines.append(line)
+        elif row["level"] == _LINE_LEVEL:
+            printed_lines.append([])
+        elif word := clean_characters(row["word"]).strip():
+            left, top = int(row["left"]), int(row["top"])
+            box = (left, top, left + int(row["width"]), top + int(row["height"]))
+            printed_lines[-1].append(_PrintedWord(word[:_MAX_WORD_CHARS], box))
+    words = [_place_word(word, picture) for line in printed_lines for word in _level_words(line)]
+    text = "\n".join(text_lines)[:_MAX_CHARS].replace("\f", "\n")
+    return RecognizedPage(text, tuple(words[:MAX_PAGE_WORDS]))
+
+
+def _level_words(line: Sequence[_PrintedWord]) -> list[_PrintedWord]:
+    """Make each word as high as its neighbours, so that a dash or "on" is marked like the rest of its line.
+
+    Only neighbours count, since a line of a crooked scan climbs; none that is far too high, which is a rule.
+    """
+    if not line:
+        return []
+    highest = _HIGHEST_WORD * median(word.height for word in line)
+    levelled = []
+    for index, word in enumerate(line):
+        near = line[max(0, index - _NEIGHBOURS) : index + _NEIGHBOURS + 1]
+        boxes = [word.box, *(other.box for other in near if other.height <= highest)]
+        left, _, right, _ = word.box
+        box = (left, min(box[1] for box in boxes), right, max(box[3] for box in boxes))
+        levelled.append(_PrintedWord(word.word, box))
+    return levelled
+
+
+def _place_word(word: _PrintedWord, picture: PagePicture) -> PlacedWord:
+    left, top, right, bottom = word.box
+    across, down = WORD_SCALE / picture.width, WORD_SCALE / picture.height
+    edges = (left * across, top * down, right * across, bottom * down)
+    x0, y0, x1, y1 = (min(WORD_SCALE, round(edge)) for edge in edges)
+    return word.word, x0, y0, x1, y1
 
 
 def find_tesseract(languages: Sequence[str] = ()) -> Tesseract | None:
@@ -90,6 +179,7 @@ def _run_confined(command: Sequence[str], data: bytes, *, timeout_s: float) -> s
 
 Draw = Callable[[int], PagePicture | None]  # a 1-based page -> its picture, None if it cannot be drawn
 _WORD = re.compile(r"\w{2,}|[\u2e80-\u9fff]")
+_MAX_FILE_WORDS = 500_000  # whose boxes are kept: some 100 MB until they are stored
 _FEWEST_WORDS = 2  # a single one is what Tesseract sees in a drawing or a stain
 UNREAD = "image_only"
 
@@ -112,27 +202,34 @@ def pages_to_recognize(extraction: Extraction) -> list[int]:
 
 def recognize_pages(
     pages: Sequence[int], draw: Draw, tesseract: Tesseract, budget: OcrBudget
-) -> Iterator[tuple[int, str | None]]:
-    """Yield (page, its text) for each page that the budget allows; None for one that could not be read.
+) -> Iterator[tuple[int, RecognizedPage | None]]:
+    """Yield (page, what it holds) for each page that the budget allows; None for one that could not be read.
 
-    The text of a page that holds nothing but a picture is "".
+    The text of a page that holds nothing but a picture is "". Of very many words the last have no boxes.
     """
     deadline = time.monotonic() + budget.seconds
+    words_left = _MAX_FILE_WORDS
     for number in pages[: budget.pages]:
         if time.monotonic() >= deadline:
             return
         picture = draw(number)
         left_s = deadline - time.monotonic()
-        text = tesseract.read(picture, timeout_s=left_s) if picture and left_s > 0 else None
-        yield number, None if text is None else _clean_text(text)
+        page = tesseract.read(picture, timeout_s=left_s) if picture and left_s > 0 else None
+        if page is None:
+            yield number, None
+            continue
+        words = page.words[:words_left]
+        words_left -= len(words)
+        yield number, RecognizedPage(_clean_text(page.text), words)
 
 
-def insert_texts(extraction: Extraction, texts: Mapping[int, str]) -> Extraction:
+def insert_pages(extraction: Extraction, recognized: Mapping[int, RecognizedPage]) -> Extraction:
     """Return the extraction with these pages' texts inserted; all offsets behind them move.
 
-    texts: by page, which had none. A blank one leaves the page without text: there is nothing on it to read.
+    recognized: by page, which had none. A blank text leaves the page without any: there is nothing to read.
     """
     pages = extraction.pages
+    texts = {number: page.text for number, page in recognized.items()}
     contents = _drop_excess_pages(
         [texts.get(page.number) or extraction.text[page.start_char : page.end_char] for page in pages]
     )
@@ -147,7 +244,7 @@ def insert_texts(extraction: Extraction, texts: Mapping[int, str]) -> Extraction
         extraction,
         text="\n".join(contents),
         pages=tuple(
-            _update_page(page, start, text, texts)
+            _update_page(page, start, text, recognized.get(page.number))
             for page, start, text in zip(pages, starts, contents, strict=False)
         ),
         headings=tuple(
@@ -160,11 +257,15 @@ def insert_texts(extraction: Extraction, texts: Mapping[int, str]) -> Extraction
     )
 
 
-def _update_page(page: ExtractedPage, start: int, text: str, texts: Mapping[int, str]) -> ExtractedPage:
+def _update_page(
+    page: ExtractedPage, start: int, text: str, recognized: RecognizedPage | None
+) -> ExtractedPage:
     moved = replace(page, start_char=start, end_char=start + len(text))
-    if page.number not in texts or (texts[page.number] and not text):
+    if recognized is None or (recognized.text and not text):
         return moved
-    return replace(moved, read_by="ocr" if text else "none", warnings=("ocr",) if text else ("no_text",))
+    if not text:
+        return replace(moved, read_by="none", warnings=("no_text",))
+    return replace(moved, read_by="ocr", warnings=("ocr",), words=recognized.words or None)
 
 
 def _drop_excess_pages(texts: list[str]) -> list[str]:
@@ -238,18 +339,18 @@ class PageRecognizer:
         budget = PATIENT if patient else BRIEF
         if not self.semaphore.acquire(budget.seconds):
             return extraction, _BUSY
-        texts: dict[int, str] = {}
+        recognized: dict[int, RecognizedPage] = {}
         tried = 0
         try:
-            for number, text in recognize_pages(pages, draw, tesseract, budget):
+            for number, page in recognize_pages(pages, draw, tesseract, budget):
                 tried += 1
-                if text is not None:
-                    texts[number] = text
+                if page is not None:
+                    recognized[number] = page
                 _report(on_progress, extraction, len(pages) - tried)
         finally:
             self.semaphore.release()
         reason = _FAILED if tried == len(pages) else _NO_TIME[patient]
-        return insert_texts(extraction, texts), reason
+        return insert_pages(extraction, recognized), reason
 
 
 def _report(on_progress: OnProgress | None, extraction: Extraction, pages_left: int) -> None:

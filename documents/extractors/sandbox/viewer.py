@@ -19,10 +19,10 @@ NOT_SHOWN = "The page cannot be shown."
 class SandboxedPageViewer:
     """PageViewer with turns of its own: who looks at a page does not wait for uploads, nor they for him.
 
-    processes: at once. wait_s: for a free one.
+    processes: at once. wait_s: for a free one; longer than a page may take, so that hostile ones end first.
     """
 
-    def __init__(self, *, processes: int = 2, wait_s: float = 5.0) -> None:
+    def __init__(self, *, processes: int = 2, wait_s: float = VIEW_WALL_S + 1) -> None:
         self._sandbox = Sandbox()
         self._processes, self._wait_s = FairSemaphore(processes), wait_s
 

@@ -73,7 +73,8 @@ def unpack(raw: bytes) -> Extraction:
 
 def _parse_extraction(header: dict[str, Any], text: str) -> Extraction:
     pages = tuple(
-        ExtractedPage(**page | {"warnings": tuple(page["warnings"])}) for page in header.pop("pages")
+        ExtractedPage(**page | {"warnings": tuple(page["warnings"]), "words": None})
+        for page in header.pop("pages")
     )
     headings = tuple(Heading(**heading) for heading in header.pop("headings"))
     blocks = tuple(Block(**block) for block in header.pop("blocks"))
