@@ -61,10 +61,10 @@ format: $(READY_DEV) ## Put the code into its format
 	$(BIN)/ruff check --fix $(wildcard $(SOURCES))
 
 messages: $(READY_DEV) ## Take the page's messages into its German catalog, and compile it
-	$(BIN)/python -m samples.messages
+	$(BIN)/python samples/messages.py
 
 pictures: $(READY_DEV) ## Take the README's pictures from the page as it runs (needs Chromium)
-	$(BIN)/python -m samples.pictures
+	$(BIN)/python samples/pictures.py
 
 clean: ## Remove what was installed and built; data folders stay
 	rm -rf .venv .models .mypy_cache .ruff_cache .pytest_cache .import_linter_cache staticfiles

@@ -1,12 +1,13 @@
 """Take the page's messages from its modules into the German catalog, and compile the catalogs.
 
-python -m samples.messages: writes rag/locale/de/LC_MESSAGES/djangojs.po and both .mo files, lists what has no
+python samples/messages.py: writes rag/locale/de/LC_MESSAGES/djangojs.po and both .mo files, lists what has no
 German yet, and exits with 1 then.
 """
 
 import json
 import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages import Catalog, mofile, pofile
@@ -54,12 +55,15 @@ def update_catalog(path: Path, messages: dict[str, str]) -> Catalog:
 
 
 def compile_catalog(domain: str) -> None:
+    """Compile; without the time of day in the header, so that the same messages make the same file."""
     with (LOCALE / f"{domain}.po").open("rb") as source, (LOCALE / f"{domain}.mo").open("wb") as compiled:
-        mofile.write_mo(compiled, pofile.read_po(source, locale="de"))
+        catalog = pofile.read_po(source, locale="de")
+        catalog.creation_date = catalog.revision_date = datetime(2026, 1, 1, tzinfo=UTC)
+        mofile.write_mo(compiled, catalog)
 
 
-def _is_translated(text: str | tuple[str, ...] | list[str]) -> bool:
-    return bool(text) if isinstance(text, str) else all(text)
+def _is_translated(text: str | tuple[str, ...] | list[str] | None) -> bool:
+    return all(text) if isinstance(text, (tuple, list)) else bool(text)
 
 
 if __name__ == "__main__":

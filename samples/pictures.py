@@ -1,6 +1,6 @@
 """Make the README's pictures, from the page as it runs: docs/images/ask.png and docs/images/documents.png.
 
-Needs what `make setup-dev` installs, and Chromium: python -m samples.pictures
+Needs what `make setup-dev` installs, and Chromium: python samples/pictures.py
 """
 
 import shutil
@@ -8,15 +8,14 @@ import sys
 from pathlib import Path
 
 import httpx
+from demo import PROJECT, running_knowlex
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
-
-from samples.demo import PROJECT, running_knowlex
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 IMAGES = PROJECT / "docs" / "images"
 MAX_BYTES = 250_000
 COLOURS = 128
-SIZE = {"width": 1360, "height": 800}
+SIZE: ViewportSize = {"width": 1360, "height": 800}
 DOCUMENTS = ("samples/nikola-tesla.pdf", "samples/README.md", "docs/operating.md", "docs/citations.md")
 QUESTION = "Which court restored the patents of Tesla in 1943?"
 

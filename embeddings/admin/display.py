@@ -83,7 +83,15 @@ NEGLECTED = (  # nobody has it in hand; whether that is wrong is known once the 
 )
 _SINCE = {"waiting_since": Coalesce("started_at", "created_at")}
 _STORED = Document.objects.filter(pk=OuterRef("pk"))
-_NONE = {"total": 0, "ended": 0, "failed": 0, "duplicates": 0, "started": 0, "stalled": 0, "neglected": 0}
+_NONE: dict[str, Any] = {
+    "total": 0,
+    "ended": 0,
+    "failed": 0,
+    "duplicates": 0,
+    "started": 0,
+    "stalled": 0,
+    "neglected": 0,
+}
 _NONE |= {"pages_total": 0, "pages_done": 0, "chunks_made": 0, "embedded": 0, "done": 0.0}
 _NONE |= {"first_start": None, "last_end": None}
 MIN_SHARE, MIN_SECONDS = 0.02, 3.0  # of a job, before the time that is left can be told

@@ -239,7 +239,7 @@ def _is_long_ago(moment: datetime) -> bool:
 
 def _describe_indexes() -> list[dict[str, Any]]:
     """Describe an index that finds too little, and an outside store that does not answer."""
-    lines = [
+    lines: list[dict[str, Any]] = [
         {
             "text": "Vector index",
             "url": _list_url("embeddings_indexmeasurement"),
