@@ -10,7 +10,7 @@ SOURCES := knowlex documents embeddings rag rag_service tests benchmarks samples
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help setup setup-dev demo run test test-all check lint format types clean
+.PHONY: help setup setup-dev demo run test test-all check lint format types messages pictures clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -59,6 +59,12 @@ types: $(READY_DEV) ## Check the types
 format: $(READY_DEV) ## Put the code into its format
 	$(BIN)/ruff format $(wildcard $(SOURCES))
 	$(BIN)/ruff check --fix $(wildcard $(SOURCES))
+
+messages: $(READY_DEV) ## Take the page's messages into its German catalog, and compile it
+	$(BIN)/python samples/messages.py
+
+pictures: $(READY_DEV) ## Take the README's pictures from the page as it runs (needs Chromium)
+	$(BIN)/python samples/pictures.py
 
 clean: ## Remove what was installed and built; data folders stay
 	rm -rf .venv .models .mypy_cache .ruff_cache .pytest_cache .import_linter_cache staticfiles

@@ -114,6 +114,7 @@ APPEND_SLASH = False
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "knowlex" / "templates"],  # before those of Django's admin, which they extend
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

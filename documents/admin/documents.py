@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
@@ -18,7 +18,7 @@ from documents.access import FULL
 from documents.admin.words import state_badge
 from documents.library.collection_statistics import stored_languages
 from documents.library.listing import PageReport, page_report
-from documents.models import Chunk, Document, IngestItem
+from documents.models import Chunk, Document, IngestItem, Page
 from documents.types import PAGE_WARNINGS, UNREAD_WARNINGS
 
 
@@ -78,9 +78,14 @@ class WarningsFilter(admin.SimpleListFilter):
     parameter_name = "warnings"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("yes", "With warnings"), ("no", "Without")]
+        return [("yes", "With warnings"), ("no", "Without"), ("unread", "Pages that could not be read")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        if self.value() == "unread":
+            pages = Page.objects.filter(
+                document=OuterRef("pk"), warnings__has_any_keys=sorted(UNREAD_WARNINGS)
+            )
+            return queryset.filter(Exists(pages))
         if self.value() == "yes":
             return queryset.exclude(warnings=[])
         return queryset.filter(warnings=[]) if self.value() == "no" else queryset

@@ -12,8 +12,10 @@ from django.db.models import (
     Count,
     Exists,
     F,
+    FloatField,
     IntegerField,
     Max,
+    Min,
     OuterRef,
     Q,
     QuerySet,
@@ -22,7 +24,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce, JSONObject, Now
+from django.db.models.functions import Coalesce, JSONObject, Now, NullIf
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -69,8 +71,10 @@ class EmbeddingStateFilter(admin.SimpleListFilter):
         return queryset.filter(embedded__lt=F("chunk_count") - F("failed"))
 
 
-COMPLETED, FAILED = Q(status=IngestItem.Status.COMPLETED), Q(status=IngestItem.Status.FAILED)
-ENDED = COMPLETED | FAILED
+COMPLETED, ENDED_BADLY = Q(status=IngestItem.Status.COMPLETED), Q(status=IngestItem.Status.FAILED)
+DUPLICATE = Q(error_code="DUPLICATE")  # the collection has it already: nothing went wrong
+FAILED = ENDED_BADLY & ~DUPLICATE
+ENDED = COMPLETED | ENDED_BADLY
 STALLED = ~ENDED & Q(
     lease__isnull=False, leased_until__lt=Now()
 )  # who had it in hand is gone, and nobody has taken it over yet
@@ -79,24 +83,43 @@ NEGLECTED = (  # nobody has it in hand; whether that is wrong is known once the 
 )
 _SINCE = {"waiting_since": Coalesce("started_at", "created_at")}
 _STORED = Document.objects.filter(pk=OuterRef("pk"))
-_NONE = {"total": 0, "ended": 0, "failed": 0, "started": 0, "stalled": 0, "neglected": 0, "last_end": None}
-_NONE |= {"pages_total": 0, "pages_done": 0, "chunks_made": 0}
+_NONE: dict[str, Any] = {
+    "total": 0,
+    "ended": 0,
+    "failed": 0,
+    "duplicates": 0,
+    "started": 0,
+    "stalled": 0,
+    "neglected": 0,
+}
+_NONE |= {"pages_total": 0, "pages_done": 0, "chunks_made": 0, "embedded": 0, "done": 0.0}
+_NONE |= {"first_start": None, "last_end": None}
+MIN_SHARE, MIN_SECONDS = 0.02, 3.0  # of a job, before the time that is left can be told
 
 
 def with_progress(jobs: QuerySet[IngestJob]) -> QuerySet[Any]:
-    """Add `progress`, a dict: total, ended, failed, started, stalled, neglected (all numbers of documents),
-    pages_total, pages_done, chunks_made, last_end (ISO 8601, or None).
+    """Add `progress`, a dict: total, ended, failed, duplicates, started, stalled, neglected (all numbers of
+    documents), done (the same in fractions: half of a document is reading it, half embedding it),
+    pages_total, pages_done, chunks_made, embedded, first_start and last_end (ISO 8601, or None).
     """
+    embedded = _count_embedded()
+    read = Coalesce(F("pages_done") * 1.0 / NullIf(F("pages_total"), 0), 0.0)
+    has_vectors = Coalesce(embedded * 1.0 / NullIf(F("chunks_made"), 0), 0.0)
+    share = Case(When(ENDED, then=1.0), default=read / 2 + has_vectors / 2, output_field=FloatField())
     summary = JSONObject(
         total=Count("id"),
         ended=Count("id", filter=ENDED),
         failed=Count("id", filter=FAILED),
+        duplicates=Count("id", filter=ENDED_BADLY & DUPLICATE),
         started=Count("id", filter=~Q(status=IngestItem.Status.PENDING)),
         stalled=Count("id", filter=STALLED),
         neglected=Count("id", filter=NEGLECTED),
         pages_total=Sum("pages_total"),
         pages_done=Sum("pages_done"),
         chunks_made=Sum("chunks_made"),
+        embedded=Sum(embedded),
+        done=Sum(share),
+        first_start=Min("started_at"),
         last_end=Max("ended_at"),
     )
     items = IngestItem.objects.filter(job=OuterRef("pk")).order_by().values("job")
@@ -109,31 +132,27 @@ def filter_not_stored(items: QuerySet[Any]) -> QuerySet[Any]:
     return items.filter(~COMPLETED, ~Exists(_STORED), replaces=None, deleted_at=None)
 
 
-def count_embedded(job_id: UUID) -> int:
-    """Count the job's chunks that have their vector, of completed documents and of those being embedded."""
-    items = IngestItem.objects.filter(job_id=job_id)
-    done = items.filter(COMPLETED).aggregate(chunks=Coalesce(Sum("chunks_made"), 0))["chunks"]
-    under_way = items.filter(~COMPLETED, chunks_made__gt=0).values("id")
-    return int(done) + Embedding.objects.filter(model__active=True, chunk__document_id__in=under_way).count()
+def _count_embedded() -> Case:
+    """Count an item's chunks that have their vector; of a completed one, all."""
+    vectors = count_per_document(Embedding.objects.filter(model__active=True))
+    return Case(
+        When(COMPLETED, then=F("chunks_made")),
+        When(chunks_made__gt=0, then=vectors),
+        default=0,
+        output_field=IntegerField(),
+    )
 
 
 def read_items(job_id: UUID, *, first: int, limit: int) -> list[Any]:
     """Return the job's documents from position `first` on, each with `embedded`, `stalled` and
     `neglected`.
     """
-    vectors = count_per_document(Embedding.objects.filter(model__active=True))
-    embedded = Case(
-        When(COMPLETED, then=F("chunks_made")),
-        When(chunks_made__gt=0, then=vectors),
-        default=0,
-        output_field=IntegerField(),
-    )
     flags = {
         name: Case(When(which, then=True), default=False, output_field=BooleanField())
         for name, which in {"stalled": STALLED, "neglected": NEGLECTED}.items()
     }
     rows = IngestItem.objects.filter(job_id=job_id).order_by("position").defer("metadata")
-    return list(rows.alias(**_SINCE).annotate(embedded=embedded, **flags)[first : first + limit])
+    return list(rows.alias(**_SINCE).annotate(embedded=_count_embedded(), **flags)[first : first + limit])
 
 
 def job_state(progress: dict[str, Any]) -> str:
@@ -158,6 +177,22 @@ def format_duration(start: datetime | None, end: datetime | None) -> str:
     if minutes < 60:
         return f"{minutes} min {left} s" if minutes else f"{left} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def estimate_left(progress: dict[str, Any]) -> str:
+    """Return the time that a running job still takes, at the pace that it had; "" where nobody knows."""
+    total, done = progress["total"], min(progress["done"], progress["total"])
+    if not progress["first_start"] or progress["ended"] == total or done < MIN_SHARE * total:
+        return ""
+    passed = timezone.now() - datetime.fromisoformat(progress["first_start"])
+    if passed.total_seconds() < MIN_SECONDS:
+        return ""
+    seconds = passed.total_seconds() * (total - done) / done
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {round(seconds, -1):.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.0f} h"
 
 
 def receipt_text(receipt: DeletionReceipt) -> str:

@@ -18,7 +18,7 @@ from documents.models import Document, IngestItem, IngestJob
 from embeddings.admin.display import (
     ENDED,
     FAILED,
-    count_embedded,
+    estimate_left,
     filter_not_stored,
     format_duration,
     job_state,
@@ -32,6 +32,7 @@ from knowlex.base.errors import KnowlexError
 from knowlex.runtime.liveness import count_alive_now
 
 ITEMS_A_PAGE = 100
+ALREADY_HERE = "Already here: the collection has a document with the same bytes. The name leads to it."
 OPEN = (IngestItem.Status.PENDING, IngestItem.Status.PROCESSING)
 
 
@@ -39,18 +40,21 @@ def job_page(job: Any, *, page: int) -> dict[str, Any]:
     """job: from `with_progress`. page: of its documents, from 1."""
     progress, state = job.progress, job_state(job.progress)
     rows = read_items(job.pk, first=(page - 1) * ITEMS_A_PAGE, limit=ITEMS_A_PAGE)
-    documents = Document.objects.current().existing_ids({row.replaces_id or row.id for row in rows})
+    named = {row.duplicate_of or row.replaces_id or row.id for row in rows}
+    documents = Document.objects.current().existing_ids(named)
     running = state not in ("completed", "failed")
     ended_at = datetime.fromisoformat(progress["last_end"]) if progress["last_end"] and not running else None
     return {
         "state": state,
         "running": running,
         "duration": format_duration(job.created_at, ended_at),
+        "left": estimate_left(progress) or "–",
         "failed": progress["failed"],
+        "duplicates": progress["duplicates"],
         "bars": [
             _bar("documents", progress["ended"], progress["total"]),
             _bar("pages", progress["pages_done"], progress["pages_total"]),
-            _bar("chunks", count_embedded(job.pk), progress["chunks_made"]),
+            _bar("chunks", progress["embedded"], progress["chunks_made"]),
         ],
         "items": [_line(row, documents) for row in rows],
     }
@@ -63,6 +67,8 @@ def _bar(name: str, done: int, total: int) -> dict[str, Any]:
 def _line(item: Any, documents: set[UUID]) -> dict[str, Any]:
     document_id = item.replaces_id or item.id
     is_stored = document_id in documents and item.deleted_at is None
+    is_duplicate = item.duplicate_of in documents and item.deleted_at is None
+    linked_id = item.duplicate_of if is_duplicate else document_id
     return {
         "id": str(item.id),
         "name": item.filename or item.source_url,
@@ -73,10 +79,12 @@ def _line(item: Any, documents: set[UUID]) -> dict[str, Any]:
         "done": _percent_done(item),
         "attempts": item.attempts,
         "duration": format_duration(item.started_at, item.ended_at),
-        "notes": list(item.warnings),
-        "error": item.error,
-        "url": reverse("admin:documents_document_change", args=[document_id]) if is_stored else "",
-        "can_retry": item.status == IngestItem.Status.FAILED and item.deleted_at is None,
+        "notes": [ALREADY_HERE] if is_duplicate else list(item.warnings),
+        "error": "" if is_duplicate else item.error,
+        "url": reverse("admin:documents_document_change", args=[linked_id])
+        if is_stored or is_duplicate
+        else "",
+        "can_retry": item.status == IngestItem.Status.FAILED and item.deleted_at is None and not is_duplicate,
         "can_delete": item.deleted_at is None
         and not item.replaces_id
         and (is_stored or item.status != IngestItem.Status.COMPLETED),
@@ -86,6 +94,8 @@ def _line(item: Any, documents: set[UUID]) -> dict[str, Any]:
 def _state(item: Any) -> str:
     if item.deleted_at is not None:
         return "deleted"
+    if item.error_code == "DUPLICATE":
+        return "duplicate"
     if item.stalled or (item.neglected and not count_alive_now()):
         return "stalled"
     return str(item.status)
@@ -237,7 +247,7 @@ class JobStateFilter(admin.SimpleListFilter):
 @admin.register(IngestJob)
 class IngestJobAdmin(JobViews, admin.ModelAdmin[IngestJob]):
     list_display = [
-        "created_at", "collection", "origin", "status", "bar", "documents", "failed", "duration",
+        "created_at", "collection", "origin", "status", "bar", "documents", "failed", "duration", "left",
     ]  # fmt: skip
     list_filter = [JobStateFilter, "origin", "collection"]
     list_select_related = ["collection"]
@@ -268,12 +278,17 @@ class IngestJobAdmin(JobViews, admin.ModelAdmin[IngestJob]):
 
     @admin.display(description="progress")
     def bar(self, job: Any) -> str:
-        total, ended = job.progress["total"], job.progress["ended"]
-        return format_html('<progress max="{}" value="{}"></progress>', total or 1, ended if total else 1)
+        """Show how much of the work is done, in pages and chunks: one long document moves it too."""
+        total, done = job.progress["total"], f"{job.progress['done']:.2f}"
+        return format_html('<progress max="{}" value="{}"></progress>', total or 1, done if total else 1)
 
     @admin.display
     def documents(self, job: Any) -> str:
         return f"{job.progress['ended']} of {job.progress['total']}"
+
+    @admin.display(description="time left")
+    def left(self, job: Any) -> str:
+        return estimate_left(job.progress) or "–"
 
     @admin.display
     def failed(self, job: Any) -> str:

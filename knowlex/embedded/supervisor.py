@@ -75,6 +75,7 @@ class Stack:
         self.say(f"Starting {', '.join([*embedded, workers])} and the web server in {self.data_dir} …")
 
     def _say_where(self, address: str) -> None:
+        self.say(f"  Page   {address}/")
         self.say(f"  API    {address}/api/docs")
         self.say(f"  Admin  {address}/admin/")
         self.say(f"  Logs   {data_folder.logs_dir(self.data_dir)}")

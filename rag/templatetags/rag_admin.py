@@ -1,13 +1,14 @@
-"""Cells of the admin's tables, for templates."""
+"""What the admin's templates show: cells of tables, and the first page."""
 
 from typing import Any
 
 from django import template
 
-from rag.admin import cells
+from rag.admin import cells, dashboard
 
 register = template.Library()
 register.filter("milliseconds", cells.format_milliseconds)
+register.simple_tag(dashboard.read_dashboard)
 
 
 @register.filter

@@ -197,6 +197,7 @@ def test_what_the_readme_says_works(up: Up) -> None:
 def test_up_says_where_things_are(up: Up) -> None:
     address = up.ready()
     assert up.line("Starting ").startswith("Starting PostgreSQL, Valkey, 1 worker and the web server in ")
+    assert up.line("  Page ").split() == ["Page", f"{address}/"]
     assert up.line("  API ").split() == ["API", f"{address}/api/docs"]
     assert up.line("  Admin ").split() == ["Admin", f"{address}/admin/"]
     assert Path(up.line("  Logs ").split()[1]).is_dir()
