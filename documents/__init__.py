@@ -5,6 +5,7 @@ Layers, from above
     `admin`, `management`   the admin, and commands about API keys
     `services`         ingesting, reading and deleting documents for that API
     `authentication`   the middleware that gives each request its access
+    `accounts`         accounts, their roles and sessions, and logging in
     `ingest`           the ways in
         `uploads`, `requests`, `fetching`, `fetch_addresses`, `folders`   files come
         `jobs`, `queue`, `worker`   jobs and new versions, which document is next, and reading it

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
 from documents.access import SCOPES, Access, Scope
+from documents.accounts.rights import COLUMNS, limit_to_key, read_account
 from documents.models import ApiKey, ApiKeyCollection, Collection
 from documents.text.characters import is_control_character
 from knowlex.base.errors import InvalidInput, NotFound
@@ -24,16 +26,18 @@ REFUSED = "Invalid or expired API key"
 MAX_NAME = 255
 _PREFIX_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 _SHAPE = re.compile(r"(kx_[a-z0-9]{8})_[A-Za-z0-9_-]{43}", re.ASCII)
-# One statement: the keys, what each is bound to, and whether its last use is to be recorded again.
-_LIVE = """
-    SELECT k.id, k.prefix, k.hash, k.scope,
+# One statement: the keys, what each is bound to, the accounts that they belong to with what these may do, and
+# whether a key's last use is to be recorded again. A key of an account that is deactivated is refused.
+_LIVE = f"""
+    SELECT k.id, k.prefix, k.hash, k.scope, {COLUMNS},
         CASE WHEN k.bound THEN ARRAY(
             SELECT b.collection_id FROM documents_apikeycollection b WHERE b.key_id = k.id
         ) END AS collection_ids,
         coalesce(k.last_used_at < now() - interval '1 minute', true) AS use_is_due
-    FROM documents_apikey k
+    FROM documents_apikey k LEFT JOIN auth_user u ON u.id = k.user_id
     WHERE k.prefix = ANY(%s) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
-"""
+        AND (k.user_id IS NULL OR u.is_active)
+"""  # noqa: S608 - constants only
 _NOTE_USE = """
     UPDATE documents_apikey SET last_used_at = now()
     WHERE id = %s AND coalesce(last_used_at < now() - interval '1 minute', true) RETURNING id
@@ -62,16 +66,19 @@ def create_key(
     scope: str = "read",
     collections: Sequence[Collection] | None = None,
     expires_at: datetime | None = None,
+    user: User | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key; return it and its text in clear, which nobody can ever read again.
 
     collections: the only ones it may use; None for all, those to come included. expires_at: aware, None for
-    never. Raises InvalidInput, naming the field.
+    never. user: the account that it belongs to, and can never do more than. Raises InvalidInput, naming the
+    field.
     """
     prefix = "kx_" + "".join(secrets.choice(_PREFIX_LETTERS) for _ in range(8))
     text = f"{prefix}_{secrets.token_urlsafe(32)}"
     key = ApiKey(
         name=_check_name(name),
+        user=user,
         scope=_check_scope(scope),
         prefix=prefix,
         hash=hash_key(text),
@@ -123,8 +130,12 @@ async def fetch_live_keys(prefixes: Sequence[str]) -> dict[str, LiveKey]:
 
 
 def _parse_live_key(row: pool.Row) -> LiveKey:
-    ids = row["collection_ids"]
-    access = Access(row["scope"], None if ids is None else tuple(ids), row["id"])
+    ids = None if row["collection_ids"] is None else tuple(row["collection_ids"])
+    access = Access(row["scope"], ids, row["id"])
+    if row["user_id"] is not None:
+        access = limit_to_key(
+            read_account(row).access, key_id=row["id"], scope=row["scope"], collection_ids=ids
+        )
     return LiveKey(row["hash"], access, row["use_is_due"])
 
 

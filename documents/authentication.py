@@ -1,4 +1,4 @@
-"""Authentication by API key: every request gets its `access` here, before any of its body is read."""
+"""Authentication by API key or session cookie: a request gets its `access` before any of its body is read."""
 
 import asyncio
 import logging
@@ -13,6 +13,7 @@ from django.utils.decorators import async_only_middleware
 
 from documents import api_keys
 from documents.access import FULL, Access
+from documents.accounts.sessions import find_account
 from documents.api_keys import LiveKey
 from knowlex.base.errors import DatabaseUnavailable, KnowlexError, Unauthorized
 from knowlex.web.middleware import SAFE_METHODS
@@ -112,8 +113,10 @@ _recording: dict[UUID, asyncio.Task[None]] = {}
 def identify(serve: Serve) -> Serve:
     """Set `request.access`, which `access_of` reads, or `request.refused`, which `admit` raises.
 
-    Whoever has a valid key is counted by it (`request.rate_client`), everybody else by the address: so the
-    limit comes between the two. Where no key is required, none is checked, and all is allowed.
+    Whoever has a valid key is counted by it (`request.rate_client`), an account that is logged in by its
+    name, everybody else by the address: so the limit comes between the two. A key goes before a cookie;
+    `request.by_cookie` has `cross_site` look closely. Where no key is required, none is checked, and all is
+    allowed.
     """
     key_cache = KeyCache()
 
@@ -125,9 +128,15 @@ def identify(serve: Serve) -> Serve:
             return await serve(request)
         key = None
         try:
-            key = await key_cache.authenticate(_read_key(request), peer_address(request))
-            request.access = key.access  # type: ignore[attr-defined]
-            request.rate_client = f"key:{key.access.key_id}"  # type: ignore[attr-defined]
+            keys = _sent_keys(request)
+            account = None if keys else await find_account(request)
+            if account is not None:
+                request.access, request.by_cookie = account.access, True  # type: ignore[attr-defined]
+                request.rate_client = f"account:{account.access.user_id}"  # type: ignore[attr-defined]
+            else:
+                key = await key_cache.authenticate(_only_one(keys), peer_address(request))
+                request.access = key.access  # type: ignore[attr-defined]
+                request.rate_client = f"key:{key.access.key_id}"  # type: ignore[attr-defined]
         except KnowlexError as exc:
             request.refused = exc  # type: ignore[attr-defined]
         try:
@@ -172,14 +181,18 @@ def _needed_scope(request: HttpRequest) -> str:
     return "read" if reads and request.method == "POST" else "write"
 
 
-def _read_key(request: HttpRequest) -> str:
-    """Return the one key that the headers hold. Raises Unauthorized for none, and for two that differ."""
+def _sent_keys(request: HttpRequest) -> set[str]:
+    """Return the keys that the headers hold, each once."""
     scheme, _, credentials = request.headers.get("Authorization", "").strip().partition(" ")
     bearer = credentials.strip() if scheme.lower() == "bearer" else ""
-    sent = {bearer, request.headers.get("X-API-Key", "").strip()} - {""}
-    if len(sent) != 1:
+    return {bearer, request.headers.get("X-API-Key", "").strip()} - {""}
+
+
+def _only_one(keys: set[str]) -> str:
+    """Raise Unauthorized for none, and for two that differ."""
+    if len(keys) != 1:
         raise Unauthorized(api_keys.REFUSED)
-    return sent.pop()
+    return next(iter(keys))
 
 
 def _schedule_use_record(access: Access) -> None:

@@ -29,8 +29,7 @@ def ingest_document(
     StorageUnavailable or DatabaseUnavailable. Of equal uploads at once only one reads the file;
     neither it nor those who wait for it hold a database connection meanwhile.
     """
-    access.require("write")
-    access.require_collection(collection.id)
+    access.require("write", collection.id)
     if upload.size_bytes == 0:
         raise InvalidInput("File is empty.", field="file")
     release_connection()

@@ -46,15 +46,22 @@ def request_embeddings(document_id: UUID | None = None, *, access: Access) -> Re
 
     Besides the active model, all others that are wanted are asked; reported and waited for is its part.
 
-    Only in collections that the caller may use.
+    Only in collections that the caller may write to.
     The work is on record when this returns, whether anybody is told about it or not.
     Raises NotFound for a document that is unknown or has no chunks, Forbidden, DatabaseUnavailable.
     """
     access.require("write")
-    chunks = Chunk.objects.allowed_to(access).current()
-    if document_id is not None and not with_retries(chunks.of_document(document_id).exists):
+    if document_id is not None:
+        _check_document(document_id, access)
+    return request_all(active_model().pk, document_id, access.limited_to("write"))
+
+
+def _check_document(document_id: UUID, access: Access) -> None:
+    chunks = Chunk.objects.allowed_to(access).current().of_document(document_id)
+    chunk = with_retries(chunks.select_related("document").first)
+    if chunk is None:
         raise NotFound(f"Document not found: {document_id}")
-    return request_all(active_model().pk, document_id, access)
+    access.require("write", chunk.document.collection_id)
 
 
 def embed_batch(batch_id: UUID) -> int:

@@ -63,8 +63,9 @@ EDGE_MIDDLEWARE = [
     "documents.authentication.admit",
     "knowlex.web.middleware.cross_site",
 ]
-# Only /admin and /static pass these, in a thread (knowlex.web.handler).
+# Only /admin, /login, /logout, /accounts and /static pass these, in a thread (knowlex.web.handler).
 MIDDLEWARE = [
+    "knowlex.web.middleware.SecureCookies",
     "knowlex.web.middleware.ProblemMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -156,9 +157,11 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
 }
 REQUIRE_API_KEY = ENV.require_api_key
-OPEN_PATHS = {"/", "/documents", "/health", "/api/schema", "/api/docs", "/admin"}  # need no key
+LOGIN_URL, LOGIN_REDIRECT_URL, LOGOUT_REDIRECT_URL = "/login", "/", "/login"
+# These need neither a key nor a log-in.
+OPEN_PATHS = {"/", "/documents", "/health", "/api/schema", "/api/docs", "/admin", "/login", "/logout"}
 # The admin has its own login; the page is an empty shell, whose requests need what all requests need.
-OPEN_FOLDERS = ("/static/", "/admin/", "/documents/", "/d/")
+OPEN_FOLDERS = ("/static/", "/admin/", "/accounts/", "/documents/", "/d/")
 READING_PATHS = {  # though POST
     "/query",
     "/api/v1/rag/query",
@@ -169,6 +172,7 @@ READING_PATHS = {  # though POST
     "/v1/feedback",
 }
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
+OIDC_NAME = ""
 RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold

@@ -9,6 +9,7 @@ from knowlex.web.methods import methods
 from knowlex.web.openapi import renamed
 from rag.api.ask import ask
 from rag.api.health import health, metrics
+from rag.api.login import LogIn, log_out
 from rag.api.page import page
 from rag.api.query import query as ask_query
 from rag.api.v1 import (
@@ -35,6 +36,8 @@ urlpatterns = [
     path("documents", page),
     path("documents/<str:document_id>", page),
     path("d/<str:document_id>", page),
+    path("login", LogIn.as_view(), name="login"),
+    path("logout", log_out),
     path("api/v1/rag/ask", ask, name="ask"),
     path("api/v1/rag/query", renamed(ask_query, "ragQuery"), name="rag-query"),
     path("query", ask_query, name="query"),

@@ -1,7 +1,12 @@
 """The admin of the documents app. The embeddings app adds what it knows: vectors, jobs, receipts."""
 
-from documents.admin.collections import CollectionAdmin
+from django.contrib import admin
+
+from documents.accounts.login import AdminLoginForm
+from documents.admin.collections import CollectionAdmin, CollectionMemberAdmin
 from documents.admin.documents import ChunkAdmin, DocumentAdmin
 from documents.admin.keys import ApiKeyAdmin
 
-__all__ = ["ApiKeyAdmin", "ChunkAdmin", "CollectionAdmin", "DocumentAdmin"]
+__all__ = ["ApiKeyAdmin", "ChunkAdmin", "CollectionAdmin", "CollectionMemberAdmin", "DocumentAdmin"]
+
+admin.site.login_form = AdminLoginForm

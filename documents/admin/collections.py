@@ -27,7 +27,7 @@ from documents.library.collections import (
     create_collection,
     effective_settings,
 )
-from documents.models import DEFAULT_COLLECTION, Collection
+from documents.models import DEFAULT_COLLECTION, Collection, CollectionMember
 from documents.types import STRATEGIES
 from knowlex.base.errors import InvalidInput
 
@@ -87,6 +87,28 @@ class CollectionForm(forms.ModelForm[Collection]):
         self.add_error(name, error.message.removeprefix("settings."))
 
 
+class MembersInline(admin.TabularInline[CollectionMember, Collection]):
+    """Who may use the collection, beside superusers, who may use all."""
+
+    model = CollectionMember
+    fields = ["user", "group", "role"]
+    extra = 1
+    verbose_name = "member"
+    verbose_name_plural = "members: accounts and groups that may use it"
+
+
+@admin.register(CollectionMember)
+class CollectionMemberAdmin(admin.ModelAdmin[CollectionMember]):
+    """All roles of all accounts and groups, to be filtered by each."""
+
+    list_display = ["collection", "user", "group", "role", "created_at"]
+    list_display_links = ["role"]
+    list_filter = ["role", "collection", "group"]
+    list_select_related = ["collection", "user", "group"]
+    search_fields = ["collection__name", "user__username", "group__name"]
+    list_per_page = 50
+
+
 @admin.register(Collection)
 class CollectionAdmin(admin.ModelAdmin[Collection]):
     """Collections. Deleting one deletes vectors too, so embeddings.admin adds it."""
@@ -97,6 +119,7 @@ class CollectionAdmin(admin.ModelAdmin[Collection]):
     list_per_page = 50
     change_form_template = "admin/documents/collection/page.html"
     readonly_fields = ["id", "created_at", "embeds_with"]
+    inlines = [MembersInline]
 
     class Media:
         css = {"all": ["documents/admin.css"]}

@@ -25,7 +25,11 @@ class KeyForm(forms.ModelForm[ApiKey]):
 
     class Meta:
         model = ApiKey
-        fields = ("name", "scope", "collections", "expires_at")
+        fields = ("name", "user", "scope", "collections", "expires_at")
+        labels: ClassVar[dict[str, str]] = {"user": "account"}
+        help_texts: ClassVar[dict[str, str]] = {
+            "user": "The key never does more than this account; none: what scope and collections say."
+        }
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -36,6 +40,7 @@ class KeyForm(forms.ModelForm[ApiKey]):
                     scope=cleaned["scope"],
                     collections=list(cleaned["collections"]) or None,
                     expires_at=cleaned["expires_at"],
+                    user=cleaned["user"],
                 )
             except KnowlexError as exc:
                 self.add_error(str(exc.details.get("field") or "name"), exc.message)
@@ -53,6 +58,7 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
     list_display = [
         "name",
         "prefix",
+        "user",
         "scope",
         "bound_to",
         "state",
@@ -61,13 +67,13 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         "created_at",
     ]
     list_filter = ["scope", "bound", "created_at"]
-    search_fields = ["name", "prefix"]
+    search_fields = ["name", "prefix", "user__username"]
     ordering = ["-created_at"]
     list_per_page = 50
     actions = ["revoke"]
     fields: ClassVar[tuple[str, ...]] = (
-        "id", "name", "prefix", "scope", "bound_to", "state", "created_at", "last_used_at", "expires_at",
-        "revoked_at",
+        "id", "name", "prefix", "user", "scope", "bound_to", "state", "created_at", "last_used_at",
+        "expires_at", "revoked_at",
     )  # fmt: skip
     readonly_fields = fields
 

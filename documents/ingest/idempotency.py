@@ -116,7 +116,7 @@ def answer_once(
     """
     if key is None:
         return work(None)
-    names = {"scope": str(access.key_id or ""), "key": key, "fingerprint": asked}
+    names = {"scope": _scope_of(access), "key": key, "fingerprint": asked}
     claim = with_retries(lambda: _try_claim({**names, "lock": lock_s, "kept": KEPT_HOURS}))
     if claim is None:
         return _replay(names)
@@ -126,6 +126,13 @@ def answer_once(
         with suppress(DatabaseUnavailable):  # then the claim ends by itself
             with_retries(lambda: execute(_RELEASE, [claim.id, claim.locked_until]))
         raise
+
+
+def _scope_of(access: Access) -> str:
+    """Return whose keys these are: each API key and each account has its own."""
+    if access.key_id is None and access.user_id is not None:
+        return f"account:{access.user_id}"
+    return str(access.key_id or "")
 
 
 def forget_expired() -> int:

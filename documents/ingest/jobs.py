@@ -160,6 +160,7 @@ def replace_document(
     document = with_retries(rows.filter(id=document_id).first)
     if document is None:
         return _restart_item(document_id, access, new)
+    access.require("write", document.collection_id)
     checksum = new.upload.checksum if new.upload else ""
     if _is_current_version(document, checksum):
         return None
@@ -210,6 +211,7 @@ def _restart_item(document_id: UUID, access: Access, new: NewDocument) -> Ingest
     item = with_retries(rows.filter(id=document_id).first)
     if item is None:
         raise NotFound(f"Document not found: {document_id}")
+    access.require("write", item.collection_id)
     fresh = build_item(item.job, item.position, new)
     fresh.id = item.id
     keep_files([fresh], [new], write=lambda: with_retries(lambda: _save_restarted(fresh)))
@@ -247,8 +249,7 @@ def create_job(
 
     The caller notifies the workers (embeddings.tasks.enqueue_ingest); otherwise the sweep will.
     """
-    access.require("write")
-    access.require_collection(collection.id)
+    access.require("write", collection.id)
     job = build_job(collection, access, chunking, origin)
     documents = refuse_duplicates(collection.id, documents)
     items = [build_item(job, position, new) for position, new in enumerate(documents)]
@@ -263,8 +264,10 @@ def retry_job(job_id: UUID, *, access: Access) -> int:
     what a duplicate equalled is gone, it says from now on that the file must be sent again.
     """
     access.require("write")
-    if not with_retries(IngestJob.objects.allowed_to(access).filter(id=job_id).exists):
+    job = with_retries(IngestJob.objects.allowed_to(access).filter(id=job_id).first)
+    if job is None:
         raise NotFound(f"Job not found: {job_id}")
+    access.require("write", job.collection_id)
     return with_retries(lambda: _retry(IngestItem.objects.filter(job=job_id).retryable()))
 
 
@@ -273,8 +276,10 @@ def retry_document(document_id: UUID, *, access: Access) -> int:
     access.require("write")
     items = IngestItem.objects.allowed_to(access).of_document(document_id)
     stored = Document.objects.current().allowed_to(access).filter(id=document_id)
-    if not with_retries(stored.exists) and not with_retries(items.filter(deleted_at=None).exists):
+    known = with_retries(stored.first) or with_retries(items.filter(deleted_at=None).first)
+    if known is None:
         raise NotFound(f"Document not found: {document_id}")
+    access.require("write", known.collection_id)
     return with_retries(lambda: _retry(items.retryable()))
 
 

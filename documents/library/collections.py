@@ -6,7 +6,8 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from documents.access import Access
+from documents.access import FULL, Access
+from documents.accounts.sessions import forget_account
 from documents.library.collection_settings import (
     ChunkingFields,
     CollectionFields,
@@ -17,7 +18,7 @@ from documents.library.collection_settings import (
     read_chunking,
     to_client_names,
 )
-from documents.models import DEFAULT_COLLECTION, Collection
+from documents.models import DEFAULT_COLLECTION, Collection, CollectionMember
 from documents.text.characters import is_control_character
 from documents.types import ChunkingSettings
 from knowlex.base.errors import Duplicate, Forbidden, InvalidInput, NotFound
@@ -33,16 +34,16 @@ def create_collection(
 ) -> Collection:
     """Create a collection; it keeps the default chunking of the server where `settings` names none.
 
+    An account that has not all collections will manage this one.
     Raises Duplicate, InvalidInput (`name`, or the setting, say `settings.chunk_size`), Forbidden.
     """
     access.require("write")
-    if access.collection_ids is not None:
-        raise Forbidden("An API key that is bound to collections cannot make new ones.")
+    _check_may_create(access)
     collection = Collection(name=check_new_name(name), description=description)
     given = check_settings({} if settings is None else settings, CollectionFields)
     collection.settings = _complete_settings(default_chunking(), given)
-    _save(collection, lambda: collection.save(force_insert=True))
-    return get_collection(collection.id, access=access)
+    _save(collection, lambda: _insert(collection, access))
+    return get_collection(collection.id, access=FULL)
 
 
 def get_collection(collection_id: UUID, *, access: Access) -> Collection:
@@ -102,7 +103,7 @@ def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[s
 
     Raises Duplicate, InvalidInput, NotFound, Forbidden (also for the name and settings of `default`).
     """
-    access.require("admin")
+    access.require("admin", collection_id)
     collection = get_collection(collection_id, access=access)
     if "name" in changes and (name := check_new_name(changes["name"])) != collection.name:
         _refuse_default(collection, "cannot be renamed")
@@ -116,6 +117,23 @@ def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[s
     values = {name: getattr(collection, name) for name in ("name", "description", "settings")}
     _save(collection, lambda: Collection.objects.filter(id=collection_id).update(**values))
     return get_collection(collection_id, access=access)  # or it was deleted meanwhile
+
+
+def _check_may_create(access: Access) -> None:
+    if access.collection_ids is None or access.is_staff:
+        return
+    if access.user_id is None:
+        raise Forbidden("An API key that is bound to collections cannot make new ones.")
+    raise Forbidden("Only accounts of the staff make new collections.")
+
+
+@transaction.atomic
+def _insert(collection: Collection, access: Access) -> None:
+    collection.save(force_insert=True)
+    if access.collection_ids is not None:
+        role = CollectionMember.Role.MANAGE
+        CollectionMember.objects.create(collection=collection, user_id=access.user_id, role=role)
+        transaction.on_commit(lambda: forget_account(access.user_id))
 
 
 def chunking_settings(collection: Collection, overrides: Mapping[str, Any] | None = None) -> ChunkingSettings:

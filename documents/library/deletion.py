@@ -18,13 +18,13 @@ COST_AT_ONCE, COST_OF_DOCUMENT = 2000, 10  # in chunks: about 0.1 s of PostgreSQ
 
 # Whoever stores a document locks its item last, so a second look at the documents follows the items' lock.
 _LOCK_DOCUMENTS = """
-    SELECT d.id FROM documents_document d
+    SELECT d.id, d.collection_id FROM documents_document d
     WHERE d.id = ANY(%(ids)s) AND d.replaces_id IS NULL
       AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
     ORDER BY d.id FOR UPDATE
 """
 _LOCK_ITEMS = """
-    SELECT i.id FROM documents_ingestitem i
+    SELECT i.id, i.collection_id FROM documents_ingestitem i
     WHERE i.id = ANY(%(ids)s) AND i.replaces_id IS NULL AND i.deleted_at IS NULL AND i.status <> 'completed'
       AND (%(allowed)s::uuid[] IS NULL OR i.collection_id = ANY(%(allowed)s))
     ORDER BY i.id FOR UPDATE
@@ -93,12 +93,17 @@ def split_into_batches(document_ids: Sequence[UUID]) -> list[list[UUID]]:
 
 
 def lock_documents(document_ids: Sequence[UUID], *, access: Access) -> list[UUID]:
-    """Lock the documents that exist and that the caller may use; return their ids, in order."""
+    """Lock the documents that exist and that the caller may use; return their ids, in order.
+
+    Raises Forbidden for one that the caller may only read.
+    """
     scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed}
-    locked: set[UUID] = set()
+    collection_of: dict[UUID, UUID] = {}
     for statement in (_LOCK_DOCUMENTS, _LOCK_ITEMS, _LOCK_DOCUMENTS):
-        locked.update(row[0] for row in execute(statement, scope))
-    return sorted(locked)
+        collection_of |= dict(execute(statement, scope))
+    for collection_id in set(collection_of.values()):
+        access.require("write", collection_id)
+    return sorted(collection_of)
 
 
 def list_ids(collection_id: UUID) -> list[UUID]:

@@ -10,6 +10,7 @@ from documents.models.documents import Chunk, Document, Page, stored_name
 from documents.models.entries import DocumentEntry, Entry, StoredEntry, UnstoredEntry
 from documents.models.jobs import IdempotencyRecord, IngestItem, IngestJob
 from documents.models.keys import ApiKey, ApiKeyCollection
+from documents.models.members import CollectionMember
 
 __all__ = [
     "DEFAULT_COLLECTION",
@@ -18,6 +19,7 @@ __all__ = [
     "Chunk",
     "Collection",
     "CollectionChange",
+    "CollectionMember",
     "Document",
     "DocumentEntry",
     "Entry",

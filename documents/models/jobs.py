@@ -181,8 +181,8 @@ class IngestItem(models.Model):
 class IdempotencyRecord(models.Model):
     """A request that its sender may repeat, and its reply.
 
-    scope: the API key's id, or "" without one. fingerprint: SHA-256 of what was asked, hex. status: of the
-    answer, null while the first request is under way.
+    scope: the API key's id, or the account's, or "" without one. fingerprint: SHA-256 of what was asked, hex.
+    status: of the answer, null while the first request is under way.
     """
 
     id = models.BigAutoField(primary_key=True)

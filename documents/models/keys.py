@@ -3,6 +3,7 @@
 from typing import Any, Self
 from uuid import UUID
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -27,13 +28,14 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
     def with_collections(self) -> Self:
         """Order by age, newest first, with the collections of all keys in one query more."""
-        return self.order_by("-created_at").prefetch_related("collections")
+        return self.order_by("-created_at").select_related("user").prefetch_related("collections")
 
 
 class ApiKey(models.Model):
     """An API key. hash: SHA-256 of the whole key, hex: a key is 256 random bits, so nothing slower is needed.
 
-    bound: only the collections of ApiKeyCollection may be used; with none of them left, nothing may.
+    user: the account that it belongs to, if any: the key never does more than that. bound: only the
+    collections of ApiKeyCollection may be used; with none of them left, nothing may.
     """
 
     class Scope(models.TextChoices):
@@ -45,6 +47,9 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=255)
     prefix = models.CharField(max_length=16, unique=True)
     hash = models.CharField(max_length=64)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_keys", null=True, blank=True
+    )
     scope = models.CharField(max_length=8, choices=Scope.choices, default=Scope.READ)
     bound = models.BooleanField(default=False)
     collections: models.ManyToManyField[Any, Any] = models.ManyToManyField(

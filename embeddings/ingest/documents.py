@@ -140,8 +140,7 @@ def delete_collection(collection_id: UUID, *, access: Access) -> DeletionReceipt
     then, in one, the collection with what came meanwhile. If that breaks off, the collection is still there.
     Raises NotFound; Forbidden for `default`, for a collection that may not be used, and for lesser scopes.
     """
-    access.require("admin")
-    access.require_collection(collection_id)
+    access.require("admin", collection_id)
     with_retries(lambda: _check_deletable(Collection.objects.filter(id=collection_id).first()))
     receipt = delete_documents(with_retries(lambda: deletion.list_ids(collection_id)), access=FULL)
     return receipt + with_retries(lambda: _delete_collection(collection_id))

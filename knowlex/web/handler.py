@@ -144,7 +144,7 @@ class SyncHandler(BaseHandler):
 
 Send = Callable[[Message], Awaitable[None]]
 
-WITH_DJANGO_MIDDLEWARE = ("/admin/", "/static/")
+WITH_DJANGO_MIDDLEWARE = ("/admin/", "/login", "/logout", "/accounts/", "/static/")
 SMALL_BYTES = 64 * 1024  # of an unread rest that is read away first, so that the connection can stay
 DRAIN_BYTES, DRAIN_S = 256 * 1024 * 1024, 10.0
 

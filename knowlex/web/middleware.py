@@ -18,6 +18,7 @@ from knowlex.runtime.logging import accepted_or_new, current_request_id
 from knowlex.runtime.metrics import count_request
 from knowlex.web.body import ClientGone
 from knowlex.web.exceptions import SOMETHING_WENT_WRONG
+from knowlex.web.origins import is_from_another_site, is_from_own_page
 from knowlex.web.rate_limit import RateLimiter, Verdict, peer_address
 from knowlex.web.responses import problem_response
 from knowlex.web.sse import EventStream
@@ -32,28 +33,28 @@ def cross_site(serve: Serve) -> Serve:
 
     A form, or a script that asks for no answer, may POST to any address, this machine's own included, and an
     API without keys would take it for its user. Browsers say where such a request comes from; programs say
-    nothing and are served. Who sends a key has proved more than an origin can.
+    nothing and are served. Who sends a key has proved more than an origin can. What only a cookie
+    authenticates must come from a page of our own, and the browser must say so.
     """
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
-        if request.method not in SAFE_METHODS and _is_from_another_site(request):
+        if request.method not in SAFE_METHODS and not _may_change(request):
             raise Forbidden("Pages of other sites may not do this.")
         return await serve(request)
 
     return middleware
 
 
-def _is_from_another_site(request: HttpRequest) -> bool:
-    if request.META.get("HTTP_SEC_FETCH_SITE", "").lower() != "cross-site":
-        return False
-    headers = request.headers
-    return not ("Authorization" in headers or "X-API-Key" in headers or _is_own_origin(request))
+def _may_change(request: HttpRequest) -> bool:
+    if is_by_cookie(request):
+        return is_from_own_page(request)
+    has_key = "Authorization" in request.headers or "X-API-Key" in request.headers
+    return has_key or not is_from_another_site(request)
 
 
-def _is_own_origin(request: HttpRequest) -> bool:
-    """Return whether the page came from this host and port, whatever the scheme that a proxy speaks."""
-    host = request.headers.get("Origin", "").partition("://")[2].lower()
-    return bool(host) and host == request.headers.get("Host", "").lower()
+def is_by_cookie(request: HttpRequest) -> bool:
+    """Tell if a session cookie, and no key, authenticated the request."""
+    return bool(getattr(request, "by_cookie", False))
 
 
 access_log = logging.getLogger("knowlex.access")
@@ -70,6 +71,7 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+PAGES = ("/admin/", "/login", "/accounts/")  # for people, whose errors are pages as well
 UNLIMITED = ("/health", "/api/schema", "/api/docs", "/static/")
 
 
@@ -141,6 +143,9 @@ def security_headers(serve: Serve) -> Serve:
         response = await serve(request)
         for name, value in SECURITY_HEADERS.items():
             response.headers.setdefault(name, value)
+        if is_by_cookie(request):  # no other site embeds it, and nothing of it outlasts the log-out
+            response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+            response.headers.setdefault("Cache-Control", "no-store")
         is_page = response.headers.get("Content-Type", "").startswith("text/html")
         response.headers.setdefault("Content-Security-Policy", PAGE_POLICY if is_page else NO_PAGE_POLICY)
         return response
@@ -194,6 +199,23 @@ def _seconds(verdict: Verdict) -> int:
     return max(int(-(-verdict.reset_s // 1)), 1)
 
 
+class SecureCookies:
+    """Have cookies that were set over HTTPS come back over HTTPS only; outermost of settings.MIDDLEWARE."""
+
+    sync_capable = True
+    async_capable = False
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if request.is_secure():
+            for cookie in response.cookies.values():
+                cookie["secure"] = True
+        return response
+
+
 class ProblemMiddleware:
     """Sends the error body where Django's own handler (its test client) serves a view; not in the admin."""
 
@@ -207,7 +229,7 @@ class ProblemMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
-        return None if request.path.startswith("/admin/") else problem_response(request, exc)
+        return None if request.path.startswith(PAGES) else problem_response(request, exc)
 
 
 def refused(request: HttpRequest, exception: Exception) -> HttpResponse:

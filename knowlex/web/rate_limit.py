@@ -89,6 +89,12 @@ class LocalWindows:
         left_s = ends - time.monotonic()
         return (count, left_s) if left_s > 0 else (0, 0.0)
 
+    def take_back(self, key: str) -> None:
+        """Count one less in the window that there is."""
+        count, ends = self._windows.get(key, (0, 0.0))
+        if count:
+            self._windows[key] = (count - 1, ends)
+
     def _make_room(self, now: float) -> None:
         if len(self._windows) >= MAX_LOCAL_CLIENTS:
             self._windows = {key: window for key, window in self._windows.items() if window[1] > now}

@@ -83,6 +83,7 @@ def _list_facts(explained: QueryDetails) -> Sequence[tuple[str, Any]]:
         ("Rewriting", query.rewriting),
         ("Conversation", "" if query.conversation_id == str(query.id) else query.conversation_id),
         ("API key", query.key_id),
+        ("Account", query.user_id),
         ("Repeats", query.replay_of),
         ("Found", f"{query.retrieved} before the threshold"),
     ]

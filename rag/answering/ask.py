@@ -161,7 +161,7 @@ async def _finish(answer: Answer, caller: Caller, stages: StageTimes, *, cached:
     record_query(
         QueryRecord(
             caller.query_id, answer.question, answer, caller.face, result.latency_ms, caller.access.key_id,
-            caller.conversation, cached, caller.replay_of, pages=pages,
+            caller.conversation, cached, caller.replay_of, pages=pages, user_id=caller.access.user_id,
         )
     )  # fmt: skip
     return result
@@ -185,7 +185,7 @@ def _record_failure(code: str, question: Question, caller: Caller) -> None:
     record_query(
         QueryRecord(
             caller.query_id, question, None, caller.face, caller.latency_ms, caller.access.key_id,
-            caller.conversation, replay_of=caller.replay_of, error=code,
+            caller.conversation, replay_of=caller.replay_of, error=code, user_id=caller.access.user_id,
         )
     )  # fmt: skip
 

@@ -40,8 +40,8 @@ _PAST = """
     WHERE q.id = %(id)s AND (
         %(allowed)s::uuid[] IS NULL
         OR (cardinality(q.collection_ids) > 0 AND q.collection_ids <@ %(allowed)s::uuid[])
-        OR (cardinality(q.collection_ids) = 0 AND q.key_id = %(key)s)
-    )
+        OR (cardinality(q.collection_ids) = 0 AND (q.key_id = %(key)s OR q.user_id = %(user)s::int))
+    ) AND (q.user_id = %(user)s::int OR (%(user)s::int IS NULL AND (%(all)s OR q.user_id IS NULL)))
 """
 
 
@@ -98,7 +98,13 @@ async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> ReplayRes
 
 async def _past(query_id: UUID, access: Access) -> Row:
     await flush_current_loop()
-    parameters = {"id": query_id, "allowed": access.allowed, "key": access.key_id}
+    parameters = {
+        "id": query_id,
+        "allowed": access.allowed,
+        "key": access.key_id,
+        "user": access.user_id,
+        "all": access.may("admin"),
+    }
     for left_s in recorder.lookup_delays(query_id):
         if (row := await fetch_one(_PAST, parameters)) is not None:
             return row

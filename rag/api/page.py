@@ -4,13 +4,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
 from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JSONCatalog
 
-from knowlex.base.errors import NotFound
+from documents.accounts.sessions import Account, find_account
+from knowlex.base.errors import DatabaseUnavailable, NotFound
 from knowlex.web.responses import allow
 
 LOCALE = Path(__file__).parents[1] / "locale"
@@ -38,6 +40,7 @@ async def page(request: HttpRequest, document_id: str = "") -> HttpResponse:
     if "text/html" not in request.headers.get("Accept", ""):
         raise NotFound("Not found. The documentation is at /api/docs.")
     language = translation.get_language_from_request(request)
+    account = await _find_account(request)
     with translation.override(language):
         response = render(
             request,
@@ -47,12 +50,25 @@ async def page(request: HttpRequest, document_id: str = "") -> HttpResponse:
                 "direction": "rtl" if translation.get_language_bidi() else "ltr",
                 "catalog": _catalog(language),
                 "modules": MODULES,
+                "login": settings.LOGIN_URL if settings.REQUIRE_API_KEY else "",
+                "account": account.name if account else "",
+                "manages": account.access.is_staff if account else not settings.REQUIRE_API_KEY,
             },
         )
     response["Content-Security-Policy"] = POLICY
     response["Cache-Control"] = "no-cache"
     response["Vary"] = "Accept-Language, Cookie"
     return response
+
+
+async def _find_account(request: HttpRequest) -> Account | None:
+    """Return who is logged in; nobody while the database is away, which the requests of the page will say."""
+    if not settings.REQUIRE_API_KEY:
+        return None
+    try:
+        return await find_account(request)
+    except DatabaseUnavailable:
+        return None
 
 
 @cache

@@ -74,15 +74,22 @@ async def stand_alone(question: Question, *, access: Access, conversation: str, 
 async def _fetch_turns(access: Access, conversation: str, itself: UUID) -> list[Turn]:
     """Return the turns before this query, newest first."""
     await flush_current_loop()
-    parameters: dict[str, Any] = {"conversation": conversation, "key": access.key_id, "itself": itself}
-    turns = _FETCH_TURNS.format(
-        whose="q.key_id IS NULL" if access.key_id is None else "q.key_id = %(key)s::uuid"
-    )
-    parameters |= {"allowed": access.allowed, "most": MAX_TURNS}
+    parameters: dict[str, Any] = {"conversation": conversation, "itself": itself, "most": MAX_TURNS}
+    parameters |= {"allowed": access.allowed, "key": access.key_id, "user": access.user_id}
+    turns = _FETCH_TURNS.format(whose=_whose(access))
     rows = await fetch_all(turns, parameters)
     if not rows and await _was_just_begun(conversation):
         rows = await fetch_all(turns, parameters)
     return [Turn(row["question"], without_markers(row["answer"]), row["quote"]) for row in rows]
+
+
+def _whose(access: Access) -> str:
+    """Return the condition that a question is of the same caller: account, else key, else neither."""
+    if access.user_id is not None:
+        return "q.user_id = %(user)s"
+    if access.key_id is not None:
+        return "q.user_id IS NULL AND q.key_id = %(key)s::uuid"
+    return "q.user_id IS NULL AND q.key_id IS NULL"
 
 
 async def _was_just_begun(conversation: str) -> bool:

@@ -50,6 +50,8 @@ def create_run(
     named = _find_collections(collections, access)
     asked = get_set(question_set, access=access)
     read = named or [_collection_of_set(asked, access)]
+    for collection in read:
+        access.require("write", collection.id)
     run = Evaluation(
         question_set=asked,
         collection_ids=[one.id for one in read],
@@ -89,7 +91,8 @@ def list_runs(
 def delete_run(run_id: UUID, *, access: Access) -> None:
     """Delete a run with its results; one that is running ends. Raises NotFound, Forbidden."""
     access.require("write")
-    get_run(run_id, access=access)
+    for collection_id in get_run(run_id, access=access).run.collection_ids:
+        access.require("write", collection_id)
     with_retries(lambda: Evaluation.objects.filter(id=run_id).delete())
 
 

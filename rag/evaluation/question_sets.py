@@ -76,6 +76,7 @@ def delete_set(set_id: UUID, *, access: Access) -> int:
     """Delete a set with its evaluations; return how many questions went. Raises NotFound, Forbidden."""
     access.require("write")
     found = get_set(str(set_id), access=access)
+    access.require("write", found.collection_id)
     with_retries(lambda: QuestionSet.objects.filter(id=set_id).delete())
     return found.question_count
 
@@ -128,11 +129,13 @@ def _check_description(text: str) -> str:
 
 def _collection(name_or_id: str | None, access: Access) -> Collection | None:
     if name_or_id is not None:
-        return find_collection(name_or_id, access=access)
+        collection = find_collection(name_or_id, access=access)
+        access.require("write", collection.id)
+        return collection
     if access.collection_ids is not None:
+        who = "An API key that is bound to collections" if access.user_id is None else "Your account"
         raise Forbidden(
-            "An API key that is bound to collections must name the one that the questions are about.",
-            details={"field": "collection"},
+            f"{who} must name the one that the questions are about.", details={"field": "collection"}
         )
     return None
 
@@ -140,7 +143,10 @@ def _collection(name_or_id: str | None, access: Access) -> Collection | None:
 @transaction.atomic
 def _store(made: QuestionSet, cases: list[Case], replacing: Access | None) -> None:
     if replacing is not None:
-        QuestionSet.objects.allowed_to(replacing).filter(name=made.name).delete()
+        former = QuestionSet.objects.allowed_to(replacing).filter(name=made.name).first()
+        if former is not None:
+            replacing.require("write", former.collection_id)
+            former.delete()
     made.question_count = len(cases)
     made.save(force_insert=True)
     rows = (SetQuestion(question_set=made, position=n, **_columns(case)) for n, case in enumerate(cases))

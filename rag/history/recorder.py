@@ -43,16 +43,16 @@ def lookup_delays(query_id: UUID) -> Iterator[float]:
 # citation (the trigger rag_quoted_documents_gone); or was first, and then nothing of it is written down.
 _WRITE = """
     WITH new AS (
-        INSERT INTO rag_query (id, key_id, face, conversation_id, original_query, rewritten_query,
+        INSERT INTO rag_query (id, key_id, user_id, face, conversation_id, original_query, rewritten_query,
             collection_ids, filters, settings, answered, reason, error, retrieved, confidence, cached,
             replay_of, latency_ms, stage_ms, embedding_model, reranker, rewriting, created_at)
-        SELECT id, key_id, face, conversation_id, original_query, rewritten_query,
+        SELECT id, key_id, user_id, face, conversation_id, original_query, rewritten_query,
             collection_ids, filters, settings, answered, coalesce(reason, ''), coalesce(error, ''),
             coalesce(retrieved, 0), coalesce(confidence, 0), cached, replay_of, latency_ms,
             coalesce(stage_ms, '{}'), coalesce(embedding_model, ''), coalesce(reranker, ''),
             coalesce(rewriting, ''), created_at
-        FROM jsonb_to_recordset(%(queries)s::jsonb) AS q (id uuid, key_id uuid, face text,
-            conversation_id text, original_query text, rewritten_query text, collection_ids uuid[],
+        FROM jsonb_to_recordset(%(queries)s::jsonb) AS q (id uuid, key_id uuid, user_id int,
+            face text, conversation_id text, original_query text, rewritten_query text, collection_ids uuid[],
             filters jsonb, settings jsonb, answered bool, reason text, error text, retrieved int,
             confidence float, cached bool, replay_of uuid, latency_ms int, stage_ms jsonb,
             embedding_model text, reranker text, rewriting text, created_at timestamptz)

@@ -39,6 +39,7 @@ class QueryRecord:
     replay_of: UUID | None = None
     error: str = ""
     pages: Sequence[int | None] = ()
+    user_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,6 +87,7 @@ def _query_columns(record: QueryRecord) -> dict[str, Any]:
     return found | {
         "id": record.query_id,
         "key_id": record.key_id,
+        "user_id": record.user_id,
         "face": record.face,
         "conversation_id": record.conversation_id,
         "original_query": storable(question.original or question.text),

@@ -18,11 +18,24 @@ DOUBTFUL = 0.4  # an answer of less relevance hardly answers its question: see r
 
 class QueryQuerySet(models.QuerySet["Query"]):
     def allowed_to(self, access: Access) -> Self:
-        """Select what the caller sees: a key bound to collections sees queries to these only, and its own."""
+        """Select the queries that the caller may see.
+
+        An account, and a key that belongs to it, sees its own. Another key sees those of no account, with
+        scope admin all; one that is bound to collections those that read none but these, and its own.
+        rag.answering.replay has the same in SQL.
+        """
+        if access.user_id is not None:
+            rows = self.filter(user_id=access.user_id)
+        elif access.may("admin"):
+            rows = self
+        else:
+            rows = self.filter(user_id=None)
         if access.allowed is None:
-            return self
+            return rows
         own = models.Q(collection_ids=[], key_id=access.key_id)
-        return self.filter(
+        if access.user_id is not None:
+            own = models.Q(collection_ids=[])
+        return rows.filter(
             own | models.Q(collection_ids__contained_by=access.allowed, collection_ids__len__gt=0)
         )
 
@@ -52,7 +65,8 @@ class QueryQuerySet(models.QuerySet["Query"]):
 class Query(models.Model):
     """One question as it was asked. What belongs to it goes with it, by the database.
 
-    key_id: of the API key that asked, null without one. face: through which route it came. rewritten_query:
+    key_id: of the API key that asked, null without one. user_id: of the account that asked, itself or by a
+    key of its own; only that account sees the question. face: through which route it came. rewritten_query:
     what was searched for in its place, "" if nothing else. collection_ids: all that were read. filters and
     settings: as in a request to /v1/query, so that it can be asked again. reason: why nothing was answered,
     "" if it was. error: code of what failed, or CLIENT_LEFT, "" if nothing; there is no response then.
@@ -62,6 +76,7 @@ class Query(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     key_id = models.UUIDField(null=True)
+    user_id = models.IntegerField(null=True)
     face = models.CharField(max_length=16)
     conversation_id = models.CharField(max_length=255, blank=True, default="")
     original_query = models.TextField()
@@ -94,6 +109,11 @@ class Query(models.Model):
                 fields=["conversation_id", "key_id", "created_at"],
                 condition=~Q(conversation_id=""),
                 name="queries_by_conversation",
+            ),
+            models.Index(
+                fields=["user_id", "created_at"],
+                condition=Q(user_id__isnull=False),
+                name="queries_by_account",
             ),
         ]
 
@@ -266,7 +286,7 @@ class Citation(models.Model):
 class Feedback(models.Model):
     """What one caller says of one answer, until they say something else.
 
-    caller: `key:` and the key's id, or `address:` and a salted hash of the client's address.
+    caller: `account:` or `key:` with the id, or `address:` and a salted hash of the client's address.
     """
 
     class Rating(models.TextChoices):

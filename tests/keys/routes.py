@@ -49,6 +49,8 @@ class Side:
             "set_id": self.set_id,
             "evaluation_id": self.evaluation_id,
             "query_id": self.query_id,
+            "conversation_id": self.query_id,  # of its first question
+            "number": "1",
         }
 
 
@@ -88,6 +90,8 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
 }
 # Bodies that name an id instead.
 IDS_IN_BODY = {("POST", "/v1/feedback")}
+# They answer nothing where the document is no PDF.
+OF_PDF = {("GET", "/v1/documents/<document_id>/pages/<number>/image")}
 # Changes that name neither a collection nor an id; test_every_route.py says what a bound key gets there.
 UNNAMED = {("POST", "/api/v1/embeddings/generate"), ("POST", "/v1/collections")}
 

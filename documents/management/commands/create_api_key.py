@@ -13,6 +13,8 @@ from documents.access import FULL, SCOPES
 from knowlex.base.errors import KnowlexError, NotFound
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
     from documents.models import Collection
 
 EXPIRES = "must be a number of days such as 90d, or a date such as 2030-12-31"
@@ -35,6 +37,9 @@ class Command(BaseCommand):
             help="the key may use only these (names or ids); without it, all of them",
         )
         parser.add_argument(
+            "--user", metavar="ACCOUNT", help="the account that it belongs to, and never does more than"
+        )
+        parser.add_argument(
             "--expires", metavar="90d|DATE", help="days from now, or the last day (UTC); never"
         )
 
@@ -48,11 +53,23 @@ class Command(BaseCommand):
                 scope=options["scope"],
                 collections=None if named is None else _find_collections(named),
                 expires_at=_parse_expiry(options["expires"]),
+                user=None if options["user"] is None else _find_account(options["user"]),
             )
         except KnowlexError as exc:
             raise CommandError(exc.message) from exc
         self.stdout.write(text)
-        self.stderr.write(f"Key {key.prefix} for {key.name}, scope {key.scope}. It is shown this once.")
+        whose = f"{key.name} of the account {key.user}" if key.user else key.name
+        self.stderr.write(f"Key {key.prefix} for {whose}, scope {key.scope}. It is shown this once.")
+
+
+def _find_account(name: str) -> User:
+    """Raises CommandError."""
+    from django.contrib.auth.models import User
+
+    account = User.objects.filter(username=name).first()
+    if account is None:
+        raise CommandError(f"There is no account {name!r}. The admin makes them, at /admin/auth/user/.")
+    return account
 
 
 def _find_collections(names: list[str]) -> list[Collection]:

@@ -29,8 +29,9 @@ class Command(BaseCommand):
 
 
 def _format_key(key: ApiKey) -> str:
+    name = f"{key.name} ({key.user})" if key.user else key.name
     last, end = _format_minute(key.last_used_at), _format_minute(key.expires_at)
-    return COLUMNS.format(key.prefix, key.scope, key.state, last, end, key.name, key.bound_to)
+    return COLUMNS.format(key.prefix, key.scope, key.state, last, end, name, key.bound_to)
 
 
 def _format_minute(moment: datetime | None) -> str:

@@ -130,7 +130,7 @@ function Conversations({ asked, current }) {
       aria-current=${id === current ? "true" : undefined} title=${dateTime(last_asked_at)} dir="auto">${title}</a></li>`)}</ul>
     ${state.next_cursor && html`<button type="button" onClick=${more}>${t("Older ones")}</button>`}
     <p class="foot">${facts.user ? html`<span>${facts.user}</span> <${LogOut} />` : facts.login ? html`<a href=${loginUrl()}>${t("Log in")}</a>` : ""}
-      <a href="/admin/">${t("Administration")}</a> <a href="/api/docs">API</a></p>
+      ${"manages" in facts && html`<a href="/admin/">${t("Administration")}</a>`} <a href="/api/docs">API</a></p>
   </nav>`;
 }
 
