@@ -95,6 +95,11 @@ class Environment(BaseSettings):
     knowlex_max_upload_mb: Annotated[int, Field(ge=1, le=1024)] = 50
     knowlex_rate_limit: Annotated[str, AfterValidator(values.rate)] = "600/min"
     knowlex_trusted_proxies: Annotated[int, Field(ge=0, le=10)] = 0
+    knowlex_oidc_url: WebUrl = ""
+    knowlex_oidc_client_id: str = ""
+    knowlex_oidc_client_secret: Key = ""
+    knowlex_oidc_name: Annotated[str, Field(max_length=40)] = "OpenID Connect"
+    knowlex_oidc_groups_claim: str = "groups"
     knowlex_url_ingest: Literal["on", "off"] = "off"
     knowlex_url_allowed_hosts: Annotated[str, AfterValidator(values.host_list)] = ""
 
@@ -125,6 +130,7 @@ class Environment(BaseSettings):
         self._check_reranker()
         self._check_claim_judge()
         self._check_vector_store()
+        self._check_oidc()
         if self.knowlex_chunk_overlap * 2 > self.knowlex_chunk_tokens:
             raise ValueError("KNOWLEX_CHUNK_OVERLAP: must be at most half of KNOWLEX_CHUNK_TOKENS")
         return self
@@ -176,6 +182,16 @@ class Environment(BaseSettings):
         chosen = self.knowlex_vector_store
         if chosen in ("qdrant", "chroma") and not self.vector_store_url:
             raise ValueError(f"VECTOR_STORE_URL: is needed for KNOWLEX_VECTOR_STORE={chosen}")
+
+    def _check_oidc(self) -> None:
+        needed = {
+            "KNOWLEX_OIDC_URL": self.knowlex_oidc_url,
+            "KNOWLEX_OIDC_CLIENT_ID": self.knowlex_oidc_client_id,
+            "KNOWLEX_OIDC_CLIENT_SECRET": self.knowlex_oidc_client_secret,
+        }
+        missing = [variable for variable, value in needed.items() if not value]
+        if 0 < len(missing) < len(needed):
+            raise ValueError(f"{missing[0]}: is needed, too, to log in by OpenID Connect")
 
     @property
     def require_api_key(self) -> bool:
@@ -255,6 +271,7 @@ SECRET = {  # or URLs, which may hold passwords
     *("DATABASE_URL", "DATABASE_READ_URL", "REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
     *("KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY", "VECTOR_STORE_URL", "VECTOR_STORE_API_KEY"),
     "KNOWLEX_SECRET_KEY",
+    "KNOWLEX_OIDC_CLIENT_SECRET",
 }
 
 

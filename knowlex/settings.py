@@ -76,6 +76,39 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+if ENV.knowlex_oidc_url:  # accounts of an OpenID Connect provider, beside those that the admin makes
+    INSTALLED_APPS += [
+        "allauth",
+        "allauth.account",
+        "allauth.socialaccount",
+        "allauth.socialaccount.providers.openid_connect",
+    ]
+    MIDDLEWARE += [
+        "allauth.account.middleware.AccountMiddleware",
+        "documents.accounts.oidc.ProviderFailures",
+    ]
+    AUTHENTICATION_BACKENDS += ["allauth.account.auth_backends.AuthenticationBackend"]
+    SOCIALACCOUNT_ADAPTER = "documents.accounts.oidc.OidcAdapter"
+    SOCIALACCOUNT_ONLY = SOCIALACCOUNT_AUTO_SIGNUP = SOCIALACCOUNT_LOGIN_ON_GET = True
+    SOCIALACCOUNT_EMAIL_AUTHENTICATION = ACCOUNT_UNIQUE_EMAIL = False  # an address is no proof of an account
+    ACCOUNT_EMAIL_VERIFICATION = "none"
+    ACCOUNT_SIGNUP_FIELDS = ["username*"]
+    ALLAUTH_TRUSTED_PROXY_COUNT = ENV.knowlex_trusted_proxies
+    SOCIALACCOUNT_PROVIDERS = {
+        "openid_connect": {
+            "OAUTH_PKCE_ENABLED": True,
+            "APPS": [
+                {
+                    "provider_id": "knowlex",
+                    "name": ENV.knowlex_oidc_name,
+                    "client_id": ENV.knowlex_oidc_client_id,
+                    "secret": ENV.knowlex_oidc_client_secret,
+                    "settings": {"server_url": ENV.knowlex_oidc_url},
+                }
+            ],
+        }
+    }
 ROOT_URLCONF = "knowlex.urls"
 APPEND_SLASH = False
 TEMPLATES = [
@@ -172,7 +205,8 @@ READING_PATHS = {  # though POST
     "/v1/feedback",
 }
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
-OIDC_NAME = ""
+OIDC_NAME = ENV.knowlex_oidc_name if ENV.knowlex_oidc_url else ""
+OIDC_GROUPS_CLAIM = ENV.knowlex_oidc_groups_claim
 RATE_LIMIT = ENV.knowlex_rate_limit
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold

@@ -1,5 +1,6 @@
 """All routes; the one module that imports every app. No route but /admin/ ends in a slash."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
@@ -16,6 +17,11 @@ urlpatterns = [
     path("admin", RedirectView.as_view(url="/admin/")),
     path("admin/", admin.site.urls),
 ]
+if settings.OIDC_NAME:
+    urlpatterns += [
+        path("accounts/login/", RedirectView.as_view(url=settings.LOGIN_URL)),
+        path("accounts/", include("allauth.urls")),
+    ]
 
 handler400 = handler403 = handler404 = middleware.refused
 handler500 = middleware.server_error

@@ -15,7 +15,7 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import get_random_string
-from django.utils.translation import ngettext
+from django.utils.translation import gettext
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
@@ -108,13 +108,11 @@ class _Limited(forms.Form):
             return dict(super().clean() or {})
         counters = _counters(self.request, name)
         if wait_s := attempts.begin(counters):
-            minutes = int(-(-wait_s // 60))
-            message = ngettext(
-                "Too many attempts to log in. Try again in a minute.",
-                "Too many attempts to log in. Try again in %(minutes)d minutes.",
-                minutes,
+            raise forms.ValidationError(
+                gettext("Too many attempts to log in. Try again in %(minutes)d min."),
+                code="too_many_attempts",
+                params={"minutes": int(-(-wait_s // 60))},
             )
-            raise forms.ValidationError(message % {"minutes": minutes}, code="too_many_attempts")
         cleaned = dict(super().clean() or {})
         attempts.take_back(counters)
         return cleaned

@@ -80,4 +80,5 @@ class FeedbackAdmin(ReadOnlyAdmin):
 def format_caller(row: Feedback) -> str:
     """Name the caller; of an address only a hash is kept, a piece of which tells one from another."""
     kind, _, value = row.caller.partition(":")
-    return f"API key {value}" if kind == "key" else f"Caller {value[:8]}"
+    names = {"key": f"API key {value}", "account": f"Account {value}"}
+    return names.get(kind, f"Caller {value[:8]}")

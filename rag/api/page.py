@@ -11,7 +11,8 @@ from django.utils import translation
 from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JSONCatalog
 
-from documents.accounts.sessions import Account, find_account
+from documents.accounts.rights import Account
+from documents.accounts.sessions import find_account
 from knowlex.base.errors import DatabaseUnavailable, NotFound
 from knowlex.web.responses import allow
 

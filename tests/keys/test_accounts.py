@@ -231,7 +231,9 @@ def test_the_log_in_page_needs_no_script_and_allows_none(house: Stack):
     assert "<script" not in reply.text
     assert "script-src" not in reply.headers["Content-Security-Policy"]
     assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
-    assert "Anmelden" not in reply.text
+    assert "Passwort" not in reply.text
+    assert "Passwort" in house.client.get("/login", headers={"Accept-Language": "de"}).text
+    assert "Passwort" not in house.client.get("/login").text
 
 
 def test_a_form_without_its_token_is_refused(house: Stack):
@@ -298,7 +300,7 @@ def test_after_five_wrong_passwords_the_right_one_must_wait(house: Stack, path: 
     refused = client.post(path, data=form | {"password": PASSWORD})
 
     assert refused.status_code == 200
-    assert "Too many attempts to log in. Try again in 5 minutes." in refused.text
+    assert "Too many attempts to log in. Try again in 5 min." in refused.text
 
 
 def test_a_stranger_keeps_no_one_out(house: Stack):

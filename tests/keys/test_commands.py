@@ -6,6 +6,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
@@ -33,6 +34,18 @@ def test_the_key_stands_alone_on_standard_output_and_nowhere_else() -> None:
     assert key.hash == api_keys.hash_key(out.strip())
     assert "laptop" in err
     assert out.strip()[12:] not in err + str(vars(key))
+
+
+def test_a_key_of_an_account_says_so() -> None:
+    User.objects.create(username="ann")
+
+    _, err = run("create_api_key", "laptop", "--user", "ann")
+
+    assert ApiKey.objects.get().user == User.objects.get()
+    assert "laptop of the account ann" in err
+    assert "laptop (ann)" in run("list_api_keys")[0]
+    with pytest.raises(CommandError, match="There is no account 'bob'"):
+        run("create_api_key", "laptop", "--user", "bob")
 
 
 def test_scope_collections_and_expiry_are_kept() -> None:

@@ -9,7 +9,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from tests.support.api import UNKNOWN_ID, assert_problem
 from tests.support.stack import Stack
 
-SERVED_BY_DJANGO = ("admin", "static/")
+SERVED_BY_DJANGO = ("admin", "login", "static/")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 PAGES = ("api/docs",)
 
