@@ -34,20 +34,21 @@ def ingest_document(
         raise InvalidInput("File is empty.", field="file")
     release_connection()
     key = (collection.id, upload.checksum, PurePath(filename).suffix.lower())
-    return _uploads.run(key, lambda: _ingest(upload, filename, collection))
+    return _uploads.run(key, lambda: _ingest(upload, filename, collection, access))
 
 
-def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Document:
+def _ingest(upload: StagedUpload, filename: str, collection: Collection, access: Access) -> Document:
     known = with_retries(lambda: writer.find_duplicate(collection.id, upload.checksum))
     release_connection()
     if known is not None:
-        raise writer.duplicate_error(known)
+        raise writer.duplicate_error(known, access.reads_as)
     extraction = writer.read_file(upload.path, filename=filename, sources=UPLOAD_SOURCES)
     drafts = writer.split_text(extraction, read_chunking(collection.settings))
     document = writer.build_document(
         extraction,
         drafts,
         collection=collection,
+        brought_by=access.brings_as,
         original_filename=filename,
         checksum=upload.checksum,
         size_bytes=upload.size_bytes,

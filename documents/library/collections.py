@@ -49,7 +49,7 @@ def create_collection(
 def get_collection(collection_id: UUID, *, access: Access) -> Collection:
     """Return a collection with its counts. Raises NotFound, Forbidden."""
     access.require_collection(collection_id)
-    collection = with_retries(Collection.objects.with_counts().filter(id=collection_id).first)
+    collection = with_retries(Collection.objects.with_counts(access).filter(id=collection_id).first)
     if collection is None:
         raise NotFound(f"Collection not found: {collection_id}")
     return collection
@@ -94,7 +94,7 @@ def list_collections(*, access: Access, page: Page, q: str = "") -> tuple[list[C
 
     q: text that name or description must contain, whatever the case.
     """
-    rows = Collection.objects.allowed_to(access).with_counts()
+    rows = Collection.objects.allowed_to(access).with_counts(access)
     return with_retries(lambda: paged(rows.containing(q) if q else rows, page))
 
 

@@ -24,6 +24,7 @@ from rag.read_state import expected_state
 from rag.retrievers import external, neighbours, statements
 from rag.retrievers.empty import why_nothing
 from rag.retrievers.examination import examine
+from rag.retrievers.filtering import read_parameters
 from rag.retrievers.scope import Scope, Scopes
 from rag.retrievers.words import make_needle
 from rag.types.answer import Reason
@@ -206,6 +207,7 @@ class HybridRetriever:
             "collections": list(question.collection_ids),
             **{name: depth * times for name, depth in self._depths(question).items()},
             **scope.condition.parameters,
+            **read_parameters(question),
         }
 
     def _depths(self, question: Question) -> dict[str, int]:
