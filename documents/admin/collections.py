@@ -124,6 +124,14 @@ class CollectionAdmin(admin.ModelAdmin[Collection]):
     class Media:
         css = {"all": ["documents/admin.css"]}
 
+    def get_formset_kwargs(self, request: HttpRequest, obj: Any, inline: Any, prefix: str) -> dict[str, Any]:
+        """Leave the members as they are where a form is sent without them, as programs do."""
+        kwargs: dict[str, Any] = super().get_formset_kwargs(request, obj, inline, prefix)
+        if "data" in kwargs and f"{prefix}-TOTAL_FORMS" not in kwargs["data"]:
+            kwargs["data"] = kwargs["data"].copy()
+            kwargs["data"].update({f"{prefix}-TOTAL_FORMS": "0", f"{prefix}-INITIAL_FORMS": "0"})
+        return kwargs
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
         collections: QuerySet[Collection] = Collection.objects.with_counts().order_by("name")
         return collections

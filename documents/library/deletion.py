@@ -102,7 +102,7 @@ def lock_documents(document_ids: Sequence[UUID], *, access: Access) -> list[UUID
     scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed, "principals": access.reads_as}
     collection_of: dict[UUID, UUID] = {}
     for statement in (_LOCK_DOCUMENTS, _LOCK_ITEMS, _LOCK_DOCUMENTS):
-        collection_of |= dict(execute(statement, scope))
+        collection_of.update(dict(execute(statement, scope)))
     for collection_id in set(collection_of.values()):
         access.require("write", collection_id)
     return sorted(collection_of)

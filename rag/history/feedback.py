@@ -23,7 +23,7 @@ class FeedbackInput:
 
 
 def identify_caller(access: Access, address: str) -> str:
-    """Return the name of feedback's sender: account's or API key's id, or a salted hash of the address."""
+    """Return the name that feedback is kept under: the account's or key's id, or a hash of the address."""
     if access.user_id is not None:
         return f"account:{access.user_id}"
     if access.key_id is not None:

@@ -206,6 +206,10 @@ MEMORY = [
         {"query_id": "<query>", "comment": "x" * 2001},
     ),
     wrong_method("GET", "/v1/feedback"),
+    Ask("conversations", "GET", "/v1/conversations?q=keys+happen&limit=1", without_body=True),
+    *bad_parameters("/v1/conversations", "limit=0", "cursor=x"),
+    Ask("a conversation", "GET", "/v1/conversations/talk"),
+    Ask("nobody's", "GET", "/v1/conversations/nobody"),
     Ask("the list", "GET", "/v1/queries?conversation_id=talk&answered=true&rating=thumbs_up"),
     Ask("an empty list", "GET", "/v1/queries?until=2020-01-01&collection=default&limit=1"),
     *bad_parameters(
