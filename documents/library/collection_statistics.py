@@ -81,4 +81,4 @@ def collection_stats(collection_id: UUID, *, access: Access) -> CollectionCounts
             row = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
         return row | {name: json.loads(row[name]) for name in ("by_status", "by_type")}  # Django leaves text
 
-    return CollectionCounts(**with_retries(read))
+    return CollectionCounts(**with_retries(read, reader=access.reads_as))

@@ -134,10 +134,10 @@ class JobReport:
 async def job_report(job_id: UUID, *, access: Access) -> JobReport:
     """Return the report with its items. Raises NotFound, DatabaseUnavailable."""
     scope = {"job": job_id, "allowed": access.allowed, "principals": access.reads_as}
-    row = await pool.fetch_one(_ONE, scope)
+    row = await pool.fetch_one(_ONE, scope, reader=access.reads_as)
     if row is None:
         raise NotFound(f"Job not found: {job_id}")
-    rows = await pool.fetch_all(_ITEMS, {**scope, "patience": STALLED_AFTER_S})
+    rows = await pool.fetch_all(_ITEMS, {**scope, "patience": STALLED_AFTER_S}, reader=access.reads_as)
     nobody = any(item["waits_long"] for item in rows) and not await liveness.count_alive()
     items = [_item(item, nobody=nobody) for item in rows]
     return _job(row, items)
@@ -148,7 +148,7 @@ async def wait_for_job(job_id: UUID, *, access: Access, wait_s: float) -> JobRep
     deadline, pause = time.monotonic() + wait_s, POLL_S
     scope = {"job": job_id, "allowed": access.allowed, "principals": access.reads_as}
     while (left := deadline - time.monotonic()) > 0:
-        row = await pool.fetch_one(_OPEN, scope)
+        row = await pool.fetch_one(_OPEN, scope, reader=access.reads_as)
         if not row or not row["open"]:
             break
         await asyncio.sleep(min(pause, left))
@@ -176,7 +176,7 @@ async def job_list(
         "id": last,
     }
     scope |= {"allowed": access.allowed, "principals": access.reads_as, "limit": limit + 1}
-    rows = await pool.fetch_all(_LIST, scope)
+    rows = await pool.fetch_all(_LIST, scope, reader=access.reads_as)
     page = [_job(row, []) for row in rows[:limit]]
     return page, (page[-1].created_at, page[-1].id) if len(rows) > limit else None
 

@@ -224,6 +224,7 @@ async def search_chunks(text: str, *, access: Access, collection: str | None, li
             ),
             parameters,
             setup=model.setup,
+            reader=parameters["principals"],
         )
     except psycopg.Error as exc:
         log.error("search failed", extra={"error": type(exc).__name__})

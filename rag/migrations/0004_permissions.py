@@ -8,7 +8,7 @@ PERMISSIONS = Path(__file__).with_name("sql") / "permissions.sql"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("rag", "0003_accounts"), ("documents", "0003_permissions")]
+    dependencies = [("rag", "0003_accounts"), ("documents", "0004_row_security")]
 
     operations = [
         migrations.RunSQL(

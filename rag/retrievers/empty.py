@@ -73,7 +73,7 @@ async def why_nothing(question: Question) -> Reason:
         **condition.parameters,
         **read_parameters(question),
     }
-    row = await fetch_one(_statement(condition.conditions), parameters)
+    row = await fetch_one(_statement(condition.conditions), parameters, reader=question.principals)
     return "no_documents" if row is None else reason_of(Holdings(**row))
 
 

@@ -160,7 +160,9 @@ class HybridRetriever:
             return await self._fetch_by_literal(question, scope, times)
         statement = statements.search_by_words(scope.condition.conditions, scope.narrow)
         parameters = self._parameters(question, scope, times) | word_parameters(scope)
-        return await fetch_all(statement, parameters, told=expected_state(question))
+        return await fetch_all(
+            statement, parameters, told=expected_state(question), reader=question.principals
+        )
 
     async def _fetch_by_meaning(
         self, question: Question, scope: Scope, model: SearchModel, vector: Vector, stages: StageTimes
@@ -188,7 +190,14 @@ class HybridRetriever:
             model, question.mode, scope.condition.conditions, scope.narrow
         )
         return await stages.of(
-            "search", fetch_all(statement, parameters, setup=model.setup, told=expected_state(question))
+            "search",
+            fetch_all(
+                statement,
+                parameters,
+                setup=model.setup,
+                told=expected_state(question),
+                reader=question.principals,
+            ),
         )
 
     async def _fetch_by_literal(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
@@ -198,7 +207,7 @@ class HybridRetriever:
         )
         parameters = {**self._parameters(question, scope, times), **needle.parameters}
         try:
-            return await fetch_all(statement, parameters, setup=LITERAL_SETUP)
+            return await fetch_all(statement, parameters, setup=LITERAL_SETUP, reader=question.principals)
         except StatementTooLong as exc:
             raise RetrievalFailed(TOO_MANY_TO_READ) from exc
 

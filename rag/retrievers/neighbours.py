@@ -48,5 +48,8 @@ async def _fetch_rows(
     }
     model_id = None if found.vector is None else found.model_id
     return await fetch_all(
-        statement(model_id, condition.conditions), parameters, told=expected_state(question)
+        statement(model_id, condition.conditions),
+        parameters,
+        told=expected_state(question),
+        reader=question.principals,
     )

@@ -138,7 +138,9 @@ class Scopes:
             **condition.parameters,
         }
         statement = statements.select_scope(condition.conditions)
-        rows = await fetch_all(statement, parameters, told=expected_state(question))
+        rows = await fetch_all(
+            statement, parameters, told=expected_state(question), reader=question.principals
+        )
         return rows[0] if rows else None
 
     def _remember(self, collections: tuple[UUID, ...], languages: Sequence[str]) -> tuple[str, ...]:

@@ -144,5 +144,9 @@ class WidenedRetriever(HybridRetriever):
             "vector": vector_parameter(plain.vector),
             **read_parameters(plain.question),
         }
-        rows = await fetch_all(statements.rate_chunks(plain.model), given | word_parameters(plain.scope))
+        rows = await fetch_all(
+            statements.rate_chunks(plain.model),
+            given | word_parameters(plain.scope),
+            reader=plain.question.principals,
+        )
         return [passage_of(row) for row in rows]

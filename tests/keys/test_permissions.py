@@ -4,7 +4,9 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.rows import dict_row
 
 from tests.keys.accounts import forget_accounts
 from tests.keys.permissions_oracle import (
@@ -127,6 +129,34 @@ def test_readers_without_a_visibility_are_the_only_readers(house: House):
 
     assert house.callers["ann"].client.get(f"/v1/documents/{made}").status_code == 200
     assert house.callers["bob"].client.get(f"/v1/documents/{made}").status_code == 404
+
+
+SHOWN = """
+    SELECT (SELECT coalesce(jsonb_agg(id::text), '[]') FROM documents_document) AS documents,
+        (SELECT coalesce(jsonb_agg(document_id::text), '[]') FROM documents_page) AS pages,
+        (SELECT coalesce(jsonb_agg(document_id::text), '[]') FROM documents_chunk) AS chunks,
+        (SELECT coalesce(jsonb_agg(id::text), '[]') FROM documents_entry) AS entries
+"""
+
+
+def test_without_any_filter_the_database_shows_only_what_may_be_read(keyed: Stack, house: House):
+    """Row security alone: a statement that names no reader, for random callers, against the oracle."""
+    rng = random.Random(3)
+    ids = {row["username"]: row["id"] for row in keyed.sql("SELECT username, id FROM auth_user")}
+    with psycopg.connect(keyed.postgres.url(keyed.database), row_factory=dict_row) as connection:
+        for _ in range(200):
+            name = rng.choice(["ann", "bob", "cyd", "dan", "nobody"])
+            groups = tuple(group for group in ("lawyers", "board") if rng.random() < 0.4)
+            caller = Caller(name, house.callers["admin key"].client, name, groups)
+            named = [f"user:{name}", f"account:{ids.get(name, 0)}", *(f"group:{group}" for group in groups)]
+            readable = {secret.document_id for secret in house.secrets if secret.is_for(caller)}
+
+            connection.execute("SELECT documents_read_as(%s::text[])", [named])
+            row = connection.execute(SHOWN).fetchone() or {}
+            connection.rollback()
+
+            assert {table: set(shown) for table, shown in row.items()} == dict.fromkeys(row, readable)
+            assert len(row) == 4
 
 
 @pytest.mark.slow
