@@ -55,10 +55,10 @@ _MODEL = MODEL.as_bytes(None)
 _ACTIVE = "SELECT provider, name, dimensions, options FROM embeddings_embeddingmodel WHERE active"
 _IN_COLLECTIONS = SQL(" AND e.collection_id = ANY(%(collections)s)")
 _NO_FILTER = SQL("")
-_READABLE = SQL("""
+_READABLE = SQL(f"""
     AND EXISTS (
         SELECT FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
-        WHERE c.id = e.chunk_id AND (d.readers IS NULL OR d.readers && %(principals)s)
+        WHERE c.id = e.chunk_id AND {condition_on_readers("d.readers")}
     )
 """)
 NARROW = 10_000
@@ -66,7 +66,7 @@ _COUNT_READABLE = f"""
     SELECT count(*) AS chunks FROM (
         SELECT FROM documents_document d JOIN documents_chunk c ON c.document_id = d.id
         WHERE d.collection_id = ANY(%(collections)s) AND d.replaces_id IS NULL
-            AND (d.readers IS NULL OR d.readers && %(principals)s::text[])
+            AND {condition_on_readers("d.readers")}
         LIMIT {NARROW}
     ) counted
 """  # noqa: S608 - constants only
@@ -236,7 +236,7 @@ async def _search_model_among_readable(model: SearchModel, parameters: Mapping[s
     """Return the model for a search that some documents are hidden from; a store outside knows no readers."""
     if model.outside:
         return model.exactly()
-    row = await pool.fetch_one(_COUNT_READABLE, parameters)
+    row = await pool.fetch_one(_COUNT_READABLE, parameters, reader=parameters["principals"])
     return model.filtered(narrow=row is None or row["chunks"] < NARROW)
 
 

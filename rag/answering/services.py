@@ -113,7 +113,7 @@ async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tupl
     chunk.
     """
     asked = {"id": chunk_id, "allowed": access.allowed, "principals": access.reads_as}
-    if await fetch_one(_SEEN_CHUNK, asked) is None:
+    if await fetch_one(_SEEN_CHUNK, asked, reader=access.reads_as) is None:
         raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
     query_counts.get().add(question.collection_ids)
     result, trail = await build_pipeline().traced_search(question)
@@ -207,7 +207,7 @@ async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:
     if not ids:
         return
     asked = {"ids": list(ids), "allowed": access.allowed, "principals": access.reads_as}
-    rows = await fetch_all(_SEEN_DOCUMENTS, asked)
+    rows = await fetch_all(_SEEN_DOCUMENTS, asked, reader=access.reads_as)
     seen = {row["id"] for row in rows}
     for id_ in ids:
         if id_ not in seen:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from psycopg.sql import SQL, Composed
 
+from documents.access import condition_on_readers
 from rag.types.question import Filters, FilterValue, MetadataFilter, Question
 
 _Given: TypeAlias = tuple[str, str, dict[str, Any]]  # name, condition, parameters
@@ -63,8 +64,7 @@ def read_parameters(question: Question) -> dict[str, Any]:
 def build_condition(filters: Filters, principals: Sequence[str] | None = ()) -> Condition:
     given = [*_of_document(filters), *_of_metadata(filters), *_of_chunk(filters)]
     if principals:
-        readable = "(d.readers IS NULL OR d.readers && %(principals)s::text[])"
-        given.append(("permissions", readable, {"principals": list(principals)}))
+        given.append(("permissions", condition_on_readers("d.readers"), {"principals": list(principals)}))
     parameters: dict[str, Any] = {}
     for _, _, values in given:
         parameters |= values

@@ -1,7 +1,7 @@
 """An oracle of who may read what, and random requests that must show nothing else. It knows no SQL."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -269,11 +269,15 @@ ACTS: tuple[Act, ...] = (
 )
 
 
-def run_requests(house: House, rng: random.Random, count: int) -> None:
+# Those whose statements are under row security; a past question is hidden by a function that sees everything.
+LOCKED_ACTS: tuple[Act, ...] = (_search, _ask, _nearest, _list, _show, _look_back, _count)
+
+
+def run_requests(house: House, rng: random.Random, count: int, acts: Sequence[Act] = ACTS) -> None:
     """Send random requests; fail at the first that shows what its caller may not read."""
     for number in range(count):
         caller = rng.choice(list(house.callers.values()))
-        secret, act = rng.choice(house.secrets), rng.choice(ACTS)
+        secret, act = rng.choice(house.secrets), rng.choice(acts)
         reply = act(house, caller, secret, rng)
         assert reply.status_code < 500, f"{number}: {act.__name__}: {reply.status_code} {reply.text[:300]}"
         sent = f"{reply.request.url} {_body(reply.request)}"

@@ -1,7 +1,8 @@
 """Permissions of documents: who is not allowed finds, sees, counts and quotes nothing of them."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -11,6 +12,7 @@ from psycopg.rows import dict_row
 from tests.keys.accounts import forget_accounts
 from tests.keys.permissions_oracle import (
     HOUSE,
+    LOCKED_ACTS,
     Caller,
     House,
     Secret,
@@ -19,7 +21,11 @@ from tests.keys.permissions_oracle import (
     set_permissions,
 )
 from tests.support.api import assert_problem, ingest, upload
+from tests.support.environment import PROJECT
 from tests.support.stack import Stack
+
+WITHOUT_FILTERS = Path(__file__).parent / "without_filters"
+LOCKED_TABLES = ("documents_document", "documents_page", "documents_chunk", "documents_ingestitem")
 
 
 @pytest.fixture
@@ -157,6 +163,35 @@ def test_without_any_filter_the_database_shows_only_what_may_be_read(keyed: Stac
 
             assert {table: set(shown) for table, shown in row.items()} == dict.fromkeys(row, readable)
             assert len(row) == 4
+
+
+@pytest.fixture
+def unfiltered(_session_stacks: Callable[..., Stack]) -> Iterator[Stack]:
+    """A stack whose statements have no condition on readers."""
+    stack = _session_stacks(
+        KNOWLEX_REQUIRE_API_KEY="true",
+        KNOWLEX_RATE_LIMIT="1000000/min",
+        PYTHONPATH=f"{WITHOUT_FILTERS}:{PROJECT}",
+    )
+    stack.ensure_running()
+    stack.clean()
+    forget_accounts(stack)
+    yield stack
+    forget_accounts(stack)
+    for table in LOCKED_TABLES:
+        stack.sql(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+
+
+def test_row_security_alone_shows_nothing_that_the_oracle_hides(unfiltered: Stack):
+    house = build_house(unfiltered, random.Random(17), documents=14)
+
+    run_requests(house, random.Random(2), 300, LOCKED_ACTS)
+
+    caller, secret = hidden_from(house, "read key")
+    for table in LOCKED_TABLES:  # so that it shows that no filter held
+        unfiltered.sql(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")
+    assert caller.client.get(f"/v1/documents/{secret.document_id}").status_code == 200
+    assert secret.document_id in str(exact(caller, secret.word))
 
 
 @pytest.mark.slow
