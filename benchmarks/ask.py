@@ -1,9 +1,10 @@
 """The pipeline's own time per question, database included, without embedding and chat model.
 
-    python -m benchmarks.ask [--chunks 300] [--questions 500]
+    python -m benchmarks.ask [--chunks 300] [--questions 500] [--documents 1] [--restricted 0.5]
 
 Runs on a PostgreSQL of its own in a temporary folder. Embedder and chat model answer at once; all else is
 real: retrieval in SQL, sentence ranking, relevance, context, prompt, checked citations, the record.
+restricted: this share of the documents is for readers that the asker is not among.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import zlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from uuid import UUID
 
 from tests.support import environment
 
@@ -32,7 +34,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
-from documents.access import FULL
+from documents.access import FULL, Access
 from documents.models import Chunk, Collection, Document
 from embeddings import services as embedding
 from embeddings.lexical.index import index_pending
@@ -103,18 +105,26 @@ def library(chunks: int, rng: random.Random) -> list[str]:
     return [" ".join(sentence() for _ in range(CHUNK_SENTENCES)) for _ in range(chunks)]
 
 
-def store(contents: Sequence[str]) -> None:
+def store(contents: Sequence[str], *, documents: int, restricted: float) -> None:
     collection, _ = Collection.objects.get_or_create(name="default")
-    document = Document.objects.create(
-        collection=collection, source="PDF", original_filename="a.pdf", checksum="0" * 64, size_bytes=1,
-        page_count=1, chunk_count=len(contents),
-    )  # fmt: skip
-    Chunk.objects.bulk_create(
-        Chunk(
-            document=document, chunk_index=n, content=text, start_char=0, end_char=len(text), token_count=300
+    for number in range(documents):
+        texts = contents[number::documents]
+        permissions = {"visibility": "private"} if number < documents * restricted else {}
+        document = Document.objects.create(
+            collection=collection, source="PDF", original_filename="a.pdf", checksum=f"{number:064}",
+            size_bytes=1, page_count=1, chunk_count=len(texts), permissions=permissions,
+        )  # fmt: skip
+        Chunk.objects.bulk_create(
+            Chunk(
+                document=document,
+                chunk_index=n,
+                content=text,
+                start_char=0,
+                end_char=len(text),
+                token_count=300,
+            )
+            for n, text in enumerate(texts)
         )
-        for n, text in enumerate(contents)
-    )
     for batch in embedding.request_embeddings(access=FULL).batches:
         embedding.embed_batch(batch)
     index_pending()  # as a worker's next sweep does
@@ -122,12 +132,15 @@ def store(contents: Sequence[str]) -> None:
         cursor.execute("ANALYZE")
 
 
+ASKER = Access("read", None, key_id=UUID(int=1))
+
+
 async def measure(questions: Sequence[str]) -> list[tuple[float, Answer]]:
     took = []
     for text in questions:
         started = time.perf_counter()
-        question = await services.make_question(text, access=FULL, top_k=5)
-        answer = (await ask(question, Caller("ask", FULL))).answer
+        question = await services.make_question(text, access=ASKER, top_k=5)
+        answer = (await ask(question, Caller("ask", ASKER))).answer
         took.append(((time.perf_counter() - started) * 1000, answer))
     await lifecycle.close()  # the record's last batch: it would open the pool again
     await close_pool()
@@ -149,6 +162,8 @@ def main() -> None:
     )
     parser.add_argument("--chunks", type=int, default=300)
     parser.add_argument("--questions", type=int, default=500)
+    parser.add_argument("--documents", type=int, default=1)
+    parser.add_argument("--restricted", type=float, default=0.0)
     options = parser.parse_args()
     here = "benchmarks.ask"
     settings.KNOWLEX = {
@@ -163,7 +178,7 @@ def main() -> None:
         postgres.create_database("knowlex")
         call_command("migrate", verbosity=0)
         contents = library(options.chunks, rng)
-        store(contents)
+        store(contents, documents=options.documents, restricted=options.restricted)
         questions = [" ".join(rng.sample(rng.choice(contents).split(), 9)) for _ in range(options.questions)]
         component("EMBEDDER", Embedder).embed(questions)  # before the clock runs: it is left out
         uvloop.run(measure(questions[:50]))  # caches and connections warm

@@ -10,6 +10,7 @@ from knowlex.base.errors import Forbidden, Unauthorized
 
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "admin")  # each includes those before it
+NOBODY = "nobody:"  # among no document's readers
 ROLE_NAMES: Mapping[Scope, str] = MappingProxyType({"read": "read", "write": "write", "admin": "manage"})
 
 
@@ -22,6 +23,7 @@ class Access:
     key belongs to. roles: what an account may do in each of its collections; empty where `scope` holds in all
     of them. is_staff: the account may make collections. principals: the names by which the permissions of
     documents know the caller, such as "user:ann" and "group:lawyers"; only of accounts and their keys.
+    is_superuser: the account, or the key's account, is the operator's.
     """
 
     scope: Scope = "read"
@@ -31,6 +33,7 @@ class Access:
     roles: Mapping[UUID, Scope] = field(default_factory=dict, hash=False)
     is_staff: bool = False
     principals: tuple[str, ...] = ()
+    is_superuser: bool = False
 
     def may(self, scope: Scope, collection_id: UUID | None = None) -> bool:
         """Tell if the caller may do this in the collection; without one, if it may do it anywhere."""
@@ -65,12 +68,36 @@ class Access:
         """The parameter for `(%(allowed)s::uuid[] IS NULL OR collection_id = ANY(%(allowed)s))`."""
         return None if self.collection_ids is None else list(self.collection_ids)
 
+    @property
+    def sees_all(self) -> bool:
+        """Tell if no permissions of documents concern the caller: no keys, superusers, admin keys."""
+        return self.is_superuser or (self.user_id is None and self.scope == "admin")
+
+    @property
+    def brings_as(self) -> str:
+        """Return the principal that may read whatever the caller brings in; "" where nobody is known."""
+        if self.user_id is not None:
+            return f"account:{self.user_id}"
+        return "" if self.key_id is None else f"key:{self.key_id}"
+
+    @property
+    def reads_as(self) -> list[str] | None:
+        """Return the parameter for `condition_on_readers`, None for a caller who reads everything."""
+        if self.sees_all:
+            return None
+        return [*self.principals, self.brings_as or NOBODY]
+
     def limited_to(self, scope: Scope) -> Self:
         """Return the same access without the collections in which this may not be done."""
         if self.collection_ids is None:
             return self
         ids = tuple(id_ for id_ in self.collection_ids if self.may(scope, id_))
         return replace(self, collection_ids=ids)
+
+
+def condition_on_readers(column: str) -> str:
+    """Return SQL for the parameter `principals`, an access's `reads_as`. column: `readers` of a document."""
+    return f"(%(principals)s::text[] IS NULL OR {column} IS NULL OR {column} && %(principals)s::text[])"
 
 
 FULL = Access("admin", None)  # commands, the admin, and the API where no key is required

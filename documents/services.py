@@ -34,20 +34,21 @@ def ingest_document(
         raise InvalidInput("File is empty.", field="file")
     release_connection()
     key = (collection.id, upload.checksum, PurePath(filename).suffix.lower())
-    return _uploads.run(key, lambda: _ingest(upload, filename, collection))
+    return _uploads.run(key, lambda: _ingest(upload, filename, collection, access))
 
 
-def _ingest(upload: StagedUpload, filename: str, collection: Collection) -> Document:
+def _ingest(upload: StagedUpload, filename: str, collection: Collection, access: Access) -> Document:
     known = with_retries(lambda: writer.find_duplicate(collection.id, upload.checksum))
     release_connection()
     if known is not None:
-        raise writer.duplicate_error(known)
+        raise writer.duplicate_error(known, access.reads_as)
     extraction = writer.read_file(upload.path, filename=filename, sources=UPLOAD_SOURCES)
     drafts = writer.split_text(extraction, read_chunking(collection.settings))
     document = writer.build_document(
         extraction,
         drafts,
         collection=collection,
+        brought_by=access.brings_as,
         original_filename=filename,
         checksum=upload.checksum,
         size_bytes=upload.size_bytes,
@@ -64,13 +65,13 @@ def list_documents(
     rows = Document.objects.current().allowed_to(access).in_collection(collection.id).newest_first()
     rows = rows.select_related("collection")
     stop = None if limit is None else offset + limit
-    return with_retries(lambda: list(rows.defer("metadata")[offset:stop]))
+    return with_retries(lambda: list(rows.defer("metadata")[offset:stop]), reader=access.reads_as)
 
 
 def get_document(document_id: UUID, *, access: Access) -> Document:
     """Return a document of any collection that the caller may use. Raises NotFound."""
     row = Document.objects.current().allowed_to(access).select_related("collection").filter(id=document_id)
-    found = with_retries(row.first)
+    found = with_retries(row.first, reader=access.reads_as)
     if found is None:
         raise _unknown(document_id)
     return found
@@ -79,7 +80,7 @@ def get_document(document_id: UUID, *, access: Access) -> Document:
 def list_chunks(document_id: UUID, *, access: Access) -> list[Chunk]:
     """Return all chunks in reading order; a stored document has at least one. Raises NotFound."""
     rows = Chunk.objects.allowed_to(access).current().of_document(document_id)
-    chunks = with_retries(lambda: list(rows))
+    chunks = with_retries(lambda: list(rows), reader=access.reads_as)
     if not chunks:
         raise _unknown(document_id)
     return chunks

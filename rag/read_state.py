@@ -18,6 +18,12 @@ _SEARCH_STATE = """
 """
 # Columns of a statement over documents_collection c, which has c.id besides.
 STATES = f"{collection_states.STATE} AS state, {_SEARCH_STATE} AS search"
+# Whether some document of it is not public: read with the state, it is as old, and a later one changes both.
+HAS_RESTRICTED = """
+    EXISTS (
+        SELECT FROM documents_document d WHERE d.collection_id = c.id AND d.readers IS NOT NULL
+    ) AS has_restricted
+"""
 _OF_COLLECTIONS = f"SELECT c.id, {STATES} FROM documents_collection c WHERE c.id = ANY(%s)"  # noqa: S608
 
 

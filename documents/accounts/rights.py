@@ -33,7 +33,14 @@ def read_account(row: dict[str, Any]) -> Account:
     """Return the account of a row with COLUMNS."""
     name, is_staff = row["username"], row["is_staff"] or row["is_superuser"]
     principals = (f"user:{name}", *(f"group:{group}" for group in row["groups"]))
-    whole = Access("admin", None, user_id=row["user_id"], is_staff=is_staff, principals=principals)
+    whole = Access(
+        "admin",
+        None,
+        user_id=row["user_id"],
+        is_staff=is_staff,
+        principals=principals,
+        is_superuser=row["is_superuser"],
+    )
     if row["is_superuser"]:
         return Account(name, whole)
     return Account(name, _limit(whole, _read_roles(row["memberships"]), "write" if is_staff else "read"))

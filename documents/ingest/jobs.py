@@ -43,7 +43,13 @@ class NewDocument:
 
 
 def build_job(collection: Collection, access: Access, chunking: ChunkingSettings, origin: str) -> IngestJob:
-    return IngestJob(collection=collection, settings=asdict(chunking), origin=origin, key_id=access.key_id)
+    return IngestJob(
+        collection=collection,
+        settings=asdict(chunking),
+        origin=origin,
+        key_id=access.key_id,
+        brought_by=access.brings_as,
+    )
 
 
 def build_item(job: IngestJob, position: int, new: NewDocument) -> IngestItem:
@@ -86,17 +92,19 @@ def keep_files(
         raise
 
 
-def refuse_duplicates(collection_id: UUID, documents: Sequence[NewDocument]) -> list[NewDocument]:
+def refuse_duplicates(
+    collection_id: UUID, documents: Sequence[NewDocument], access: Access
+) -> list[NewDocument]:
     """Return the documents, with an error where the collection has the bytes already: no file is kept."""
     sums = {new.upload.checksum for new in documents if new.upload and not new.error}
     if not sums:
         return list(documents)
     rows = Document.objects.current().filter(collection_id=collection_id, checksum__in=sums)
-    stored = with_retries(lambda: dict(rows.values_list("checksum", "id")))
+    stored = with_retries(lambda: {row.checksum: row for row in rows.only("id", "checksum", "readers")})
     checked = []
     for new in documents:
         if new.upload and not new.error and new.upload.checksum in stored:
-            new = replace(new, error=writer.duplicate_error(stored[new.upload.checksum]))
+            new = replace(new, error=writer.duplicate_error(stored[new.upload.checksum], access.reads_as))
         checked.append(new)
     return checked
 
@@ -162,7 +170,7 @@ def replace_document(
         return _restart_item(document_id, access, new)
     access.require("write", document.collection_id)
     checksum = new.upload.checksum if new.upload else ""
-    if _is_current_version(document, checksum):
+    if _is_current_version(document, checksum, access):
         return None
     job = build_job(
         document.collection, access, chunking or read_chunking(document.collection.settings), origin
@@ -173,7 +181,7 @@ def replace_document(
     return job
 
 
-def _is_current_version(document: Document, checksum: str) -> bool:
+def _is_current_version(document: Document, checksum: str, access: Access) -> bool:
     """Tell if the bytes are those of the latest version. Raises Duplicate for another document's."""
     under_way = with_retries(IngestItem.objects.open().filter(replaces=document.id).first)
     if checksum == (under_way or document).checksum:
@@ -183,7 +191,7 @@ def _is_current_version(document: Document, checksum: str) -> bool:
         return True
     duplicate = with_retries(lambda: writer.find_duplicate(document.collection_id, checksum))
     if duplicate is not None:
-        raise writer.duplicate_error(duplicate)
+        raise writer.duplicate_error(duplicate, access.reads_as)
     return False
 
 
@@ -251,7 +259,7 @@ def create_job(
     """
     access.require("write", collection.id)
     job = build_job(collection, access, chunking, origin)
-    documents = refuse_duplicates(collection.id, documents)
+    documents = refuse_duplicates(collection.id, documents, access)
     items = [build_item(job, position, new) for position, new in enumerate(documents)]
     keep_files(items, documents, write=lambda: insert_job(job, items))
     return job
@@ -268,7 +276,7 @@ def retry_job(job_id: UUID, *, access: Access) -> int:
     if job is None:
         raise NotFound(f"Job not found: {job_id}")
     access.require("write", job.collection_id)
-    return with_retries(lambda: _retry(IngestItem.objects.filter(job=job_id).retryable()))
+    return with_retries(lambda: _retry(IngestItem.objects.allowed_to(access).filter(job=job_id).retryable()))
 
 
 def retry_document(document_id: UUID, *, access: Access) -> int:

@@ -108,7 +108,7 @@ class _DocumentRun:
         duplicate = with_retries(lambda: writer.find_duplicate(item.collection_id, item.checksum))
         release_connection()
         if duplicate is not None:
-            raise writer.duplicate_error(duplicate)
+            raise writer.duplicate_error(duplicate, writer.reads_as_bringer(item.job.brought_by))
 
     def _fetch(self) -> None:
         """Fetch a document from the web, once: it is the item's file from then on, also for a retry."""
@@ -145,6 +145,7 @@ class _DocumentRun:
             drafts,
             id=item.id,
             collection=item.collection,
+            brought_by=item.job.brought_by,
             replaces_id=item.replaces_id,
             source_url=item.source_url,
             original_filename=item.filename,

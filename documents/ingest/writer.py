@@ -1,6 +1,6 @@
 """The steps by which a file becomes a document, for uploads and jobs: reading, splitting, writing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,12 @@ def _write_once(document: Document, attempt: Callable[[], None]) -> None:
         duplicate = find_duplicate(document.collection_id, document.checksum)
         if duplicate is None or document.replaces_id:
             raise OperationalError("the row in the way is gone meanwhile") from exc  # so try again
-        raise duplicate_error(duplicate) from exc
+        raise duplicate_error(duplicate, reads_as_bringer(document.brought_by)) from exc
+
+
+def reads_as_bringer(brought_by: str) -> list[str] | None:
+    """Return what is known of the bringer once the request is over; without one, no keys were required."""
+    return [brought_by] if brought_by else None
 
 
 def _check_parents(document: Document, cause: Exception) -> None:
@@ -116,11 +121,13 @@ def _check_parents(document: Document, cause: Exception) -> None:
         raise NotFound(f"Document not found: {document.replaces_id}") from cause
 
 
-def find_duplicate(collection_id: UUID, checksum: str) -> UUID | None:
+def find_duplicate(collection_id: UUID, checksum: str) -> Document | None:
     """Return the document with these bytes in the collection; a pending new version does not count."""
-    rows = Document.objects.current().with_checksum(collection_id, checksum)
-    return rows.values_list("id", flat=True).first()
+    return Document.objects.current().with_checksum(collection_id, checksum).only("id", "readers").first()
 
 
-def duplicate_error(document_id: UUID) -> Duplicate:
-    return Duplicate(f"Document already ingested: {document_id}", details={"documentId": str(document_id)})
+def duplicate_error(document: Document, reads_as: Sequence[str] | None) -> Duplicate:
+    """Make the error; it names the document only to those who may read it. reads_as: as `Access` has it."""
+    if reads_as is not None and document.readers is not None and not set(reads_as) & set(document.readers):
+        return Duplicate("Document already ingested; you may not read it.")
+    return Duplicate(f"Document already ingested: {document.id}", details={"documentId": str(document.id)})

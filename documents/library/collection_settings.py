@@ -104,7 +104,16 @@ def check_settings(given: Any, shape: type[ChunkingFields]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise InvalidInput("settings must be an object.", field="settings")
     parse(shape, dict(given), within="settings")
-    return dict(given)
+    return {**given, **_complete_permissions(given)}
+
+
+def _complete_permissions(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Say `restricted` where readers are named and no visibility is."""
+    permissions = given.get("default_permissions") or {}
+    names = [*permissions.get("allowed_users", ()), *permissions.get("allowed_groups", ())]
+    if not names or "visibility" in permissions:
+        return {}
+    return {"default_permissions": {"visibility": "restricted", **permissions}}
 
 
 def merge_settings(base: ChunkingSettings, given: Mapping[str, Any]) -> ChunkingSettings:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from documents.access import Access
+from documents.access import Access, condition_on_readers
 from documents.library.collections import get_collection
 from knowlex.db.threads import execute, with_retries
 
@@ -37,22 +37,23 @@ def stored_languages() -> list[str]:
     return [code for (code,) in with_retries(lambda: execute(_STORED))]
 
 
-_STATS = """
+_STATS = f"""
     WITH stored AS (SELECT id, source, size_bytes, chunk_count FROM documents_document
-        WHERE collection_id = %(collection)s AND replaces_id IS NULL)
+        WHERE collection_id = %(collection)s AND replaces_id IS NULL AND {condition_on_readers("readers")})
     SELECT (SELECT count(*) FROM stored) AS documents,
         (SELECT coalesce(sum(chunk_count), 0) FROM stored) AS chunks,
         c.tokens, c.bytes + p.bytes + (SELECT coalesce(sum(size_bytes), 0)::bigint FROM stored) AS bytes,
-        (SELECT coalesce(jsonb_object_agg(status, n), '{}') FROM (SELECT status, count(*) AS n
+        (SELECT coalesce(jsonb_object_agg(status, n), '{{}}') FROM (SELECT status, count(*) AS n
             FROM documents_entry WHERE collection_id = %(collection)s AND error_code <> 'DUPLICATE'
+                AND {condition_on_readers("readers")}
             GROUP BY status) s) AS by_status,
-        (SELECT coalesce(jsonb_object_agg(lower(source), n), '{}') FROM (SELECT source, count(*) AS n
+        (SELECT coalesce(jsonb_object_agg(lower(source), n), '{{}}') FROM (SELECT source, count(*) AS n
             FROM stored GROUP BY source) t) AS by_type
     FROM (SELECT coalesce(sum(token_count), 0) AS tokens, coalesce(sum(pg_column_size(content)), 0) AS bytes
             FROM documents_chunk WHERE document_id IN (SELECT id FROM stored)) c,
         (SELECT coalesce(sum(pg_column_size(text)), 0) AS bytes
             FROM documents_page WHERE document_id IN (SELECT id FROM stored)) p
-"""
+"""  # noqa: S608 - constants only
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,8 @@ def collection_stats(collection_id: UUID, *, access: Access) -> CollectionCounts
 
     def read() -> dict[str, Any]:
         with connection.cursor() as cursor:
-            cursor.execute(_STATS, {"collection": collection_id})
+            cursor.execute(_STATS, {"collection": collection_id, "principals": access.reads_as})
             row = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
         return row | {name: json.loads(row[name]) for name in ("by_status", "by_type")}  # Django leaves text
 
-    return CollectionCounts(**with_retries(read))
+    return CollectionCounts(**with_retries(read, reader=access.reads_as))

@@ -49,7 +49,9 @@ def create_collection(
 def get_collection(collection_id: UUID, *, access: Access) -> Collection:
     """Return a collection with its counts. Raises NotFound, Forbidden."""
     access.require_collection(collection_id)
-    collection = with_retries(Collection.objects.with_counts().filter(id=collection_id).first)
+    collection = with_retries(
+        Collection.objects.with_counts(access).filter(id=collection_id).first, reader=access.reads_as
+    )
     if collection is None:
         raise NotFound(f"Collection not found: {collection_id}")
     return collection
@@ -94,8 +96,8 @@ def list_collections(*, access: Access, page: Page, q: str = "") -> tuple[list[C
 
     q: text that name or description must contain, whatever the case.
     """
-    rows = Collection.objects.allowed_to(access).with_counts()
-    return with_retries(lambda: paged(rows.containing(q) if q else rows, page))
+    rows = Collection.objects.allowed_to(access).with_counts(access)
+    return with_retries(lambda: paged(rows.containing(q) if q else rows, page), reader=access.reads_as)
 
 
 def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[str, Any]) -> Collection:

@@ -10,25 +10,27 @@ from uuid import UUID
 
 from django.db import transaction
 
-from documents.access import Access
+from documents.access import Access, condition_on_readers
 from documents.library import page_cache, storage
 from knowlex.db.threads import execute
 
 COST_AT_ONCE, COST_OF_DOCUMENT = 2000, 10  # in chunks: about 0.1 s of PostgreSQL's time
 
 # Whoever stores a document locks its item last, so a second look at the documents follows the items' lock.
-_LOCK_DOCUMENTS = """
+_LOCK_DOCUMENTS = f"""
     SELECT d.id, d.collection_id FROM documents_document d
     WHERE d.id = ANY(%(ids)s) AND d.replaces_id IS NULL
       AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
+      AND {condition_on_readers("d.readers")}
     ORDER BY d.id FOR UPDATE
-"""
-_LOCK_ITEMS = """
+"""  # noqa: S608 - constants only
+_LOCK_ITEMS = f"""
     SELECT i.id, i.collection_id FROM documents_ingestitem i
     WHERE i.id = ANY(%(ids)s) AND i.replaces_id IS NULL AND i.deleted_at IS NULL AND i.status <> 'completed'
       AND (%(allowed)s::uuid[] IS NULL OR i.collection_id = ANY(%(allowed)s))
+      AND {condition_on_readers("i.readers")}
     ORDER BY i.id FOR UPDATE
-"""
+"""  # noqa: S608 - constants only
 _VERSIONS = (
     "SELECT id, file, checksum FROM documents_document WHERE id = ANY(%(ids)s) OR replaces_id = ANY(%(ids)s)"
 )
@@ -97,7 +99,7 @@ def lock_documents(document_ids: Sequence[UUID], *, access: Access) -> list[UUID
 
     Raises Forbidden for one that the caller may only read.
     """
-    scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed}
+    scope = {"ids": sorted(set(document_ids)), "allowed": access.allowed, "principals": access.reads_as}
     collection_of: dict[UUID, UUID] = {}
     for statement in (_LOCK_DOCUMENTS, _LOCK_ITEMS, _LOCK_DOCUMENTS):
         collection_of.update(dict(execute(statement, scope)))

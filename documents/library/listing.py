@@ -39,11 +39,13 @@ def page_report(document_id: UUID, *, access: Access, in_any_state: bool = False
     in_any_state: a document that waits, is being read or could not be read has none, and is not unknown.
     """
     pages = DocumentPage.objects.of_document(document_id).allowed_to(access).lengths()
-    report = with_retries(lambda: [PageReport(n, size, by, tuple(w)) for n, size, by, w in pages.all()])
+    report = with_retries(
+        lambda: [PageReport(n, size, by, tuple(w)) for n, size, by, w in pages.all()], reader=access.reads_as
+    )
     if report:
         return report
     entries = DocumentEntry.objects.allowed_to(access).filter(id=document_id)
-    if not in_any_state or not with_retries(entries.exists):
+    if not in_any_state or not with_retries(entries.exists, reader=access.reads_as):
         raise NotFound(f"Document not found: {document_id}")
     return []
 
@@ -76,7 +78,7 @@ def list_documents(
         _apply_filter(rows.allowed_to(access).with_origin(), filters)
         for rows in (StoredEntry.objects.all(), UnstoredEntry.objects.all())
     )
-    return with_retries(lambda: paged(stored, page, unstored))
+    return with_retries(lambda: paged(stored, page, unstored), reader=access.reads_as)
 
 
 def _apply_filter(rows: DocumentEntryQuerySet, filters: DocumentFilter) -> DocumentEntryQuerySet:
@@ -96,7 +98,7 @@ def _apply_filter(rows: DocumentEntryQuerySet, filters: DocumentFilter) -> Docum
 def get_document(document_id: UUID, *, access: Access) -> Entry:
     """Return a document in whatever state, as in a list. Raises NotFound."""
     rows = DocumentEntry.objects.allowed_to(access).with_origin()
-    entry: Entry | None = with_retries(rows.filter(id=document_id).first)
+    entry: Entry | None = with_retries(rows.filter(id=document_id).first, reader=access.reads_as)
     if entry is None:
         raise NotFound(f"Document not found: {document_id}")
     return entry
@@ -115,7 +117,9 @@ def list_chunks(document_id: UUID, *, access: Access, page: Page) -> tuple[Entry
     Raises NotFound.
     """
     entry = get_document(document_id, access=access)
-    return entry, *with_retries(lambda: paged(Chunk.objects.filter(document_id=document_id), page))
+    return entry, *with_retries(
+        lambda: paged(Chunk.objects.filter(document_id=document_id), page), reader=access.reads_as
+    )
 
 
 def job_documents(job_id: UUID) -> list[IngestItem]:

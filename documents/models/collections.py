@@ -9,7 +9,8 @@ from django.apps import apps
 from django.db import models
 from django.db.models.functions import Coalesce
 
-from documents.access import Access
+from documents.access import FULL, Access
+from documents.models.permissions import readable_by
 from knowlex.base.ids import new_id
 
 DEFAULT_COLLECTION = "default"
@@ -35,10 +36,10 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         """Select the collections that the caller may use."""
         return self if access.allowed is None else self.filter(id__in=access.allowed)
 
-    def with_counts(self) -> Self:
-        """Add `document_count` and `chunk_count`, of stored documents, in the same statement."""
+    def with_counts(self, access: Access = FULL) -> Self:
+        """Add `document_count` and `chunk_count`, of stored documents that the caller may read."""
         documents: Any = apps.get_model("documents", "Document").objects
-        stored = documents.current()
+        stored = documents.current().filter(readable_by(access))
         of_each = stored.filter(collection=models.OuterRef("pk")).order_by().values("collection")
         counts = {"document_count": models.Count("*"), "chunk_count": models.Sum("chunk_count")}
         return self.annotate(

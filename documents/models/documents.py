@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Self
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, HashIndex, OpClass
 from django.db import models
 from django.db.models import Value
@@ -13,6 +14,7 @@ from django.db.models.functions import Coalesce, Length, Now
 from django.utils import timezone
 
 from documents.access import Access
+from documents.models.permissions import readable_by
 from documents.types import ChunkDraft, Extraction
 from knowlex.base.ids import new_id
 
@@ -36,8 +38,9 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         return self.filter(replaces__isnull=True)
 
     def allowed_to(self, access: Access) -> Self:
-        """Select the documents in collections that the caller may use."""
-        return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
+        """Select the documents in collections that the caller may use, as far as it may read them."""
+        rows = self.filter(readable_by(access))
+        return rows if access.allowed is None else rows.filter(collection_id__in=access.allowed)
 
     def forgotten_versions(self) -> Self:
         """New versions that did not take over and of which no job has a record any more."""
@@ -65,9 +68,8 @@ class PageQuerySet(models.QuerySet["Page"]):
         return self.filter(document_id=document_id, document__replaces__isnull=True).order_by("number")
 
     def allowed_to(self, access: Access) -> Self:
-        if access.allowed is None:
-            return self
-        return self.filter(document__collection_id__in=access.allowed)
+        rows = self.filter(readable_by(access, "document__readers"))
+        return rows if access.allowed is None else rows.filter(document__collection_id__in=access.allowed)
 
     def touching(self, start: int, end: int) -> Self:
         """Select the pages that hold some of `text[start:end]` of their document."""
@@ -98,8 +100,9 @@ class PageQuerySet(models.QuerySet["Page"]):
 
 class ChunkQuerySet(models.QuerySet["Chunk"]):
     def allowed_to(self, access: Access) -> Self:
-        """Select the chunks of documents in collections that the caller may use."""
-        return self if access.allowed is None else self.filter(document__collection_id__in=access.allowed)
+        """Select the chunks of documents that the caller may read."""
+        rows = self.filter(readable_by(access, "document__readers"))
+        return rows if access.allowed is None else rows.filter(document__collection_id__in=access.allowed)
 
     def current(self) -> Self:
         """Leave out the chunks of pending new versions."""
@@ -155,6 +158,8 @@ class Document(models.Model):
     in no list; its vectors are kept under `replaces_id` instead of the collection's id until they take over.
     status: pending (nobody asked for vectors), processing, completed (every chunk has its vector) or failed.
     language: ISO 639-1 code of most of its text, "" if unknown: by it words are analysed.
+    brought_by: the principal that brought it in. readers: the principals that may read it, null for all; a
+    trigger works them out of `permissions` and `brought_by`.
     """
 
     Source = DocumentSource
@@ -182,6 +187,8 @@ class Document(models.Model):
     )
     metadata = models.JSONField(blank=True, default=dict)
     permissions = models.JSONField(blank=True, default=dict, db_default=Value({}, models.JSONField()))
+    brought_by = models.CharField(max_length=64, blank=True, default="", db_default="")
+    readers = ArrayField(models.TextField(), null=True, editable=False)
     warnings = models.JSONField(blank=True, default=list)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True, db_default=Now())
@@ -212,6 +219,11 @@ class Document(models.Model):
             ),
             models.Index(
                 Coalesce("size_bytes", 0), models.F("id"), name="documents_by_size", condition=_CURRENT
+            ),
+            models.Index(
+                fields=["collection"],
+                condition=models.Q(readers__isnull=False),
+                name="documents_restricted",
             ),
             models.Index(fields=["file"], name="documents_by_file"),
             models.Index(fields=["id"], condition=models.Q(status="processing"), name="documents_processing"),

@@ -3,16 +3,19 @@
 from typing import Any, Self
 
 from django.apps import apps
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Coalesce
 
 from documents.access import Access
+from documents.models.permissions import readable_by
 
 
 class DocumentEntryQuerySet(models.QuerySet[Any]):
     def allowed_to(self, access: Access) -> Self:
-        """Select the entries in collections that the caller may use."""
-        return self if access.allowed is None else self.filter(collection_id__in=access.allowed)
+        """Select the entries in collections that the caller may use, as far as it may read them."""
+        rows = self.filter(readable_by(access))
+        return rows if access.allowed is None else rows.filter(collection_id__in=access.allowed)
 
     def with_origin(self) -> Self:
         """Add `source_type`, `replacing` and `size`, in the same statement."""
@@ -61,6 +64,7 @@ class Entry(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     language = models.CharField(max_length=8)
+    readers = ArrayField(models.TextField(), null=True)
 
     objects = DocumentEntryQuerySet.as_manager()
 

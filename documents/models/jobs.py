@@ -3,9 +3,11 @@
 from typing import Self
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from documents.access import Access
+from documents.models.permissions import readable_by
 from knowlex.base.ids import new_id
 
 OPEN = ("pending", "processing")
@@ -13,7 +15,12 @@ OPEN = ("pending", "processing")
 
 class IngestJobQuerySet(models.QuerySet["IngestJob"]):
     def allowed_to(self, access: Access) -> Self:
-        return self if access.collection_ids is None else self.filter(collection__in=access.collection_ids)
+        """Select the jobs in collections that the caller may use, with a document that it may read."""
+        rows = self if access.collection_ids is None else self.filter(collection__in=access.collection_ids)
+        if access.reads_as is None:
+            return rows
+        items = self.model._meta.apps.get_model("documents", "IngestItem").objects
+        return rows.filter(models.Exists(items.filter(readable_by(access), job=models.OuterRef("id"))))
 
     def ended(self) -> Self:
         """Select jobs of which nothing waits or is being processed."""
@@ -25,7 +32,8 @@ class IngestJobQuerySet(models.QuerySet["IngestJob"]):
 
 class IngestItemQuerySet(models.QuerySet["IngestItem"]):
     def allowed_to(self, access: Access) -> Self:
-        return self if access.collection_ids is None else self.filter(collection__in=access.collection_ids)
+        rows = self.filter(readable_by(access))
+        return rows if access.collection_ids is None else rows.filter(collection__in=access.collection_ids)
 
     def open(self) -> Self:
         return self.filter(status__in=OPEN)
@@ -64,6 +72,7 @@ class IngestJob(models.Model):
     settings = models.JSONField(default=dict)
     origin = models.CharField(max_length=16, default="api")  # api, command, admin
     key_id = models.UUIDField(null=True)  # of the API key that was used, for the record
+    brought_by = models.CharField(max_length=64, blank=True, default="", db_default="")  # as in Document
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = IngestJobQuerySet.as_manager()
@@ -91,6 +100,7 @@ class IngestItem(models.Model):
     id: what the document's id will be; of a replacement, the id of the version in the making.
     lease: token of the worker that processes it. leased_until: by the database's clock; past it, anyone may
     take the item over. In stage `embedding` there is no lease: the embedding queue has the work.
+    readers: as in Document, before it is stored.
     file: stored name under the media root, from acceptance on (a URL's from when it was fetched).
     """
 
@@ -135,6 +145,7 @@ class IngestItem(models.Model):
     pages_done = models.IntegerField(default=0)
     chunks_made = models.IntegerField(default=0)
     duplicate_of = models.UUIDField(null=True)
+    readers = ArrayField(models.TextField(), null=True, editable=False)
     warnings = models.JSONField(default=list)
     error_code = models.CharField(max_length=64, blank=True, default="")
     error = models.TextField(blank=True, default="")

@@ -116,7 +116,9 @@ def draw_page(
 def read_page(document_id: UUID, number: int, *, access: Access) -> PageText:
     """Return a page's text with the boxes of its lines. Raises NotFound, DependencyUnavailable."""
     document = find_document(document_id, access=access)
-    page = with_retries(DocumentPage.objects.of_document(document_id).filter(number=number).first)
+    page = with_retries(
+        DocumentPage.objects.of_document(document_id).filter(number=number).first, reader=access.reads_as
+    )
     if page is None:
         raise NotFound(f"The document has no page {number}.")
     layout = _layout(document, page)
@@ -151,7 +153,8 @@ def find_highlights(
     pages = with_retries(
         lambda: list(
             DocumentPage.objects.of_document(document_id).touching(start, end)[: MAX_QUOTE_PAGES + 1]
-        )
+        ),
+        reader=access.reads_as,
     )
     if not pages:
         raise InvalidInput("start is behind the end of the document.", field="start")
@@ -174,7 +177,9 @@ def open_file(document_id: UUID, *, access: Access) -> StoredFile:
 
 def find_document(document_id: UUID, *, access: Access) -> Document:
     """Return a stored document. Raises NotFound."""
-    found = with_retries(Document.objects.current().allowed_to(access).filter(id=document_id).first)
+    found = with_retries(
+        Document.objects.current().allowed_to(access).filter(id=document_id).first, reader=access.reads_as
+    )
     if found is None:
         raise NotFound(f"Document not found: {document_id}")
     return found

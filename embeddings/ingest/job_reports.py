@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from documents.access import Access
+from documents.access import Access, condition_on_readers
 from knowlex.base.errors import NotFound
 from knowlex.db import pool
 from knowlex.runtime import liveness
@@ -20,6 +20,8 @@ POLL_S, MAX_POLL_S = 0.05, 1.0
 After = tuple[datetime, UUID]
 
 _ALLOWED = "(%(allowed)s::uuid[] IS NULL OR j.collection_id = ANY(%(allowed)s))"
+# Of a job's documents only those count that the caller may read; a job without any is not there for it.
+_READABLE = condition_on_readers("i.readers")
 _TALLY = """
     count(i.id) AS total, count(*) FILTER (WHERE i.status IN ('completed', 'failed')) AS processed,
     count(*) FILTER (WHERE i.status = 'failed') AS failed,
@@ -33,20 +35,24 @@ _JOB = """
     SELECT j.id, j.collection_id, c.name AS collection_name, j.origin, j.settings, j.created_at, t.*
     FROM documents_ingestjob j JOIN documents_collection c ON c.id = j.collection_id
 """
-_REPORT = f"{_JOB}, LATERAL (SELECT {_TALLY} FROM documents_ingestitem i WHERE i.job_id = j.id) t"
-_ONE = f"{_REPORT} WHERE j.id = %(job)s AND {_ALLOWED}"
+_REPORT = (
+    f"{_JOB}, LATERAL (SELECT {_TALLY} FROM documents_ingestitem i WHERE i.job_id = j.id AND {_READABLE}) t"
+)
+_SHOWN = "(%(principals)s::text[] IS NULL OR t.total > 0)"
+_ONE = f"{_REPORT} WHERE j.id = %(job)s AND {_ALLOWED} AND {_SHOWN}"
 _STATUS = """
     CASE WHEN t.processed < t.total THEN CASE WHEN t.processed + t.running = 0 THEN 'pending'
             ELSE 'processing' END
         WHEN t.failed = t.total AND t.total > 0 THEN 'failed' ELSE 'completed' END
 """
 _LIST = f"""
-    {_REPORT} WHERE {_ALLOWED} AND (%(collection)s::uuid IS NULL OR j.collection_id = %(collection)s)
+    {_REPORT} WHERE {_ALLOWED} AND {_SHOWN}
+      AND (%(collection)s::uuid IS NULL OR j.collection_id = %(collection)s)
       AND (%(status)s::text IS NULL OR {_STATUS} = %(status)s)
       AND (%(created_at)s::timestamptz IS NULL OR (j.created_at, j.id) < (%(created_at)s, %(id)s::uuid))
     ORDER BY j.created_at DESC, j.id DESC LIMIT %(limit)s
 """
-_ITEMS = """
+_ITEMS = f"""
     SELECT i.id AS item_id, coalesce(i.replaces_id, i.id) AS id, i.filename, i.title, i.source_type,
         i.source_url, i.status, i.stage, i.attempts, i.pages_total, i.pages_done, i.chunks_made,
         i.warnings, i.error_code, i.error, i.duplicate_of, i.deleted_at IS NOT NULL AS deleted,
@@ -62,11 +68,11 @@ _ITEMS = """
             AND e.model_id = (SELECT id FROM embeddings_embeddingmodel WHERE active)
         WHERE c.document_id = i.id AND (i.stage = 'embedding' OR i.error_code = 'EMBEDDING_FAILED')
     ) v ON i.stage = 'embedding' OR i.error_code = 'EMBEDDING_FAILED'
-    WHERE i.job_id = %(job)s ORDER BY i.position
+    WHERE i.job_id = %(job)s AND {_READABLE} ORDER BY i.position
 """
 _OPEN = f"""
     SELECT count(*) AS open FROM documents_ingestjob j JOIN documents_ingestitem i ON i.job_id = j.id
-    WHERE j.id = %(job)s AND i.status IN ('pending', 'processing') AND {_ALLOWED}
+    WHERE j.id = %(job)s AND i.status IN ('pending', 'processing') AND {_ALLOWED} AND {_READABLE}
 """
 
 
@@ -127,10 +133,11 @@ class JobReport:
 
 async def job_report(job_id: UUID, *, access: Access) -> JobReport:
     """Return the report with its items. Raises NotFound, DatabaseUnavailable."""
-    row = await pool.fetch_one(_ONE, {"job": job_id, "allowed": access.allowed})
+    scope = {"job": job_id, "allowed": access.allowed, "principals": access.reads_as}
+    row = await pool.fetch_one(_ONE, scope, reader=access.reads_as)
     if row is None:
         raise NotFound(f"Job not found: {job_id}")
-    rows = await pool.fetch_all(_ITEMS, {"job": job_id, "patience": STALLED_AFTER_S})
+    rows = await pool.fetch_all(_ITEMS, {**scope, "patience": STALLED_AFTER_S}, reader=access.reads_as)
     nobody = any(item["waits_long"] for item in rows) and not await liveness.count_alive()
     items = [_item(item, nobody=nobody) for item in rows]
     return _job(row, items)
@@ -139,9 +146,9 @@ async def job_report(job_id: UUID, *, access: Access) -> JobReport:
 async def wait_for_job(job_id: UUID, *, access: Access, wait_s: float) -> JobReport:
     """Return the report when the job has ended, at the latest after `wait_s`. Raises as `job_report`."""
     deadline, pause = time.monotonic() + wait_s, POLL_S
-    scope = {"job": job_id, "allowed": access.allowed}
+    scope = {"job": job_id, "allowed": access.allowed, "principals": access.reads_as}
     while (left := deadline - time.monotonic()) > 0:
-        row = await pool.fetch_one(_OPEN, scope)
+        row = await pool.fetch_one(_OPEN, scope, reader=access.reads_as)
         if not row or not row["open"]:
             break
         await asyncio.sleep(min(pause, left))
@@ -162,8 +169,14 @@ async def job_list(
     after: created_at and id of the last job seen.
     """
     created_at, last = after or (None, None)
-    scope = {"collection": collection_id, "status": status, "created_at": created_at, "id": last}
-    rows = await pool.fetch_all(_LIST, {**scope, "allowed": access.allowed, "limit": limit + 1})
+    scope: dict[str, Any] = {
+        "collection": collection_id,
+        "status": status,
+        "created_at": created_at,
+        "id": last,
+    }
+    scope |= {"allowed": access.allowed, "principals": access.reads_as, "limit": limit + 1}
+    rows = await pool.fetch_all(_LIST, scope, reader=access.reads_as)
     page = [_job(row, []) for row in rows[:limit]]
     return page, (page[-1].created_at, page[-1].id) if len(rows) > limit else None
 

@@ -1,7 +1,7 @@
 """The dense half of any search, on the event loop: the nearest chunks of a text."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 from psycopg.sql import SQL, Composable, Composed
 
-from documents.access import Access
+from documents.access import Access, condition_on_readers
 from documents.library import collection_states
 from documents.models import DEFAULT_COLLECTION
 from embeddings.external.configuration import is_external, space_of
@@ -55,14 +55,31 @@ _MODEL = MODEL.as_bytes(None)
 _ACTIVE = "SELECT provider, name, dimensions, options FROM embeddings_embeddingmodel WHERE active"
 _IN_COLLECTIONS = SQL(" AND e.collection_id = ANY(%(collections)s)")
 _NO_FILTER = SQL("")
+_READABLE = SQL(f"""
+    AND EXISTS (
+        SELECT FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+        WHERE c.id = e.chunk_id AND {condition_on_readers("d.readers")}
+    )
+""")
+NARROW = 10_000
+_COUNT_READABLE = f"""
+    SELECT count(*) AS chunks FROM (
+        SELECT FROM documents_document d JOIN documents_chunk c ON c.document_id = d.id
+        WHERE d.collection_id = ANY(%(collections)s) AND d.replaces_id IS NULL
+            AND {condition_on_readers("d.readers")}
+        LIMIT {NARROW}
+    ) counted
+"""  # noqa: S608 - constants only
 _HITS = SQL("""
     SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.title, c.chunk_index,
         c.content, c.page_number, near.distance
     FROM ({dense}) near JOIN documents_chunk c ON c.id = near.chunk_id
-    JOIN documents_document d ON d.id = c.document_id ORDER BY near.distance, c.id
+    JOIN documents_document d ON d.id = c.document_id WHERE {readable} ORDER BY near.distance, c.id
 """)
 _COLLECTION = f"""
-    SELECT c.id, {collection_states.STATE} AS state FROM documents_collection c
+    SELECT c.id, {collection_states.STATE} AS state, EXISTS (
+        SELECT FROM documents_document d WHERE d.collection_id = c.id AND d.readers IS NOT NULL
+    ) AS has_restricted FROM documents_collection c
     WHERE c.name = %s OR c.id::text = %s ORDER BY c.name = %s DESC
 """  # noqa: S608 - constants only
 
@@ -182,7 +199,7 @@ async def search_chunks(text: str, *, access: Access, collection: str | None, li
     Raises NotFound (collection), Forbidden (not the caller's to use), RetrievalFailed, VectorStoreFailed,
     DatabaseUnavailable.
     """
-    collections, state = await _collection(collection, access)
+    collections, state, has_restricted = await _collection(collection, access)
     model = await fetch_search_model(collections)
     if model is None or not model.dimensions or not collections:
         return []
@@ -191,16 +208,23 @@ async def search_chunks(text: str, *, access: Access, collection: str | None, li
         "vector": vector_parameter(vector),
         "collections": collections,
         "limit": limit,
+        "principals": access.reads_as if has_restricted else [],
     }
+    where = _NO_FILTER
+    if parameters["principals"]:
+        model, where = await _search_model_among_readable(model, parameters), _READABLE
     if model.outside:
         asked = limit + vector_store.MORE
         near = await vector_store.fetch_nearest(model.space, vector, collections=collections, limit=asked)
         model, parameters["near"] = (model if near is not None else model.exactly()), near
     try:
         rows = await pool.fetch_all(
-            _HITS.format(dense=dense_statement(model)),
+            _HITS.format(
+                dense=dense_statement(model, where), readable=SQL(condition_on_readers("d.readers"))
+            ),
             parameters,
             setup=model.setup,
+            reader=parameters["principals"],
         )
     except psycopg.Error as exc:
         log.error("search failed", extra={"error": type(exc).__name__})
@@ -208,13 +232,24 @@ async def search_chunks(text: str, *, access: Access, collection: str | None, li
     return [_hit(row) for row in rows]
 
 
+async def _search_model_among_readable(model: SearchModel, parameters: Mapping[str, Any]) -> SearchModel:
+    """Return the model for a search that some documents are hidden from; a store outside knows no readers."""
+    if model.outside:
+        return model.exactly()
+    row = await pool.fetch_one(_COUNT_READABLE, parameters, reader=parameters["principals"])
+    return model.filtered(narrow=row is None or row["chunks"] < NARROW)
+
+
 def _hit(row: dict[str, Any]) -> SearchHit:
     distance = row.pop("distance")
     return SearchHit(**row, distance=0.0 if distance < ZERO_DISTANCE else distance)
 
 
-async def _collection(name_or_id: str | None, access: Access) -> tuple[list[UUID], str]:
-    """Return one id and the collection's state; no id only for a `default` that was deleted."""
+async def _collection(name_or_id: str | None, access: Access) -> tuple[list[UUID], str, bool]:
+    """Return one id, the collection's state and whether some documents of it are not public.
+
+    No id only for a `default` that was deleted.
+    """
     name = DEFAULT_COLLECTION if name_or_id is None else check_storable(name_or_id, "collection")
     if not name:
         raise InvalidInput("collection must not be empty.", field="collection")
@@ -222,6 +257,6 @@ async def _collection(name_or_id: str | None, access: Access) -> tuple[list[UUID
     if row is None and name != DEFAULT_COLLECTION:
         raise NotFound("Collection not found.", details={"field": "collection"})
     if row is None:
-        return [], ""
+        return [], "", False
     access.require_collection(row["id"])
-    return [row["id"]], str(row["state"])
+    return [row["id"]], str(row["state"]), row["has_restricted"]

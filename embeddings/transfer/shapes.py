@@ -7,8 +7,9 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from documents.library.collection_settings import CollectionFields, check_settings
 from documents.models import Document
 from documents.types import MAX_PAGE_WORDS, WORD_SCALE, ChunkType, ReadBy, Source
 from embeddings.sanity.contents import do_chunks_match_pages, do_pages_follow
@@ -91,6 +92,15 @@ class VectorsShape(_ArchiveShape):
     sentences: list[list[_Count]] = []
 
 
+def _check_permissions(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the permissions if they can be obeyed."""
+    try:
+        checked = check_settings({"default_permissions": given}, CollectionFields)
+    except InvalidInput as exc:
+        raise ValueError(exc.message.replace("settings.default_permissions", "permissions")) from None
+    return dict(checked["default_permissions"])
+
+
 class DocumentShape(_ArchiveShape):
     id: UUID
     source: Source
@@ -101,7 +111,7 @@ class DocumentShape(_ArchiveShape):
     checksum: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     size_bytes: Annotated[int, Field(ge=1)]
     metadata: dict[str, Any] = {}
-    permissions: dict[str, Any] = {}
+    permissions: Annotated[dict[str, Any], AfterValidator(_check_permissions)] = {}
     warnings: list[_Text] = []
     created_at: AwareDatetime
     updated_at: AwareDatetime

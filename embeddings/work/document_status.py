@@ -26,6 +26,7 @@ from embeddings import queue
 from embeddings.active_model import active_model
 from embeddings.models import EmbeddingModel
 from embeddings.work.requests import request_all
+from knowlex.base.errors import Duplicate
 from knowlex.db.threads import execute, with_retries
 
 log = logging.getLogger(__name__)
@@ -101,11 +102,17 @@ def _refuse_version(version_id: UUID) -> None:
     if version is None or not _lock_versions(version):
         return
     duplicate = writer.find_duplicate(version.collection_id, version.checksum)
+    reads_as = writer.reads_as_bringer(version.brought_by)
+    error = (
+        Duplicate("Document already ingested.")
+        if duplicate is None
+        else writer.duplicate_error(duplicate, reads_as)
+    )
     file = str(version.file.name)
     version.delete()
     IngestItem.objects.filter(id=version_id, deleted_at__isnull=True).update(
-        status="failed", stage="ended", error_code="DUPLICATE", duplicate_of=duplicate,
-        error=f"Document already ingested: {duplicate}", ended_at=version.updated_at,
+        status="failed", stage="ended", error_code=error.code, error=error.message,
+        duplicate_of=error.details.get("documentId"), ended_at=version.updated_at,
     )  # fmt: skip
     transaction.on_commit(lambda: storage.remove_file(file))
 

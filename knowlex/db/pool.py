@@ -16,6 +16,7 @@ from django.db import connections
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.abc import QueryNoTemplate as Query
 from psycopg.rows import DictRow, dict_row
+from psycopg.sql import SQL, Literal
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from knowlex.base.errors import DatabaseUnavailable
@@ -104,16 +105,19 @@ async def fetch_all(
     params: Params = (),
     *,
     setup: Sequence[Query] = (),
+    reader: Sequence[str] | None = None,
     at_turn: Callable[[], None] = lambda: None,
 ) -> list[Row]:
     """Run one statement and return its rows; the connection is back in the pool then.
 
-    setup: SET LOCAL statements that hold for this statement only; all go in one round trip. at_turn: called
+    setup: SET LOCAL statements that hold for this statement only; all go in one round trip. reader: the
+    principals of a caller with limits, for whom the database itself hides documents. at_turn: called
     once, before it is sent for the first time.
     A lost connection, a deadlock or a serialization failure is tried again up to three times, so the
     statement must be safe to run twice. Raises DatabaseUnavailable: with the database gone, within 5 s;
     StatementTooLong, which is one, where setup sets a `statement_timeout`.
     """
+    setup = as_reader(reader, setup)
     async with _turns.get().turn():
         at_turn()
         work = _RETRY.acall(lambda: _fetch(sql, params, setup), retry_on=TRANSIENT)
@@ -126,9 +130,18 @@ async def fetch_all(
             raise DatabaseUnavailable("The database cannot be reached.", retry_after_s=5) from exc
 
 
-async def fetch_one(sql: Query, params: Params = (), *, setup: Sequence[Query] = ()) -> Row | None:
+def as_reader(reader: Sequence[str] | None, setup: Sequence[Query]) -> Sequence[Query]:
+    """Return the setup for a statement that is under row security; see row_security.sql of documents."""
+    if not reader:
+        return setup
+    return (*setup, SQL("SELECT documents_read_as({})").format(Literal(list(reader))))
+
+
+async def fetch_one(
+    sql: Query, params: Params = (), *, setup: Sequence[Query] = (), reader: Sequence[str] | None = None
+) -> Row | None:
     """Return the first row of `fetch_all`, or None."""
-    rows = await fetch_all(sql, params, setup=setup)
+    rows = await fetch_all(sql, params, setup=setup, reader=reader)
     return rows[0] if rows else None
 
 

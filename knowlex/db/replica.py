@@ -52,16 +52,21 @@ class Told:
 
 
 async def fetch_all(
-    sql: Query, params: Params = (), *, setup: Sequence[Query] = (), told: Told | None = None
+    sql: Query,
+    params: Params = (),
+    *,
+    setup: Sequence[Query] = (),
+    told: Told | None = None,
+    reader: Sequence[str] | None = None,
 ) -> list[Row]:
     """Fetch as `pool.fetch_all` does, from the replica if it has what was `told`. Only for what only
     reads.
     """
     if told is not None and settings.DATABASE_READ:
-        rows = await _replicas.get().fetch(sql, params, setup, told)
+        rows = await _replicas.get().fetch(sql, params, pool.as_reader(reader, setup), told)
         if rows is not None:
             return rows
-    return await pool.fetch_all(sql, params, setup=setup)
+    return await pool.fetch_all(sql, params, setup=setup, reader=reader)
 
 
 async def close() -> None:

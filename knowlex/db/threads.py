@@ -7,14 +7,14 @@ import logging
 import socket
 import struct
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from threading import Event, Thread
 from types import TracebackType
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
@@ -30,17 +30,18 @@ TRANSIENT = (OperationalError, InterfaceError)  # connection lost, deadlock, ser
 _RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=1.5)
 
 
-def with_retries(work: Callable[[], T]) -> T:
+def with_retries(work: Callable[[], T], *, reader: Sequence[str] | None = None) -> T:
     """Run `work`, which opens its own transaction (if it needs one) and fetches all it returns.
 
     A transient failure is tried again up to three times, after 0.1 s each; inside somebody else's
-    transaction there is no second try, since only its owner can begin it anew.
+    transaction there is no second try, since only its owner can begin it anew. reader: the principals of a
+    caller with limits, for whom the database itself hides documents; only for work that reads.
     Raises DatabaseUnavailable within 5 s.
     """
     if connection.in_atomic_block:
         return work()
     try:
-        return _RETRY.call(lambda: _attempt(work), retry_on=TRANSIENT)
+        return _RETRY.call(lambda: _attempt(work, reader), retry_on=TRANSIENT)
     except TRANSIENT as exc:
         log.error("database unavailable", extra={"error": type(exc).__name__})
         raise DatabaseUnavailable("The database cannot be reached.") from exc
@@ -59,9 +60,13 @@ def release_connection() -> None:
         connection.close()
 
 
-def _attempt(work: Callable[[], T]) -> T:
+def _attempt(work: Callable[[], T], reader: Sequence[str] | None) -> T:
     try:
-        return work()
+        if reader is None:
+            return work()
+        with transaction.atomic():
+            execute("SELECT documents_read_as(%s::text[])", [list(reader)])
+            return work()
     except TRANSIENT:
         connection.close()  # it may be broken; the next try begins with a fresh one
         raise

@@ -13,6 +13,7 @@ from documents.access import Access
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db.pool import Row, fetch_one
 from rag.answering.ask import AskResult, Caller, ask
+from rag.answering.services import principals_for
 from rag.citations.numbering import FirstCited, number_citations
 from rag.history import recorder
 from rag.history.queries import NOT_WRITTEN_YET, query_not_found
@@ -42,6 +43,7 @@ _PAST = """
         OR (cardinality(q.collection_ids) > 0 AND q.collection_ids <@ %(allowed)s::uuid[])
         OR (cardinality(q.collection_ids) = 0 AND (q.key_id = %(key)s OR q.user_id = %(user)s::int))
     ) AND (q.user_id = %(user)s::int OR (%(user)s::int IS NULL AND (%(all)s OR q.user_id IS NULL)))
+        AND NOT rag_is_hidden(q.id, %(principals)s::text[])
 """
 
 
@@ -92,7 +94,8 @@ async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> ReplayRes
         settings=past["settings"],
     )
     deadline = time.monotonic() + float(settings.ANSWER_TIMEOUT_S)
-    asked = await ask(replace(question, deadline=deadline), asker)
+    principals = await principals_for(question.collection_ids, access)
+    asked = await ask(replace(question, deadline=deadline, principals=principals), asker)
     return _compared(past, asked)
 
 
@@ -104,6 +107,7 @@ async def _past(query_id: UUID, access: Access) -> Row:
         "key": access.key_id,
         "user": access.user_id,
         "all": access.may("admin"),
+        "principals": access.reads_as,
     }
     for left_s in recorder.lookup_delays(query_id):
         if (row := await fetch_one(_PAST, parameters)) is not None:

@@ -1,16 +1,16 @@
 """What can be done with questions besides asking them (see `ask`): make, search and explain them."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
 
-from documents.access import Access
+from documents.access import Access, condition_on_readers
 from documents.models import DEFAULT_COLLECTION
 from knowlex.base.errors import NotFound
-from knowlex.db.pool import fetch_all, fetch_one, fetch_shared
+from knowlex.db.pool import Row, fetch_all, fetch_one, fetch_shared
 from knowlex.runtime.components import component
 from rag.answering.explanation import explain_loss
 from rag.answering.parts import build_pipeline
@@ -19,32 +19,42 @@ from rag.history.query_counts import query_counts
 from rag.protocols import (
     Examiner,
 )
-from rag.read_state import STATES, digest_states
+from rag.read_state import HAS_RESTRICTED, STATES, digest_states
 from rag.types.question import NO_FILTERS, Filters, Mode, Question
 from rag.types.retrieval import Explanation, SearchResult
 
 # The inner SELECTs hide the values from the planner: it would make a new plan for each question, which takes
 # three times as long as what is planned.
 _NAMED = f"""
-    SELECT c.id, c.name, {STATES} FROM documents_collection c
+    SELECT c.id, c.name, {STATES}, {HAS_RESTRICTED} FROM documents_collection c
     WHERE c.name = ANY((SELECT %(names)s::text[])::text[])
         OR c.id::text = ANY((SELECT %(ids)s::text[])::text[])
 """  # noqa: S608 - constants only
 _READABLE = f"""
-    SELECT c.id, {STATES} FROM documents_collection c
+    SELECT c.id, {STATES}, {HAS_RESTRICTED} FROM documents_collection c
     WHERE %(allowed)s::uuid[] IS NULL OR c.id = ANY(%(allowed)s)
 """  # noqa: S608 - constants only
 
 
 @dataclass(frozen=True, slots=True)
 class ReadScope:
-    """collection_ids: in the order in which they were named. state: as in `rag.types.question.Question`.
+    """collection_ids: in the order in which they were named. state, principals: as in
+    `rag.types.question.Question`.
 
     The state is as old as the ids: what a search finds afterwards is of this state, or of a newer one.
     """
 
     collection_ids: tuple[UUID, ...]
     state: str
+    principals: tuple[str, ...] | None
+
+
+def _read(rows: Iterable[Row], access: Access, collection_ids: Iterable[UUID]) -> ReadScope:
+    rows = list(rows)
+    principals: tuple[str, ...] | None = ()
+    if any(row["has_restricted"] for row in rows):
+        principals = None if access.reads_as is None else tuple(access.reads_as)
+    return ReadScope(tuple(collection_ids), digest_states(rows), principals)
 
 
 async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str = "collection") -> ReadScope:
@@ -62,23 +72,34 @@ async def read_named(names_or_ids: Sequence[str], *, access: Access, field: str 
     read = {row["id"]: row for row in chosen.values() if row is not None}
     for collection_id in read:
         access.require_collection(collection_id, field=field)
-    return ReadScope(tuple(read), digest_states(read.values()))
+    return _read(read.values(), access, read)
 
 
 async def read_all(access: Access) -> ReadScope:
     """Read the state of all that the caller may read."""
     rows = await fetch_shared(_READABLE, {"allowed": access.allowed}, same=(_READABLE, access.collection_ids))
-    return ReadScope(tuple(row["id"] for row in rows), digest_states(rows))
+    return _read(rows, access, (row["id"] for row in rows))
 
 
-_SEEN_CHUNK = """
+async def principals_for(collection_ids: Sequence[UUID], access: Access) -> tuple[str, ...] | None:
+    """Return `principals` of a question to these collections, whatever became of them."""
+    rows = await fetch_all(_OF_COLLECTIONS, {"ids": list(collection_ids)})
+    return _read(rows, access, collection_ids).principals
+
+
+_OF_COLLECTIONS = f"""
+    SELECT c.id, {STATES}, {HAS_RESTRICTED} FROM documents_collection c WHERE c.id = ANY(%(ids)s)
+"""  # noqa: S608 - constants only
+_SEEN_CHUNK = f"""
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE c.id = %(id)s AND (%(allowed)s::uuid[] IS NULL OR d.collection_id = ANY(%(allowed)s))
-"""
-_SEEN_DOCUMENTS = """
+        AND {condition_on_readers("d.readers")}
+"""  # noqa: S608 - constants only
+_SEEN_DOCUMENTS = f"""
     SELECT id FROM documents_entry WHERE id = ANY(%(ids)s)
         AND (%(allowed)s::uuid[] IS NULL OR collection_id = ANY(%(allowed)s))
-"""
+        AND {condition_on_readers("readers")}
+"""  # noqa: S608 - constants only
 
 
 async def search(question: Question) -> SearchResult:
@@ -91,7 +112,8 @@ async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tupl
     """Return what `search` finds, and where it lost the chunk. Raises as `search`, and NotFound: the
     chunk.
     """
-    if await fetch_one(_SEEN_CHUNK, {"id": chunk_id, "allowed": access.allowed}) is None:
+    asked = {"id": chunk_id, "allowed": access.allowed, "principals": access.reads_as}
+    if await fetch_one(_SEEN_CHUNK, asked, reader=access.reads_as) is None:
         raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
     query_counts.get().add(question.collection_ids)
     result, trail = await build_pipeline().traced_search(question)
@@ -121,6 +143,7 @@ async def make_question(
         text=text,
         collection_ids=read.collection_ids,
         state=read.state,
+        principals=read.principals,
         top_k=top_k,
         max_tokens=max_tokens,
         min_relevance=settings.RELEVANCE_THRESHOLD,
@@ -156,6 +179,7 @@ async def make_platform_question(
         text=text,
         collection_ids=read.collection_ids,
         state=read.state,
+        principals=read.principals,
         top_k=top_k,
         max_tokens=max_tokens,
         min_relevance=settings.RELEVANCE_THRESHOLD,
@@ -182,7 +206,8 @@ async def _check_documents(ids: Sequence[UUID], *, access: Access) -> None:
     """Raises NotFound for the first that is not there, or lies in a collection that is not the caller's."""
     if not ids:
         return
-    rows = await fetch_all(_SEEN_DOCUMENTS, {"ids": list(ids), "allowed": access.allowed})
+    asked = {"ids": list(ids), "allowed": access.allowed, "principals": access.reads_as}
+    rows = await fetch_all(_SEEN_DOCUMENTS, asked, reader=access.reads_as)
     seen = {row["id"] for row in rows}
     for id_ in ids:
         if id_ not in seen:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
+from documents.access import Access, condition_on_readers
 from embeddings.lexical.terms import lexemes
 from knowlex.db.pool import fetch_all, fetch_one
 
@@ -22,14 +23,19 @@ _COUNTS = """
     WHERE collection_id = ANY(%(collections)s) AND lexeme = ANY(%(lexemes)s)
     GROUP BY lexeme HAVING sum(chunks) > 0 ORDER BY chunks DESC, lexeme
 """
-_EXAMPLE = """
-    SELECT c.content FROM embeddings_lexicalentry l JOIN documents_chunk c ON c.id = l.chunk_id
-    WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(word)s::tsquery LIMIT 1
-"""
+_EXAMPLE = f"""
+    SELECT c.content FROM embeddings_lexicalentry l
+    JOIN documents_chunk c ON c.id = l.chunk_id JOIN documents_document d ON d.id = c.document_id
+    WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(word)s::tsquery
+        AND {condition_on_readers("d.readers")}
+    LIMIT 1
+"""  # noqa: S608 - constants only
 
 
-async def suggest_question(text: str, collections: Sequence[UUID]) -> str | None:
+async def suggest_question(text: str, collections: Sequence[UUID], *, access: Access) -> str | None:
     """Return the question with unknown words put right; None if there is nothing to put right.
+
+    Only words are suggested that stand in a document which the caller may read.
 
     Raises DatabaseUnavailable.
     """
@@ -41,7 +47,7 @@ async def suggest_question(text: str, collections: Sequence[UUID]) -> str | None
     corrected = text
     for word, edits in list(unknown.items())[:MAX_WORDS]:
         meant = next((stem for stem in near if stem in edits), None)
-        if meant and (written := await _find_written(meant, collections)):
+        if meant and (written := await _find_written(meant, collections, access)):
             corrected = re.sub(rf"\b{re.escape(word)}\b", written, corrected)
     return corrected if corrected != text else None
 
@@ -55,9 +61,10 @@ async def _find_known(words: Iterable[str], collections: Sequence[UUID]) -> list
     return [row["lexeme"] for row in rows]
 
 
-async def _find_written(stem: str, collections: Sequence[UUID]) -> str | None:
-    """Return a word of this lexeme as a document writes it."""
-    row = await fetch_one(_EXAMPLE, {"collections": list(collections), "word": f"'{stem}'"})
+async def _find_written(stem: str, collections: Sequence[UUID], access: Access) -> str | None:
+    """Return a word of this lexeme as a document writes it that the caller may read."""
+    asked = {"collections": list(collections), "word": f"'{stem}'", "principals": access.reads_as}
+    row = await fetch_one(_EXAMPLE, asked)
     words = _WORD.findall(row["content"]) if row else []
     return next((word for word in words if _stem(word) == stem), None)
 

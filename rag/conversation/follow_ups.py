@@ -46,6 +46,7 @@ _FETCH_TURNS = """
             SELECT FROM rag_citation c WHERE c.response_id = q.id AND c.gone
         )
         AND (%(allowed)s::uuid[] IS NULL OR q.collection_ids <@ %(allowed)s::uuid[])
+        AND NOT rag_is_hidden(q.id, %(principals)s::text[])
     ORDER BY q.created_at DESC, q.id DESC LIMIT %(most)s
 """
 _IS_WRITTEN = "SELECT FROM rag_query WHERE id = %s"
@@ -76,6 +77,7 @@ async def _fetch_turns(access: Access, conversation: str, itself: UUID) -> list[
     await flush_current_loop()
     parameters: dict[str, Any] = {"conversation": conversation, "itself": itself, "most": MAX_TURNS}
     parameters |= {"allowed": access.allowed, "key": access.key_id, "user": access.user_id}
+    parameters["principals"] = access.reads_as
     turns = _FETCH_TURNS.format(whose=_whose(access))
     rows = await fetch_all(turns, parameters)
     if not rows and await _was_just_begun(conversation):

@@ -107,7 +107,7 @@ async def make_pairs(
     models: set[str] = set()
     by_document = len({case.document for case in cases}) > FOLDS
     for case in cases:
-        question = Question(case.question, tuple(collection_ids), JUDGED, min_relevance=0.0)
+        question = Question(case.question, tuple(collection_ids), JUDGED, min_relevance=0.0, principals=None)
         retrieval = await pipeline.judged(question)
         if retrieval.passages:
             models.add(retrieval.rerank_model)

@@ -5,7 +5,7 @@ from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.utils import timezone
 
 from documents.access import Access
@@ -16,12 +16,21 @@ from rag.types.question import Question
 DOUBTFUL = 0.4  # an answer of less relevance hardly answers its question: see rag.relevance.answers
 
 
+_PRINCIPALS = ArrayField(models.TextField())
+
+
+class _IsHidden(models.Func):
+    function = "rag_is_hidden"
+    output_field = models.BooleanField()
+
+
 class QueryQuerySet(models.QuerySet["Query"]):
     def allowed_to(self, access: Access) -> Self:
         """Select the queries that the caller may see.
 
         An account, and a key that belongs to it, sees its own. Another key sees those of no account, with
-        scope admin all; one that is bound to collections those that read none but these, and its own.
+        scope admin all; one that is bound to collections those that read none but these, and its own. None
+        that was given a document which the caller may not read.
         rag.answering.replay has the same in SQL.
         """
         if access.user_id is not None:
@@ -30,6 +39,8 @@ class QueryQuerySet(models.QuerySet["Query"]):
             rows = self
         else:
             rows = self.filter(user_id=None)
+        if access.reads_as is not None:
+            rows = rows.exclude(_IsHidden(models.F("id"), Value(access.reads_as, _PRINCIPALS)))
         if access.allowed is None:
             return rows
         own = models.Q(collection_ids=[], key_id=access.key_id)

@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 from psycopg.sql import SQL, Literal
 
+from documents.access import condition_on_readers
 from knowlex.db.pool import fetch_one
-from rag.retrievers.filtering import NARROW, build_condition, select_passing_chunks
+from rag.retrievers.filtering import NARROW, condition_of, read_parameters, select_passing_chunks
 from rag.types.answer import Reason
 from rag.types.question import Question
 
@@ -47,11 +48,12 @@ def reason_of(held: Holdings) -> Reason:
 _HOLDINGS = SQL("""
 SELECT
     EXISTS (
-        SELECT FROM documents_document WHERE collection_id = ANY(%(collections)s) AND replaces_id IS NULL
+        SELECT FROM documents_document
+        WHERE collection_id = ANY(%(collections)s) AND replaces_id IS NULL AND {readable}
     ) AS documents,
     EXISTS (
         SELECT FROM documents_ingestitem
-        WHERE status IN ('pending', 'processing') AND collection_id = ANY(%(collections)s)
+        WHERE status IN ('pending', 'processing') AND collection_id = ANY(%(collections)s) AND {readable}
     ) AS awaited,
     EXISTS ({passing}) AS passing,
     %(by_words)s AND EXISTS (
@@ -64,16 +66,21 @@ SELECT
 async def why_nothing(question: Question) -> Reason:
     if not question.collection_ids:
         return "no_documents"
-    condition = build_condition(question.filters)
+    condition = condition_of(question)
     parameters = {
         "collections": list(question.collection_ids),
         "by_words": question.mode in ("sparse", "exact"),
         **condition.parameters,
+        **read_parameters(question),
     }
-    row = await fetch_one(_statement(condition.conditions), parameters)
+    row = await fetch_one(_statement(condition.conditions), parameters, reader=question.principals)
     return "no_documents" if row is None else reason_of(Holdings(**row))
 
 
 @lru_cache(maxsize=256)
 def _statement(conditions: str) -> bytes:
-    return _HOLDINGS.format(passing=select_passing_chunks(conditions), enough=Literal(NARROW)).as_bytes(None)
+    return _HOLDINGS.format(
+        passing=select_passing_chunks(conditions),
+        enough=Literal(NARROW),
+        readable=SQL(condition_on_readers("readers")),
+    ).as_bytes(None)

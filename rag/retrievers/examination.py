@@ -91,9 +91,8 @@ async def examine(
         **condition.parameters,
     }
     each = tuple(sql for _, sql in condition.named)
-    row = await fetch_one(
-        _statement(model.id if model else None, each, condition.conditions, vector is not None), parameters
-    )
+    statement = _statement(model.id if model else None, each, condition.conditions, vector is not None)
+    row = await fetch_one(statement, parameters, reader=question.principals)
     return None if row is None else _examination(question, row, scope, condition, weights)
 
 

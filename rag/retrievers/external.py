@@ -48,5 +48,5 @@ async def _select_passing(
     model: SearchModel, scope: Scope, nearest: Sequence[UUID], parameters: Mapping[str, Any]
 ) -> list[UUID]:
     statement = statements.select_passing(model.id, scope.condition.conditions)
-    row = await fetch_one(statement, {**parameters, "near": nearest})
+    row = await fetch_one(statement, {**parameters, "near": nearest}, reader=parameters["principals"] or None)
     return row["ids"] if row else []

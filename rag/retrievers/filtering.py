@@ -1,13 +1,14 @@
 """Filters as one condition of SQL on a chunk and its document, the same for every mode; parameters only."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from psycopg.sql import SQL, Composed
 
-from rag.types.question import Filters, FilterValue, MetadataFilter
+from documents.access import condition_on_readers
+from rag.types.question import Filters, FilterValue, MetadataFilter, Question
 
 _Given: TypeAlias = tuple[str, str, dict[str, Any]]  # name, condition, parameters
 _DAY_LENGTH = len("2026-01-31")
@@ -50,8 +51,20 @@ def passing_condition(conditions: str, chunk: str) -> Composed | SQL:
     return _IS_PASSING.format(chunk=SQL(chunk), conditions=SQL(conditions)) if conditions else SQL("")
 
 
-def build_condition(filters: Filters) -> Condition:
+def condition_of(question: Question) -> Condition:
+    """Return the condition of the question's filters, and of permissions where these could hide anything."""
+    return build_condition(question.filters, question.principals)
+
+
+def read_parameters(question: Question) -> dict[str, Any]:
+    """Return `principals`, by which the end of each statement looks once more at what it is about to show."""
+    return {"principals": None if question.principals is None else list(question.principals)}
+
+
+def build_condition(filters: Filters, principals: Sequence[str] | None = ()) -> Condition:
     given = [*_of_document(filters), *_of_metadata(filters), *_of_chunk(filters)]
+    if principals:
+        given.append(("permissions", condition_on_readers("d.readers"), {"principals": list(principals)}))
     parameters: dict[str, Any] = {}
     for _, _, values in given:
         parameters |= values

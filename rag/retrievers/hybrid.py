@@ -24,6 +24,7 @@ from rag.read_state import expected_state
 from rag.retrievers import external, neighbours, statements
 from rag.retrievers.empty import why_nothing
 from rag.retrievers.examination import examine
+from rag.retrievers.filtering import read_parameters
 from rag.retrievers.scope import Scope, Scopes
 from rag.retrievers.words import make_needle
 from rag.types.answer import Reason
@@ -159,7 +160,9 @@ class HybridRetriever:
             return await self._fetch_by_literal(question, scope, times)
         statement = statements.search_by_words(scope.condition.conditions, scope.narrow)
         parameters = self._parameters(question, scope, times) | word_parameters(scope)
-        return await fetch_all(statement, parameters, told=expected_state(question))
+        return await fetch_all(
+            statement, parameters, told=expected_state(question), reader=question.principals
+        )
 
     async def _fetch_by_meaning(
         self, question: Question, scope: Scope, model: SearchModel, vector: Vector, stages: StageTimes
@@ -187,7 +190,14 @@ class HybridRetriever:
             model, question.mode, scope.condition.conditions, scope.narrow
         )
         return await stages.of(
-            "search", fetch_all(statement, parameters, setup=model.setup, told=expected_state(question))
+            "search",
+            fetch_all(
+                statement,
+                parameters,
+                setup=model.setup,
+                told=expected_state(question),
+                reader=question.principals,
+            ),
         )
 
     async def _fetch_by_literal(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
@@ -197,7 +207,7 @@ class HybridRetriever:
         )
         parameters = {**self._parameters(question, scope, times), **needle.parameters}
         try:
-            return await fetch_all(statement, parameters, setup=LITERAL_SETUP)
+            return await fetch_all(statement, parameters, setup=LITERAL_SETUP, reader=question.principals)
         except StatementTooLong as exc:
             raise RetrievalFailed(TOO_MANY_TO_READ) from exc
 
@@ -206,6 +216,7 @@ class HybridRetriever:
             "collections": list(question.collection_ids),
             **{name: depth * times for name, depth in self._depths(question).items()},
             **scope.condition.parameters,
+            **read_parameters(question),
         }
 
     def _depths(self, question: Question) -> dict[str, int]:

@@ -9,7 +9,7 @@ from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
 from rag.read_state import expected_state
 from rag.retrievers import statements
-from rag.retrievers.filtering import build_condition
+from rag.retrievers.filtering import condition_of, read_parameters
 from rag.types.context import Place
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
@@ -38,14 +38,18 @@ async def _fetch_rows(
     found: Retrieval,
     which: Mapping[str, Any],
 ) -> Sequence[Row]:
-    condition = build_condition(question.filters)
+    condition = condition_of(question)
     parameters = {
         **which,
         "collections": list(question.collection_ids),
         **({} if found.vector is None else {"vector": vector_parameter(found.vector)}),
         **condition.parameters,
+        **read_parameters(question),
     }
     model_id = None if found.vector is None else found.model_id
     return await fetch_all(
-        statement(model_id, condition.conditions), parameters, told=expected_state(question)
+        statement(model_id, condition.conditions),
+        parameters,
+        told=expected_state(question),
+        reader=question.principals,
     )

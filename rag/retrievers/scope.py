@@ -10,7 +10,7 @@ from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
 from rag.read_state import expected_state
 from rag.retrievers import statements
-from rag.retrievers.filtering import NARROW, Condition, build_condition
+from rag.retrievers.filtering import NARROW, Condition, condition_of
 from rag.retrievers.words import ALL_CHUNKS, QueryWords, distinct_words, weigh_words
 from rag.types.question import Question
 
@@ -105,7 +105,7 @@ class Scopes:
 
     async def even_if_empty(self, question: Question) -> Scope | None:
         """Return the scope, None only where nothing was ever embedded; with filters, nothing may pass."""
-        condition = build_condition(question.filters)
+        condition = condition_of(question)
         languages = self._languages.get(question.collection_ids, (UNKNOWN,))
         for _ in range(TRIES):
             asked = question_lexemes(question.text, languages)
@@ -138,7 +138,9 @@ class Scopes:
             **condition.parameters,
         }
         statement = statements.select_scope(condition.conditions)
-        rows = await fetch_all(statement, parameters, told=expected_state(question))
+        rows = await fetch_all(
+            statement, parameters, told=expected_state(question), reader=question.principals
+        )
         return rows[0] if rows else None
 
     def _remember(self, collections: tuple[UUID, ...], languages: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from psycopg.sql import SQL, Composable, Literal
 
+from documents.access import condition_on_readers
 from documents.library.collection_statistics import LANGUAGES
 from documents.types import UNREAD_WARNINGS
 from embeddings.search.dense import MODEL, SearchModel, dense_statement
@@ -169,7 +170,10 @@ def _passages(model_id: int | None) -> Composable:
         columns = SQL("sentences.bounds::text AS bounds, sentences.similarities")
         join = _template("sentences").format(model=Literal(model_id))
     unread = Literal(sorted(UNREAD_WARNINGS))
-    return _template("passages").format(unread=unread, sentences=columns, join_sentences=join)
+    readable = SQL(condition_on_readers("d.readers"))
+    return _template("passages").format(
+        unread=unread, sentences=columns, join_sentences=join, readable=readable
+    )
 
 
 @cache

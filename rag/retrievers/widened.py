@@ -16,6 +16,7 @@ from knowlex.base.errors import KnowlexError, RetrievalFailed
 from knowlex.db.pool import fetch_all
 from rag.deadlines import StageTimes
 from rag.retrievers import statements
+from rag.retrievers.filtering import read_parameters
 from rag.retrievers.hybrid import HybridRetriever, make_retrieval, passage_of, usable_model, word_parameters
 from rag.retrievers.scope import Scope
 from rag.types.question import Question, Variant
@@ -141,6 +142,11 @@ class WidenedRetriever(HybridRetriever):
             "ids": list(scores),
             "scores": list(scores.values()),
             "vector": vector_parameter(plain.vector),
+            **read_parameters(plain.question),
         }
-        rows = await fetch_all(statements.rate_chunks(plain.model), given | word_parameters(plain.scope))
+        rows = await fetch_all(
+            statements.rate_chunks(plain.model),
+            given | word_parameters(plain.scope),
+            reader=plain.question.principals,
+        )
         return [passage_of(row) for row in rows]

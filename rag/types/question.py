@@ -71,6 +71,8 @@ class Question:
     `hybrid` only, whose order it is part of. rewrite: None leaves it to the settings.
     original: what the user wrote, where `text` is a follow-up question made to stand alone; else "".
     state: of all that is read, for reusing answers: another one after every change of it; "" if unknown.
+    principals: by which the caller may read documents that are not public. () where no collection that is
+    read has such a document; None for a caller who sees all.
     deadline: of the whole request, by `time.monotonic()`; every stage takes what is left at most. None: none.
     """
 
@@ -86,6 +88,7 @@ class Question:
     rewrite: bool | None = None
     original: str = ""
     state: str = ""
+    principals: tuple[str, ...] | None = ()
     deadline: float | None = None
 
     def within(self, limit_s: float) -> float:

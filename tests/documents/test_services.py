@@ -67,7 +67,7 @@ def test_deletion_takes_as_many_statements_whatever_is_below(
     (document,) = add_documents(1, find_collection(None, access=FULL))
     add_chunks(document, 50)
 
-    with django_assert_num_queries(7 + 2):  # and a savepoint with its release, in a test's transaction
+    with django_assert_num_queries(8 + 2):  # and a savepoint with its release, in a test's transaction
         services.delete_document(document.id, access=FULL)
 
     assert not Chunk.objects.exists()

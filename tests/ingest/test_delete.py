@@ -28,7 +28,8 @@ def test_a_stored_document_goes_with_a_receipt(engine: Engine, provider_server: 
     chunks = provider_server.count("documents_chunk", f"document_id = '{gone}'")
     receipt = engine.call("delete", document=gone)
     assert receipt == {
-        "documents": 1, "stored": 1, "pages": 2, "chunks": chunks, "vectors": chunks, "document_ids": [gone],
+        "documents": 1, "stored": 1, "pages": 2, "chunks": chunks, "vectors": chunks, "views": 0,
+        "document_ids": [gone],
     }  # fmt: skip
     assert {hit["documentId"] for hit in search(provider_server.client, fact(303)).json()} == {kept}
     with pytest.raises(Refused, match="NOT_FOUND"):

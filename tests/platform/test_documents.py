@@ -255,6 +255,7 @@ def test_deleting_counts_what_went_and_leaves_nothing(server: Stack):
         "chunks_removed": chunks,
         "pages_removed": 1,
         "vectors_removed": chunks,
+        "views_removed": 0,
     }
     assert_problem(client.get(f"/v1/documents/{one}"), 404)
     assert search(client, "The lamp in the hall is green.").json() == []

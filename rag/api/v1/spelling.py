@@ -40,5 +40,5 @@ async def show(request: HttpRequest) -> HttpResponse:
     access, given = access_of(request), read_parameters(request, SpellingParameters)
     named = [given.collection] if given.collection else []
     read = await (services.read_named(named, access=access) if named else services.read_all(access))
-    suggestion = await suggest_question(given.q, read.collection_ids)
+    suggestion = await suggest_question(given.q, read.collection_ids, access=access)
     return plain_json_response(SpellingSuggestion(suggestion=suggestion))

@@ -15,4 +15,5 @@ FROM found
 JOIN documents_chunk AS c ON c.id = found.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
 {join_sentences}
+WHERE {readable}
 ORDER BY found.score DESC, found.tie, c.id

@@ -15,6 +15,7 @@
 -- $2 = '{<uuid>}'
 -- $3 = '40'
 -- $4 = '20'
+-- $5 = '{}'
 WITH dense AS MATERIALIZED (
     SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
     FROM (
@@ -58,4 +59,5 @@ LEFT JOIN LATERAL (
     ) AS similarities
     FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = 1
 ) AS sentences ON true
+WHERE ($5::text[] IS NULL OR d.readers IS NULL OR d.readers && $5::text[])
 ORDER BY found.score DESC, found.tie, c.id;

@@ -24,6 +24,7 @@
 -- $7 = <vector of 384 numbers>
 -- $8 = '40'
 -- $9 = '20'
+-- $10 = '{}'
 WITH passing AS MATERIALIZED (
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($2::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $3::jsonpath AND d.metadata @@ $4::jsonpath AND coalesce(c.last_page, c.page_number) >= $5 AND c.page_number <= $6
@@ -61,4 +62,5 @@ LEFT JOIN LATERAL (
     ) AS similarities
     FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = 1
 ) AS sentences ON true
+WHERE ($10::text[] IS NULL OR d.readers IS NULL OR d.readers && $10::text[])
 ORDER BY found.score DESC, found.tie, c.id;

@@ -20,6 +20,7 @@ GROUP BY lexeme;
 -- $3 = '{<uuid>}'
 -- $4 = '''key'''
 -- $5 = '20'
+-- $6 = '{}'
 WITH needle AS MATERIALIZED (
     SELECT lower($1) AS word, lower($2) AS pattern
 ),
@@ -55,4 +56,5 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.
 FROM found
 JOIN documents_chunk AS c ON c.id = found.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
+WHERE ($6::text[] IS NULL OR d.readers IS NULL OR d.readers && $6::text[])
 ORDER BY found.score DESC, found.tie, c.id;

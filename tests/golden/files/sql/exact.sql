@@ -12,6 +12,7 @@ SET LOCAL statement_timeout = 4000;
 -- $2 = 'node'
 -- $3 = '{<uuid>}'
 -- $4 = '20'
+-- $5 = '{}'
 WITH needle AS MATERIALIZED (
     SELECT lower($1) AS word, lower($2) AS pattern
 ),
@@ -51,4 +52,5 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.
 FROM found
 JOIN documents_chunk AS c ON c.id = found.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
+WHERE ($5::text[] IS NULL OR d.readers IS NULL OR d.readers && $5::text[])
 ORDER BY found.score DESC, found.tie, c.id;

@@ -7,8 +7,10 @@
 -- Statement 2
 -- $1 = '<chunk>'
 -- $2 = NULL
+-- $3 = NULL
 SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
-    WHERE c.id = $1 AND ($2::uuid[] IS NULL OR d.collection_id = ANY($2));
+    WHERE c.id = $1 AND ($2::uuid[] IS NULL OR d.collection_id = ANY($2))
+        AND ($3::text[] IS NULL OR d.readers IS NULL OR d.readers && $3::text[]);
 
 -- Statement 3, as hybrid.sql, statement 3
 -- $1 = <vector of 384 numbers>
@@ -21,6 +23,7 @@ SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.documen
 -- $8 = '60'
 -- $9 = '0.5'
 -- $10 = '20'
+-- $11 = '{}'
 
 -- Statement 4
 -- $1 = '{<uuid>}'

@@ -9,7 +9,11 @@ SELECT c.id,
     (SELECT md5(row(m.id, m.provider, m.name, m.dimensions, m.options, m.calibration, i.number, i.kind,
         i.storage, i.rows, i.lists, i.effort, i.serves, i.exact_below)::text)
     FROM embeddings_embeddingmodel m LEFT JOIN embeddings_vectorindex i ON i.model_id = m.id WHERE m.active)
- AS search FROM documents_collection c
+ AS search,
+    EXISTS (
+        SELECT FROM documents_document d WHERE d.collection_id = c.id AND d.readers IS NOT NULL
+    ) AS has_restricted
+ FROM documents_collection c
     WHERE $1::uuid[] IS NULL OR c.id = ANY($1);
 
 -- Statement 2
@@ -96,6 +100,7 @@ SELECT string_agg(uuid_send(chunk_id) || vector_send(vector), '') FROM embedding
 -- $9 = '60'
 -- $10 = '0.5'
 -- $11 = '20'
+-- $12 = '{}'
 WITH dense AS MATERIALIZED (
     SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
     FROM (
@@ -175,4 +180,5 @@ LEFT JOIN LATERAL (
     ) AS similarities
     FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = 1
 ) AS sentences ON true
+WHERE ($12::text[] IS NULL OR d.readers IS NULL OR d.readers && $12::text[])
 ORDER BY found.score DESC, found.tie, c.id;

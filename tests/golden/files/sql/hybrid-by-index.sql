@@ -29,6 +29,7 @@ SET LOCAL ivfflat.iterative_scan = relaxed_order;
 -- $8 = '60'
 -- $9 = '0.5'
 -- $10 = '20'
+-- $11 = '{}'
 WITH dense AS MATERIALIZED (
     SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
     FROM (
@@ -103,4 +104,5 @@ LEFT JOIN LATERAL (
     ) AS similarities
     FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = 1
 ) AS sentences ON true
+WHERE ($11::text[] IS NULL OR d.readers IS NULL OR d.readers && $11::text[])
 ORDER BY found.score DESC, found.tie, c.id;

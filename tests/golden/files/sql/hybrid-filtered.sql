@@ -82,6 +82,7 @@ FROM (
 -- $13 = '60'
 -- $14 = '0.5'
 -- $15 = '20'
+-- $16 = '{}'
 WITH passing AS MATERIALIZED (
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($2::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $3::jsonpath AND d.metadata @@ $4::jsonpath AND coalesce(c.last_page, c.page_number) >= $5 AND c.page_number <= $6
@@ -150,4 +151,5 @@ LEFT JOIN LATERAL (
     ) AS similarities
     FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = 1
 ) AS sentences ON true
+WHERE ($16::text[] IS NULL OR d.readers IS NULL OR d.readers && $16::text[])
 ORDER BY found.score DESC, found.tie, c.id;

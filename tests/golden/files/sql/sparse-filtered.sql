@@ -25,6 +25,7 @@
 -- $8 = '''node'''
 -- $9 = '40'
 -- $10 = '20'
+-- $11 = '{}'
 WITH passing AS MATERIALIZED (
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($2::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $3::jsonpath AND d.metadata @@ $4::jsonpath AND coalesce(c.last_page, c.page_number) >= $5 AND c.page_number <= $6
@@ -57,4 +58,5 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.
 FROM found
 JOIN documents_chunk AS c ON c.id = found.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
+WHERE ($11::text[] IS NULL OR d.readers IS NULL OR d.readers && $11::text[])
 ORDER BY found.score DESC, found.tie, c.id;

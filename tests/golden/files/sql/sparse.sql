@@ -10,6 +10,7 @@
 -- $3 = '''node'''
 -- $4 = '40'
 -- $5 = '20'
+-- $6 = '{}'
 WITH sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
         SELECT l.chunk_id, l.weights <#> $1::sparsevec AS negative
@@ -39,4 +40,5 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.
 FROM found
 JOIN documents_chunk AS c ON c.id = found.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
+WHERE ($6::text[] IS NULL OR d.readers IS NULL OR d.readers && $6::text[])
 ORDER BY found.score DESC, found.tie, c.id;

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("documents", "0002_accounts"),
+        ("documents", "0004_row_security"),
     ]
 
     operations = [

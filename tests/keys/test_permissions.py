@@ -1,0 +1,208 @@
+"""Permissions of documents: who is not allowed finds, sees, counts and quotes nothing of them."""
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from tests.keys.accounts import forget_accounts
+from tests.keys.permissions_oracle import (
+    HOUSE,
+    LOCKED_ACTS,
+    Caller,
+    House,
+    Secret,
+    build_house,
+    run_requests,
+    set_permissions,
+)
+from tests.support.api import assert_problem, ingest, upload
+from tests.support.environment import PROJECT
+from tests.support.stack import Stack
+
+WITHOUT_FILTERS = Path(__file__).parent / "without_filters"
+LOCKED_TABLES = ("documents_document", "documents_page", "documents_chunk", "documents_ingestitem")
+
+
+@pytest.fixture
+def house(keyed: Stack) -> Iterator[House]:
+    forget_accounts(keyed)
+    assert keyed.broker is not None
+    keyed.broker.client().flushall()
+    yield build_house(keyed, random.Random(16), documents=14)
+    forget_accounts(keyed)
+
+
+def hidden_from(house: House, label: str) -> tuple[Caller, Secret]:
+    caller = house.callers[label]
+    return caller, next(secret for secret in house.secrets if not secret.is_for(caller))
+
+
+def exact(caller: Caller, word: str) -> list[Any]:
+    return list(
+        caller.client.post("/v1/search", json={"query": word, "settings": {"mode": "exact"}}).json()[
+            "results"
+        ]
+    )
+
+
+def test_random_requests_show_nothing_that_the_oracle_hides(house: House):
+    run_requests(house, random.Random(1), 300)
+
+
+def test_whoever_may_read_finds_it_in_every_mode(house: House):
+    for caller in house.callers.values():
+        for secret in house.secrets[:6]:
+            for mode in ("hybrid", "dense", "sparse", "exact"):
+                query = secret.word if mode == "exact" else f"The secret word of {secret.topic}"
+                body = {"query": query, "collections": [HOUSE], "settings": {"mode": mode, "top_k": 5}}
+                found = caller.client.post("/v1/search", json=body).json()["results"]
+                is_found = secret.document_id in {one["document_id"] for one in found}
+                assert is_found is secret.is_for(caller), (caller.label, mode, secret)
+
+
+def test_a_limit_counts_only_what_may_be_seen(house: House):
+    for caller in house.callers.values():
+        readable = {secret.document_id for secret in house.secrets if secret.is_for(caller)}
+        body = {"query": "secret word", "settings": {"mode": "dense", "top_k": 50, "rerank": False}}
+        found = caller.client.post("/v1/search", json=body).json()["results"]
+        assert {one["document_id"] for one in found} == readable, caller.label
+
+
+def test_a_duplicate_that_the_caller_may_not_read_is_not_named(house: House):
+    caller, secret = hidden_from(house, "write key")
+
+    refused = upload(caller.client, secret.text, "x.md", collection=HOUSE)
+
+    assert_problem(refused, 409, "DUPLICATE")
+    assert secret.document_id not in refused.text
+    known = upload(house.callers["admin key"].client, secret.text, "x.md", collection=HOUSE)
+    assert secret.document_id in known.text
+
+
+def test_an_answer_in_the_cache_is_of_those_who_may_read_it(house: House):
+    caller, secret = hidden_from(house, "read key")
+    body = {"query": f"What is the secret word of {secret.topic}?", "collections": [HOUSE]}
+    for _ in range(2):
+        assert secret.word in house.callers["admin key"].client.post("/v1/query", json=body).text
+    assert secret.word not in caller.client.post("/v1/query", json=body).text
+
+
+def test_a_past_question_is_hidden_with_what_it_quotes(keyed: Stack, house: House):
+    ann = house.callers["ann"]
+    secret = next(one for one in house.secrets if one.is_for(ann) and one.bringer != "ann")
+    body = {"query": f"What is the secret word of {secret.topic}?", "collections": [HOUSE]}
+    asked = ann.client.post("/v1/query", json=body).json()
+    assert ann.client.get(f"/v1/queries/{asked['query_id']}").status_code == 200
+
+    keyed.sql(
+        """UPDATE documents_document SET permissions = '{"visibility": "private"}' WHERE id = %s""",
+        secret.document_id,
+    )
+
+    assert ann.client.get(f"/v1/queries/{asked['query_id']}").status_code == 404
+    assert secret.word not in ann.client.get("/v1/queries").text
+    assert secret.word not in ann.client.post("/v1/query", json=body).text  # cached before
+    assert ann.client.get(f"/v1/conversations/{asked['conversation_id']}").status_code == 404
+
+
+def test_a_new_version_keeps_the_permissions(keyed: Stack, house: House):
+    caller, secret = hidden_from(house, "ann")
+    admin = house.callers["admin key"].client
+    file = {"file": ("new.md", b"# New\n\nThe secret is Zanzibarum now.\n")}
+
+    replaced = admin.put(f"/v1/documents/{secret.document_id}", files=file, params={"wait": 30})
+
+    assert replaced.status_code in (200, 202), replaced.text
+    job = admin.get(f"/v1/ingest/{replaced.json()['job_id']}", params={"wait": 30}).json()
+    assert job["status"] == "completed"
+    assert len(exact(house.callers["admin key"], "Zanzibarum")) == 1
+    assert exact(caller, "Zanzibarum") == []
+    assert caller.client.get(f"/v1/documents/{secret.document_id}").status_code == 404
+    assert caller.client.get(f"/v1/ingest/{replaced.json()['job_id']}").status_code == 404
+
+
+def test_readers_without_a_visibility_are_the_only_readers(house: House):
+    assert set_permissions(house, {"allowed_users": ["ann"]}).status_code == 200
+    admin = house.callers["admin key"].client
+    body = admin.get(f"/v1/collections/{house.collection_id}").json()
+    assert body["settings"]["default_permissions"] == {"visibility": "restricted", "allowed_users": ["ann"]}
+    made = ingest(admin, b"# Late\n\nText.\n", "late.md", collection=HOUSE)["documentId"]
+
+    assert house.callers["ann"].client.get(f"/v1/documents/{made}").status_code == 200
+    assert house.callers["bob"].client.get(f"/v1/documents/{made}").status_code == 404
+
+
+SHOWN = """
+    SELECT (SELECT coalesce(jsonb_agg(id::text), '[]') FROM documents_document) AS documents,
+        (SELECT coalesce(jsonb_agg(document_id::text), '[]') FROM documents_page) AS pages,
+        (SELECT coalesce(jsonb_agg(document_id::text), '[]') FROM documents_chunk) AS chunks,
+        (SELECT coalesce(jsonb_agg(id::text), '[]') FROM documents_entry) AS entries
+"""
+
+
+def test_without_any_filter_the_database_shows_only_what_may_be_read(keyed: Stack, house: House):
+    """Row security alone: a statement that names no reader, for random callers, against the oracle."""
+    rng = random.Random(3)
+    ids = {row["username"]: row["id"] for row in keyed.sql("SELECT username, id FROM auth_user")}
+    with psycopg.connect(keyed.postgres.url(keyed.database), row_factory=dict_row) as connection:
+        for _ in range(200):
+            name = rng.choice(["ann", "bob", "cyd", "dan", "nobody"])
+            groups = tuple(group for group in ("lawyers", "board") if rng.random() < 0.4)
+            caller = Caller(name, house.callers["admin key"].client, name, groups)
+            named = [f"user:{name}", f"account:{ids.get(name, 0)}", *(f"group:{group}" for group in groups)]
+            readable = {secret.document_id for secret in house.secrets if secret.is_for(caller)}
+
+            connection.execute("SELECT documents_read_as(%s::text[])", [named])
+            row = connection.execute(SHOWN).fetchone() or {}
+            connection.rollback()
+
+            assert {table: set(shown) for table, shown in row.items()} == dict.fromkeys(row, readable)
+            assert len(row) == 4
+
+
+@pytest.fixture
+def unfiltered(_session_stacks: Callable[..., Stack]) -> Iterator[Stack]:
+    """A stack whose statements have no condition on readers."""
+    stack = _session_stacks(
+        KNOWLEX_REQUIRE_API_KEY="true",
+        KNOWLEX_RATE_LIMIT="1000000/min",
+        PYTHONPATH=f"{WITHOUT_FILTERS}:{PROJECT}",
+    )
+    stack.ensure_running()
+    stack.clean()
+    forget_accounts(stack)
+    yield stack
+    forget_accounts(stack)
+    for table in LOCKED_TABLES:
+        stack.sql(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+
+
+def test_row_security_alone_shows_nothing_that_the_oracle_hides(unfiltered: Stack):
+    house = build_house(unfiltered, random.Random(17), documents=14)
+
+    run_requests(house, random.Random(2), 300, LOCKED_ACTS)
+
+    caller, secret = hidden_from(house, "read key")
+    for table in LOCKED_TABLES:  # so that it shows that no filter held
+        unfiltered.sql(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")
+    assert caller.client.get(f"/v1/documents/{secret.document_id}").status_code == 200
+    assert secret.document_id in str(exact(caller, secret.word))
+
+
+@pytest.mark.slow
+def test_ten_thousand_random_requests(request: pytest.FixtureRequest):
+    start = request.getfixturevalue("_session_stacks")
+    stack: Stack = start(KNOWLEX_REQUIRE_API_KEY="true", KNOWLEX_RATE_LIMIT="1000000/min")
+    stack.ensure_running()
+    stack.clean()
+    forget_accounts(stack)
+    for seed in range(5):
+        stack.clean()
+        forget_accounts(stack)
+        house = build_house(stack, random.Random(seed), documents=24)
+        run_requests(house, random.Random(seed), 2000)
