@@ -37,7 +37,7 @@ def library(request, add_vectors, settings) -> int:
 
 async def found(where: str = "", *, narrow: bool | None = None, limit: int = 10, exact: bool = False) -> Any:
     """Chunk ids and plan of a search in `default`; narrow: as retrieval says it of a filter."""
-    ids, _ = await dense._collection(None, FULL)
+    ids, *_ = await dense._collection(None, FULL)
     model = await dense.fetch_search_model(ids)
     assert model is not None
     assert model.index is not None
@@ -94,7 +94,7 @@ async def _check_one_in_ten_thousand(passing: int) -> None:
 
 
 async def _check_small_collection() -> None:
-    ids, _ = await dense._collection("small", FULL)
+    ids, *_ = await dense._collection("small", FULL)
     model = await dense.fetch_search_model(ids)
     assert model is not None
     assert model.index is None
