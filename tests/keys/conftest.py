@@ -1,10 +1,11 @@
 """A running Knowlex that asks for keys."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
 
+from tests.keys.accounts import forget_accounts
 from tests.keys.key_factory import as_key, make_key
 from tests.support.stack import Stack
 
@@ -26,3 +27,13 @@ def keyed(_keyed_stack: Stack) -> Stack:
 def admin(keyed: Stack) -> httpx.Client:
     """Sends a key that may do everything."""
     return as_key(keyed, make_key(keyed, "admin"))
+
+
+@pytest.fixture
+def house(keyed: Stack) -> Iterator[Stack]:
+    """Asks for keys; holds no account and no count of attempts at the start."""
+    forget_accounts(keyed)
+    assert keyed.broker is not None
+    keyed.broker.client().flushall()
+    yield keyed
+    forget_accounts(keyed)

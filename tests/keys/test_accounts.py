@@ -1,7 +1,6 @@
 """Logging in, what a cookie is good for, and what protects it."""
 
 import re
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -11,7 +10,6 @@ from tests.keys.accounts import (
     OWN_PAGE,
     PASSWORD,
     browser,
-    forget_accounts,
     log_in,
     make_account,
     token_of,
@@ -24,16 +22,6 @@ from tests.support.waiting import wait_until
 
 HTML = {"Accept": "text/html"}
 NOTICED_S = 5
-
-
-@pytest.fixture
-def house(keyed: Stack) -> Iterator[Stack]:
-    """Asks for keys; holds no account and no count of attempts at the start."""
-    forget_accounts(keyed)
-    assert keyed.broker is not None
-    keyed.broker.client().flushall()
-    yield keyed
-    forget_accounts(keyed)
 
 
 def create(client: httpx.Client, name: str, **headers: str) -> httpx.Response:

@@ -1,6 +1,5 @@
 """What accounts may do: roles in collections, by themselves and by groups, keys of accounts, own history."""
 
-from collections.abc import Iterator
 from uuid import UUID
 
 import httpx
@@ -9,7 +8,7 @@ import pytest
 from documents.access import Access
 from documents.accounts.rights import limit_to_key, read_account
 from knowlex.base.ids import new_id
-from tests.keys.accounts import OWN_PAGE, forget_accounts, give_group, log_in, make_account
+from tests.keys.accounts import OWN_PAGE, give_group, log_in, make_account
 from tests.keys.key_factory import as_key, make_key
 from tests.keys.routes import CHANGING, Side
 from tests.keys.test_every_route import READING, ROUTES, everything, make_side, send
@@ -27,15 +26,6 @@ LISTS = {
     "/v1/evaluations": "evaluations",
 }
 NOTICED_S = 5
-
-
-@pytest.fixture
-def house(keyed: Stack) -> Iterator[Stack]:
-    forget_accounts(keyed)
-    assert keyed.broker is not None
-    keyed.broker.client().flushall()
-    yield keyed
-    forget_accounts(keyed)
 
 
 @pytest.fixture
