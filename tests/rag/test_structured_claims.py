@@ -290,7 +290,12 @@ def test_claims_are_read_for_what_they_mean(reply: str, pieces: tuple[str | Sour
 
 def test_the_items_of_a_list_stand_on_lines_of_their_own():
     reply = json.dumps(
-        {"claims": [{"text": text, "sources": [1]} for text in ("Two ports:", "- Brest.", "- Gdynia.", "Both are old.")]}
+        {
+            "claims": [
+                {"text": text, "sources": [1]}
+                for text in ("Two ports:", "- Brest.", "- Gdynia.", "Both are old.")
+            ]
+        }
     )
     for size in (1, 4, 1000):
         text = "".join(piece if isinstance(piece, str) else piece.ending for piece in read(reply, size))
