@@ -4,8 +4,8 @@
     python -m benchmarks.page http://127.0.0.1:8080 questions.txt
 
 `questions.txt` has a question a line, about documents that are there. Each answer's first citation is clicked
-(cold: the page was looked at by nobody), the page is closed, and it is clicked again (warm). Needs Chromium,
-Playwright and the like (requirements-dev.txt).
+(cold: the page was looked at by nobody), the page is closed, and it is clicked again (warm).
+Needs Chromium and Playwright (requirements-dev.txt).
 """
 
 import argparse
