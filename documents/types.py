@@ -36,6 +36,7 @@ class ExtractedPage:
 
     number: 1-based. read_by: which reader gave the text, "none" if no reader found any.
     warnings: words of PAGE_WARNINGS. words: of a page read by text recognition, at most MAX_PAGE_WORDS.
+    head, foot: running lines and page numbers, which are no part of the text, before and behind it.
     """
 
     number: int
@@ -44,6 +45,8 @@ class ExtractedPage:
     read_by: ReadBy
     warnings: tuple[str, ...] = ()
     words: tuple[PlacedWord, ...] | None = None
+    head: str = ""
+    foot: str = ""
 
 
 @dataclass(frozen=True, slots=True)

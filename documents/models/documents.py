@@ -92,6 +92,8 @@ class PageQuerySet(models.QuerySet["Page"]):
                 read_by=page.read_by,
                 warnings=list(page.warnings),
                 words=page.words,
+                head=page.head,
+                foot=page.foot,
             )
             for page in extraction.pages
         )
@@ -237,6 +239,7 @@ class Page(models.Model):
     """One page's text; the document's text is its pages in order, joined by one newline.
 
     words: with their boxes, of a page read by text recognition, as documents.types.PlacedWord; else None.
+    head, foot: running lines and page numbers around the text, which are no part of it.
     """
 
     document = models.ForeignKey(Document, models.DO_NOTHING, related_name="pages", db_constraint=False)
@@ -246,6 +249,8 @@ class Page(models.Model):
     read_by = models.CharField(max_length=16)
     warnings = models.JSONField(default=list)
     words = models.JSONField(null=True)
+    head = models.TextField(default="", db_default="")
+    foot = models.TextField(default="", db_default="")
 
     objects = PageQuerySet.as_manager()
 

@@ -21,6 +21,7 @@ Method = Literal["exact", "aligned", "none"]
 _IGNORED = frozenset("-|\u00ad\u2010\ufffe\ufffd\x02\x00")
 MAX_FOLDED = 40_000  # letters of a page that are compared where the two texts differ
 MIN_SHARE = 0.9  # of a quote's letters that must be found, or nothing is marked
+_APART = "\n\n"  # between a page's text and its running lines
 _NO_EXTENT = (0.0, 0.0, 0.0, 0.0)
 _DIRECTION_KNOWN = 4  # letters, whose box tells which way a line runs
 _SAME_LINE = 0.5  # of the lower height that two letters of a line overlap
@@ -39,18 +40,27 @@ class TextLine:
 
 
 class PageAlignment:
-    """Maps places of a page's stored text to letters of its layout. method: how sure the map is."""
+    """Maps places of a page's stored text to letters of its layout. method: how sure the map is.
 
-    def __init__(self, text: str, layout: PageLayout) -> None:
+    head, foot: the page's running lines, which stand around its text in the layout, and behind it in
+    `with_running_lines`.
+    """
+
+    def __init__(self, text: str, layout: PageLayout, *, head: str = "", foot: str = "") -> None:
         self._layout, self._boxes = layout, memoryview(layout.boxes).cast("f")
-        folded, self._places = _fold(text)
+        behind = len(text) + len(_APART)
+        parts = [(head, behind), (text, 0), (foot, behind + len(head) + bool(head))]
+        folds = [_fold(part, offset) for part, offset in parts]
+        folded = "".join(letters for letters, _ in folds)
+        self._places = [place for _, places in folds for place in places]
+        self._body = len(folds[0][0]), len(folds[0][0]) + len(folds[1][0])
         shown, self._letters = _fold(layout.letters)
         self.method: Method = "exact" if folded == shown else "aligned"
         self._map = range(len(folded)) if folded == shown else _match(folded, shown)
 
     def rectangles(self, start: int, end: int) -> list[Box]:
         """Return one box a line for `text[start:end]`, in reading order; [] if too little is found."""
-        first, last = bisect_left(self._places, start), bisect_left(self._places, end)
+        first, last = (bisect_left(self._places, place, *self._body) for place in (start, end))
         letters = [self._letters[place] for place in self._map[first:last] if place >= 0]
         if last == first or len(letters) < MIN_SHARE * (last - first):
             return []
@@ -115,11 +125,17 @@ def lay_out_words(page: PageLayout, words: Sequence[PlacedWord]) -> PageLayout:
     return replace(page, letters=letters, boxes=boxes.tobytes())
 
 
-def _fold(text: str) -> tuple[str, list[int]]:
-    """Return the letters that reading never changes, and where each stands in `text`."""
+def with_running_lines(text: str, head: str, foot: str) -> str:
+    """Return a page's text with its running lines behind it, so that places in the text stay as they are."""
+    running = "\n".join(part for part in (head, foot) if part)
+    return f"{text}{_APART}{running}" if running else text
+
+
+def _fold(text: str, offset: int = 0) -> tuple[str, list[int]]:
+    """Return the letters that reading never changes, and where each stands in `text`, moved by `offset`."""
     letters: list[str] = []
     places: list[int] = []
-    for place, character in enumerate(text):
+    for place, character in enumerate(text, offset):
         if character.isspace() or character in _IGNORED:
             continue
         if character.isascii():

@@ -16,7 +16,14 @@ from documents.models import Document
 from documents.models import Page as DocumentPage
 from documents.protocols import PageViewer
 from documents.types import Box, PageLayout, PagePicture
-from documents.viewing.alignment import Method, PageAlignment, TextLine, lay_out_words, normalized
+from documents.viewing.alignment import (
+    Method,
+    PageAlignment,
+    TextLine,
+    lay_out_words,
+    normalized,
+    with_running_lines,
+)
 from knowlex.base.errors import InvalidInput, NotAPdf, NotFound, Replaced, UnreadableDocument
 from knowlex.db.threads import with_retries
 from knowlex.runtime.components import component
@@ -41,7 +48,10 @@ class PageImage:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page's stored text, with its lines where they are known. start_char: of the page in the document."""
+    """A page's stored text and, behind it, its running lines; with its lines where they are known.
+
+    start_char: of the page in the document.
+    """
 
     document: Document
     number: int
@@ -121,15 +131,16 @@ def read_page(document_id: UUID, number: int, *, access: Access) -> PageText:
     )
     if page is None:
         raise NotFound(f"The document has no page {number}.")
+    text = with_running_lines(page.text, page.head, page.foot)
     layout = _layout(document, page)
     if layout is None:
-        return PageText(document, number, page.start_char, page.text, None, None, "none", [])
-    alignment = PageAlignment(page.text, layout)
+        return PageText(document, number, page.start_char, text, None, None, "none", [])
+    alignment = PageAlignment(page.text, layout, head=page.head, foot=page.foot)
     lines = [
         TextLine(line.start, line.end, line.text, normalized(line.box, layout)) for line in alignment.lines()
     ]
-    method = alignment.method if lines or not page.text else "none"
-    return PageText(document, number, page.start_char, page.text, layout.width, layout.height, method, lines)
+    method = alignment.method if lines or not text else "none"
+    return PageText(document, number, page.start_char, text, layout.width, layout.height, method, lines)
 
 
 def find_highlights(
@@ -210,7 +221,7 @@ def _mark(document: Document, page: DocumentPage, start: int, end: int) -> Marke
     layout = _layout(document, page)
     if layout is None:
         return MarkedPage(page.number, None, None, [], "none")
-    alignment = PageAlignment(page.text, layout)
+    alignment = PageAlignment(page.text, layout, head=page.head, foot=page.foot)
     boxes = alignment.rectangles(max(0, start - page.start_char), end - page.start_char)
     method = alignment.method if boxes else "none"
     return MarkedPage(

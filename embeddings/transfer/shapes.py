@@ -63,6 +63,8 @@ class PageShape(_ArchiveShape):
     read_by: ReadBy
     warnings: list[_Line] = []
     words: Annotated[list[_PlacedWord], Field(max_length=MAX_PAGE_WORDS)] | None = None
+    head: _Text = ""
+    foot: _Text = ""
 
 
 class ChunkShape(_ArchiveShape):

@@ -78,17 +78,6 @@ def test_what_is_no_heading():
     assert headings(read([*page, *beside])) == []
 
 
-def test_running_heads_and_page_numbers_are_no_headings_and_no_part_of_a_paragraph():
-    pages = [
-        [Words("THE LIGHTHOUSE", 760, size=14, bold=True), *column(*PROSE, top=700), Words(f"Page {n}", 30)]
-        for n in range(1, 7)
-    ]
-    found = read(*pages)
-    assert headings(found) == []
-    first = found.text[: found.pages[0].end_char]
-    assert first.split("\n\n") == ["THE LIGHTHOUSE", " ".join(PROSE), "Page 1"]
-
-
 def test_a_text_of_one_size_has_no_headings():
     assert headings(read(column(*PROSE, *PROSE))) == []
 

@@ -26,6 +26,8 @@ def sentences(text: str) -> list[str]:
         '"Really?" he asked.',
         "Acme Inc. Holdings grew.",
         "1. Introduction",
+        "The hall (c. 1455) and the U. S. Army of c. AD 500, i. e. Rome, stand.",
+        "The king (r. 1066–1087) died.",
     ],
 )
 def test_one_sentence_stays_whole(text: str) -> None:
@@ -38,6 +40,7 @@ def test_one_sentence_stays_whole(text: str) -> None:
         ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
         ("He lives in the U.S. The next is here.", ["He lives in the U.S.", "The next is here."]),
         ('He said "No." They left.', ['He said "No."', "They left."]),
+        ("He takes vitamin c. It helps.", ["He takes vitamin c.", "It helps."]),
         ("It began in 1999. Then it grew.", ["It began in 1999.", "Then it grew."]),
         ("今日は晴れ。明日は雨！「はい。」終わり", ["今日は晴れ。", "明日は雨！", "「はい。」", "終わり"]),
         ("Heading\n\nBody text", ["Heading", "Body text"]),

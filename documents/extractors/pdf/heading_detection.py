@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from documents.extractors.failures import MAX_OUTLINE_ENTRIES, MAX_TITLE
@@ -70,12 +70,12 @@ class _BodyStyle:
     letters: int
 
 
-def find_headings(pages: Sequence[RawPage], running: Collection[str]) -> tuple[list[DetectedHeading], str]:
-    """Return headings in reading order, and the title or "". running: keys of running heads and feet."""
+def find_headings(pages: Sequence[RawPage]) -> tuple[list[DetectedHeading], str]:
+    """Return headings in reading order, and the title or ""."""
     body = _find_body_style(pages)
     if body is None:
         return [], ""
-    runs = list(_join_lines(list(_iter_candidates(pages, body, running))))
+    runs = list(_join_lines(list(_iter_candidates(pages, body))))
     if _count_letters(runs) > _MOST_SHARE * body.letters:
         runs = [run for run in runs if run[0].style.size >= _LARGER * body.size]
     if _count_letters(runs) > _MOST_SHARE * body.letters:
@@ -106,9 +106,7 @@ def _count_letters(runs: Sequence[Sequence[_StyledLine]]) -> int:
     return sum(len(line.text) for run in runs for line in run)
 
 
-def _iter_candidates(
-    pages: Sequence[RawPage], body: _BodyStyle, running: Collection[str]
-) -> Iterator[_StyledLine]:
+def _iter_candidates(pages: Sequence[RawPage], body: _BodyStyle) -> Iterator[_StyledLine]:
     """Yield the lines that may belong to a heading, each judged by itself."""
     for page_index, page in enumerate(pages):
         texts = page.text.split("\n")
@@ -116,7 +114,7 @@ def _iter_candidates(
         for number, (text, style) in enumerate(styled):
             before = styled[number - 1][1] if number else None
             below_text, below = styled[number + 1] if number + 1 < len(styled) else ("", None)
-            if not _differs_from_body(style, body) or line_key(text) in running:
+            if not _differs_from_body(style, body):
                 continue
             if style.is_level_with(before) or style.is_level_with(below):
                 continue

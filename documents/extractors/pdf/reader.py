@@ -230,10 +230,16 @@ def _make_pages(
     starts = accumulate((len(text) + 1 for text in arranged.texts), initial=0)
     return tuple(
         ExtractedPage(
-            number, start, start + len(text), name if text else "none", _page_warnings(page, text, name, main)
+            number,
+            start,
+            start + len(text),
+            name if text else "none",
+            _page_warnings(page, text, name, main),
+            head=trimmed.head,
+            foot=trimmed.foot,
         )
-        for number, (page, text, name, start) in enumerate(
-            zip(pages, arranged.texts, readers, starts, strict=False), 1
+        for number, (page, trimmed, text, name, start) in enumerate(
+            zip(pages, arranged.trimmed, arranged.texts, readers, starts, strict=False), 1
         )
     )
 

@@ -1,7 +1,6 @@
 """The structure of a PDF: raw pages -> text in paragraphs, with headings and blocks."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
@@ -9,8 +8,9 @@ from itertools import accumulate, groupby, pairwise
 from documents.extractors.cleaning import clean_page
 from documents.extractors.failures import MAX_TITLE
 from documents.extractors.pdf.heading_detection import DetectedHeading, find_headings
-from documents.extractors.pdf.layout import CELLS, is_item, is_tabular, join_paragraphs, line_key
+from documents.extractors.pdf.layout import CELLS, is_item, is_tabular, join_paragraphs
 from documents.extractors.pdf.pages import LineStyle, OutlineEntry, RawPage
+from documents.extractors.pdf.running_lines import TrimmedPage, take_running_lines
 from documents.text.characters import clean_label
 from documents.types import Block, ChunkType, Heading
 
@@ -84,33 +84,6 @@ def _classify_line(line: str) -> ChunkType:
     return "list" if is_item(line) else "paragraph"
 
 
-_EDGE = 0.09  # of the page's height
-_LARGER = 1.15  # times the size of most lines
-_SHARE = 0.4  # of the pages; heads of left and right pages differ
-_FEWEST_PAGES = 3  # pages that say the same
-_LONGEST = 120  # characters
-_NUMBER = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
-
-
-def find_running_lines(pages: Sequence[RawPage]) -> set[str]:
-    """Return the keys of running heads and feet: edge lines that repeat but for numbers, as page numbers."""
-    shapes = [dict(_iter_edge_lines(page)) for page in pages]
-    counts = Counter(shape for of_page in shapes for shape in set(of_page.values()))
-    enough = max(_FEWEST_PAGES, _SHARE * len(pages))
-    return {key for of_page in shapes for key, shape in of_page.items() if counts[shape] >= enough}
-
-
-def _iter_edge_lines(page: RawPage) -> Iterator[tuple[str, str]]:
-    """Yield (key, shape); in large letters a number is part of the shape, as in "Chapter 2"."""
-    if not page.height:
-        return
-    sizes = sorted(style.size for style in page.styles if style)
-    for text, style in zip(page.text.split("\n"), page.styles, strict=False):
-        if style and not _EDGE < style.baseline / page.height < 1 - _EDGE and len(text) <= _LONGEST:
-            key = line_key(text)
-            yield key, key if style.size > _LARGER * sizes[len(sizes) // 2] else _NUMBER.sub("#", key)
-
-
 _SEARCHED = 50_000  # characters of one page that are searched for a title
 
 
@@ -155,42 +128,43 @@ def _find_in_page(title: str, text: str, search_from: int) -> tuple[int, int] | 
 
 @dataclass(frozen=True, slots=True)
 class PdfStructure:
-    """The text of a PDF with its structure. texts: of each page, to be joined by line feeds."""
+    """The text of a PDF with its structure.
+
+    texts: of each page, to be joined by line feeds. trimmed: the pages, with what running lines they had.
+    """
 
     texts: list[str]
+    trimmed: list[TrimmedPage]
     headings: tuple[Heading, ...]
     blocks: tuple[Block, ...] = ()
     title: str = ""
 
 
-def build_structure(pages: Sequence[RawPage], outline: Sequence[OutlineEntry]) -> PdfStructure:
+def build_structure(raw_pages: Sequence[RawPage], outline: Sequence[OutlineEntry]) -> PdfStructure:
     """Build the structure, with headings from the outline, or from line styles where it is no use."""
-    running = find_running_lines(pages)
+    trimmed = take_running_lines(raw_pages)
+    pages = [page.page for page in trimmed]
     detected: list[DetectedHeading] = []
     title = ""
     if len(outline) < 2:  # a single entry is often just the title
-        detected, title = find_headings(pages, running)
-    texts = _join_pages(pages, detected, running)
+        detected, title = find_headings(pages)
+    texts = _join_pages(pages, detected)
     starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
     if detected:
         headings = _locate_detected(detected, texts, starts)
     else:
         headings = locate_outline(outline, texts, starts)
     blocks = (block for text, start in zip(texts, starts, strict=True) for block in find_blocks(text, start))
-    return PdfStructure(texts, headings, tuple(blocks), title)
+    return PdfStructure(texts, trimmed, headings, tuple(blocks), title)
 
 
-def _join_pages(
-    pages: Sequence[RawPage], detected: Sequence[DetectedHeading], running: set[str]
-) -> list[str]:
-    """Join each page's lines; headings, running heads and running feet stay apart from paragraphs."""
-    alone = {key: -1 - number for number, key in enumerate(running)}
+def _join_pages(pages: Sequence[RawPage], detected: Sequence[DetectedHeading]) -> list[str]:
+    """Join each page's lines; headings stay apart from paragraphs."""
     apart: list[dict[str, int]] = [{} for _ in pages]
     for number, heading in enumerate(detected):
         apart[heading.page_index] |= dict.fromkeys(heading.lines, number)
     return [
-        join_paragraphs(clean_page(mark_cells(page)), alone | own)
-        for page, own in zip(pages, apart, strict=True)
+        join_paragraphs(clean_page(mark_cells(page)), own) for page, own in zip(pages, apart, strict=True)
     ]
 
 

@@ -82,7 +82,8 @@ def _parse_extraction(header: dict[str, Any], text: str) -> Extraction:
     _check_offsets([heading.start_char for heading in headings], text)
     _check_offsets([edge for block in blocks for edge in (block.start_char, block.end_char)], text)
     warnings = tuple(header.pop("warnings"))
-    words = [header["title"], *header["metadata"].values(), *warnings]
+    running = [line for page in pages for line in (page.head, page.foot)]
+    words = [header["title"], *header["metadata"].values(), *warnings, *running]
     kinds_known = all(block.kind in _KINDS for block in blocks) and header["source"] in ALL_SOURCES
     if "\x00" in text or not kinds_known or not all(isinstance(word, str) for word in words):
         raise BrokenResult("not an extraction")

@@ -1,0 +1,126 @@
+"""Running heads, running feet and page numbers: lines at the edge of pages that say the same, or count."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from documents.extractors.pdf.layout import line_key
+from documents.extractors.pdf.pages import LineStyle, RawPage
+from documents.text.characters import clean_label, has_text
+
+_EDGE = 0.09  # of the page's height
+_LARGER = 1.15  # times the size of most lines
+_SHARE = 0.4  # of the pages; heads of left and right pages differ
+_FEWEST_PAGES = 3  # that say the same
+_NEAR_PAGES = 2.5  # pages for each that says it: the heads of a chapter
+_SAME_HEIGHT = 2.0  # points
+_LONGEST = 120  # characters
+_NUMBER = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
+_OUTER_NUMBER = re.compile(r"^(?:\d+|[ivxlc]{1,6})(?!\S)|(?<!\S)(?:\d+|[ivxlc]{1,6})$")
+_DIGITS = re.compile(r"\d{1,6}")
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:p|pg|page|s|seite|página|pagina|strona|第)?\W*#\W*(?:(?:of|von|de|di|sur|z)?\W*#)?\W*[页頁]?\W*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrimmedPage:
+    """A page without its running lines. head, foot: these, before and behind the rest in reading order."""
+
+    page: RawPage
+    head: str = ""
+    foot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _EdgeLine:
+    """A line at the upper or lower edge of a page, or a number that is its first or last line.
+
+    shape: its text without case and what may be a page's number, and whether its letters are large, in
+    which a number is a chapter's. count: its first number less its page's index.
+    """
+
+    shape: tuple[str, bool]
+    page: int
+    line: int
+    baseline: float
+    count: int | None
+
+
+def take_running_lines(pages: Sequence[RawPage]) -> list[TrimmedPage]:
+    """Take the running lines out of each page; one with nothing else keeps them."""
+    by_shape: dict[tuple[str, bool], list[_EdgeLine]] = defaultdict(list)
+    for page_index, page in enumerate(pages):
+        for line in _iter_edge_lines(page, page_index):
+            by_shape[line.shape].append(line)
+    running: dict[int, set[int]] = defaultdict(set)
+    for lines in by_shape.values():
+        for line in _select_running(lines, len(pages)):
+            running[line.page].add(line.line)
+    return [_trim(page, running.get(index, set())) for index, page in enumerate(pages)]
+
+
+def _iter_edge_lines(page: RawPage, page_index: int) -> Iterator[_EdgeLine]:
+    if not page.height:
+        return
+    sizes = sorted(style.size for style in page.styles if style)
+    texts = page.text.split("\n")
+    written = [number for number, text in enumerate(texts) if text.strip()]
+    for number, (text, style) in enumerate(zip(texts, page.styles, strict=False)):
+        if style is None or len(text) > _LONGEST:
+            continue
+        key = line_key(text).casefold()
+        large = style.size > _LARGER * sizes[len(sizes) // 2]
+        shape = _NUMBER.sub("#", key)
+        if not _PAGE_NUMBER.fullmatch(shape):
+            shape = key if large else _OUTER_NUMBER.sub("#", key)
+        at_edge = not _EDGE < style.baseline / page.height < 1 - _EDGE
+        if at_edge or (number in (written[0], written[-1]) and _PAGE_NUMBER.fullmatch(shape)):
+            digits = _DIGITS.search(key)
+            count = int(digits.group()) - page_index if digits else None
+            yield _EdgeLine((shape, large), page_index, number, style.baseline, count)
+
+
+def _select_running(lines: Sequence[_EdgeLine], page_count: int) -> Sequence[_EdgeLine]:
+    """Return those lines of one shape that run: page numbers that count with the pages, and what repeats."""
+    if _PAGE_NUMBER.fullmatch(lines[0].shape[0]):
+        pages_of_count: dict[int | None, set[int]] = defaultdict(set)
+        for line in lines:
+            pages_of_count[line.count].add(line.page)
+        return [line for line in lines if line.count is not None and len(pages_of_count[line.count]) > 1]
+    pages = {line.page for line in lines}
+    if len(pages) >= max(_FEWEST_PAGES, _SHARE * page_count):
+        return lines
+    if len(pages) >= _FEWEST_PAGES and _stand_alike(lines):
+        return lines
+    return []
+
+
+def _stand_alike(lines: Sequence[_EdgeLine]) -> bool:
+    """Tell if the lines stand at one height, on pages near each other, as the heads of a chapter do."""
+    heights = [line.baseline for line in lines]
+    pages = [line.page for line in lines]
+    return max(heights) - min(heights) < _SAME_HEIGHT and max(pages) - min(pages) < _NEAR_PAGES * len(
+        set(pages)
+    )
+
+
+def _trim(page: RawPage, running: set[int]) -> TrimmedPage:
+    if not running:
+        return TrimmedPage(page)
+    lines = page.text.split("\n")
+    styles: list[LineStyle | None] = [*page.styles, *[None] * (len(lines) - len(page.styles))]
+    body = [number for number in range(len(lines)) if number not in running]
+    if not has_text("".join(lines[number] for number in body)):
+        return TrimmedPage(page)
+    first = next(number for number in body if lines[number].strip())
+    return TrimmedPage(
+        replace(
+            page,
+            text="\n".join(lines[number] for number in body),
+            styles=[styles[number] for number in body],
+        ),
+        head="\n".join(clean_label(lines[number]) for number in sorted(running) if number < first),
+        foot="\n".join(clean_label(lines[number]) for number in sorted(running) if number > first),
+    )
