@@ -135,12 +135,17 @@ _AIM = re.compile(
     r"|outline|understand|recogni[sz]e)\b",
     re.IGNORECASE,
 )
+_LEADERS = re.compile(r"(?:\.[ .]){4}|…{2}")  # dots that lead to a page's number
 _WORD = re.compile(r"[^\W\d_]{2}|[\u2e80-\u9fff\uac00-\ud7af]")
 _MARKS = re.compile(r"```|~~~")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 COLONS = (":", "：")
 SURELY_WORDED = 60  # characters
-PROMISED = 6  # sentences after it are looked at for what a colon promises
+PROMISED = 12  # sentences after it are looked at for what a colon promises
+_PRONOUN = re.compile(
+    r"(?:it|he|she|they|this|these|his|her|its|their|er|sie|dies(?:e[rs]?)?|él|ella|ellos|ellas|est[aeo]s?)\b",
+    re.IGNORECASE,
+)
 _LISTED = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 WIDE_PER_WORD = 2  # characters of scripts without spaces
@@ -230,6 +235,16 @@ def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> l
     return told[:1] if lines == 1 or (not lines and told[0].unit.complete) else []
 
 
+def leading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return the sentence before one whose subject is a pronoun, if that tells what the pronoun means."""
+    if not _PRONOUN.match(one.text):
+        return []
+    before = [other for other in candidates if (other.number, other.place) == (one.number, one.place - 1)]
+    return [
+        other for other in before if other.unit.complete and other.worded and not (other.naming or other.code)
+    ]
+
+
 def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> Traits:
     """Return all traits of a candidate, those of its form included."""
     forms = expected_kinds(question)
@@ -272,7 +287,8 @@ class _BlockWalk:
         code = self._code(written)
         text = " ".join(written.split())
         asked = unit.words & self._asked
-        naming = text.endswith(("?", "？")) or (not unit.complete and self._is_heading(unit, text))
+        naming = text.endswith(("?", "？")) or _LEADERS.search(text) is not None
+        naming = naming or (not unit.complete and self._is_heading(unit, text))
         worded = len(text) > SURELY_WORDED or _WORD.search(text) is not None
         length = length_of(text)
         traits = self._traits(unit, asked, relevance, length)

@@ -8,7 +8,15 @@ from heapq import nlargest
 from operator import mul
 from typing import NamedTuple
 
-from rag.extracting.candidates import COLONS, AnswerCandidate, Traits, candidates_of, completing, with_forms
+from rag.extracting.candidates import (
+    COLONS,
+    AnswerCandidate,
+    Traits,
+    candidates_of,
+    completing,
+    leading,
+    with_forms,
+)
 from rag.types.context import Context
 
 # Fitted by benchmarks/evaluation/fit_sentences.py; how good they are is in docs/evaluation.md.
@@ -48,13 +56,20 @@ class Option(NamedTuple):
 
 
 def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[AnswerCandidate]:
-    """Return at most `MOST` sentences, the likeliest first; none for an empty context only."""
+    """Return at most `MOST` sentences, and more only of a list, the likeliest first.
+
+    None for an empty context only.
+    """
     candidates = candidates_of(question, context)
     options = _options(question, context, candidates, weights)
-    said = [one for option in options[:1] for one in _with_promised(option.candidate, candidates)]
+    said = [one for option in options[:1] for one in _with_what_it_needs(option.candidate, candidates)]
     worthy = [option for option in options[1:JOINING] if option.chance * FOLLOWING >= LEAST]
     while said and len(said) < MOST:
-        joining = [option for option in worthy if _can_join(option.candidate, said)]
+        joining = [
+            option
+            for option in worthy
+            if _can_join(option.candidate, said) and set(leading(option.candidate, candidates)) <= set(said)
+        ]
         best = max(joining, key=lambda option: _chance(option, said), default=None)
         if best is None or _chance(best, said) < _least(best.candidate, said):
             break
@@ -62,12 +77,13 @@ def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[A
     return said
 
 
-def _with_promised(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Return the sentence, and what its colon promises as far as that fits."""
+def _with_what_it_needs(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return the sentence with the one that names its subject, and what its colon promises, if they fit."""
     said = [one]
-    for other in completing(one, candidates)[: MOST - 1]:
-        if sum(each.length for each in said) + other.length <= MOST_WORDS:
-            said.append(other)
+    for other in (*completing(one, candidates), *leading(one, candidates)):
+        if sum(each.length for each in said) + other.length > MOST_WORDS:
+            break
+        said.append(other)
     return said
 
 
