@@ -80,7 +80,19 @@ class Accounting(Protocol):
         ...
 
 
-class Widening(Retriever, Examiner, Completing, Sampling, Accounting, Protocol):
+@runtime_checkable
+class Correcting(Protocol):
+    """Role RETRIEVER, of one that knows the words of the documents."""
+
+    async def suggest(self, question: Question) -> str | None:
+        """Return the question with words put right that no document has; None if there are none.
+
+        Raises as `retrieve`.
+        """
+        ...
+
+
+class Widening(Retriever, Examiner, Completing, Sampling, Accounting, Correcting, Protocol):
     """Role PLAIN_RETRIEVER: a Retriever that can search for variants of the question, too."""
 
     async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:

@@ -99,7 +99,9 @@ def is_end_at_full_stop(text: str, sentence_start: int, stop: int, following: st
     word = before.group() if before else ""
     if word.isdecimal():
         return _is_end_after_number(text[context_start:stop], word, following)
-    if len(word) == 1 and (word.isupper() or word.islower()):  # an initial, "c. 1455", "e. g.", or "Plan B. The"
+    if len(word) == 1 and (
+        word.isupper() or word.islower()
+    ):  # an initial, "c. 1455", "e. g.", or "Plan B. The"
         return following in STARTERS
     if "." in word or word.casefold() in OPEN_ENDED:  # U.S., a.m., et al., Inc.
         return following in STARTERS

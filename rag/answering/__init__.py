@@ -2,6 +2,6 @@
 
 `ask` is what every face calls: the cache, the pipeline, the record. `pipeline` has the order of the stages,
 `parts` builds it from the settings. `services` makes, searches and explains questions (`explanation`);
-`replay` asks a past one again; `spelling` puts its words right. `cache` keeps answers to reuse; `lifecycle`
+`replay` asks a past one again. `cache` keeps answers to reuse; `lifecycle`
 is what happens when a process starts and ends.
 """

@@ -20,6 +20,7 @@ from rag.protocols import (
     CitingAgain,
     ClaimJudge,
     Completing,
+    Correcting,
     Prompting,
     Reranker,
     Retriever,
@@ -101,7 +102,7 @@ class Pipeline:
         if not prepared.context:
             return await self._abstain(prepared)
         async with within_deadline(question.deadline, writing_timeout):
-            writing = self._synthesizer.synthesize(question, prepared.context)
+            writing = self._synthesizer.synthesize(prepared.question, prepared.context)
             synthesis = await prepared.stages.of("synthesize", writing)
             checked = await self._check_reply(prepared, synthesis)
         usage = synthesis.usage
@@ -120,10 +121,10 @@ class Pipeline:
         if not prepared.context:
             yield await self._abstain(prepared)
             return
-        yield Started(question, prepared.context.passages)
+        yield Started(prepared.question, prepared.context.passages)
         checker, stages, reply = self._make_checker(prepared), prepared.stages, list[str]()
         usage: Usage | None = None
-        async with aclosing(self._synthesizer.stream(question, prepared.context)) as pieces:
+        async with aclosing(self._synthesizer.stream(prepared.question, prepared.context)) as pieces:
             while (piece := await _next_piece(pieces, question, stages)) is not None:
                 if isinstance(piece, Usage):
                     usage = piece
@@ -173,7 +174,22 @@ class Pipeline:
             return checked, Usage()
 
     async def _prepare(self, question: Question) -> "_PreparedQuestion":
-        """Find the passages and make the context: all that comes before the model."""
+        """Find the passages and make the context: all that comes before the model.
+
+        Where there is nothing relevant and a word is one letter off, the question that may be meant is asked.
+        """
+        prepared = await self._prepare_as_asked(question)
+        if prepared.context or question.mode == "exact" or not can(self._retriever, Correcting):
+            return prepared
+        async with within_deadline(question.deadline, search_timeout):
+            meant = await self._retriever.suggest(question)
+        if meant is None:
+            return prepared
+        corrected = replace(question, text=meant, original=question.original or question.text)
+        again = await self._prepare_as_asked(corrected)
+        return again if again.context else prepared
+
+    async def _prepare_as_asked(self, question: Question) -> "_PreparedQuestion":
         stages = StageTimes()
         async with within_deadline(question.deadline, search_timeout):
             found = await self._find_passages(question, stages, halves=self._may_look_further(question))

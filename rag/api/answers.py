@@ -246,7 +246,7 @@ def question_as_asked(asked: AskResult) -> str:
 
 
 def rewritten_question(asked: AskResult) -> str | None:
-    """Return the follow-up question as it stands alone, if it was one."""
+    """Return what was searched for, where it is not what was asked."""
     return asked.answer.question.text if asked.answer.question.original else None
 
 

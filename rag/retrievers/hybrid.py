@@ -26,6 +26,7 @@ from rag.retrievers.empty import why_nothing
 from rag.retrievers.examination import examine
 from rag.retrievers.filtering import read_parameters
 from rag.retrievers.scope import Scope, Scopes
+from rag.retrievers.spelling import suggest_question
 from rag.retrievers.words import make_needle
 from rag.types.answer import Reason
 from rag.types.context import Place
@@ -128,6 +129,12 @@ class HybridRetriever:
     async def why_nothing(self, question: Question) -> Reason:
         with _report_failures():
             return await why_nothing(question)
+
+    async def suggest(self, question: Question) -> str | None:
+        with _report_failures():
+            return await suggest_question(
+                question.text, question.collection_ids, principals=question.principals
+            )
 
     async def _retrieve(self, question: Question) -> Retrieval:
         scope = await self._scopes.of(question)

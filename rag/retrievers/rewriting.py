@@ -197,6 +197,9 @@ class RewritingRetriever:
         """Fetch by the plain search."""
         return await self._plain().sample(question, found, document_id, count)
 
+    async def suggest(self, question: Question) -> str | None:
+        return await self._plain().suggest(question)
+
     async def why_nothing(self, question: Question) -> Reason:
         """Ask the plain search."""
         return await self._plain().why_nothing(question)

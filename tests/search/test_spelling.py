@@ -47,3 +47,19 @@ def test_words_of_collections_that_are_not_asked_are_not_suggested(harbour: http
     assert suggestion(harbour, "Where is Nordernay?", collection="empty") is None
     assert_problem(harbour.get("/v1/spelling", params={"q": "a", "collection": "none"}), 404, "NOT_FOUND")
     assert_problem(harbour.get("/v1/spelling", params={"q": " "}), 400, "VALIDATION_ERROR")
+
+
+@pytest.mark.parametrize("name", ["Nordernay", "Nordrney", "Nordenrey", "Nordernney"])
+def test_a_question_with_a_name_one_letter_off_is_answered_as_it_was_meant(harbour: httpx.Client, name: str):
+    asked = f"Who is the keeper of {name}?"
+    reply = harbour.post("/v1/query", json={"query": asked}).json()
+
+    assert "keeper of Norderney" in reply["answer"]
+    assert reply["rewritten_query"] == "Who is the keeper of Norderney?"
+
+
+def test_what_no_word_of_the_documents_is_near_to_stays_unanswered(harbour: httpx.Client):
+    reply = harbour.post("/v1/query", json={"query": "How tall is the mayor of Zurich?"}).json()
+
+    assert reply["reason"] == "below_threshold"
+    assert reply["rewritten_query"] is None

@@ -89,6 +89,12 @@ class QueryUsage(OutputShape):
     stage_times_ms: StageTimes
 
 
+_REWRITTEN = (
+    "What was searched for where it is not what was asked: a follow-up question as it stands alone, or one with "
+    "words put right that are a letter off from those of the documents."
+)
+
+
 class QueryAnswer(OutputShape):
     query_id: Annotated[UUID, Field(description="Also in the header X-Query-ID.")]
     conversation_id: Annotated[str, Field(description="As it was sent, or a new one.")]
@@ -107,7 +113,7 @@ class QueryAnswer(OutputShape):
     nearest: Annotated[list[QueryNear], Field(description="Of a question without an answer: at most three.")]
     relevance: Annotated[Share, Field(description="Of the best passage.")]
     cached: bool
-    rewritten_query: Annotated[str | None, Field(description="A follow-up question as it stands alone.")]
+    rewritten_query: Annotated[str | None, Field(description=_REWRITTEN)]
     stage_times_ms: StageTimes
     warnings: list[UnreadPages]
     claims: Annotated[

@@ -10,8 +10,8 @@ from knowlex.web.openapi import answer, operation
 from knowlex.web.responses import plain_json_response
 from knowlex.web.shapes import OutputShape, QuestionText, read_parameters
 from rag.answering import services
-from rag.answering.spelling import suggest_question
 from rag.api.v1.parameters import InCollection
+from rag.retrievers.spelling import suggest_question
 
 
 class SpellingParameters(InCollection):
@@ -40,5 +40,5 @@ async def show(request: HttpRequest) -> HttpResponse:
     access, given = access_of(request), read_parameters(request, SpellingParameters)
     named = [given.collection] if given.collection else []
     read = await (services.read_named(named, access=access) if named else services.read_all(access))
-    suggestion = await suggest_question(given.q, read.collection_ids, access=access)
+    suggestion = await suggest_question(given.q, read.collection_ids, principals=access.reads_as)
     return plain_json_response(SpellingSuggestion(suggestion=suggestion))

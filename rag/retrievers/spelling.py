@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from documents.access import Access, condition_on_readers
+from documents.access import condition_on_readers
 from embeddings.lexical.terms import lexemes
 from knowlex.db.pool import fetch_all, fetch_one
 
@@ -32,10 +32,13 @@ _EXAMPLE = f"""
 """  # noqa: S608 - constants only
 
 
-async def suggest_question(text: str, collections: Sequence[UUID], *, access: Access) -> str | None:
+async def suggest_question(
+    text: str, collections: Sequence[UUID], *, principals: Sequence[str] | None
+) -> str | None:
     """Return the question with unknown words put right; None if there is nothing to put right.
 
-    Only words are suggested that stand in a document which the caller may read.
+    Only words are suggested that stand in a document which the caller may read (principals: as in
+    `rag.types.question.Question`).
 
     Raises DatabaseUnavailable.
     """
@@ -47,7 +50,7 @@ async def suggest_question(text: str, collections: Sequence[UUID], *, access: Ac
     corrected = text
     for word, edits in list(unknown.items())[:MAX_WORDS]:
         meant = next((stem for stem in near if stem in edits), None)
-        if meant and (written := await _find_written(meant, collections, access)):
+        if meant and (written := await _find_written(meant, collections, principals)):
             corrected = re.sub(rf"\b{re.escape(word)}\b", written, corrected)
     return corrected if corrected != text else None
 
@@ -61,9 +64,15 @@ async def _find_known(words: Iterable[str], collections: Sequence[UUID]) -> list
     return [row["lexeme"] for row in rows]
 
 
-async def _find_written(stem: str, collections: Sequence[UUID], access: Access) -> str | None:
+async def _find_written(
+    stem: str, collections: Sequence[UUID], principals: Sequence[str] | None
+) -> str | None:
     """Return a word of this lexeme as a document writes it that the caller may read."""
-    asked = {"collections": list(collections), "word": f"'{stem}'", "principals": access.reads_as}
+    asked = {
+        "collections": list(collections),
+        "word": f"'{stem}'",
+        "principals": None if principals is None else list(principals),
+    }
     row = await fetch_one(_EXAMPLE, asked)
     words = _WORD.findall(row["content"]) if row else []
     return next((word for word in words if _stem(word) == stem), None)
