@@ -1,4 +1,4 @@
-"""Running heads, feet and page numbers are no part of the text, so that a sentence may run over a page's end."""
+"""Running heads, feet and page numbers are no part of the text: a sentence may run over the end of a page."""
 
 import pytest
 

@@ -90,8 +90,8 @@ class QueryUsage(OutputShape):
 
 
 _REWRITTEN = (
-    "What was searched for where it is not what was asked: a follow-up question as it stands alone, or one with "
-    "words put right that are a letter off from those of the documents."
+    "What was searched for where that is not what was asked: a follow-up question as it stands alone, or one "
+    "with words put right that are a letter off from those of the documents."
 )
 
 
