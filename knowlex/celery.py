@@ -1,5 +1,6 @@
 """The Celery app. The queue carries hints only; what is to be done stands in PostgreSQL."""
 
+import gc
 import os
 import signal
 from contextlib import suppress
@@ -8,8 +9,15 @@ from threading import Event, Thread
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init, worker_ready, worker_shutdown
+from celery.signals import (
+    task_prerun,
+    worker_before_create_process,
+    worker_process_init,
+    worker_ready,
+    worker_shutdown,
+)
 from django.conf import settings
+from django.db import close_old_connections
 
 from knowlex.embedded.processes import die_with_parent
 from knowlex.runtime import liveness
@@ -23,10 +31,25 @@ app.autodiscover_tasks()
 _ending = Event()
 
 
+@worker_before_create_process.connect
+def _share_memory(**_: Any) -> None:
+    """Let children share what is loaded by now: their collector would write into every page of it."""
+    gc.freeze()
+
+
 @worker_process_init.connect
 def _end_with_main_process(**_: Any) -> None:
     """Keep a child whose main process was killed from finishing its task as an orphan."""
     die_with_parent(signal.SIGKILL, parent=os.getppid())()
+
+
+@task_prerun.connect
+def _check_connection(**_: Any) -> None:
+    """Keep the connection from task to task as Django does from request to request, if it is still good.
+
+    Celery would close it before and after each: a new one costs 10 ms of CPU, here and in PostgreSQL.
+    """
+    close_old_connections()
 
 
 @worker_ready.connect

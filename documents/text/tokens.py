@@ -3,6 +3,7 @@
 import re
 from array import array
 from collections.abc import Sequence
+from functools import cache
 
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -38,16 +39,21 @@ def load_tokenizer() -> Tokenizer:
     return tokenizer
 
 
+@cache
+def _load_once() -> tuple[Tokenizer, dict[str, tuple[Offsets, Ids]]]:
+    """Return the process's tokenizer, and the words that it has met."""
+    return load_tokenizer(), {}
+
+
 class WordPieceCounter:
     """TokenCounter for all-MiniLM-L6-v2 and every other model on bert-base-uncased.
 
     The tokens of a word do not depend on its neighbours, so each is tokenized once: four times as fast as
-    the tokenizer's own pass, whose result is an object for each token.
+    the tokenizer's own pass, whose result is an object for each token. All counters of a process share them.
     """
 
     def __init__(self) -> None:
-        self._tokenizer = load_tokenizer()
-        self._cache: dict[str, tuple[Offsets, Ids]] = {}
+        self._tokenizer, self._cache = _load_once()
         self._unknown = self._tokenizer.token_to_id("[UNK]") or 0
         self.special: tuple[int, int] = self._id("[CLS]"), self._id("[SEP]")  # stand around every text
 
@@ -69,30 +75,28 @@ class WordPieceCounter:
 
     def ids(self, text: str, most: int) -> list[int]:
         """Return the ids of the first `most` tokens, without special ones."""
-        result: list[int] = []
-        for run in _RUN.finditer(text):
-            word = run.group()
-            if run.lastindex:
-                result.extend(map(self._id, word))
-            else:
-                result.extend((self._cache.get(word) or self._tokenize(word))[1])
-            if len(result) >= most:
-                break
-        return result[:most]
+        return self.encode(text, most)[0]
 
     def ends(self, text: str, most: int) -> list[int]:
         """Return where each of the first `most` tokens ends in the text, in the order of `ids`."""
-        result: list[int] = []
+        return self.encode(text, most)[1]
+
+    def encode(self, text: str, most: int) -> tuple[list[int], list[int]]:
+        """Return `ids` and `ends`, in one pass."""
+        ids: list[int] = []
+        ends: list[int] = []
         for run in _RUN.finditer(text):
-            start, end = run.span()
+            word, (start, end) = run.group(), run.span()
             if run.lastindex:
-                result.extend(range(start + 1, end + 1))
+                ids.extend(map(self._id, word))
+                ends.extend(range(start + 1, end + 1))
             else:
-                offsets = (self._cache.get(run.group()) or self._tokenize(run.group()))[0]
-                result.extend([start + last for _, last in offsets])
-            if len(result) >= most:
+                offsets, of_word = self._cache.get(word) or self._tokenize(word)
+                ids.extend(of_word)
+                ends.extend([start + last for _, last in offsets])
+            if len(ids) >= most:
                 break
-        return result[:most]
+        return ids[:most], ends[:most]
 
     def _id(self, token: str) -> int:
         result = self._tokenizer.token_to_id(token)
