@@ -11,9 +11,10 @@ from redis.exceptions import ConnectionError as Disconnected
 
 
 class Pool(asynpool.AsynPool):
-    """A child that ends while the broker is away is untracked by setting its descriptor to None; when the
-    connection is there again, all children are tracked anew, and Celery 5.7 dies of that None
-    (celery/celery#9250 is of the kind).
+    """Tracks a child again that ended while the broker was away.
+
+    It is untracked by setting its descriptor to None; when the connection is there again, all children are
+    tracked anew, and Celery 5.7 dies of that None (celery/celery#9250 is of the kind).
     """
 
     def _track_child_process(self, proc: Any, hub: Any) -> None:
@@ -27,16 +28,18 @@ class TaskPool(prefork.TaskPool):
 
 
 class Channel(redis.Channel):
-    """A connection that broke is closed twice by Celery 5.7. The first time takes the connection's settings
-    away, and may leave a channel open: its pending read fails before it is closed. The second time, or a task
-    that is acknowledged later, then makes a new pool of connections from settings that are None, and the worker
-    dies of the AttributeError. It is what it would be if the settings were there: the connection is gone.
+    """Says that the connection is gone where Kombu 5.7 looks for settings that are gone, too.
+
+    Celery closes a connection that broke twice. The first time takes the settings away, and may leave a
+    channel open: another that fails to close comes before it. The second time, or a task that is acknowledged
+    later, then makes a new pool of connections from settings that are None: an AttributeError, which ends the
+    worker.
     """
 
     def _connparams(self, asynchronous: bool = False) -> Any:
         if getattr(self.connection, "client", None) is None:
             raise Disconnected("The connection of this channel was closed.")
-        return super()._connparams(asynchronous=asynchronous)
+        return super()._connparams(asynchronous=asynchronous)  # type: ignore[misc]  # the stubs do not know it
 
 
 redis.Transport.Channel = Channel  # there is no setting for it: a URL names a transport, and no class
