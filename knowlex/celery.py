@@ -2,7 +2,6 @@
 
 import os
 import signal
-from contextlib import suppress
 from socket import gethostname
 from threading import Event, Thread
 from typing import Any
@@ -11,6 +10,7 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_ready, worker_shutdown
 from django.conf import settings
 
+from knowlex.base.readiness import report_ready
 from knowlex.embedded.processes import die_with_parent
 from knowlex.runtime import liveness
 
@@ -34,7 +34,7 @@ def _start_heartbeat(**_: Any) -> None:
     """Start it after the children were forked: a thread, and its connection, would not survive that."""
     liveness.beat(*_identity())
     Thread(target=_beat, name="heartbeat", daemon=True).start()
-    _report_ready()
+    report_ready()
 
 
 @worker_shutdown.connect
@@ -50,12 +50,3 @@ def _beat() -> None:
 
 def _identity() -> tuple[str, int]:
     return f"{gethostname()}:{os.getpid()}", settings.WORKERS
-
-
-def _report_ready() -> None:
-    """Write the byte that `up` waits for before it calls Knowlex ready."""
-    descriptor = os.environ.pop("KNOWLEX_READY_FD", "")
-    if descriptor.isdigit():
-        with suppress(OSError):
-            os.write(int(descriptor), b"1")
-            os.close(int(descriptor))

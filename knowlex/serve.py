@@ -6,7 +6,16 @@ import socket
 
 import uvicorn
 
+from knowlex.base.readiness import report_ready
+
 GRACE_S = 5  # for requests that are running when the server is told to stop
+
+
+class Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            report_ready()
 
 
 def server_config() -> uvicorn.Config:
@@ -48,7 +57,7 @@ def main() -> None:
         from django.conf import settings
 
         listener = bind_socket(settings.HOST, settings.PORT)
-    uvicorn.Server(server_config()).run(sockets=[listener])
+    Server(server_config()).run(sockets=[listener])
 
 
 if __name__ == "__main__":

@@ -381,6 +381,7 @@ EMBEDDING_BATCH = 20
 VECTOR_INDEX = ENV.knowlex_vector_index
 VECTOR_INDEX_STORAGE = ENV.knowlex_vector_index_storage
 WORKERS = ENV.workers
+WEB_PROCESSES = ENV.web_processes  # of `up`
 
 CELERY_BROKER_URL = broker_url(REDIS_URL)
 CELERY_BROKER_USE_SSL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(REDIS_URL)
