@@ -97,10 +97,25 @@ class Stack:
             raise Stopped
 
     def _listener(self) -> socket.socket:
+        """Return a socket on the port, which one web process inherits; several bind sockets of their own.
+
+        On the same socket, the first of them to wake accepts all who connect at once. An own socket goes with
+        its process, and none that Linux has given to it waits for the next.
+        """
         try:
-            return bind_socket(self.host, self.port)
+            listener = bind_socket(self.host, self.port)
+            if not self._shares_port:
+                return listener
+            with listener:  # now it is known that no other server has the port
+                port = listener.getsockname()[1]
+            return bind_socket(self.host, port, shared=True)
         except OSError as exc:
             raise StackError(f"Cannot serve at {self.host}:{self.port}: {exc.strerror or exc}.") from exc
+
+    @property
+    def _shares_port(self) -> bool:
+        """Linux deals connections out to all sockets of a port; macOS gives them all to one."""
+        return self.web_processes > 1 and sys.platform == "linux"
 
     def _address(self, listener: socket.socket) -> str:
         shown = f"[{self.host}]" if ":" in self.host else self.host
@@ -149,16 +164,15 @@ class Stack:
         return self._kept("workers", worker, worker.start, worker.has_reported)
 
     def _make_web(self, env: dict[str, str], listener: socket.socket, number: int) -> KeptPart:
-        """All processes accept from one socket, which stays when one of them ends: who connects meanwhile is
-        served by another, or waits for the next.
-        """
+        descriptors = [] if self._shares_port else [listener.fileno()]
+        listening = ["--shared"] if self._shares_port else ["--fd", str(listener.fileno())]
         web = Part(
             name="The web server" if self.web_processes == 1 else f"The web server (process {number})",
-            command=[sys.executable, "-m", "knowlex.serve", "--fd", str(listener.fileno())],
+            command=[sys.executable, "-m", "knowlex.serve", *listening],
             log=data_folder.logs_dir(self.data_dir) / "web.log",
             env={**env, "KNOWLEX_WEB_PROCESS": str(number)},
             cwd=PROJECT_DIR,
-            pass_fds=[listener.fileno()],
+            pass_fds=descriptors,
             grace_s=GRACE_S + 1.0,
             reports_ready=True,
         )

@@ -192,7 +192,7 @@ def test_a_part_that_does_nothing_is_not(tmp_path: Path) -> None:
     part = Part("The part", [sys.executable, "-c", IDLE], tmp_path / "part.log")
     part.start()
     try:
-        with pytest.raises(StackError, match="^The part did not answer, and did nothing for "):
+        with pytest.raises(StackError, match=r"^The part did not answer, and did nothing for "):
             wait_until_ready(part, lambda: False)
     finally:
         part.stop(at_once=True)

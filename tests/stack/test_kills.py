@@ -1,4 +1,4 @@
-"""Every part of `up` is killed while documents come in and questions are asked: it comes back, and nothing is lost.
+"""Parts of `up` are killed while documents come in and questions are asked: they come back, nothing is lost.
 
 Which parts in which order is drawn from a seed, which is printed: `pytest … --chaos-seed 7`.
 """
@@ -48,7 +48,7 @@ def seed(request: pytest.FixtureRequest) -> int:
 
 
 class Load:
-    """Documents and questions without a pause, each tried again until it is taken, as a patient client does."""
+    """Documents and questions without a pause, each tried again until it is taken."""
 
     def __init__(self, base: str) -> None:
         self.client, self._stop = httpx.Client(base_url=base, timeout=30), Event()
@@ -121,7 +121,7 @@ def strike(up: Up, victim: str, chance: random.Random) -> bool:
 
 
 def recover(up: Up, load: Load, number: int, restarts: int) -> float:
-    """Wait until all parts run, a question is answered and a new document has its vectors; return the seconds."""
+    """Wait until all parts run, a question is answered and a new document embedded; return the seconds."""
     began = time.monotonic()
 
     def whole() -> bool:
@@ -167,7 +167,7 @@ def kill_and_check(up: Up, seed: int, victims: Callable[[random.Random], list[st
     assert len(set(documents(str(load.client.base_url)))) == len(jobs)
     assert sum(part["restarts"] for part in load.health()["parts"].values()) == restarts
     print(
-        f"{len(jobs)} documents, {load.answered} answers; median {median(times):.1f} s, worst {max(times):.1f} s"
+        f"{len(jobs)} documents, {load.answered} answers; {median(times):.1f} s, at most {max(times):.1f} s"
     )
     return times
 
