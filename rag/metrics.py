@@ -91,9 +91,12 @@ def _tell_indexes(registry: CollectorRegistry, rows: list[dict[str, Any]]) -> No
 
 def _tell_parts(registry: CollectorRegistry) -> None:
     """Tell of those that `up` keeps running; of none elsewhere."""
+    states = parts.read_states(settings.DATA_DIR)
+    if not states:
+        return
     running = Gauge("knowlex_part_running", "Whether a part serves.", ["part"], registry=registry)
     restarts = Gauge("knowlex_part_restarts", "How often `up` started it again.", ["part"], registry=registry)
-    for name, state in parts.read_states(settings.DATA_DIR).items():
+    for name, state in states.items():
         running.labels(name).set(state.state == "running")
         restarts.labels(name).set(state.restarts)
 
