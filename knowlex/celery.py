@@ -3,7 +3,6 @@
 import gc
 import os
 import signal
-from contextlib import suppress
 from socket import gethostname
 from threading import Event, Thread
 from typing import Any
@@ -19,6 +18,7 @@ from celery.signals import (
 from django.conf import settings
 from django.db import close_old_connections
 
+from knowlex.base.readiness import report_ready
 from knowlex.embedded.processes import die_with_parent
 from knowlex.runtime import liveness
 
@@ -57,7 +57,7 @@ def _start_heartbeat(**_: Any) -> None:
     """Start it after the children were forked: a thread, and its connection, would not survive that."""
     liveness.beat(*_identity())
     Thread(target=_beat, name="heartbeat", daemon=True).start()
-    _report_ready()
+    report_ready()
 
 
 @worker_shutdown.connect
@@ -73,12 +73,3 @@ def _beat() -> None:
 
 def _identity() -> tuple[str, int]:
     return f"{gethostname()}:{os.getpid()}", settings.WORKERS
-
-
-def _report_ready() -> None:
-    """Write the byte that `up` waits for before it calls Knowlex ready."""
-    descriptor = os.environ.pop("KNOWLEX_READY_FD", "")
-    if descriptor.isdigit():
-        with suppress(OSError):
-            os.write(int(descriptor), b"1")
-            os.close(int(descriptor))

@@ -7,6 +7,7 @@ from pathlib import Path
 from socket import gethostname
 from typing import Annotated, Any, Literal, Self
 
+import psutil
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -21,8 +22,11 @@ Key = Annotated[str, AfterValidator(values.header_value)]
 WebUrl = Annotated[str, AfterValidator(values.web_url)]
 SEARCH_S = 5.0
 MAX_DEFAULT_WORKERS = 16
+MAX_DEFAULT_WEB_PROCESSES = 4
+MEMORY_OF_WEB_PROCESS = 1024**3  # the machine has for each, with what it runs beside
 PREFIXES = ("KNOWLEX_", "VECTOR_STORE_")
-INTERNAL = {"KNOWLEX_READY_FD"}  # what `up` tells its own processes
+INTERNAL = {"KNOWLEX_READY_FD", "KNOWLEX_WEB_PROCESS"}  # what `up` tells its own processes
+CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 384
 
 
@@ -112,6 +116,7 @@ class Environment(BaseSettings):
     knowlex_chunk_tokens: Annotated[int, Field(ge=50, le=500)] = 300
     knowlex_chunk_overlap: Annotated[int, Field(ge=0, le=250)] = 50
     knowlex_workers: Processes | None = None
+    knowlex_web_processes: Processes | None = None
 
     embedding_model: str = "all-MiniLM-L6-v2"
     min_confidence_threshold: Probability = 0.5
@@ -206,6 +211,12 @@ class Environment(BaseSettings):
         return self.knowlex_workers or min(available_cores(), MAX_DEFAULT_WORKERS)
 
     @property
+    def web_processes(self) -> int:
+        """Return the web processes of `up`: one for each core and each GiB of memory, unless they are set."""
+        most = min(available_cores(), available_memory() // MEMORY_OF_WEB_PROCESS, MAX_DEFAULT_WEB_PROCESSES)
+        return self.knowlex_web_processes or max(1, most)
+
+    @property
     def embedder(self) -> str:
         return self.knowlex_embedder or ("openai" if self.openai_api_key else "local")
 
@@ -280,6 +291,15 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def available_memory() -> int:
+    """Return the bytes of the machine's memory, or what its control group leaves it of them."""
+    total = int(psutil.virtual_memory().total)
+    try:
+        return min(total, int(CGROUP_LIMIT.read_text()))
+    except (OSError, ValueError):  # no such control groups, or "max"
+        return total
 
 
 def describe_unknown_variables(environ: Mapping[str, str] = os.environ) -> list[str]:

@@ -6,7 +6,16 @@ import socket
 
 import uvicorn
 
+from knowlex.base.readiness import report_ready
+
 GRACE_S = 5  # for requests that are running when the server is told to stop
+
+
+class Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            report_ready()
 
 
 def server_config() -> uvicorn.Config:
@@ -25,14 +34,16 @@ def server_config() -> uvicorn.Config:
     )
 
 
-def bind_socket(host: str, port: int) -> socket.socket:
+def bind_socket(host: str, port: int, *, shared: bool = False) -> socket.socket:
     """Bind a socket that does not listen yet: until the application is there, clients are refused at once.
 
-    Raises OSError.
+    shared: other processes of this user may bind the same port so, too. Raises OSError.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     listener.bind((host, port))
     return listener
 
@@ -40,6 +51,7 @@ def bind_socket(host: str, port: int) -> socket.socket:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fd", type=int, help="an inherited socket that is bound already")
+    parser.add_argument("--shared", action="store_true", help="share the port with other web processes")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
     if options.fd is not None:
@@ -47,8 +59,8 @@ def main() -> None:
     else:
         from django.conf import settings
 
-        listener = bind_socket(settings.HOST, settings.PORT)
-    uvicorn.Server(server_config()).run(sockets=[listener])
+        listener = bind_socket(settings.HOST, settings.PORT, shared=options.shared)
+    Server(server_config()).run(sockets=[listener])
 
 
 if __name__ == "__main__":

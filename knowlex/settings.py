@@ -382,6 +382,7 @@ EMBEDDING_BATCH = 20
 VECTOR_INDEX = ENV.knowlex_vector_index
 VECTOR_INDEX_STORAGE = ENV.knowlex_vector_index_storage
 WORKERS = ENV.workers
+WEB_PROCESSES = ENV.web_processes  # of `up`
 
 CELERY_BROKER_URL = broker_url(REDIS_URL)
 CELERY_BROKER_USE_SSL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(REDIS_URL)
@@ -398,7 +399,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_DB_REUSE_MAX = sys.maxsize  # tasks: the connection stays, see knowlex.celery
-CELERY_WORKER_POOL = "knowlex.worker_pool:TaskPool"
+CELERY_WORKER_POOL = "knowlex.celery_overrides:TaskPool"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

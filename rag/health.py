@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Coroutine
+from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
 
 import psycopg
@@ -24,7 +25,7 @@ from knowlex.base.event_loops import PerLoop
 from knowlex.base.time_limits import finish_within
 from knowlex.base.times import utc_timestamp
 from knowlex.net.model_servers import ollama_state, takes_connections
-from knowlex.runtime import liveness
+from knowlex.runtime import liveness, parts
 from knowlex.runtime.components import component
 from rag.answering import lifecycle
 from rag.protocols import ModelBacked, Reranker
@@ -53,9 +54,10 @@ async def health_check() -> dict[str, Any]:
     such a store can be reached.
 
     reranker, only where a model reranks: "connected" or "loaded"; or else why the order is the sentences'.
+    parts, only under `up`: each that it keeps running, with its state and its restarts.
     chat_model is not_loaded, too, where Ollama answers but does not have it.
     unhealthy: nothing can be answered. degraded: embedding, or answering by the chat model, cannot be done,
-    or the reranker's model is not there.
+    the reranker's model is not there, or a part is being started again.
     """
     async with _turn.get():
         measured_at, result = _latest
@@ -121,9 +123,13 @@ async def _measure() -> dict[str, Any]:
     }
     if reranker != "":
         result["reranker"] = reranker or ("unreachable" if _is_remote("RERANKER") else "not_loaded")
+    kept = parts.read_states(settings.DATA_DIR)
+    if kept:
+        result["parts"] = {name: asdict(state) for name, state in kept.items()}
     if not (database and store):
         return {"status": "unhealthy", **result}
     whole = broker and workers and embedder.serves and chat.serves and reranker in ("", *RERANKS)
+    whole = whole and all(state.state == "running" for state in kept.values())
     return {"status": "healthy" if whole else "degraded", **result}
 
 

@@ -22,7 +22,7 @@ from embeddings.search import vector_store
 from knowlex.base.errors import KnowlexError
 from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all, fetch_one
-from knowlex.runtime import cache, liveness
+from knowlex.runtime import cache, liveness, parts
 from knowlex.runtime.metrics import REGISTRY, SECONDS, by_labels
 from rag.history import recorder
 from rag.types.answer import Answer
@@ -66,6 +66,7 @@ async def collect_state() -> CollectorRegistry:
     if broker is not None:
         _tell_broker(registry, *broker)
     _tell_indexes(registry, indexes or [])
+    _tell_parts(registry)
     return registry
 
 
@@ -86,6 +87,18 @@ def _tell_indexes(registry: CollectorRegistry, rows: list[dict[str, Any]]) -> No
     for row in rows:
         if row["recall"] is not None:
             recall.labels(row["model"], row["kind"]).set(row["recall"])
+
+
+def _tell_parts(registry: CollectorRegistry) -> None:
+    """Tell of those that `up` keeps running; of none elsewhere."""
+    states = parts.read_states(settings.DATA_DIR)
+    if not states:
+        return
+    running = Gauge("knowlex_part_running", "Whether a part serves.", ["part"], registry=registry)
+    restarts = Gauge("knowlex_part_restarts", "How often `up` started it again.", ["part"], registry=registry)
+    for name, state in states.items():
+        running.labels(name).set(state.state == "running")
+        restarts.labels(name).set(state.restarts)
 
 
 async def _broker() -> tuple[dict[str, int], int]:

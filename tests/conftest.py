@@ -64,7 +64,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--chaos-seed", default="1", help="what strikes when in tests/faults/test_chaos.py")
+    parser.addoption("--chaos-seed", default="", help="what strikes when, in tests of random faults")
 
 
 @pytest.fixture(scope="session")

@@ -10,14 +10,15 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import psutil
 
+from knowlex.base import readiness
 from knowlex.embedded.data_folder import StackError
 
 DESCRIPTORS = Path("/proc/self/fd")
@@ -151,7 +152,10 @@ def die_with_parent(death_signal: int, *, parent: int | None = None) -> Callable
 
 @dataclass
 class Part:
-    """`name` is for messages. `stop_signal` asks it to end; after `grace_s` its whole group is killed."""
+    """`name` is for messages. `stop_signal` asks it to end; after `grace_s` its whole group is killed.
+
+    reports_ready: it calls `report_ready` when it serves.
+    """
 
     name: str
     command: Sequence[str]
@@ -163,21 +167,40 @@ class Part:
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: Path | None = None
     pass_fds: Sequence[int] = ()
+    reports_ready: bool = False
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
     _was_asked: bool = field(default=False, init=False, repr=False)
+    _ready: int | None = field(default=None, init=False, repr=False)
 
-    def start(self) -> None:
-        """Call it from the main thread: a child dies with the thread that made it."""
+    def start(self, opened: Mapping[str, int] = MappingProxyType({})) -> None:
+        """Start it, or start it again after it ended.
+
+        opened: what `open_folders` yields. Call it from the main thread: a child dies with the thread that
+        made it.
+        """
+        if not self.reports_ready:
+            self._start(opened, self.env, self.pass_fds)
+            return
+        self._close_ready()
+        self._ready, writer = os.pipe()
+        os.set_blocking(self._ready, False)
+        try:
+            self._start(opened, {**self.env, readiness.VARIABLE: str(writer)}, [*self.pass_fds, writer])
+        finally:
+            os.close(writer)
+
+    def _start(self, opened: Mapping[str, int], env: Mapping[str, str], descriptors: Sequence[int]) -> None:
+        self._was_asked = False
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                self.command,
+                replace_paths(self.command, opened),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=self.cwd,
-                env={**os.environ, **self.env},
-                pass_fds=self.pass_fds,
+                env={**os.environ, **env},
+                pass_fds=[*descriptors, *opened.values()],
                 start_new_session=True,  # Ctrl-C in the terminal is ours to hand on
                 preexec_fn=die_with_parent(self.death_signal),
                 user=self.account.uid if self.account else None,
@@ -194,6 +217,27 @@ class Part:
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def has_reported(self) -> bool:
+        """Return whether it said that it serves, since it was last started; `reports_ready` asks it to."""
+        if self._ready is None:
+            return True
+        try:
+            reported = bool(os.read(self._ready, 1))
+        except BlockingIOError:
+            return False
+        if reported:
+            self._close_ready()
+        return reported
+
+    def _close_ready(self) -> None:
+        if self._ready is not None:
+            os.close(self._ready)
+            self._ready = None
+
     def trim_log(self) -> None:
         """Move the text of a log over MAX_LOG_BYTES to `.log.1`; to be called now and then.
 
@@ -205,16 +249,6 @@ class Part:
                 with suppress(OSError):
                     shutil.copyfile(self.log, self.log.with_suffix(".log.1"))
                 os.truncate(self.log, 0)
-
-    def wait_until(self, answers: Callable[[], bool], timeout_s: float) -> None:
-        """Raises StackError if it ends or does not answer in time."""
-        deadline = time.monotonic() + timeout_s
-        while not answers():
-            if not self.running:
-                raise StackError(self.describe_end())
-            if time.monotonic() > deadline:
-                raise StackError(f"{self.name} did not answer within {timeout_s:.0f} s; see {self.log}.")
-            time.sleep(0.03)
 
     def ask_to_stop(self) -> None:
         """Send the signal once: Celery takes a second one as "at once"."""
@@ -233,18 +267,24 @@ class Part:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
+    @property
+    def end(self) -> str:
+        """How it ended, as what a sentence says of it."""
+        code = self.exit_code or 0
+        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
     def describe_end(self, lines: int = 15) -> str:
         """Say why it may have ended: its exit and the last lines of its log."""
-        code = self.exit_code or 0
-        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        return f"{self.name} {self.end}.{self.quote_log(lines)}"
+
+    def quote_log(self, lines: int = 15) -> str:
+        """Return a sentence with the last lines of its log, after a space; "" where there are none."""
         try:
             last_lines = _read_end(self.log).splitlines()[-lines:]
         except OSError:
             last_lines = []
-        if not last_lines:
-            return f"{self.name} {how}."
         quoted = "".join(f"\n    {line}" for line in last_lines)
-        return f"{self.name} {how}. Its log, {self.log}, ends:{quoted}"
+        return f" Its log, {self.log}, ends:{quoted}" if last_lines else ""
 
 
 def _read_end(log: Path) -> str:
@@ -252,6 +292,17 @@ def _read_end(log: Path) -> str:
     with log.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
         return file.read(TAIL_BYTES).decode(errors="replace")
+
+
+def end_orphans(folder: Path, name: str) -> None:
+    """Kill the processes of that name that work in `folder` still, though their server was killed."""
+    place = str(folder.resolve())
+    processes = psutil.process_iter(["name", "cwd"])
+    orphans = [process for process in processes if process.info == {"name": name, "cwd": place}]
+    for orphan in orphans:
+        with suppress(psutil.NoSuchProcess):
+            orphan.kill()
+    psutil.wait_procs(orphans, timeout=15)
 
 
 def end_leftover(pid_file: Path, folder: Path, asking: signal.Signals, forcing: signal.Signals) -> None:

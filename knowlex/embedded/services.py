@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,11 +20,13 @@ from redis.retry import Retry
 
 from knowlex.embedded import data_folder
 from knowlex.embedded.data_folder import FolderInUse, FolderLock, StackError
+from knowlex.embedded.keeping import wait_until_ready
 from knowlex.embedded.processes import (
     Part,
     check_private,
     die_with_parent,
     end_leftover,
+    end_orphans,
     make_reachable,
     open_folders,
     private_folder,
@@ -76,12 +78,13 @@ class EmbeddedValkey:
         private_folder(self.socket.parent, None)
         end_leftover(self._pid_file, self.folder, signal.SIGTERM, signal.SIGKILL)
         self.socket.unlink(missing_ok=True)
-        self._config.write_text(self._settings())
+        if not self._config.exists() or self._config.read_text() != self._settings():  # the disk may be full
+            self._config.write_text(self._settings())
         self.part.start()
 
-    def wait_ready(self, timeout_s: float = 30.0) -> None:
-        """Raises StackError if it ends or does not answer in time."""
-        self.part.wait_until(self.answers, timeout_s)
+    def wait_ready(self) -> None:
+        """Wait as long as it is at work, as while it reads its file. Raises StackError if it ends."""
+        wait_until_ready(self.part, self.answers)
 
     def _settings(self) -> str:
         settings = {
@@ -108,7 +111,7 @@ MAJOR = 18
 SETTINGS = {
     "listen_addresses": "",  # the socket alone, in a folder closed to others: no password needed
     "unix_socket_permissions": "0700",
-    "max_connections": "100",
+    "max_connections": "250",  # 40 for each of 4 web processes, 2 for each of 16 workers, and for commands
     "shared_buffers": "128MB",
     "effective_cache_size": "1GB",
     "work_mem": "16MB",
@@ -165,7 +168,7 @@ def bin_dir() -> Path:
 
 
 class EmbeddedPostgres:
-    """The server of one data folder. `wait_ready`, after `start`, makes the database."""
+    """The server of one data folder. `is_ready`, after `start`, makes the database."""
 
     def __init__(self, data_dir: Path) -> None:
         self.folder = data_folder.postgres_dir(data_dir)
@@ -204,14 +207,7 @@ class EmbeddedPostgres:
 
     def answers(self) -> bool:
         """Return whether a server of ours takes connections."""
-        if not self.sockets.exists():
-            return False
-        check_private(self.sockets, self._account)
-        try:
-            self.connect().close()
-        except psycopg.OperationalError:
-            return False
-        return True
+        return self._try(lambda connection: None)
 
     def start(self) -> None:
         self._clear_leftovers()
@@ -221,19 +217,26 @@ class EmbeddedPostgres:
         if not (self.folder / "PG_VERSION").exists():
             self._initialise()
         with open_folders(self._account, self.folder, self.sockets) as opened:
-            self.part.command = replace_paths(self.part.command, opened)
-            self.part.pass_fds = list(opened.values())
-            self.part.start()
+            self.part.start(opened)
 
-    def wait_ready(self, timeout_s: float = 60.0) -> None:
-        """Raises StackError if it ends or does not answer in time (recovery after a crash takes a while)."""
-        self.part.wait_until(self.answers, timeout_s)
-        with self.connect() as connection:
-            databases = connection.execute(
-                "SELECT 1 FROM pg_database WHERE datname = %s", [data_folder.DATABASE_NAME]
-            )
-            if databases.fetchone() is None:
-                connection.execute(f"CREATE DATABASE {data_folder.DATABASE_NAME}")
+    def wait_ready(self) -> None:
+        """Wait as long as it is at work, as while it recovers. Raises StackError if it ends or hangs."""
+        wait_until_ready(self.part, self.is_ready)
+
+    def is_ready(self) -> bool:
+        """Return whether it answers; if so, it has the database."""
+        return self._try(_make_database)
+
+    def _try(self, work: Callable[[psycopg.Connection], None]) -> bool:
+        if not self.sockets.exists():
+            return False
+        check_private(self.sockets, self._account)
+        try:
+            with self.connect() as connection:
+                work(connection)
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def _initialise(self) -> None:
         """Run initdb beside the final place, then rename: a start that is killed leaves nothing half made."""
@@ -263,10 +266,19 @@ class EmbeddedPostgres:
             ) from exc
 
     def _clear_leftovers(self) -> None:
-        """Remove what a killed server left: PostgreSQL takes a zombie for alive and honours its lock file."""
+        """Remove what a killed server left: PostgreSQL takes a zombie for alive and honours its lock file,
+        and a session of it that computes goes on without it, and holds its shared memory.
+        """
         end_leftover(self.folder / "postmaster.pid", self.folder, signal.SIGINT, signal.SIGQUIT)
+        end_orphans(self.folder, "postgres")
         for name in (data_folder.POSTGRES_SOCKET, f"{data_folder.POSTGRES_SOCKET}.lock"):
             (self.sockets / name).unlink(missing_ok=True)
+
+
+def _make_database(connection: psycopg.Connection) -> None:
+    row = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [data_folder.DATABASE_NAME])
+    if row.fetchone() is None:
+        connection.execute(f"CREATE DATABASE {data_folder.DATABASE_NAME}")
 
 
 WAIT_S = 30.0

@@ -1,23 +1,27 @@
-"""`up`: starts every part in order, watches them, and stops them in the reverse order."""
+"""`up`: starts every part in order, keeps them running, and stops them in the reverse order."""
 
-import os
+import logging
 import signal
 import socket
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 
 from knowlex.embedded import data_folder, processes
 from knowlex.embedded.data_folder import FolderLock, StackError
+from knowlex.embedded.keeping import KeptPart, wait_until_ready
 from knowlex.embedded.processes import Part
 from knowlex.embedded.services import EmbeddedPostgres, EmbeddedValkey
+from knowlex.runtime import parts
 from knowlex.serve import GRACE_S, bind_socket
 
-READY_WITHIN_S = 90.0
 PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
+LOOK_EVERY_S, TRIM_EVERY_S = 0.05, 5.0
+log = logging.getLogger(__name__)
 
 
 class Stopped(BaseException):
@@ -35,17 +39,23 @@ class Stack:
     host: str
     port: int
     workers: int
+    web_processes: int
     log_level: str
     embedded_postgres: bool
     embedded_valkey: bool
     prepare: Callable[[], None]
     say: Callable[[str], None]
     once_ready: Callable[[], None]
-    _parts: list[Part] = field(default_factory=list, init=False)
+    _services: list[KeptPart] = field(default_factory=list, init=False)
+    _users: list[KeptPart] = field(default_factory=list, init=False)  # of the services: workers and web
+    _told: dict[str, parts.PartState] = field(default_factory=dict, init=False)
     _stopping: bool = field(default=False, init=False)
 
     def run(self) -> None:
-        """Serve until SIGINT or SIGTERM. Raises StackError, naming the part, if one cannot start or dies."""
+        """Serve until SIGINT or SIGTERM.
+
+        Raises StackError, naming the part, if one cannot start, or ends again and again.
+        """
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         with FolderLock(self.data_dir, owner="up") as lock, self._listener() as listener:
@@ -57,7 +67,7 @@ class Stack:
                 self.say(f"Knowlex is ready at {address}")
                 self._say_where(address)
                 Thread(target=self.once_ready, name="once ready", daemon=True).start()
-                self._watch()
+                self._keep()
             except Stopped:
                 self.say("Stopping …")
             finally:
@@ -72,7 +82,8 @@ class Stack:
             if runs_here
         ]
         workers = f"{self.workers} worker{'s' * (self.workers != 1)}"
-        self.say(f"Starting {', '.join([*embedded, workers])} and the web server in {self.data_dir} …")
+        web = "the web server" if self.web_processes == 1 else f"{self.web_processes} web processes"
+        self.say(f"Starting {', '.join([*embedded, workers])} and {web} in {self.data_dir} …")
 
     def _say_where(self, address: str) -> None:
         self.say(f"  Page   {address}/")
@@ -86,109 +97,128 @@ class Stack:
             raise Stopped
 
     def _listener(self) -> socket.socket:
+        """Return a socket on the port, which one web process inherits; several bind sockets of their own.
+
+        On the same socket, the first of them to wake accepts all who connect at once. An own socket goes with
+        its process, and none that Linux has given to it waits for the next.
+        """
         try:
-            return bind_socket(self.host, self.port)
+            listener = bind_socket(self.host, self.port)
+            if not self._shares_port:
+                return listener
+            with listener:  # now it is known that no other server has the port
+                port = listener.getsockname()[1]
+            return bind_socket(self.host, port, shared=True)
         except OSError as exc:
             raise StackError(f"Cannot serve at {self.host}:{self.port}: {exc.strerror or exc}.") from exc
 
+    @property
+    def _shares_port(self) -> bool:
+        """Linux deals connections out to all sockets of a port; macOS gives them all to one."""
+        return self.web_processes > 1 and sys.platform == "linux"
+
+    def _address(self, listener: socket.socket) -> str:
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{shown}:{listener.getsockname()[1]}"
+
     def _start(self, listener: socket.socket) -> None:
         host, port = listener.getsockname()[:2]
-        self._start_services()
+        self._services = self._make_services()
+        self._wait_for(self._services)
         self.prepare()
         env = {
             "KNOWLEX_DATA_DIR": str(self.data_dir),
             "KNOWLEX_HOST": self.host,
             "KNOWLEX_PORT": str(port),
             "KNOWLEX_WORKERS": str(self.workers),
+            "KNOWLEX_WEB_PROCESSES": str(self.web_processes),
         }
-        worker_ready = self._start_worker(env)
-        self._start_web(env, listener)
-        self._wait(lambda: _has_line(worker_ready), "the workers")
-        self._wait(lambda: processes.is_serving(host, port), "the web server")
-        os.close(worker_ready)
+        webs = [self._make_web(env, listener, number) for number in range(self.web_processes)]
+        self._users = [self._make_worker(env), *webs]
+        self._wait_for(self._users)
+        wait_until_ready(webs[0].part, lambda: processes.is_serving(host, port))
 
-    def _address(self, listener: socket.socket) -> str:
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{shown}:{listener.getsockname()[1]}"
-
-    def _start_services(self) -> None:
-        """Start them at once, then wait for both."""
-        services: list[EmbeddedPostgres | EmbeddedValkey] = []
+    def _make_services(self) -> list[KeptPart]:
+        services: list[KeptPart] = []
         if self.embedded_postgres:
-            services.append(EmbeddedPostgres(self.data_dir))
+            postgres = EmbeddedPostgres(self.data_dir)
+            services.append(self._kept("database", postgres.part, postgres.start, postgres.is_ready))
         if self.embedded_valkey:
-            services.append(EmbeddedValkey(self.data_dir))
-        for service in services:
-            self._parts.append(service.part)
-            service.start()
-        for service in services:
-            service.wait_ready()
+            valkey = EmbeddedValkey(self.data_dir)
+            services.append(self._kept("broker", valkey.part, valkey.start, valkey.answers))
+        return services
 
-    def _start_worker(self, env: dict[str, str]) -> int:
-        """Return the end of a pipe on which the worker says that it takes tasks."""
-        reader, writer = os.pipe()
-        os.set_blocking(reader, False)
+    def _make_worker(self, env: dict[str, str]) -> KeptPart:
         worker = Part(
-            name="The workers (Celery)",
+            name="The group of workers (Celery)",
             command=[
                 *(sys.executable, "-m", "celery", "-A", "knowlex", "worker"),
                 *("--concurrency", str(self.workers), "--loglevel", self.log_level),
                 *("--without-gossip", "--without-mingle"),
             ],
             log=data_folder.logs_dir(self.data_dir) / "worker.log",
-            env={**env, "KNOWLEX_READY_FD": str(writer)},
-            cwd=PROJECT_DIR,
-            pass_fds=[writer],
-        )
-        self._parts.append(worker)
-        worker.start()
-        os.close(writer)
-        return reader
-
-    def _start_web(self, env: dict[str, str], listener: socket.socket) -> None:
-        web = Part(
-            name="The web server",
-            command=[sys.executable, "-m", "knowlex.serve", "--fd", str(listener.fileno())],
-            log=data_folder.logs_dir(self.data_dir) / "web.log",
             env=env,
             cwd=PROJECT_DIR,
-            pass_fds=[listener.fileno()],
-            grace_s=GRACE_S + 1.0,
+            reports_ready=True,
         )
-        self._parts.append(web)
-        web.start()
+        return self._kept("workers", worker, worker.start, worker.has_reported)
 
-    def _wait(self, ready: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + READY_WITHIN_S
-        while not ready():
-            self._check_parts()
-            if time.monotonic() > deadline:
-                raise StackError(f"Not ready within {READY_WITHIN_S:.0f} s: {what} did not answer.")
-            time.sleep(0.05)
+    def _make_web(self, env: dict[str, str], listener: socket.socket, number: int) -> KeptPart:
+        descriptors = [] if self._shares_port else [listener.fileno()]
+        listening = ["--shared"] if self._shares_port else ["--fd", str(listener.fileno())]
+        web = Part(
+            name="The web server" if self.web_processes == 1 else f"The web server (process {number})",
+            command=[sys.executable, "-m", "knowlex.serve", *listening],
+            log=data_folder.logs_dir(self.data_dir) / "web.log",
+            env={**env, "KNOWLEX_WEB_PROCESS": str(number)},
+            cwd=PROJECT_DIR,
+            pass_fds=descriptors,
+            grace_s=GRACE_S + 1.0,
+            reports_ready=True,
+        )
+        return self._kept(f"web-{number}", web, web.start, web.has_reported)
 
-    def _watch(self) -> None:
+    def _kept(
+        self, key: str, part: Part, start: Callable[[], None], is_ready: Callable[[], bool]
+    ) -> KeptPart:
+        return KeptPart(key, part, start=start, is_ready=is_ready, say=self.say)
+
+    def _wait_for(self, kept: list[KeptPart]) -> None:
+        """Start them at once, and wait until all serve. What was started before is kept running meanwhile."""
+        while not all(part.serves for part in kept):
+            self._look()
+            time.sleep(LOOK_EVERY_S)
+
+    def _keep(self) -> None:
+        trimmed_at = time.monotonic()
         while True:
-            self._check_parts()
-            for part in self._parts:
-                part.trim_log()
-            time.sleep(0.2)
+            self._look()
+            if time.monotonic() - trimmed_at > TRIM_EVERY_S:
+                trimmed_at = time.monotonic()
+                for kept in self._all:
+                    kept.part.trim_log()
+            time.sleep(LOOK_EVERY_S)
 
-    def _check_parts(self) -> None:
-        for part in self._parts:
-            if not part.running:
-                raise StackError(part.describe_end())
+    @property
+    def _all(self) -> list[KeptPart]:
+        return [*self._services, *self._users]
+
+    def _look(self) -> None:
+        for kept in self._all:
+            kept.look()
+        states = {kept.key: kept.state for kept in self._all}
+        if states != self._told:
+            self._told = states
+            try:
+                parts.write_states(self.data_dir, states)
+            except OSError as exc:  # a full disk: nothing ends for it
+                log.warning("the states of the parts cannot be written", extra={"error": str(exc)})
 
     def _stop(self) -> None:
         """Ask web and workers at once, so that they end side by side, and then what they use."""
-        users = [part for part in self._parts if part.name in {"The web server", "The workers (Celery)"}]
-        for part in reversed(users):
-            part.ask_to_stop()
-        for part in reversed(self._parts):
-            part.stop()
-
-
-def _has_line(reader: int) -> bool:
-    try:
-        return bool(os.read(reader, 1))
-    except BlockingIOError:
-        return False
+        for kept in reversed(self._users):
+            kept.part.ask_to_stop()
+        for kept in reversed(self._all):
+            kept.part.stop()
+        with suppress(OSError):
+            parts.states_file(self.data_dir).unlink(missing_ok=True)

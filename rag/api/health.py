@@ -31,6 +31,13 @@ class VectorIndex(OutputShape):
     measured_at: datetime | None
 
 
+class KeptPart(OutputShape):
+    state: Literal["starting", "running", "waiting"]
+    restarts: Annotated[int, Field(description="How often it was started again.")]
+    last_end: Annotated[str, Field(description="How it ended, such as `was killed by SIGKILL`.")]
+    last_end_at: Annotated[str, Field(description="When, in UTC; empty if it never ended.")]
+
+
 class Health(OutputShape):
     status: Literal["healthy", "degraded", "unhealthy"]
     ollama: Literal["connected", "unreachable", "not_configured"]
@@ -49,6 +56,13 @@ class Health(OutputShape):
         Literal["connected", "loaded", "unreachable", "not_loaded", "resting"],
         Field(description="Only where a model reranks; `resting` after it was too slow or failed."),
     ] = "connected"
+    parts: Annotated[
+        dict[str, KeptPart],
+        Field(
+            description="Only under `manage.py up`: `database` and `broker` where embedded, `workers`, "
+            "`web-0` …; each is started again when it ends."
+        ),
+    ] = {}
 
 
 @allow("GET")

@@ -1,12 +1,14 @@
 """The broker is only a hint: it may be down, hang or forget everything."""
 
 import time
+from threading import Event
 
 import httpx
 import pytest
 
 from tests.faults.conftest import Background
 from tests.provider import Provider
+from tests.support import processes
 from tests.support.api import assert_problem, embed, generate, ingest, upload
 from tests.support.invariants import (
     assert_asked_once,
@@ -17,6 +19,7 @@ from tests.support.invariants import (
 )
 from tests.support.stack import Stack
 from tests.support.texts import facts_pdf
+from tests.support.waiting import wait_until
 
 
 def assert_quick_refusal_or_done(stack: Stack, reply: httpx.Response, took_s: float, chunks: int) -> None:
@@ -91,12 +94,40 @@ def test_f11_a_broker_that_forgets_its_queue_loses_no_work(
 
 
 @pytest.mark.slow
-def test_f12_a_worker_survives_five_restarts_of_the_broker(
-    provider_server: Stack, provider: Provider, two_batches: int
+def test_f12_a_worker_survives_restarts_of_the_broker_under_load(
+    provider_server: Stack, provider: Provider, background: Background
 ):
-    for _ in range(5):
-        provider_server.stop_broker(kill=True)
-        provider_server.start_broker()
-    generate(provider_server.client)
-    wait_embedded(provider_server, 60)
+    """Each strikes while tasks run, which are acknowledged on a connection that is gone."""
+    provider.takes(0.1)
+    worker, stop = provider_server.worker, Event()
+    calls = [
+        background(upload_until, stop, provider_server.client, first) for first in (0, 1_000_000, 2_000_000)
+    ]
+    try:
+        for number in range(20):
+            asked = len(provider.calls("embeddings"))
+            wait_until(
+                lambda asked=asked: len(provider.calls("embeddings")) > asked + 3, what="work to go on"
+            )
+            provider_server.stop_broker(kill=number % 2 == 0)
+            provider_server.start_broker()
+    finally:
+        stop.set()
+    uploads = sum(call.result(60) for call in calls)
+
+    assert generate(provider_server.client).status_code == 200
+    wait_embedded(provider_server, 90)
+    assert provider_server.worker is worker
+    assert processes.runs(worker)
+    assert provider_server.count("documents_document") == uploads > 3
     assert_own_vectors(provider_server)
+
+
+def upload_until(stop: Event, client: httpx.Client, first: int) -> int:
+    """Upload new documents and ask for their vectors until told; return how many documents were taken."""
+    taken = 0
+    while not stop.is_set():
+        assert upload(client, facts_pdf(60, first=first + 100 * taken)).status_code == 201
+        taken += 1
+        assert generate(client).status_code in (200, 503)
+    return taken

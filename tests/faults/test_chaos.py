@@ -41,7 +41,7 @@ def stack(make_stack: Callable[..., Stack], cluster: Postgres, provider: Provide
 
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
-    return int(request.config.getoption("--chaos-seed"))
+    return int(request.config.getoption("--chaos-seed") or 1)
 
 
 def documents(chance: random.Random) -> list[tuple[str, dict[str, Any]]]:

@@ -80,8 +80,8 @@ def test_the_docs_tell_the_defaults():
 
 
 def test_every_variable_reaches_the_containers():
-    """Those of the image's own folders and port, and of the class RAGService alone, are left out."""
-    own = {"KNOWLEX_DATA_DIR", "KNOWLEX_MODELS_DIR", "KNOWLEX_PORT"}
+    """Those of the image's own folders and port, of `up` and of the class RAGService alone, are left out."""
+    own = {"KNOWLEX_DATA_DIR", "KNOWLEX_MODELS_DIR", "KNOWLEX_PORT", "KNOWLEX_WEB_PROCESSES"}
     library = {"EMBEDDING_MODEL", "MIN_CONFIDENCE_THRESHOLD", "MAX_RETRIEVAL_RESULTS"}
     assert set(NAMES) - own - library - names_in("docker-compose.yml") == set()
 

@@ -157,7 +157,13 @@ def test_the_proxy_names_the_port_and_forwards_what_settings_read() -> None:
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    running = Up.start(tmp_path_factory.mktemp("docs") / "data", "--workers", "1", KNOWLEX_RATE_LIMIT="off")
+    running = Up.start(
+        tmp_path_factory.mktemp("docs") / "data",
+        "--workers",
+        "1",
+        KNOWLEX_RATE_LIMIT="off",
+        KNOWLEX_WEB_PROCESSES="2",
+    )
     try:
         running.ready()
         yield running
@@ -196,7 +202,7 @@ def test_what_the_readme_says_works(up: Up) -> None:
 
 def test_up_says_where_things_are(up: Up) -> None:
     address = up.ready()
-    assert up.line("Starting ").startswith("Starting PostgreSQL, Valkey, 1 worker and the web server in ")
+    assert up.line("Starting ").startswith("Starting PostgreSQL, Valkey, 1 worker and 2 web processes in ")
     assert up.line("  Page ").split() == ["Page", f"{address}/"]
     assert up.line("  API ").split() == ["API", f"{address}/api/docs"]
     assert up.line("  Admin ").split() == ["Admin", f"{address}/admin/"]

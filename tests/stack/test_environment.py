@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from knowlex.broker import broker_options, broker_url, redis_client_url
 from knowlex.embedded import data_folder
 from knowlex.embedded.services import database_bytes, wal_settings
-from knowlex.environment import Environment, read_environment
+from knowlex.environment import Environment, available_memory, read_environment
 from tests.stack.up import environment
 from tests.support.environment import PROJECT
 
@@ -25,6 +25,7 @@ UNUSABLE = [
     ("KNOWLEX_HOST", "http://127.0.0.1"),
     ("KNOWLEX_PORT", "70000"),
     ("KNOWLEX_WORKERS", "0"),
+    ("KNOWLEX_WEB_PROCESSES", "0"),
     ("KNOWLEX_EMBEDDER", "word2vec"),
     ("KNOWLEX_EMBEDDER", "openai"),
     ("KNOWLEX_EMBEDDING_MODEL", "another"),
@@ -226,3 +227,26 @@ def test_the_size_of_a_database_is_that_of_its_files(tmp_path: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(bytes(count))
     assert database_bytes(tmp_path) == 123
+@pytest.mark.parametrize(
+    ("cores", "gibibytes", "processes"), [(1, 8, 1), (2, 8, 2), (16, 64, 4), (8, 2, 2), (2, 0.5, 1)]
+)
+def test_web_processes_fit_the_cores_and_the_memory(
+    cores: int, gibibytes: float, processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knowlex.environment.available_cores", lambda: cores)
+    monkeypatch.setattr("knowlex.environment.available_memory", lambda: int(gibibytes * 1024**3))
+
+    assert Environment(knowlex_web_processes=None).web_processes == processes
+    assert Environment(knowlex_web_processes=7).web_processes == 7
+
+
+def test_memory_is_what_the_control_group_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr("knowlex.environment.CGROUP_LIMIT", limit)
+    machine = psutil.virtual_memory().total
+
+    assert available_memory() == machine
+    limit.write_text("max\n")
+    assert available_memory() == machine
+    limit.write_text("536870912\n")
+    assert available_memory() == 536_870_912

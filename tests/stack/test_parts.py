@@ -5,9 +5,11 @@ import sys
 import tracemalloc
 from pathlib import Path
 
+import psutil
 import pytest
 
 from knowlex.embedded.processes import MAX_LOG_BYTES, Part
+from knowlex.embedded.services import EmbeddedPostgres
 from tests.support.waiting import wait_until
 
 
@@ -64,3 +66,27 @@ def test_a_log_goes_even_where_no_copy_can_be_made_of_it(tmp_path: Path) -> None
     part.trim_log()
 
     assert part.log.read_bytes() == b""
+
+
+def test_a_session_that_outlives_its_server_does_not_hold_up_the_next(tmp_path: Path) -> None:
+    """It computes, so it does not notice that the server was killed, and holds the server's memory."""
+    server = EmbeddedPostgres(tmp_path)
+    server.start()
+    server.wait_ready()
+    try:
+        session = server.connect()
+        backend = psutil.Process(session.info.backend_pid)
+        session.pgconn.send_query(b"SELECT count(*) FROM generate_series(1, 100000000000)")
+        wait_until(lambda: backend.cpu_times().user > 0.2, what="a session that computes")
+        assert server.part.pid is not None
+        psutil.Process(server.part.pid).kill()
+        wait_until(lambda: not server.part.running)
+        assert backend.is_running()
+
+        server.start()
+        server.wait_ready()
+
+        assert server.is_ready()
+        assert not backend.is_running()
+    finally:
+        server.part.stop()

@@ -1,14 +1,19 @@
 """`manage.py up`: ready when it says so, alone on its folder, gone when it ends, and nothing lost."""
 
+import asyncio
 import re
 import signal
 import socket
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
+from knowlex.embedded.keeping import PAUSES_S
 from tests.provider import Provider
 from tests.stack.up import Up, all_gone, documents, manage
 from tests.support import processes
@@ -21,7 +26,7 @@ SAMPLE = PROJECT / "samples" / "nikola-tesla.pdf"
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """One that runs, for the tests that only look."""
-    running = Up.start(tmp_path_factory.mktemp("up") / "data", "--workers", "2")
+    running = Up.start(tmp_path_factory.mktemp("up") / "data", "--workers", "2", KNOWLEX_WEB_PROCESSES="2")
     try:
         running.ready()
         yield running
@@ -41,6 +46,36 @@ def test_a_request_succeeds_once_the_ready_line_is_there(up: Up) -> None:
 
     assert (health.status_code, health.json()["status"]) == (200, "healthy")
     assert "server" not in health.headers
+
+
+def test_health_and_metrics_tell_of_each_part(up: Up) -> None:
+    base, parts = up.ready(), {"database", "broker", "workers", "web-0", "web-1"}
+
+    told = httpx.get(f"{base}/health").json()["parts"]
+    metrics = httpx.get(f"{base}/metrics").text
+
+    assert set(up.parts()) == set(told) == parts
+    assert all(
+        (part["state"], part["restarts"], part["last_end"]) == ("running", 0, "") for part in told.values()
+    )
+    for part in parts:
+        assert f'knowlex_part_running{{part="{part}"}} 1.0' in metrics
+        assert f'knowlex_part_restarts{{part="{part}"}} 0.0' in metrics
+
+
+def test_connections_are_shared_out_to_the_web_processes(up: Up) -> None:
+    """Clients that stay connected and come all at once, too."""
+    base, started = up.ready(), re.compile(r"^process_start_time_seconds (\S+)$", re.MULTILINE)
+
+    async def ask_all() -> Counter[str]:
+        async with httpx.AsyncClient(base_url=base, timeout=60) as client:
+            replies = await asyncio.gather(*(client.get("/metrics") for _ in range(40)))
+        return Counter(match[1] for reply in replies if (match := started.search(reply.text)))
+
+    by_process = asyncio.run(ask_all())
+
+    assert sorted(by_process.values())[0] >= 5, by_process  # fewer of 40: once in a million
+    assert len(by_process) == 2
 
 
 def test_it_says_who_answers_and_what_a_chat_model_would_take(up: Up) -> None:
@@ -119,22 +154,24 @@ def test_a_chat_model_that_does_not_answer_holds_up_no_start_and_is_told(
         assert up.end() == 0
 
 
-@pytest.mark.parametrize(
-    ("part", "name"),
-    [("postgres", "The database"), pytest.param("celery", "The workers", marks=pytest.mark.slow)],
-)
-def test_a_part_that_dies_ends_everything_and_is_named(used: Path, part: str, name: str) -> None:
-    up = Up.start(used, "--workers", "1")
-    up.ready()
+def test_a_part_that_dies_again_and_again_ends_everything_and_is_named(used: Path) -> None:
+    up = Up.start(used, "--workers", "1", KNOWLEX_WEB_PROCESSES="1")
+    base = up.ready()
     family = up.family()
 
-    up.part(part).kill()
+    while up.process.poll() is None:  # `up` bounds it
+        with suppress(StopIteration, psutil.NoSuchProcess):
+            up.part("valkey").kill()
+        family += [member for member in up.family() if member not in family]
 
     assert up.process.wait(30) not in (0, None)
-    assert f"{name}" in up.said
-    assert "was killed by SIGKILL" in up.said
-    assert "Traceback" not in up.said.split("ends:")[0]
+    assert up.said.count("The broker (Valkey) serves again") <= len(PAUSES_S)
+    assert "CommandError: The broker (Valkey) was killed by SIGKILL." in up.said
+    assert f"The broker (Valkey) was started again {len(PAUSES_S)} times" in up.said
+    assert "Traceback" not in up.said
     wait_until(lambda: all_gone(family), what="the other parts to end")
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{base}/health")
 
 
 @pytest.mark.slow
@@ -150,6 +187,15 @@ def test_a_vector_store_that_is_away_holds_up_no_start(used: Path) -> None:
     finally:
         up.end()
         processes.kill_group(up.process)
+
+
+def test_a_port_of_another_up_with_several_web_processes_is_in_use(up: Up, tmp_path: Path) -> None:
+    port = up.ready().rpartition(":")[2]
+
+    told = manage("up", "--port", port, "--data-dir", str(tmp_path / "data"), KNOWLEX_WEB_PROCESSES="2")
+
+    assert told.returncode != 0
+    assert f"Cannot serve at 127.0.0.1:{port}" in told.stderr
 
 
 def test_a_port_in_use_is_told_before_anything_is_started(tmp_path: Path) -> None:

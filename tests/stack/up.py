@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,20 @@ class Up:
         """The direct child with `word` in its command line."""
         children = psutil.Process(self.process.pid).children()
         return next(child for child in children if word in " ".join(child.cmdline()))
+
+    def parts(self) -> dict[str, psutil.Process]:
+        """What runs of it now, by the names that /health has for the parts."""
+        words = {"postgres": "database", "valkey-server": "broker", "celery": "workers"}
+        parts = {}
+        for child in psutil.Process(self.process.pid).children():
+            with suppress(psutil.NoSuchProcess):
+                command = " ".join(child.cmdline())
+                if "knowlex.serve" in command:
+                    parts[f"web-{child.environ()['KNOWLEX_WEB_PROCESS']}"] = child
+                for word, name in words.items():
+                    if word in command:
+                        parts[name] = child
+        return parts
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)

@@ -30,6 +30,7 @@ class Command(BaseCommand):
             host=settings.HOST,
             port=settings.PORT,
             workers=settings.WORKERS,
+            web_processes=settings.WEB_PROCESSES,
             log_level=settings.LOG_LEVEL,
             embedded_postgres=not settings.ENV.database_url,
             embedded_valkey=not settings.ENV.redis_url,
