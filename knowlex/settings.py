@@ -57,6 +57,7 @@ EDGE_MIDDLEWARE = [
     "knowlex.web.middleware.request_id",
     "knowlex.web.middleware.access_lines",
     "knowlex.web.middleware.security_headers",
+    "knowlex.web.middleware.admission",
     "documents.authentication.identify",
     "knowlex.web.middleware.rate_limit",
     "knowlex.web.middleware.problems",
@@ -205,6 +206,7 @@ READING_PATHS = {  # though POST
     "/v1/query",
     "/v1/feedback",
 }
+QUESTION_PATHS = READING_PATHS - {"/v1/feedback"}
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
 OIDC_NAME = ENV.knowlex_oidc_name if ENV.knowlex_oidc_url else ""
 OIDC_GROUPS_CLAIM = ENV.knowlex_oidc_groups_claim

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 Row: TypeAlias = dict[str, Any]
 Params: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
-MAX_CONNECTIONS = 8
+MAX_CONNECTIONS = 16
 MAX_PREPARED = 64  # statements of a connection; the least recently used goes first
 LIMIT_S = 4.6  # for a statement with its retries: with the database gone, callers answer 503 within 5 s
 SPARE_S = 5.0  # without need of a connection, then one is closed: none is left a minute after a crowd

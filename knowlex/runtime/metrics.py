@@ -38,6 +38,9 @@ request_seconds = Histogram(
 errors = Counter(
     "knowlex_errors", "Requests answered with an error, by its code.", ["code"], registry=REGISTRY
 )
+refused_questions = Counter(
+    "knowlex_questions_refused", "Questions that were too many to be answered in time.", registry=REGISTRY
+)
 _requests_of, _request_seconds_of = by_labels(requests), by_labels(request_seconds)
 
 
@@ -50,3 +53,7 @@ def count_request(method: str | None, route: str, status: int, seconds: float) -
 
 def count_error(code: str) -> None:
     errors.labels(code).inc()
+
+
+def count_refused_question() -> None:
+    refused_questions.inc()

@@ -191,6 +191,21 @@ class Stack:
             finally:
                 processes.terminate(web)
 
+    @contextmanager
+    def beside_web(self, **env: str) -> Iterator[processes.Process]:
+        """A second web process on the same socket, with this environment; it answers some of the requests."""
+        descriptor = self._listener.fileno()
+        command = [sys.executable, "-m", "knowlex.serve", "--fd", str(descriptor)]
+        env = {**self.env, **env}
+        web = processes.start(command, env=env, log=self._log("web2"), pass_fds=[descriptor])
+        try:
+            import time
+
+            time.sleep(6)  # TODO
+            yield web
+        finally:
+            processes.terminate(web)
+
     def _worker_process(
         self, name: str, env: Mapping[str, str] = MappingProxyType({})
     ) -> tuple[processes.Process, int]:
