@@ -43,7 +43,9 @@ RETRY_AFTER_S = 5
 
 
 class Uploads:
-    """Limits how many uploads a process receives, and serves, at once (tests/edges/test_crowding.py)."""
+    """Limits how many uploads a process receives, and serves, at once (tests/edges/test_crowding.py); web
+    processes that share a socket share the numbers.
+    """
 
     def __init__(self, received: int = RECEIVED, served: int = SERVED, wait_s: float = WAIT_S) -> None:
         self._room, self._wait_s = received, wait_s
@@ -186,7 +188,8 @@ class Handler:
     def __init__(self) -> None:
         self._threads = ThreadPool()
         self._sync = SyncHandler()
-        self._uploads = Uploads()
+        shared = settings.SHARING_PROCESSES
+        self._uploads = Uploads(-(-RECEIVED // shared), -(-SERVED // shared))
         serve: Serve = self._view
         for dotted in reversed(settings.EDGE_MIDDLEWARE):
             serve = import_string(dotted)(serve)

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
 from knowlex.base.errors import DependencyUnavailable, Forbidden, KnowlexError, RateLimited
+from knowlex.base.event_loops import PerLoop
 from knowlex.base.rates import Rate
 from knowlex.runtime.admission import Admission, holding
 from knowlex.runtime.logging import accepted_or_new, current_request_id
@@ -172,15 +173,13 @@ def problems(serve: Serve) -> Serve:
 @async_only_middleware
 def admission(serve: Serve) -> Serve:
     """Refuse a question, before anything is done for it, where it would be worked on for too long."""
-    questions = Admission(
-        settings.ANSWER_TIMEOUT_S / 4
-    )  # the rest is the chat model's, and room for a mistake
+    questions = PerLoop(lambda: Admission(settings.ANSWER_TIMEOUT_S / 4))  # the rest is the chat model's
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.method != "POST" or request.path not in settings.QUESTION_PATHS:
             return await serve(request)
         try:
-            place = questions.enter()
+            place = await questions.get().enter()
         except DependencyUnavailable as exc:
             count_refused_question()
             return problem_response(request, exc)
