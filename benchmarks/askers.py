@@ -23,7 +23,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -75,8 +75,9 @@ def main() -> None:
     try:
         with _chat_model(options.model_seconds) as (model, port):
             folder = environment.FOLDER / "askers"
-            with Stack(postgres, folder, workers=2, env=_environment(port, options)) as stack:
-                stack.manage("ingest", str(options.folder))
+            with Stack(postgres, folder, workers=2, env=_environment(port)) as stack:
+                stack.manage("ingest", str(options.folder), timeout_s=900)
+                stack.terminate_web()
                 measure(stack, model, port, options)
     finally:
         postgres.stop()
@@ -93,21 +94,11 @@ def measure(stack: Stack, model: psutil.Process, port: int, options: argparse.Na
     wanted = int(seconds * a_second * len(options.askers) * options.rounds * ways)
     questions = list(islice(questions_of(stack), wanted))
     print(f"{chunks} chunks, {len(questions)} questions, no two the same", flush=True)
-    stack.warm_web()
-    with ExitStack() as running:
-        more = running.enter_context(_more_web(stack, options.web_processes - 1))
-        beside = running.enter_context(_bare(options, stack, questions, port))
-        assert stack.web is not None
-        processes = [psutil.Process(pid) for pid in (stack.web.pid, *more)]
-        web = Served("Knowlex", stack.url + options.path, FIELDS[options.path], processes, "knowlex")
+    with stack.web_group(options.web_processes) as group, _bare(options, stack, questions, port) as beside:
+        processes = [psutil.Process(process.pid) for process in group.processes]
+        web = Served("Knowlex", group.url + options.path, FIELDS[options.path], processes, "knowlex")
+        _rest({str(process.pid): process for process in processes})  # loading its models
         _compare([web, *beside], questions, stack, model, options)
-
-
-@contextmanager
-def _more_web(stack: Stack, count: int) -> Iterator[list[int]]:
-    """Start more web processes on the stack's socket; their process ids."""
-    with ExitStack() as running:
-        yield [running.enter_context(stack.beside_web()).pid for _ in range(count)]
 
 
 def questions_of(stack: Stack) -> Iterator[str]:
@@ -150,14 +141,13 @@ def _chat_model(seconds: float) -> Iterator[tuple[psutil.Process, int]]:
         process.wait(10)
 
 
-def _environment(model_port: int, options: argparse.Namespace) -> dict[str, str]:
+def _environment(model_port: int) -> dict[str, str]:
     return {
         "OPENAI_API_KEY": "sk-benchmark",
         "OPENAI_BASE_URL": f"http://127.0.0.1:{model_port}/v1",
         "KNOWLEX_EMBEDDER": "local",
         "KNOWLEX_RELEVANCE_THRESHOLD": "0",
         "KNOWLEX_RATE_LIMIT": "off",
-        "KNOWLEX_WEB_PROCESSES": str(options.web_processes),
     }
 
 

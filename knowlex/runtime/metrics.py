@@ -38,7 +38,7 @@ def _share_counts(folder: Path, number: str) -> None:
         if not (other.name.isdigit() and psutil.pid_exists(int(other.name))):
             shutil.rmtree(other, ignore_errors=True)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
-    values.ValueClass = values.MultiProcessValue(lambda: number)
+    values.ValueClass = values.MultiProcessValue(lambda: number)  # type: ignore[no-untyped-call]
 
 
 _SHARED: Final = Path(settings.DATA_DIR, "metrics", str(os.getppid())) if settings.WEB_PROCESS else None
@@ -52,7 +52,7 @@ def collect_counts() -> CollectorRegistry:
     if _SHARED is None:
         return REGISTRY
     registry = CollectorRegistry()
-    MultiProcessCollector(registry, str(_SHARED))
+    MultiProcessCollector(registry, str(_SHARED))  # type: ignore[no-untyped-call]
     registry.register(_PROCESSES)
     PlatformCollector(registry=registry)
     return registry
