@@ -186,9 +186,9 @@ class Handler:
     """The ASGI application for HTTP: settings.EDGE_MIDDLEWARE around the view. Built once a process."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPool()
-        self._sync = SyncHandler()
         shared = settings.SHARING_PROCESSES
+        self._threads = ThreadPool(max(8, THREADS // shared))
+        self._sync = SyncHandler()
         self._uploads = Uploads(-(-RECEIVED // shared), -(-SERVED // shared))
         serve: Serve = self._view
         for dotted in reversed(settings.EDGE_MIDDLEWARE):
