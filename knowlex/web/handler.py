@@ -29,6 +29,7 @@ from django.utils.module_loading import import_string
 
 from knowlex.base.errors import DependencyUnavailable
 from knowlex.db.threads import notice_silence
+from knowlex.runtime.admission import elsewhere
 from knowlex.runtime.threads import RestingThreads
 from knowlex.web.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
 from knowlex.web.methods import chosen
@@ -233,7 +234,8 @@ class Handler:
             return await self._serve_in_thread(request, self._sync.serve_with_middleware)
         match = request.resolver_match = get_resolver().resolve(request.path_info)
         match.func = chosen(match.func, request.method)
-        await request.load_body()
+        with elsewhere():
+            await request.load_body()
         if not iscoroutinefunction(match.func):
             return await self._serve_in_thread(request, self._sync.serve_plain)
         async with cancelled_when_gone(request.incoming):

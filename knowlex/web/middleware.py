@@ -172,7 +172,11 @@ def problems(serve: Serve) -> Serve:
 
 @async_only_middleware
 def admission(serve: Serve) -> Serve:
-    """Refuse a question, before anything is done for it, where it would be worked on for too long."""
+    """Refuse a question, before anything is done for it, where it would be worked on for too long.
+
+    Its place is held until the response begins: of a stream, until the first token. How fast a client reads,
+    or sends its question, holds nobody else up.
+    """
     questions = PerLoop(lambda: Admission(settings.ANSWER_TIMEOUT_S / 4))  # the rest is the chat model's
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
@@ -183,15 +187,13 @@ def admission(serve: Serve) -> Serve:
         except DependencyUnavailable as exc:
             count_refused_question()
             return problem_response(request, exc)
-        response: HttpResponseBase | None = None
+        served = False
         try:
             with holding(place):
                 response = await serve(request)
+            served = response.status_code == 200
         finally:
-            if not isinstance(response, EventStream):
-                place.leave(served=response is not None and response.status_code == 200)
-        if isinstance(response, EventStream):
-            response.on_end.append(lambda whole: place.leave(served=whole))
+            place.leave(served=served)
         return response
 
     return middleware

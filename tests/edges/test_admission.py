@@ -1,8 +1,10 @@
 """More questions than can be answered in time: some wait for their turn, those too many are told at once."""
 
 import asyncio
+import socket
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from statistics import median
 from typing import Any
 
@@ -10,7 +12,7 @@ import httpx
 import pytest
 
 from knowlex.base.errors import DependencyUnavailable
-from knowlex.runtime.admission import Admission, elsewhere, holding
+from knowlex.runtime.admission import AT_ONCE, Admission, elsewhere, holding
 from tests.support.api import assert_problem
 from tests.support.stack import Stack
 
@@ -102,6 +104,17 @@ def test_the_turn_of_one_that_left_goes_to_the_next() -> None:
         assert admission.crowd == 0
 
     run(scene, limit_s=2.0, at_once=1)
+
+
+def test_those_who_trickle_their_questions_hold_nobody_up(server: Stack) -> None:
+    head = b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"
+    with ExitStack() as open_connections:
+        for _ in range(2 * AT_ONCE):
+            connection = socket.create_connection(("127.0.0.1", server.port), 10)
+            open_connections.enter_context(connection)
+            connection.sendall(head)
+        reply = server.client.post("/query", json={"query": "Is there room?"}, timeout=10)
+    assert reply.status_code == 200
 
 
 FACES = {
