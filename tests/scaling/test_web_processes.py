@@ -12,9 +12,15 @@ from tests.support.stack import Stack, WebGroup
 from tests.support.waiting import wait_until
 
 
+NO_PROCESS = 4_194_303  # nearly the largest id that there can be
+
+
 @pytest.fixture
 def group(server: Stack) -> Iterator[WebGroup]:
+    left_behind = server.folder / "metrics" / str(NO_PROCESS)
+    left_behind.mkdir(parents=True, exist_ok=True)
     with server.web_group(2) as group:
+        assert not left_behind.exists()  # of an earlier start
         yield group
 
 
