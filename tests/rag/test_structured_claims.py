@@ -288,6 +288,20 @@ def test_claims_are_read_for_what_they_mean(reply: str, pieces: tuple[str | Sour
     assert read(reply, 3) == pieces
 
 
+def test_the_items_of_a_list_stand_on_lines_of_their_own():
+    reply = json.dumps(
+        {
+            "claims": [
+                {"text": text, "sources": [1]}
+                for text in ("Two ports:", "- Brest.", "- Gdynia.", "Both are old.")
+            ]
+        }
+    )
+    for size in (1, 4, 1000):
+        text = "".join(piece if isinstance(piece, str) else piece.ending for piece in read(reply, size))
+        assert text == "Two ports:\n- Brest.\n- Gdynia.\n\nBoth are old."
+
+
 def test_a_quote_without_end_is_left_with_its_block():
     reply = '{"claims":[{"text":"A b.","sources":[{"block": 4, "quote": "' + "so on " * 1000
     assert read(reply, 9) == ("A b", Sources((Source(4),), "."))

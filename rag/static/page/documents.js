@@ -1,6 +1,6 @@
 /** The views of the library: all documents, bringing new ones in, and one document with its pages. */
 
-import { html, useEffect, useRef, useState } from "./vendor/preact-htm.js";
+import { Component, html, useEffect, useRef, useState } from "./vendor/preact-htm.js";
 import { call, query } from "./api.js";
 import { dateTime, duration, fileSize, number, t, tn } from "./i18n.js";
 import { addressWith, navigate } from "./routing.js";
@@ -37,15 +37,15 @@ export function DocumentsView({ parameters, collections, say, onChanged }) {
       <${Choice} label=${t("Order")} value=${wanted.sort} onChange=${set("sort")} options=${Object.entries(SORTS).map(([key, name]) => [key, name()])} />
     </form>
     ${list.error && html`<p class="problem" role="alert">${list.error.message}</p>`}
-    <ul class="library">${list.documents.map((document) => html`<${Row} key=${document.id} document=${document} />`)}</ul>
-    ${!list.loading && !list.documents.length && !list.error && html`<p class="hint">${wanted.q || wanted.status || wanted.type || wanted.collection ? t("No document fits.") : t("There are no documents yet. Drop some above.")}</p>`}
+    <ul class="library">${list.batches.map((documents) => html`<${Batch} key=${documents[0].id} documents=${documents} />`)}</ul>
+    ${!list.loading && !list.batches.length && !list.error && html`<p class="hint">${wanted.q || wanted.status || wanted.type || wanted.collection ? t("No document fits.") : t("There are no documents yet. Drop some above.")}</p>`}
     <div ref=${list.end} class="end">${list.loading && html`<p class="hint">${t("Loading …")}</p>`}</div>
   </section>`;
 }
 
 /** A list that reads on when its end comes into view. */
 function useList(wanted, say) {
-  const [state, setState] = useState({ documents: [], cursor: null, loading: true, error: null });
+  const [state, setState] = useState({ batches: [], cursor: null, loading: true, error: null });
   const [round, setRound] = useState(0);
   const end = useRef(null);
   const reading = useRef(null);
@@ -56,7 +56,7 @@ function useList(wanted, say) {
     setState((old) => ({ ...old, loading: true }));
     try {
       const found = await call(`/v1/documents${query({ ...wanted, limit: 50, cursor })}`, { signal: leaving.signal });
-      setState({ documents: [...before, ...found.documents], cursor: found.next_cursor, loading: false, error: null });
+      setState({ batches: [...before, found.documents].filter((documents) => documents.length), cursor: found.next_cursor, loading: false, error: null });
       if (!cursor) say(tn("{n} document shown.", "{n} documents shown.", found.documents.length));
     } catch (error) {
       if (!leaving.signal.aborted) setState((old) => ({ ...old, loading: false, error }));
@@ -68,7 +68,7 @@ function useList(wanted, say) {
   }, [key, round]);
   useEffect(() => {
     if (!state.cursor || state.loading) return undefined;
-    const watch = new IntersectionObserver(([entry]) => entry.isIntersecting && read(state.cursor, state.documents), { rootMargin: "600px" });
+    const watch = new IntersectionObserver(([entry]) => entry.isIntersecting && read(state.cursor, state.batches), { rootMargin: "600px" });
     watch.observe(end.current);
     return () => watch.disconnect();
   }, [state]);
@@ -77,6 +77,17 @@ function useList(wanted, say) {
 
 export function Choice({ label, value, options, onChange }) {
   return html`<select aria-label=${label} value=${value} onChange=${onChange}>${options.map(([key, name]) => html`<option value=${key} selected=${key === value}>${name}</option>`)}</select>`;
+}
+
+/** Rows that were read together. They are drawn once: whoever scrolls through 100,000 documents waits for the new rows only. */
+class Batch extends Component {
+  shouldComponentUpdate({ documents }) {
+    return documents !== this.props.documents;
+  }
+
+  render({ documents }) {
+    return documents.map((document) => html`<${Row} key=${document.id} document=${document} />`);
+  }
 }
 
 function Row({ document }) {
