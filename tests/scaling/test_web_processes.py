@@ -11,7 +11,6 @@ from tests.support.api import together
 from tests.support.stack import Stack, WebGroup
 from tests.support.waiting import wait_until
 
-
 NO_PROCESS = 4_194_303  # nearly the largest id that there can be
 
 
