@@ -1,5 +1,6 @@
 """Environment -> Django settings. Code reads django.conf.settings, never os.environ."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ EDGE_MIDDLEWARE = [
     "knowlex.web.middleware.request_id",
     "knowlex.web.middleware.access_lines",
     "knowlex.web.middleware.security_headers",
+    "knowlex.web.middleware.admission",
     "documents.authentication.identify",
     "knowlex.web.middleware.rate_limit",
     "knowlex.web.middleware.problems",
@@ -206,6 +208,7 @@ READING_PATHS = {  # though POST
     "/v1/query",
     "/v1/feedback",
 }
+QUESTION_PATHS = READING_PATHS - {"/v1/feedback"}
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
 OIDC_NAME = ENV.knowlex_oidc_name if ENV.knowlex_oidc_url else ""
 OIDC_GROUPS_CLAIM = ENV.knowlex_oidc_groups_claim
@@ -382,7 +385,10 @@ EMBEDDING_BATCH = 20
 VECTOR_INDEX = ENV.knowlex_vector_index
 VECTOR_INDEX_STORAGE = ENV.knowlex_vector_index_storage
 WORKERS = ENV.workers
-WEB_PROCESSES = ENV.web_processes  # of `up`
+# By `up`, of those that share a port: the number of this one, "" for one that is alone; how many they are.
+WEB_PROCESSES = ENV.web_processes
+WEB_PROCESS = os.environ.get("KNOWLEX_WEB_PROCESS", "")
+SHARING_PROCESSES = WEB_PROCESSES if WEB_PROCESS else 1
 
 CELERY_BROKER_URL = broker_url(REDIS_URL)
 CELERY_BROKER_USE_SSL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(REDIS_URL)

@@ -10,6 +10,7 @@ from django.conf import settings
 from embeddings.sweeper import add_sweep_work
 from embeddings.tasks import send_hint, send_lost_hints, tolerate_lost_hint
 from knowlex.db.threads import with_retries
+from knowlex.runtime.threads import run_nicely
 from rag.evaluation import queue, runner
 from rag.history import answer_quality, queries
 
@@ -32,7 +33,7 @@ def enqueue_evaluation() -> None:
 @shared_task(name="rag.judge_answers", acks_late=True)
 def judge_answers() -> None:
     """Judge new answers for some seconds. Safe to deliver twice, or without need."""
-    answer_quality.judge_answers()
+    run_nicely(answer_quality.judge_answers)
 
 
 def sweep_answers() -> int:

@@ -29,6 +29,7 @@ from django.utils.module_loading import import_string
 
 from knowlex.base.errors import DependencyUnavailable
 from knowlex.db.threads import notice_silence
+from knowlex.runtime.admission import elsewhere
 from knowlex.runtime.threads import RestingThreads
 from knowlex.web.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
 from knowlex.web.methods import chosen
@@ -43,7 +44,9 @@ RETRY_AFTER_S = 5
 
 
 class Uploads:
-    """Limits how many uploads a process receives, and serves, at once (tests/edges/test_crowding.py)."""
+    """Limits how many uploads a process receives, and serves, at once (tests/edges/test_crowding.py); web
+    processes that share a socket share the numbers.
+    """
 
     def __init__(self, received: int = RECEIVED, served: int = SERVED, wait_s: float = WAIT_S) -> None:
         self._room, self._wait_s = received, wait_s
@@ -184,9 +187,10 @@ class Handler:
     """The ASGI application for HTTP: settings.EDGE_MIDDLEWARE around the view. Built once a process."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPool()
+        shared = settings.SHARING_PROCESSES
+        self._threads = ThreadPool(max(8, THREADS // shared))
         self._sync = SyncHandler()
-        self._uploads = Uploads()
+        self._uploads = Uploads(-(-RECEIVED // shared), -(-SERVED // shared))
         serve: Serve = self._view
         for dotted in reversed(settings.EDGE_MIDDLEWARE):
             serve = import_string(dotted)(serve)
@@ -230,7 +234,8 @@ class Handler:
             return await self._serve_in_thread(request, self._sync.serve_with_middleware)
         match = request.resolver_match = get_resolver().resolve(request.path_info)
         match.func = chosen(match.func, request.method)
-        await request.load_body()
+        with elsewhere():
+            await request.load_body()
         if not iscoroutinefunction(match.func):
             return await self._serve_in_thread(request, self._sync.serve_plain)
         async with cancelled_when_gone(request.incoming):

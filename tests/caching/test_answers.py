@@ -15,6 +15,7 @@ import redis
 from knowlex.embedded.services import EmbeddedValkey
 from knowlex.runtime import cache as shared_cache
 from knowlex.runtime.cache import REST_S, TIMEOUT_S, SharedCache
+from knowlex.runtime.metrics import REGISTRY
 from rag.answering import cache as answers
 from rag.types.answer import Answer
 from rag.types.question import Question
@@ -168,11 +169,14 @@ async def test_switched_off_nothing_is_connected(settings: Any):
 
 
 async def test_hits_and_misses_are_counted():
-    before = shared_cache.lookups.copy()
+    def counted(result: str) -> float:
+        labels = {"kind": "answer", "result": result}
+        return REGISTRY.get_sample_value("knowlex_cache_lookups_total", labels) or 0.0
+
+    before = {result: counted(result) for result in ("hit", "miss")}
     await answers.recall(ASKED)
     await kept(ASKED)
-    counted = shared_cache.lookups - before
-    assert counted == {("answer", "miss"): 1, ("answer", "hit"): 1}
+    assert {result: counted(result) - before[result] for result in before} == {"hit": 1, "miss": 1}
 
 
 @pytest.fixture

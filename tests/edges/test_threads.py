@@ -1,13 +1,14 @@
 """Threads for sync views: as many as there is work, and none, nor a connection, once there is none."""
 
+import os
 import threading
 from concurrent.futures import wait
-from threading import Barrier
+from threading import Barrier, get_native_id
 
 import pytest
 from django.db import connection
 
-from knowlex.runtime.threads import RestingThreads
+from knowlex.runtime.threads import NICENESS, RestingThreads, run_nicely
 from tests.support.waiting import wait_until
 
 
@@ -53,3 +54,23 @@ def test_a_thread_without_work_ends_and_closes_its_connection() -> None:
     wait_until(lambda: alive("resting") == 0, 10)
     assert held.closed  # type: ignore[attr-defined]
     assert pool.submit(connect).result(10) is not held
+
+
+def test_what_nobody_waits_for_is_nice_alone():
+    before = os.getpriority(os.PRIO_PROCESS, get_native_id())
+
+    def look() -> tuple[int, int]:
+        return os.getpriority(os.PRIO_PROCESS, get_native_id()), get_native_id()
+
+    niceness, thread = run_nicely(look)
+    assert thread != get_native_id()
+    assert niceness == max(NICENESS, before)
+    assert os.getpriority(os.PRIO_PROCESS, get_native_id()) == before
+
+
+def test_a_mistake_in_it_is_the_callers():
+    def fail() -> None:
+        raise ValueError("mistaken")
+
+    with pytest.raises(ValueError, match="mistaken"):
+        run_nicely(fail)
