@@ -8,15 +8,17 @@ from typing import Any
 
 import psutil
 import uvloop
+from django.conf import settings
 from django.db import connections
 
 from documents.access import FULL
-from embeddings.search.dense import embed_question
-from embeddings.vectors.rows import vector_text
+from documents.text.tokens import load_tokenizer
+from embeddings.embedders.build import ensure_model
 from knowlex.db.pool import close_pool
 from knowlex.serve import bind_socket
 from rag.answering import services
 from rag.retrievers import statements
+from rag.retrievers.filtering import read_parameters
 from rag.retrievers.hybrid import HybridRetriever, usable_model, word_parameters
 from rag.retrievers.scope import Scopes
 from rag.types.question import Question
@@ -25,12 +27,16 @@ APP = Path(__file__).with_name("bare_app.py")
 
 
 def given(database: str, model: str, questions: Sequence[str]) -> dict[str, Any]:
-    """As JSON: where to search and ask, the statement of a search, and its parameters for each question."""
+    """As JSON: where to search and ask, what embeds, the statement of a search, and its parameters for each
+    question, without its vector.
+    """
     connections["default"].settings_dict["NAME"] = database.rpartition("/")[2]
     statement, parameters = uvloop.run(_searches(questions))
     return {
         "database": f"{database}?application_name=bare",
         "model": model,
+        "graph": str(ensure_model(Path(settings.MODELS_DIR))),
+        "tokenizer": load_tokenizer().to_str(),
         "statement": statement,
         "parameters": parameters,
     }
@@ -46,12 +52,14 @@ async def _searches(questions: Sequence[str]) -> tuple[str, dict[str, dict[str, 
         assert scope is not None
         assert model is not None
         assert not model.setup
-        vector = await embed_question(text, model)
         statement = statements.search_by_meaning(model, "hybrid", "", False)
         found[text] = (
-            _plain(question) | word_parameters(scope) | retriever._depths(question) | retriever._weights()
+            _plain(question)
+            | read_parameters(question)
+            | word_parameters(scope)
+            | retriever._depths(question)
+            | retriever._weights()
         )
-        found[text]["vector"] = vector_text(vector)
     await close_pool()
     return statement.decode(), found
 

@@ -1,12 +1,14 @@
-"""What a few lines of FastAPI do: the same search for a vector that is given, the model, its reply as it is.
+"""What a few lines of FastAPI do: the same embedding, the same search, the model, its reply as it is.
 
     python benchmarks/bare_app.py QUESTIONS.json --fd 3     (in the environment of requirements-bench.txt)
 
 No relevance, no ranking of sentences, no checked citations, no record, no deadline, no limits.
-QUESTIONS.json: `database`, `model` (base URL), the `statement`, and its `parameters` by question.
+QUESTIONS.json: `database`, `model` (base URL), `graph` and `tokenizer` of the embedder, the `statement`, and
+its `parameters` by question, without the vector.
 """
 
 import argparse
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,17 +16,39 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import numpy as np
+import onnxruntime
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
+from tokenizers import Tokenizer
 
 CONNECTIONS, TOP_K = 8, 5
 PROMPT = "Answer from these passages, naming them as [n].\n\n{blocks}\n\nQuestion: {question}"
 
 
+class Embedder:
+    """A graph of sentence-transformers' kind: the mean of the tokens' vectors, of length 1."""
+
+    def __init__(self, graph: str, tokenizer: str) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(graph, options, ["CPUExecutionProvider"])
+        self._tokenizer = Tokenizer.from_str(tokenizer)
+
+    def embed(self, text: str) -> str:
+        """As PostgreSQL reads it."""
+        ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
+        vector = self._session.run(None, {"input_ids": ids})[0][0].mean(axis=0)
+        return str((vector / np.linalg.norm(vector)).tolist())
+
+
 def build(given: dict[str, Any]) -> FastAPI:
+    embedder = Embedder(given["graph"], given["tokenizer"])
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         connector = aiohttp.TCPConnector(limit=0)
@@ -39,8 +63,10 @@ def build(given: dict[str, Any]) -> FastAPI:
     app = FastAPI(lifespan=lifespan)
 
     async def found(question: str) -> list[dict[str, Any]]:
+        vector = await asyncio.to_thread(embedder.embed, question)
+        asked = given["parameters"][question] | {"vector": vector}
         async with app.state.pool.connection() as connection:
-            cursor = await connection.execute(given["statement"], given["parameters"][question])
+            cursor = await connection.execute(given["statement"], asked)
             return (await cursor.fetchall())[:TOP_K]
 
     def model(question: str, rows: list[dict[str, Any]], *, stream: bool) -> Any:

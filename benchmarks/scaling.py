@@ -13,6 +13,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import cycle
 from pathlib import Path
 
 from tests.support import environment
@@ -100,7 +101,7 @@ def asked(
         f"What is said about the {one} and the {two}?" for one in words for two in words if one != two
     ]
     before = {kind: cpu_s(process) for kind, process in processes.items()}
-    crowd = Crowd(f"{url}/api/v1/rag/ask", "query", questions, options.askers, options.seconds, 0.1)
+    crowd = Crowd(f"{url}/api/v1/rag/ask", "query", cycle(questions), options.askers, options.seconds, 0.1)
     tally = ask(crowd, most.look)
     count = max(1, len(tally.latencies))
     used = {kind: (cpu_s(process) - before[kind]) / count * 1000 for kind, process in processes.items()}

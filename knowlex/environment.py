@@ -22,7 +22,7 @@ WebUrl = Annotated[str, AfterValidator(values.web_url)]
 SEARCH_S = 5.0
 MAX_DEFAULT_WORKERS = 16
 PREFIXES = ("KNOWLEX_", "VECTOR_STORE_")
-INTERNAL = {"KNOWLEX_READY_FD"}  # what `up` tells its own processes
+INTERNAL = {"KNOWLEX_READY_FD", "KNOWLEX_WEB_PROCESS"}  # what `up` tells its own processes
 LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 384
 
 

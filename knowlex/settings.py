@@ -1,5 +1,6 @@
 """Environment -> Django settings. Code reads django.conf.settings, never os.environ."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ EDGE_MIDDLEWARE = [
     "knowlex.web.middleware.request_id",
     "knowlex.web.middleware.access_lines",
     "knowlex.web.middleware.security_headers",
+    "knowlex.web.middleware.admission",
     "documents.authentication.identify",
     "knowlex.web.middleware.rate_limit",
     "knowlex.web.middleware.problems",
@@ -205,6 +207,7 @@ READING_PATHS = {  # though POST
     "/v1/query",
     "/v1/feedback",
 }
+QUESTION_PATHS = READING_PATHS - {"/v1/feedback"}
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
 OIDC_NAME = ENV.knowlex_oidc_name if ENV.knowlex_oidc_url else ""
 OIDC_GROUPS_CLAIM = ENV.knowlex_oidc_groups_claim
@@ -381,6 +384,9 @@ EMBEDDING_BATCH = 20
 VECTOR_INDEX = ENV.knowlex_vector_index
 VECTOR_INDEX_STORAGE = ENV.knowlex_vector_index_storage
 WORKERS = ENV.workers
+# By `up`, of those that share a socket: the number of this one, "" for one that is alone; how many they are.
+WEB_PROCESS = os.environ.get("KNOWLEX_WEB_PROCESS", "")
+SHARING_PROCESSES = int(os.environ.get("KNOWLEX_WEB_PROCESSES") or 1) if WEB_PROCESS else 1
 
 CELERY_BROKER_URL = broker_url(REDIS_URL)
 CELERY_BROKER_USE_SSL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(REDIS_URL)

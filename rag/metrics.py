@@ -5,26 +5,22 @@ scraped is left out, and said so by `knowlex_up`: a scrape never fails, and neve
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
 import redis.asyncio
 from django.conf import settings
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, Counter, Histogram
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from embeddings.search import vector_store
 from knowlex.base.errors import KnowlexError
 from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all, fetch_one
-from knowlex.runtime import cache, liveness
-from knowlex.runtime.metrics import REGISTRY, SECONDS, by_labels
-from rag.history import recorder
+from knowlex.runtime import liveness
+from knowlex.runtime.metrics import REGISTRY, SECONDS, Gauge, by_labels
 from rag.types.answer import Answer
 
 LIMIT_S = 1.0
@@ -167,30 +163,3 @@ def count_failure(code: str, *, face: str, latency_ms: float) -> None:
 def _count_stages(stage_ms: Mapping[str, float]) -> None:
     for stage, milliseconds in stage_ms.items():
         _stages_of(stage).observe(milliseconds / 1000)
-
-
-class _PartCounters(Collector):
-    """What is counted where it happens, by parts that know nothing of Prometheus."""
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        looked = CounterMetricFamily(
-            "knowlex_cache_lookups", "Answers and questions' vectors looked for.", labels=["kind", "result"]
-        )
-        for (kind, result), count in sorted(cache.lookups.items()):
-            looked.add_metric([kind, result], count)
-        yield looked
-        recorded = CounterMetricFamily(
-            "knowlex_queries_recorded", "Questions written to the database, or lost.", labels=["result"]
-        )
-        recorded.add_metric(["written"], recorder.totals.written)
-        recorded.add_metric(["lost"], recorder.totals.lost)
-        yield recorded
-        failed = CounterMetricFamily(
-            "knowlex_vector_store_failures", "Searches that a vector store failed.", labels=["error"]
-        )
-        for error, count in sorted(vector_store.failures.items()):
-            failed.add_metric([error], count)
-        yield failed
-
-
-REGISTRY.register(_PartCounters())

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Sequence
 from threading import Lock
 from typing import Final
@@ -10,6 +9,7 @@ from uuid import UUID
 
 import numpy as np
 from django.conf import settings
+from prometheus_client import Counter
 from psycopg.sql import SQL, Composable, Composed, Literal
 
 from documents.library import collection_states
@@ -21,13 +21,16 @@ from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
 from knowlex.db.pool import fetch_all
 from knowlex.db.threads import execute, release_connection, with_retries
 from knowlex.runtime.components import component, kept
+from knowlex.runtime.metrics import REGISTRY
 
 log = logging.getLogger(__name__)
 
 MORE = 16  # asked for beyond what is needed: the store may still hold what is gone
 SCANNED = 1_000_000  # vectors; where the store knows too few, so many are compared in PostgreSQL at most
 MOST_BYTES = 2 << 30  # of vectors in one process; a collection without room is compared in PostgreSQL
-failures: Final[Counter[str]] = Counter()  # of this process, by the error's type
+_failures: Final = Counter(
+    "knowlex_vector_store_failures", "Searches that a vector store failed.", ["error"], registry=REGISTRY
+)
 
 # What the store says of distance and collection counts for nothing: both are looked up here. Where too few of
 # its chunks are there, because they are gone or it has not got the others yet, all are looked at instead.
@@ -102,7 +105,7 @@ async def fetch_nearest(
 
 
 def _count_failure(error: VectorStoreFailed) -> VectorStoreFailed:
-    failures[type(error).__name__] += 1
+    _failures.labels(type(error).__name__).inc()
     log.error("vector store failed", extra={"error": type(error).__name__, "reason": error.message})
     return error
 

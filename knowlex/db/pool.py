@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 import psycopg
+from django.conf import settings
 from django.db import connections
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.abc import QueryNoTemplate as Query
@@ -29,7 +30,8 @@ log = logging.getLogger(__name__)
 Row: TypeAlias = dict[str, Any]
 Params: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
-MAX_CONNECTIONS = 8
+# With fewer, statements wait for turns that nobody uses: those who have one wait for the event loop.
+MAX_CONNECTIONS = max(8, 16 // settings.SHARING_PROCESSES)
 MAX_PREPARED = 64  # statements of a connection; the least recently used goes first
 LIMIT_S = 4.6  # for a statement with its retries: with the database gone, callers answer 503 within 5 s
 SPARE_S = 5.0  # without need of a connection, then one is closed: none is left a minute after a crowd

@@ -14,6 +14,7 @@ import aiohttp
 
 from knowlex.base.event_loops import PerLoop
 from knowlex.net.proxies import proxy_of
+from knowlex.runtime.admission import elsewhere
 
 CONNECTIONS = 200
 CONNECT_S = 5.0
@@ -63,8 +64,9 @@ class JsonWire:
         """path: begins with a slash. timeout_s: of the whole. Raises Unreachable, TimeoutError."""
         data = None if body is None else json.dumps(body).encode()
         try:
-            async with asyncio.timeout(timeout_s):
-                return await self._send_again(method, self._base + path, data)
+            with elsewhere():
+                async with asyncio.timeout(timeout_s):
+                    return await self._send_again(method, self._base + path, data)
         except (aiohttp.ClientError, OSError, ValueError, RecursionError) as exc:
             if isinstance(exc, TimeoutError):
                 raise

@@ -10,16 +10,18 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 from django.conf import settings
+from prometheus_client import Counter
 from redis.exceptions import RedisError, ResponseError
 
 from knowlex.base.event_loops import PerLoop
+from knowlex.runtime.metrics import REGISTRY, by_labels
 from knowlex.runtime.valkey import Valkey, Word
 
 log = logging.getLogger(__name__)
@@ -32,8 +34,13 @@ AT_ONCE = 10  # to make them all takes a millisecond, in which nobody is served
 SLOTS = {"answer": 4096, "question_vector": 16_384}
 _DIGEST_BYTES = 32
 
-# How often each kind of value was looked for: (kind, "hit" or "miss"). For the metrics; of this process.
-lookups: Counter[tuple[str, str]] = Counter()
+_lookups = Counter(
+    "knowlex_cache_lookups",
+    "Answers and questions' vectors looked for.",
+    ["kind", "result"],
+    registry=REGISTRY,
+)
+_lookups_of = by_labels(_lookups)
 
 
 def enabled() -> bool:
@@ -41,7 +48,7 @@ def enabled() -> bool:
 
 
 def count(kind: str, *, hit: bool) -> None:
-    lookups[kind, "hit" if hit else "miss"] += 1
+    _lookups_of(kind, "hit" if hit else "miss").inc()
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,9 @@ RETRY_AFTER_S = 5
 
 
 class Uploads:
-    """Limits how many uploads a process receives, and serves, at once (tests/edges/test_crowding.py)."""
+    """Limits how many uploads a process receives, and serves, at once (tests/edges/test_crowding.py); web
+    processes that share a socket share the numbers.
+    """
 
     def __init__(self, received: int = RECEIVED, served: int = SERVED, wait_s: float = WAIT_S) -> None:
         self._room, self._wait_s = received, wait_s
@@ -184,9 +186,10 @@ class Handler:
     """The ASGI application for HTTP: settings.EDGE_MIDDLEWARE around the view. Built once a process."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPool()
+        shared = settings.SHARING_PROCESSES
+        self._threads = ThreadPool(max(8, THREADS // shared))
         self._sync = SyncHandler()
-        self._uploads = Uploads()
+        self._uploads = Uploads(-(-RECEIVED // shared), -(-SERVED // shared))
         serve: Serve = self._view
         for dotted in reversed(settings.EDGE_MIDDLEWARE):
             serve = import_string(dotted)(serve)

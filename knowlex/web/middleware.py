@@ -12,10 +12,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
-from knowlex.base.errors import Forbidden, KnowlexError, RateLimited
+from knowlex.base.errors import DependencyUnavailable, Forbidden, KnowlexError, RateLimited
+from knowlex.base.event_loops import PerLoop
 from knowlex.base.rates import Rate
+from knowlex.runtime.admission import Admission, holding
 from knowlex.runtime.logging import accepted_or_new, current_request_id
-from knowlex.runtime.metrics import count_request
+from knowlex.runtime.metrics import count_refused_question, count_request
 from knowlex.web.body import ClientGone
 from knowlex.web.exceptions import SOMETHING_WENT_WRONG
 from knowlex.web.origins import is_from_another_site, is_from_own_page
@@ -164,6 +166,33 @@ def problems(serve: Serve) -> Serve:
             raise
         except Exception as exc:  # noqa: BLE001 (the last line of defence: logged, and answered as a 500)
             return problem_response(request, exc)
+
+    return middleware
+
+
+@async_only_middleware
+def admission(serve: Serve) -> Serve:
+    """Refuse a question, before anything is done for it, where it would be worked on for too long."""
+    questions = PerLoop(lambda: Admission(settings.ANSWER_TIMEOUT_S / 4))  # the rest is the chat model's
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.method != "POST" or request.path not in settings.QUESTION_PATHS:
+            return await serve(request)
+        try:
+            place = await questions.get().enter()
+        except DependencyUnavailable as exc:
+            count_refused_question()
+            return problem_response(request, exc)
+        response: HttpResponseBase | None = None
+        try:
+            with holding(place):
+                response = await serve(request)
+        finally:
+            if not isinstance(response, EventStream):
+                place.leave(served=response is not None and response.status_code == 200)
+        if isinstance(response, EventStream):
+            response.on_end.append(lambda whole: place.leave(served=whole))
+        return response
 
     return middleware
 

@@ -1,6 +1,5 @@
 """What can be done with questions besides asking them (see `ask`): make, search and explain them."""
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -11,6 +10,7 @@ from documents.access import Access, condition_on_readers
 from documents.models import DEFAULT_COLLECTION
 from knowlex.base.errors import NotFound
 from knowlex.db.pool import Row, fetch_all, fetch_one, fetch_shared
+from knowlex.runtime.admission import came
 from knowlex.runtime.components import component
 from rag.answering.explanation import explain_loss
 from rag.answering.parts import build_pipeline
@@ -133,8 +133,8 @@ async def make_question(
     """Make a question to these collections (names or ids; none means `default`), with the configured
     threshold.
 
-    Its deadline runs from now on. Raises NotFound, Forbidden (one of them is not the caller's to use),
-    RetrievalFailed (it took too long), DatabaseUnavailable.
+    Its deadline runs from when the request came. Raises NotFound, Forbidden (one of them is not the caller's
+    to use), RetrievalFailed (it took too long), DatabaseUnavailable.
     """
     deadline = _deadline()
     async with within_deadline(deadline, search_timeout):
@@ -192,7 +192,7 @@ async def make_platform_question(
 
 
 def _deadline() -> float:
-    return time.monotonic() + float(settings.ANSWER_TIMEOUT_S)
+    return came() + float(settings.ANSWER_TIMEOUT_S)
 
 
 async def resolve_collections(

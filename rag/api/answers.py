@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from pydantic import Field
 
 from documents.access import access_of
+from knowlex.runtime.admission import came
 from knowlex.web.openapi import JSON, QUERY_ID, answer, event_stream
 from knowlex.web.openapi import Answer as Response
 from knowlex.web.responses import QUERY_ID_HEADER, failed_query, plain_json_response
@@ -155,10 +156,14 @@ WarningT = TypeVar("WarningT", bound=UnreadPages)
 
 
 def asker_of(request: HttpRequest, face: FaceName, conversation_id: str = "") -> Caller:
-    """Return who asks, to be called first: the time runs from here. Raises Unauthorized."""
+    """Return who asks; the time runs from when the request came. Raises Unauthorized."""
     directives = {part.strip().lower() for part in request.META.get("HTTP_CACHE_CONTROL", "").split(",")}
     return Caller(
-        face, access_of(request), fresh=bool(directives & NOT_STORED), conversation_id=conversation_id
+        face,
+        access_of(request),
+        fresh=bool(directives & NOT_STORED),
+        conversation_id=conversation_id,
+        started=came(),
     )
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from documents.access import access_of
 from knowlex.base.errors import Forbidden
-from knowlex.runtime.metrics import REGISTRY
+from knowlex.runtime.metrics import collect_counts
 from knowlex.web.openapi import answer, operation
 from knowlex.web.responses import allow, json_response
 from knowlex.web.shapes import Number, OutputShape, Time
@@ -75,13 +75,13 @@ async def health(request: HttpRequest) -> HttpResponse:
     tag="operating",
 )
 async def metrics(request: HttpRequest) -> HttpResponse:
-    """Return what this web process counted since it started, and how things stand now.
+    """Return what the web processes of this address counted since they started, and how things stand now.
 
     All is of the whole installation: an API key that is bound to collections gets 403.
     """
     if access_of(request).collection_ids is not None:
         raise Forbidden("Metrics are of all collections; this API key is bound to some.")
-    text = generate_latest(REGISTRY) + generate_latest(await collect_state())
+    text = generate_latest(collect_counts()) + generate_latest(await collect_state())
     response = HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
     response["Cache-Control"] = "no-store"
     return response

@@ -12,6 +12,7 @@ import aiohttp
 
 from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
 from knowlex.base.retry import Retry
+from knowlex.runtime.admission import elsewhere
 from rag.chat.cleaning import Cleaner
 from rag.chat.protocol import Message
 from rag.chat.reading import ReplyFormat, ReplyReader
@@ -70,7 +71,8 @@ class HttpChat:
         limit = self._limit(timeout_s)
         ends = time.monotonic() + limit
         try:
-            return await within(limit, self._retry, lambda: self._completed(request, ends))
+            with elsewhere():
+                return await within(limit, self._retry, lambda: self._completed(request, ends))
         except SynthesisTimeout:
             self._timed_out()
             raise
@@ -90,10 +92,11 @@ class HttpChat:
             raise too_slow()
         while True:
             try:
-                async with aclosing(self._pieces(request, began + limit)) as pieces:
-                    async for piece in pieces:
-                        shown = True
-                        yield piece
+                with elsewhere():
+                    async with aclosing(self._pieces(request, began + limit)) as pieces:
+                        async for piece in pieces:
+                            shown = True
+                            yield piece
                 return
             except TimeoutError as exc:
                 self._timed_out()

@@ -10,16 +10,17 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
 import psycopg
 from django.conf import settings
+from prometheus_client import Counter
 
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all
+from knowlex.runtime.metrics import REGISTRY
 from rag.history.records import QueryRecord, RecordRow, build_row, read_creation_time
 
 MAX_WRITE_DELAY_S = 0.75  # of the answer, by a server that has much to write
@@ -122,15 +123,13 @@ MAX_WAITING = 4000  # about 8 kB each
 FLUSH_TIMEOUT_S = 3.0
 
 
-@dataclass(slots=True)
-class RecordingTotals:
-    """Counts since this process began. lost: dropped for want of room, or that could not be stored."""
-
-    written: int = 0
-    lost: int = 0
-
-
-totals = RecordingTotals()
+_recorded = Counter(
+    "knowlex_queries_recorded",
+    "Questions written to the database, or lost: for want of room, or that could not be stored.",
+    ["result"],
+    registry=REGISTRY,
+)
+_written, _lost = _recorded.labels("written"), _recorded.labels("lost")
 
 
 class Recorder:
@@ -202,7 +201,7 @@ class Recorder:
         except psycopg.Error as exc:
             return await self._written_one_by_one(batch, exc)
         self.away = False
-        totals.written += len(batch)
+        _written.inc(len(batch))
         return True
 
     async def _written_one_by_one(self, batch: list[RecordRow], exc: psycopg.Error) -> bool:
@@ -219,7 +218,7 @@ class Recorder:
             self._waiting.popleft()
 
     def _lose(self, count: int, reason: str) -> None:
-        totals.lost += count
+        _lost.inc(count)
         log.error("queries lost", extra={"count": count, "reason": reason})
 
 

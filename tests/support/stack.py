@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
@@ -89,11 +90,16 @@ class Stack:
             self.manage("migrate", "-v0", env={"DATABASE_URL": self.postgres.create_database(building)})
             self.postgres.rename_database(building, TEMPLATE)
 
-    def manage(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
+    def manage(self, *arguments: str, env: Mapping[str, str] | None = None, timeout_s: float = 120) -> str:
         """Run `manage.py` with the stack's environment; returns what it printed."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(
-            command, cwd=PROJECT, env={**self.env, **(env or {})}, capture_output=True, text=True, timeout=120
+            command,
+            cwd=PROJECT,
+            env={**self.env, **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -191,6 +197,31 @@ class Stack:
                     yield client
             finally:
                 processes.terminate(web)
+
+    @contextmanager
+    def web_group(self, count: int, **env: str) -> Iterator["WebGroup"]:
+        """So many web processes on one socket, as `up` starts them."""
+        with bind_socket("127.0.0.1", 0) as listener:
+            port, descriptor = int(listener.getsockname()[1]), listener.fileno()
+            env = {**self.env, "KNOWLEX_PORT": str(port), "KNOWLEX_WEB_PROCESSES": str(count), **env}
+            group = WebGroup(f"http://127.0.0.1:{port}", [], lambda number: start(number))
+
+            def start(number: int) -> processes.Process:
+                return processes.start(
+                    [sys.executable, "-m", "knowlex.serve", "--fd", str(descriptor)],
+                    env={**env, "KNOWLEX_WEB_PROCESS": str(number)},
+                    log=self._log(f"web-{number}"),
+                    pass_fds=[descriptor],
+                )
+
+            group.processes.extend(map(start, range(count)))
+            try:
+                with httpx.Client(base_url=group.url, timeout=90) as client:
+                    wait_until(lambda: _answers(group.processes[0], client), READY_S, "the web processes")
+                yield group
+            finally:
+                for process in group.processes:
+                    processes.terminate(process)
 
     def _worker_process(
         self, name: str, env: Mapping[str, str] = MappingProxyType({})
@@ -302,6 +333,15 @@ class Stack:
             self._filled[fill] = fill(self)
         made: T = self._filled[fill]
         return made
+
+
+@dataclass(frozen=True)
+class WebGroup:
+    """Web processes on one socket, by their numbers. start: starts the one of this number, again."""
+
+    url: str
+    processes: list[processes.Process]
+    start: Callable[[int], processes.Process]
 
 
 def _answers(web: processes.Process | None, client: httpx.Client) -> bool:

@@ -1,0 +1,146 @@
+"""More questions than can be answered in time: some wait for their turn, those too many are told at once."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from statistics import median
+from typing import Any
+
+import httpx
+import pytest
+
+from knowlex.base.errors import DependencyUnavailable
+from knowlex.runtime.admission import Admission, elsewhere, holding
+from tests.support.api import assert_problem
+from tests.support.stack import Stack
+
+
+def run(scene: Callable[[Admission], Awaitable[None]], **limits: Any) -> None:
+    async def play() -> None:
+        await scene(Admission(**limits))
+
+    asyncio.run(play())
+
+
+def measured(admission: Admission, seconds: float, crowd: int) -> None:
+    """So it was with many that have ended."""
+    for _ in range(500):
+        admission.note(seconds, crowd)
+
+
+def test_the_crowd_that_is_let_in_follows_how_long_questions_take() -> None:
+    async def scene(admission: Admission) -> None:
+        entering: list[asyncio.Task[Any]] = []
+
+        async def let_in() -> int:
+            entering.extend(asyncio.create_task(admission.enter()) for _ in range(100))
+            await asyncio.sleep(0)
+            return admission.crowd
+
+        measured(admission, 1.0, 10)  # each is here for 0.1 s for each that is here
+        assert await let_in() == pytest.approx(20, abs=1)
+        measured(admission, 1.0, 25)
+        assert await let_in() == pytest.approx(50, abs=1)
+        for task in entering:
+            task.cancel()
+        ended = await asyncio.gather(*entering, return_exceptions=True)
+        refused = [one for one in ended if isinstance(one, DependencyUnavailable)]
+        assert len(refused) == pytest.approx(150, abs=1)
+        assert all(one.retry_after_s for one in refused)
+
+    run(scene, limit_s=2.0, at_once=4)
+
+
+def test_few_are_let_in_however_long_they_take() -> None:
+    async def scene(admission: Admission) -> None:
+        measured(admission, 60.0, 1)
+        for _ in range(4):
+            await admission.enter()
+        with pytest.raises(DependencyUnavailable):
+            await admission.enter()
+
+    run(scene, limit_s=2.0, at_once=4)
+
+
+def test_turns_come_in_order_and_one_that_is_elsewhere_leaves_its_own() -> None:
+    async def scene(admission: Admission) -> None:
+        order: list[str] = []
+        asked = asyncio.Event()
+
+        async def question(name: str, model: asyncio.Event) -> None:
+            place = await admission.enter()
+            with holding(place):
+                order.append(f"{name} begins")
+                with elsewhere():
+                    if name == "c":
+                        asked.set()
+                    await model.wait()
+                order.append(f"{name} ends")
+            place.leave(served=True)
+
+        model = asyncio.Event()
+        asking = [asyncio.create_task(question(name, model)) for name in "abc"]
+        await asyncio.wait_for(asked.wait(), 5)
+        assert order == ["a begins", "b begins", "c begins"]
+        model.set()
+        await asyncio.gather(*asking)
+        assert order[3:] == ["a ends", "b ends", "c ends"]
+        assert admission.crowd == 0
+
+    run(scene, limit_s=2.0, at_once=1)
+
+
+def test_the_turn_of_one_that_left_goes_to_the_next() -> None:
+    async def scene(admission: Admission) -> None:
+        first = await admission.enter()
+        second, third = (asyncio.create_task(admission.enter()) for _ in range(2))
+        await asyncio.sleep(0)
+        second.cancel()
+        first.leave(served=False)
+        await asyncio.wait_for(third, 5)
+        third.result().leave(served=True)
+        assert admission.crowd == 0
+
+    run(scene, limit_s=2.0, at_once=1)
+
+
+FACES = {
+    "/api/v1/rag/ask": "SERVICE_UNAVAILABLE",
+    "/query": "RETRIEVAL_FAILED",
+    "/v1/query": "SERVICE_UNAVAILABLE",
+    "/v1/search": "SERVICE_UNAVAILABLE",
+}
+DEADLINE_S = 6
+CROWD = 200  # at 20 ms for each, the first guess, some 75 can be there in a quarter of the deadline
+
+
+def test_a_crowd_is_answered_in_time_or_refused_at_once_in_the_shape_of_its_face(server: Stack) -> None:
+    async def ask(client: httpx.AsyncClient, number: int) -> tuple[float, httpx.Response]:
+        path = list(FACES)[number % len(FACES)]
+        headers = {"Accept": "text/event-stream"} if number % 3 == 0 and path != "/v1/search" else {}
+        asked = time.perf_counter()
+        reply = await client.post(path, json={"query": f"What is number {number}?"}, headers=headers)
+        return time.perf_counter() - asked, reply
+
+    async def crowd(url: str) -> list[tuple[float, httpx.Response]]:
+        limits = httpx.Limits(max_connections=CROWD)
+        async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits) as client:
+            return await asyncio.gather(*(ask(client, number) for number in range(CROWD)))
+
+    with server.another_web(KNOWLEX_ANSWER_TIMEOUT_SECONDS=str(DEADLINE_S)) as client:
+        client.post("/query", json={"query": "Is it warm?"}).raise_for_status()
+        replies = asyncio.run(crowd(str(client.base_url)))
+        counted = client.get("/metrics").text.partition("\nknowlex_questions_refused_total ")[2]
+
+    answered = [took for took, reply in replies if reply.status_code == 200]
+    refused = [(took, reply) for took, reply in replies if reply.status_code != 200]
+    assert float(counted.partition("\n")[0]) == len(refused) > 0
+    for _, reply in refused:
+        assert_problem(reply, 503, FACES[reply.request.url.path])
+        assert int(reply.headers["Retry-After"]) > 0
+    assert {reply.request.url.path for _, reply in refused} == set(FACES)
+    assert any(reply.request.headers["Accept"] == "text/event-stream" for _, reply in refused)
+    assert median(took for took, _ in refused) < median(answered)
+    here = [reply.json()["latency_ms"] for _, reply in replies if reply.request.url.path == "/v1/search"
+            and reply.status_code == 200]  # fmt: skip
+    assert max(here) < DEADLINE_S * 1000
