@@ -87,6 +87,10 @@ class Analysis:
         """Return BM25's part of a lexeme that occurs so often."""
         return term_weight(times, self._length)
 
+    def words_with(self, initial: str) -> list[str]:
+        """Return the lexemes that begin with this letter."""
+        return re.findall(rf"\n({re.escape(initial)}[^ ]*)", self._described)
+
     @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(word for word, _ in self._lines())

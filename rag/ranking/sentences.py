@@ -4,7 +4,6 @@ Plain Python.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -236,7 +235,6 @@ def worth(sentence: SentenceScore) -> float:
 
 
 KEPT_QUESTIONS = 256
-KEPT_TEXTS = 2048
 READ_CHARS = 2000
 _WORD = re.compile(r"\w[\w.,&'’-]*")
 _YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%-]|[.,]\d)")
@@ -271,7 +269,7 @@ def subjects_of(text: str, language: str) -> tuple[frozenset[str], ...]:
     return tuple(filter(None, named))
 
 
-def misspelled(name: str, words: frozenset[str]) -> bool:
+def misspelled(name: str, words: Iterable[str]) -> bool:
     """Return whether one of the words is the name but for a letter, not its first: one more, one less or
     another.
     """
@@ -279,19 +277,9 @@ def misspelled(name: str, words: frozenset[str]) -> bool:
         return False
     half = len(name) // 2  # the letter is in one of the halves: the other one is whole
     begun, ended = name[:half], name[-half:]
-    alike = _by_initial(words).get(name[0], ())
+    alike = [word for word in words if word[0] == name[0] and len(word) >= SPELLED - 1]
     near = [word for word in alike if word.startswith(begun) or word.endswith(ended)]
     return any(_differ_by_one(name, word) for word in near)
-
-
-@lru_cache(maxsize=KEPT_TEXTS)
-def _by_initial(words: frozenset[str]) -> Mapping[str, Sequence[str]]:
-    """Group those that are long enough to be like a name. The same texts are asked about many names."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for word in words:
-        if len(word) >= SPELLED - 1:
-            found[word[0]].append(word)
-    return dict(found)
 
 
 def _runs(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from heapq import nlargest
 from typing import NamedTuple, TypeVar, cast
 
@@ -13,6 +13,7 @@ from rag.ranking.sentences import Terms, analysis_in, misspelled, score_passage,
 from rag.types.retrieval import Passage, Retrieval
 from rag.types.sentences import Scale, Sentences, SentenceScores
 
+KEPT_HEADINGS = 4096
 ENOUGH = 4.0  # idf of a word in one of some fifty chunks
 # What a passage must stand out from: the mean of the sixth to the twentieth strongest candidate. Up to five
 # equally good ones do not hide one another; where there are fewer than twenty, the rest count as unrelated.
@@ -190,7 +191,7 @@ def _subjects(
     for passage, text in zip(passages, analyses, strict=True):
         if lost := missing[passage.document_id.int]:
             missing[passage.document_id.int] = frozenset(
-                name for name in lost if not misspelled(name, text.words)
+                name for name in lost if not misspelled(name, text.words_with(name[0]))
             )
     return {id_: own[id_].subject[lost] for id_, lost in missing.items()}
 
@@ -230,4 +231,7 @@ def _described(
 
 def _headings(passage: Passage) -> frozenset[str]:
     text = f"{passage.title} {passage.chapter} {passage.section} {passage.document_name}"
-    return words_of(text, passage.language)
+    return _words_of_headings(text, passage.language)
+
+
+_words_of_headings = lru_cache(maxsize=KEPT_HEADINGS)(words_of)
