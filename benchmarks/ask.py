@@ -1,20 +1,25 @@
 """The pipeline's own time per question, database included, without embedding and chat model.
 
-    python -m benchmarks.ask [--chunks 300] [--questions 500] [--documents 1] [--restricted 0.5]
+    python -m benchmarks.ask FOLDER [--chunks 300] [--questions 500] [--restricted 0.5] [--profile]
 
 Runs on a PostgreSQL of its own in a temporary folder. Embedder and chat model answer at once; all else is
-real: retrieval in SQL, sentence ranking, relevance, context, prompt, checked citations, the record.
-restricted: this share of the documents is for readers that the asker is not among.
+real: retrieval in SQL, sentence ranking, relevance, context, prompt, checked citations, the record. No
+question is asked twice, and no two chunks are the same.
+FOLDER: PDF, Markdown or text files, of whose sentences the chunks are put together. restricted: this share of
+the documents is for readers that the asker is not among. profile: tell what takes the time, by function.
 """
 
 import argparse
+import cProfile
 import gc
 import os
+import pstats
 import random
 import statistics
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from uuid import UUID
@@ -34,8 +39,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
+from benchmarks.evaluation.corpus import read_passages
 from documents.access import FULL, Access
 from documents.models import Chunk, Collection, Document
+from documents.text.sentences import sentence_spans
 from embeddings import services as embedding
 from embeddings.lexical.index import index_pending
 from embeddings.protocols import Embedder, Span
@@ -50,10 +57,10 @@ from rag.types.context import Context
 from rag.types.question import Question
 from tests.support.postgres import Postgres
 
-WORDS, SENTENCE_WORDS, CHUNK_SENTENCES = 20_000, 18, 11
-COMMONEST = (
-    "the of and to in a is that for it as was with be by on not he his but at are this have from or had an"
-)
+CHUNKS_PER_DOCUMENT = 100
+QUESTION_WORDS = 9
+WARM_UP = 50  # questions
+LEAST_CHARS = 600  # of a passage that is worth to be taken apart
 
 
 class InstantEmbedder:
@@ -93,26 +100,51 @@ class InstantSynthesizer:
         return Synthesis(" ".join(f"{sentence} [{n}]." for n, sentence in enumerate(said, start=1)))
 
 
-def library(chunks: int, rng: random.Random) -> list[str]:
-    """Chunks of sentences with words as unequally frequent as in English (Zipf); the commonest its own."""
-    words = COMMONEST.split()
-    words += ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(WORDS)]
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
+class Library:
+    """Chunks and questions of real sentences, any number, in an order that stays the same.
 
-    def sentence() -> str:
-        return " ".join(rng.choices(words, weights, k=SENTENCE_WORDS)).capitalize() + "."
+    texts: of passages. A chunk has half the sentences of each of two of them; a question is the beginning of
+    a sentence.
+    """
 
-    return [" ".join(sentence() for _ in range(CHUNK_SENTENCES)) for _ in range(chunks)]
+    def __init__(self, texts: Iterable[str], seed: int = 7) -> None:
+        long = (text for text in texts if len(text) >= LEAST_CHARS)
+        self.passages = [[text[slice(*span)] for span in sentence_spans(text)] for text in long]
+        self._rng = random.Random(seed)
+        self._asked = set[str]()
+
+    def chunk(self) -> str:
+        halves = (self._rng.choice(self.passages) for _ in range(2))
+        return "\n".join(s for half in halves for s in self._rng.sample(half, (len(half) + 1) // 2))
+
+    def question(self) -> str:
+        """Return one that was not returned before."""
+        while True:
+            words = self._rng.choice(self._rng.choice(self.passages)).split()[:QUESTION_WORDS]
+            text = f"What is said about {' '.join(words)}?"
+            if len(words) == QUESTION_WORDS and text not in self._asked:
+                self._asked.add(text)
+                return text
 
 
-def store(contents: Sequence[str], *, documents: int, restricted: float) -> None:
+def read_texts(folder: Path) -> list[str]:
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".pdf", ".md", ".txt"))
+    return [passage.content for passage in read_passages(files)]
+
+
+def store(contents: Sequence[str], *, restricted: float = 0.0, first: int = 0) -> None:
+    """Store the chunks in documents, embedded and indexed. first: number of the first document."""
     collection, _ = Collection.objects.get_or_create(name="default")
-    for number in range(documents):
-        texts = contents[number::documents]
-        permissions = {"visibility": "private"} if number < documents * restricted else {}
+    parts = [
+        contents[start : start + CHUNKS_PER_DOCUMENT]
+        for start in range(0, len(contents), CHUNKS_PER_DOCUMENT)
+    ]
+    for number, texts in enumerate(parts):
+        permissions = {"visibility": "private"} if number < len(parts) * restricted else {}
         document = Document.objects.create(
-            collection=collection, source="PDF", original_filename="a.pdf", checksum=f"{number:064}",
-            size_bytes=1, page_count=1, chunk_count=len(texts), permissions=permissions,
+            collection=collection, source="PDF", original_filename=f"{first + number}.pdf",
+            checksum=f"{first + number:064}", size_bytes=1, page_count=1, chunk_count=len(texts),
+            permissions=permissions, language="en",
         )  # fmt: skip
         Chunk.objects.bulk_create(
             Chunk(
@@ -160,10 +192,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--chunks", type=int, default=300)
     parser.add_argument("--questions", type=int, default=500)
-    parser.add_argument("--documents", type=int, default=1)
     parser.add_argument("--restricted", type=float, default=0.0)
+    parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     here = "benchmarks.ask"
     settings.KNOWLEX = {
@@ -172,21 +205,23 @@ def main() -> None:
         "SYNTHESIZER": {"class": f"{here}.InstantSynthesizer"},
     }
     settings.RELEVANCE_THRESHOLD = 0.0
-    rng = random.Random(7)
+    library = Library(read_texts(options.folder))
     postgres = Postgres(Path(environment.DATA_DIR))
     try:
         postgres.create_database("knowlex")
         call_command("migrate", verbosity=0)
-        contents = library(options.chunks, rng)
-        store(contents, documents=options.documents, restricted=options.restricted)
-        questions = [" ".join(rng.sample(rng.choice(contents).split(), 9)) for _ in range(options.questions)]
+        store([library.chunk() for _ in range(options.chunks)], restricted=options.restricted)
+        questions = [library.question() for _ in range(options.questions + WARM_UP)]
         component("EMBEDDER", Embedder).embed(questions)  # before the clock runs: it is left out
-        uvloop.run(measure(questions[:50]))  # caches and connections warm
+        uvloop.run(measure(questions[:WARM_UP]))  # connections, and what is loaded once
         gc.freeze()  # these two as the server does: knowlex/asgi.py
         gc.set_threshold(50_000, 20, 50)
-        started = time.process_time()
-        took = uvloop.run(measure(questions))
-        report(took, time.process_time() - started)
+        with cProfile.Profile() if options.profile else nullcontext() as profile:
+            started = time.process_time()
+            took = uvloop.run(measure(questions[WARM_UP:]))
+            report(took, time.process_time() - started)
+        if profile:
+            pstats.Stats(profile).sort_stats("tottime").print_stats(40)
     finally:
         connection.close()
         postgres.stop()

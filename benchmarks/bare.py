@@ -27,31 +27,32 @@ APP = Path(__file__).with_name("bare_app.py")
 
 
 def given(database: str, model: str, questions: Sequence[str]) -> dict[str, Any]:
-    """As JSON: where to search and ask, what embeds, the statement of a search, and its parameters for each
-    question, without its vector.
+    """As JSON: where to search and ask, what embeds, what is set for each connection, the statement of a
+    search, and its parameters for each question, without its vector.
     """
     connections["default"].settings_dict["NAME"] = database.rpartition("/")[2]
-    statement, parameters = uvloop.run(_searches(questions))
+    statement, setup, parameters = uvloop.run(_searches(questions))
     return {
         "database": f"{database}?application_name=bare",
         "model": model,
         "graph": str(ensure_model(Path(settings.MODELS_DIR))),
         "tokenizer": load_tokenizer().to_str(),
         "statement": statement,
+        "setup": setup,
         "parameters": parameters,
     }
 
 
-async def _searches(questions: Sequence[str]) -> tuple[str, dict[str, dict[str, Any]]]:
+async def _searches(questions: Sequence[str]) -> tuple[str, list[str], dict[str, dict[str, Any]]]:
     retriever, scopes = HybridRetriever(), Scopes()
-    found, statement = {}, b""
+    found, statement, setup = {}, b"", list[str]()
     for text in questions:
         question = await services.make_question(text, access=FULL, top_k=5)
         scope = await scopes.of(question)
         model = usable_model(scope) if scope else None
         assert scope is not None
         assert model is not None
-        assert not model.setup
+        setup = [each.as_string(None).replace("SET LOCAL", "SET") for each in model.setup]
         statement = statements.search_by_meaning(model, "hybrid", "", False)
         found[text] = (
             _plain(question)
@@ -61,7 +62,7 @@ async def _searches(questions: Sequence[str]) -> tuple[str, dict[str, dict[str, 
             | retriever._weights()
         )
     await close_pool()
-    return statement.decode(), found
+    return statement.decode(), setup, found
 
 
 def _plain(question: Question) -> dict[str, Any]:

@@ -3,8 +3,8 @@
     python benchmarks/bare_app.py QUESTIONS.json --fd 3     (in the environment of requirements-bench.txt)
 
 No relevance, no ranking of sentences, no checked citations, no record, no deadline, no limits.
-QUESTIONS.json: `database`, `model` (base URL), `graph` and `tokenizer` of the embedder, the `statement`, and
-its `parameters` by question, without the vector.
+QUESTIONS.json: `database`, `model` (base URL), `graph` and `tokenizer` of the embedder, the `statement`, its
+`parameters` by question, without the vector, and the `setup` of a connection for it.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import onnxruntime
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
+from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 from tokenizers import Tokenizer
@@ -54,13 +55,18 @@ def build(given: dict[str, Any]) -> FastAPI:
         connector = aiohttp.TCPConnector(limit=0)
         how = {"autocommit": True, "row_factory": dict_row, "options": "-c enable_seqscan=off"}
         pool = AsyncConnectionPool(
-            given["database"], kwargs=how, open=False, min_size=CONNECTIONS, max_size=CONNECTIONS, timeout=60
-        )
+            given["database"], kwargs=how, open=False, min_size=CONNECTIONS, max_size=CONNECTIONS, timeout=60,
+            configure=set_up,
+        )  # fmt: skip
         async with pool, aiohttp.ClientSession(connector=connector) as session:
             app.state.pool, app.state.session = pool, session
             yield
 
     app = FastAPI(lifespan=lifespan)
+
+    async def set_up(connection: AsyncConnection[Any]) -> None:
+        for statement in given["setup"]:
+            await connection.execute(statement)
 
     async def found(question: str) -> list[dict[str, Any]]:
         vector = await asyncio.to_thread(embedder.embed, question)

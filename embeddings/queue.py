@@ -16,7 +16,7 @@ from knowlex.db.threads import execute
 MAX_ATTEMPTS = 5
 OLDEST_FIRST = 4  # of so many claims one goes to the run that has waited longest, the others to the shortest
 GAVE_UP = f"The worker ended without a result {MAX_ATTEMPTS} times while it had this text in hand."
-_CLAIM_LOCK, _SWEEP_LOCK, MODEL_LOCK, INDEX_LOCK, LEXEME_LOCK = range(0x6B780001, 0x6B780006)
+_CLAIM_LOCK, _SWEEP_LOCK, MODEL_LOCK, INDEX_LOCK, LEXEME_LOCK, ANALYSIS_LOCK = range(0x6B780001, 0x6B780007)
 
 _WANTED = """
     NOT EXISTS (SELECT 1 FROM embeddings_embedding e WHERE e.chunk_id = c.id AND e.model_id = %(model)s)

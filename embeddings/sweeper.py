@@ -61,6 +61,7 @@ CHORES_EVERY_S = 300.0
 SHUTDOWN_GRACE_S = 10.0
 log = logging.getLogger(__name__)
 _also: list[Callable[[], object]] = []
+_described = Event()
 
 
 def add_sweep_work(work: Callable[[], object]) -> None:
@@ -139,6 +140,7 @@ def _do_chores() -> None:
         forget_expired,
         services.forget_old_runs,
         indexing.maintain_indexes,
+        _describe_missing,
     )
     for chore in chores:
         try:
@@ -147,6 +149,15 @@ def _do_chores() -> None:
             log.exception("a chore failed")
         finally:
             connection.close()
+
+
+def _describe_missing() -> None:
+    """Once a process: what is stored later is described as it is stored."""
+    if not _described.is_set():
+        chunks = sum(index.describe_missing())
+        _described.set()
+        if chunks:
+            log.info("chunks described that an older version had stored", extra={"chunks": chunks})
 
 
 def _register() -> None:

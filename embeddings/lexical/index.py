@@ -9,8 +9,9 @@ from uuid import UUID
 from django.db import transaction
 
 from documents.text.languages import detect_language
+from embeddings.lexical.sentences import VERSION, describe_sentences
 from embeddings.lexical.terms import SPARSE_DIMENSIONS, lexemes, term_weights
-from embeddings.queue import LEXEME_LOCK, try_lock
+from embeddings.queue import ANALYSIS_LOCK, LEXEME_LOCK, try_lock
 from embeddings.types import ClaimedChunk
 from knowlex.db.threads import execute, with_retries
 
@@ -69,6 +70,34 @@ _UPDATE = f"""
     UPDATE embeddings_lexicalentry l SET (lexemes, weights) = ROW ({_LEXEMES})
     FROM {_GIVEN} WHERE l.chunk_id = given.chunk_id
 """  # noqa: S608
+# Of a chunk that is there. A former version's goes: whoever still reads by it analyses what it meets.
+_DESCRIBE = """
+    WITH gone AS (
+        DELETE FROM embeddings_chunkanalysis WHERE chunk_id = ANY(%(ids)s) AND version <> %(version)s
+    )
+    INSERT INTO embeddings_chunkanalysis (chunk_id, version, analysis)
+    SELECT given.chunk_id, %(version)s, given.analysis
+    FROM unnest(%(ids)s::uuid[], %(analyses)s::text[]) AS given (chunk_id, analysis)
+    JOIN documents_chunk c ON c.id = given.chunk_id
+    ON CONFLICT (chunk_id, version) DO UPDATE SET analysis = excluded.analysis
+"""
+_UNDESCRIBED = """
+    SELECT l.chunk_id FROM embeddings_lexicalentry l
+    WHERE l.chunk_id > %(after)s AND NOT EXISTS (
+        SELECT FROM embeddings_chunkanalysis a WHERE a.chunk_id = l.chunk_id AND a.version = %(version)s)
+    ORDER BY l.chunk_id LIMIT %(limit)s
+"""
+# Against `reindex`, which changes a document's language, and against its deletion.
+_KEEP_DOCUMENTS = """
+    SELECT d.id FROM documents_document d
+    WHERE d.id IN (SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%s))
+    ORDER BY d.id FOR KEY SHARE OF d
+"""
+_TEXTS = """
+    SELECT c.id, c.content, d.language
+    FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    WHERE c.id = ANY(%s)
+"""
 
 # Only the index's owner may, who is somebody else where the tables were not made by Knowlex's own role.
 _INDEX_PENDING = """
@@ -78,18 +107,48 @@ _INDEX_PENDING = """
 
 
 def store_words(chunks: Sequence[ClaimedChunk]) -> None:
-    """Store the words of chunks that are there and have none. In a transaction, with their documents
-    locked.
+    """Store words and analysis of chunks that are there and have none. In a transaction, with their
+    documents locked.
     """
     language_of = dict(execute(_LANGUAGES, [[chunk.chunk_id for chunk in chunks]]))
     new = [chunk for chunk in chunks if chunk.chunk_id in language_of]
     if new:
         execute(_INSERT, _columns(new, [lexemes(one.content, language_of[one.chunk_id]) for one in new]))
+        _describe([(one.chunk_id, one.content, language_of[one.chunk_id]) for one in new])
 
 
 def replace_words(chunks: Sequence[ClaimedChunk], language: str) -> None:
-    """Store other words for chunks that have some; triggers keep the counts true."""
+    """Store other words and analyses for chunks that have some; triggers keep the counts true."""
     execute(_UPDATE, _columns(chunks, [lexemes(chunk.content, language) for chunk in chunks]))
+    _describe([(chunk.chunk_id, chunk.content, language) for chunk in chunks])
+
+
+def _describe(texts: Sequence[tuple[UUID, str, str]]) -> None:
+    """Store the analyses of chunks: id, content, language."""
+    analyses = [describe_sentences(content, language) for _, content, language in texts]
+    execute(_DESCRIBE, {"ids": [id_ for id_, *_ in texts], "analyses": analyses, "version": VERSION})
+
+
+def describe_missing(*, batch: int = 200) -> Iterator[int]:
+    """Store the analyses of chunks that have words but no analysis of the present version: those of an
+    installation that is older. Yields how many were done, after each batch, a transaction; ends where another
+    process is at it.
+    """
+    after = UUID(int=0)
+    while ids := with_retries(partial(_describe_batch, after, batch)):
+        after = ids[-1]
+        yield len(ids)
+
+
+@transaction.atomic
+def _describe_batch(after: UUID, limit: int) -> list[UUID]:
+    if not try_lock(ANALYSIS_LOCK):
+        return []
+    ids = [id_ for (id_,) in execute(_UNDESCRIBED, {"after": after, "limit": limit, "version": VERSION})]
+    if ids:
+        execute(_KEEP_DOCUMENTS, [ids])
+        _describe(execute(_TEXTS, [ids]))
+    return ids
 
 
 def _columns(

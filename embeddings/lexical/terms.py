@@ -84,17 +84,23 @@ def hash_position(lexeme: str) -> int:
 
 
 def term_weights(words: Iterable[str]) -> dict[int, float]:
-    """Return BM25's term-frequency part for each lexeme, at its hashed position.
-
-    tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / usual length)); lexemes that share a position add up.
-    """
+    """Return the `term_weight` of each lexeme, at its hashed position; those that share one add up."""
     counts = Counter(words)
-    norm = K1 * (1 - B + B * sum(counts.values()) / USUAL_LENGTH)
+    length = sum(counts.values())
     weights: dict[int, float] = {}
-    for word, tf in counts.items():
+    for word, times in counts.items():
         place = hash_position(word)
-        weights[place] = weights.get(place, 0.0) + tf * (K1 + 1) / (tf + norm)
+        weights[place] = weights.get(place, 0.0) + term_weight(times, length)
     return weights
+
+
+def term_weight(times: int, length: int) -> float:
+    """Return BM25's term-frequency part of a lexeme: tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / usual
+    length)).
+
+    length: of the text, in lexemes.
+    """
+    return times * (K1 + 1) / (times + K1 * (1 - B + B * length / USUAL_LENGTH))
 
 
 def idf(chunks_with: int, chunks: int) -> float:

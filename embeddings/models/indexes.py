@@ -25,6 +25,19 @@ class LexicalEntry(models.Model):
         indexes = [GinIndex(fields=["lexemes"], name="lexical_by_lexeme")]
 
 
+class ChunkAnalysis(models.Model):
+    """What ranking and checking read from a chunk's text (embeddings/lexical/sentences.py): written with its
+    words. version: of the analysis; only the present one's is read.
+    """
+
+    pk = models.CompositePrimaryKey("chunk_id", "version")
+    chunk = models.ForeignKey(
+        "documents.Chunk", models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )  # the key begins with it
+    version = models.SmallIntegerField()
+    analysis = models.TextField()
+
+
 class LexemeCount(models.Model):
     """In how many chunks of a collection a lexeme stands: the sum of `chunks` over its rows.
 

@@ -14,6 +14,7 @@ import numpy as np
 from django.db import connection
 
 from embeddings.active_model import active_model
+from embeddings.lexical.sentences import VERSION, describe_sentences
 from embeddings.lexical.terms import lexemes
 from embeddings.models import EmbeddingModel
 from embeddings.registry import embedder_for
@@ -26,17 +27,19 @@ BATCH = 20
 TOLERANCE = 0.05  # of cosine distance; the same text in another batch can differ a little
 OWN_TEXT = SanityCheck(
     "own_text",
-    f"Vectors and words are those of their chunk's text (a sample of up to {CHUNKS} chunks).",
+    f"Vectors, words and sentences are those of their chunk's text (a sample of up to {CHUNKS} chunks).",
     "",
-    "DELETE FROM embeddings_embedding and embeddings_lexicalentry of these chunks; then generate.",
+    "DELETE FROM embeddings_embedding, embeddings_lexicalentry and embeddings_chunkanalysis of these chunks; "
+    "then generate.",
     "I3",
 )
 _SAMPLE = """
     SELECT e.chunk_id, c.content, e.vector::float4[], coalesce(tsvector_to_array(l.lexemes), '{}'),
-        d.language
+        d.language, coalesce(a.analysis, '')
     FROM (SELECT chunk_id, vector FROM embeddings_embedding WHERE model_id = %s ORDER BY random() LIMIT %s) e
     JOIN documents_chunk c ON c.id = e.chunk_id JOIN documents_document d ON d.id = c.document_id
     LEFT JOIN embeddings_lexicalentry l ON l.chunk_id = e.chunk_id
+    LEFT JOIN embeddings_chunkanalysis a ON a.chunk_id = e.chunk_id AND a.version = %s
 """
 
 
@@ -47,6 +50,7 @@ class SampledChunk:
     vector: Vector
     words: tuple[str, ...]
     language: str
+    analysis: str = ""  # none is stored of a chunk that an older version has stored
 
 
 def sample_chunks() -> list[SampledChunk]:
@@ -54,10 +58,10 @@ def sample_chunks() -> list[SampledChunk]:
     model = EmbeddingModel.objects.active().first()
     if model is None:
         return []
-    rows = execute(_SAMPLE, [model.pk, CHUNKS])
+    rows = execute(_SAMPLE, [model.pk, CHUNKS, VERSION])
     return [
-        SampledChunk(id_, text, np.array(vector, np.float32), tuple(words), language)
-        for id_, text, vector, words, language in rows
+        SampledChunk(id_, text, np.array(vector, np.float32), tuple(words), language, analysis)
+        for id_, text, vector, words, language, analysis in rows
     ]
 
 
@@ -67,10 +71,14 @@ def check_own_text(chunks: list[SampledChunk]) -> SanityFinding:
     for start in range(0, len(chunks), BATCH):
         batch = chunks[start : start + BATCH]
         for chunk, vector in zip(batch, embedder.embed([chunk.content for chunk in batch]), strict=True):
-            words = set(lexemes(chunk.content, chunk.language))
-            if _distance(chunk.vector, vector) > TOLERANCE or set(chunk.words) != words:
+            if _distance(chunk.vector, vector) > TOLERANCE or not _is_of_its_text(chunk):
                 tally.add(chunk.chunk_id)
     return tally.finding()
+
+
+def _is_of_its_text(chunk: SampledChunk) -> bool:
+    analyses = ("", describe_sentences(chunk.content, chunk.language))
+    return chunk.analysis in analyses and set(chunk.words) == set(lexemes(chunk.content, chunk.language))
 
 
 def _distance(stored: Vector, fresh: Vector) -> float:

@@ -34,7 +34,7 @@ _PLAIN, _DEFLATED = b"j", b"z"
 
 _TYPES = get_type_hints(Passage)
 # Only the making of an answer needs the others.
-_SHOWN = tuple(name for name in _TYPES if name not in {"sentences", "bounds", "similarities"})
+_SHOWN = tuple(name for name in _TYPES if name not in {"sentences", "bounds", "similarities", "analysis"})
 # All that is told of a candidate that did not come into the answer.
 _JUDGED = (
     "chunk_id", "document_id", "distance", "dense_rank", "sparse_rank", "sparse_score", "score",

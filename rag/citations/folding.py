@@ -17,7 +17,7 @@ _PIECE = re.compile(
       (?P<nothing>[ ]?\[\d{{1,4}}(?:[ ]?[,;–-][ ]?\d{{1,4}}){{0,9}}\]
         |(?<={_LETTER})[-‐‑\xad¬](?:[ \t]*\n\s*)?(?={_LETTER})
         |[*`|#\xad\u200b-\u200f\u2060\ufeff]|(?<!\w)_|_(?!\w))
-    | (?P<space>\s+)
+    | (?P<space>[^\S ]\s*|[ ]\s+)
     | (?P<double>["“”„‟«»]|''|‘‘|’’)
     | (?P<single>['‘’‚‛‹›´])
     | (?P<dash>[‐‑‒–—―−])
@@ -53,7 +53,11 @@ def normalise(text: str) -> Normal:
     starts, ends = array("I"), array("I")
     last = ""
     for piece, start, end in _pieces(text):
-        if piece == " " and (_IS_CJK.match(last) or _IS_CJK.match(text, end) or last == " "):
+        if piece[0] == " " and text[start].isspace() and (last == " " or _IS_CJK.match(last)):
+            piece, start = piece[1:], start + 1
+        if piece[-1:] == " " and text[end - 1].isspace() and _IS_CJK.match(text, end):
+            piece, end = piece[:-1], end - 1
+        if not piece:
             continue
         if end - start == len(piece):
             starts.extend(range(start, end))
@@ -109,6 +113,9 @@ def find_quote(quote: str, content: str) -> tuple[int, int] | None:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield what the text folds to, never empty, with its place; all that stays as it is between two signs
+    together, single spaces within it.
+    """
     done = 0
     for match in _PIECE.finditer(text):
         start, end = match.span()

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from rag.ranking.sentences import Analysis, Sentence, analysis_of
+from embeddings.lexical.sentences import Analysis, Sentence
+from rag.ranking.sentences import analysis_in
 from rag.types.context import Block
 
 MAX_NEAR = 4  # sentences that share most with the claim; those beside them are near it, too
@@ -113,7 +114,7 @@ class Windows:
     @cached_property
     def _mass(self) -> _Mass:
         sentences = 1 + sum(len(analysis.spans) for analysis in self._analyses)
-        counts = [sum(len(a.places.get(stem, ())) for a in self._analyses) for stem in self._stems]
+        counts = [sum(len(a.places(stem)) for a in self._analyses) for stem in self._stems]
         return _Mass(math.log(1 + sentences / max(count, UNSEEN_COUNT)) for count in counts)
 
     @cached_property
@@ -121,14 +122,13 @@ class Windows:
         return [self._stem_bits(analysis) for analysis in self._analyses]
 
     def _analysis(self, number: int) -> Analysis:
-        block = self._blocks[number - 1]
-        return analysis_of(block.content, block.language)
+        return analysis_in(self._blocks[number - 1])
 
     def _stem_bits(self, analysis: Analysis) -> dict[int, int]:
         """Return for each sentence that holds any of the stems which ones it holds, as bits."""
         bits_by_sentence: dict[int, int] = {}
         for bit, stem in enumerate(self._stems):
-            for position in analysis.places.get(stem, ()):
+            for position in analysis.places(stem):
                 bits_by_sentence[position] = bits_by_sentence.get(position, 0) | 1 << bit
         return bits_by_sentence
 

@@ -30,7 +30,8 @@ def assemble(
 def context_of(passages: Sequence[Passage]) -> Context:
     """Make a context in which every passage is a block of its own."""
     blocks = (
-        Block(p.content, (Part(0, len(p.content), place, 0),), p.language) for place, p in enumerate(passages)
+        Block(p.content, (Part(0, len(p.content), place, 0),), p.language, p.analysis)
+        for place, p in enumerate(passages)
     )
     return Context(tuple(blocks), tuple(passages))
 
@@ -243,7 +244,9 @@ class _Draft:
         return self.run[1] + len(self.text) - self.run[0]
 
     def block(self) -> Block:
-        return Block(self.text, tuple(self.parts), self.last.passage.language)
+        passage = self.last.passage
+        whole = len(self.parts) == 1 and len(self.text) == len(passage.content)
+        return Block(self.text, tuple(self.parts), passage.language, passage.analysis if whole else "")
 
     def takes(self, stretch: Stretch, place: int) -> bool:
         """Adds it if it belongs here: its text overlaps, or begins where the last one ends."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from embeddings.lexical.sentences import Sentence
 from rag.extracting.sentence_form import (
     asked_words,
     defines,
@@ -16,7 +17,7 @@ from rag.extracting.sentence_form import (
     has_turn,
     is_called,
 )
-from rag.ranking.sentences import Sentence, analysis_of, words_of
+from rag.ranking.sentences import analysis_in, words_of
 from rag.types.context import Block, Context
 from rag.types.retrieval import Passage
 from rag.types.sentences import SentenceScore
@@ -51,7 +52,7 @@ def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Uni
     scores = _scores(block, passages)
     starts = list(scores)
     units: list[Unit] = []
-    for sentence in analysis_of(block.content, block.language).sentences:
+    for sentence in analysis_in(block).sentences:
         within = starts[bisect_left(starts, sentence.start) : bisect_left(starts, sentence.end)]
         passage = scores[within[0]][0] if within else _passage_at(block, sentence.start)
         score = _together([scores[start][1] for start in within])

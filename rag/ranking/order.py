@@ -17,8 +17,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from embeddings.lexical.sentences import Analysis
 from embeddings.lexical.terms import K1
-from rag.ranking.sentences import Terms, analysis_of
+from rag.ranking.sentences import Terms, analysis_in
 from rag.types.retrieval import Passage
 from rag.types.sentences import USUAL_BASE, USUAL_SPREAD, Scale, Sentences, SentenceScores
 
@@ -52,7 +53,7 @@ def strength(passage: Passage, sentences: Sentences, terms: Terms, scale: Scale)
     """Return the passage's strength; higher is better. sentences: scored for the question of the terms."""
     factor, shift = scale.line  # in place: there are hundreds of sentences
     cosine = 0.0 if passage.distance is None else factor * (1 - passage.distance) + shift
-    in_words = bm25(terms, analysis_of(passage.content, passage.language).weights)
+    in_words = bm25(terms, analysis_in(passage))
     scored = SentenceScores.of(sentences)
     values = [
         (cosine if similarity is None else factor * similarity + shift) + WORDS * words
@@ -61,10 +62,10 @@ def strength(passage: Passage, sentences: Sentences, terms: Terms, scale: Scale)
     return cosine + BM25 * in_words + max(values, default=cosine)
 
 
-def bm25(terms: Terms, weights: Mapping[int, float]) -> float:
+def bm25(terms: Terms, analysis: Analysis) -> float:
     """Return share [0, 1) of the score of a passage that says every word of the question without end."""
     if not terms.mass:
         return 0.0
-    places = terms.places
-    held = sum([weight * weights.get(place, 0.0) for place, weight in places.items()])
+    found = zip(terms.weights.values(), terms.occurrences[analysis], strict=True)
+    held = sum([weight * analysis.weight(len(places)) for weight, places in found if places])
     return held / ((K1 + 1) * terms.mass)

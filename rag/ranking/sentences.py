@@ -4,19 +4,20 @@ Plain Python.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import compress, pairwise
 from operator import or_
+from typing import Protocol
 
 from documents.text.sentences import sentence_spans
-from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
+from embeddings.lexical.sentences import Analysis, describe_sentences
+from embeddings.lexical.terms import idf, lexemes, question_lexemes
 from rag.types.retrieval import Passage, Retrieval
 from rag.types.sentences import SentenceScore, SentenceScores
 
-KEPT_PASSAGES = 2048  # analysed once, about 30 kB each
+KEPT_PASSAGES = 2048
 KEPT_TERMS = 64  # questions, while they are answered
 ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
 _UNKNOWN_OVER_KNOWN = 1.1  # idf(0, N) - idf(1, N) in a collection of any size
@@ -28,39 +29,6 @@ _MEASURE = re.compile(
     r"|hot|cold|strong|expensive)\b",
     re.IGNORECASE,
 )
-_DEFINITION = re.compile(r"\S\n[ \t]{0,3}:[ \t]+\S")  # Markdown's "term", and a line below ": what it means"
-_STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """`content[start:end]` and its distinct lexemes. complete: it ends as a statement does or defines a term.
-
-    A heading, a cell of a table and a question are not complete: they hold the words of a question, never its
-    answer.
-    """
-
-    start: int
-    end: int
-    words: frozenset[str]
-    complete: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """A passage's sentences in reading order, and its lexemes.
-
-    spans: start and end of each sentence; bounds: all starts, and all ends. places: for each lexeme, which
-    sentences (0-based) hold it.
-    weights: BM25's part of the passage, at the lexemes' hashed positions.
-    """
-
-    sentences: tuple[Sentence, ...]
-    spans: tuple[tuple[int, int], ...]
-    bounds: tuple[tuple[int, ...], tuple[int, ...]]
-    words: frozenset[str]
-    places: Mapping[str, tuple[int, ...]]
-    weights: Mapping[int, float]
 
 
 class Shares(dict[int, float]):
@@ -79,11 +47,23 @@ class Shares(dict[int, float]):
         return share
 
 
+class Occurrences(dict[Analysis, tuple[tuple[int, ...], ...]]):
+    """`Analysis.occurrences` of each of the question's words, looked up once for all stages."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        super().__init__()
+        self._words = tuple(words)
+
+    def __missing__(self, analysis: Analysis) -> tuple[tuple[int, ...], ...]:
+        found = self[analysis] = tuple(map(analysis.occurrences, self._words))
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The question's distinct lexemes with their idf, and the sum of it. Of one question, and short-lived.
 
-    places: the idf by the lexemes' hashed positions. names: of the words, those that name something: numbers,
+    names: of the words, those that name something: numbers,
     and words with a capital letter that do not begin the question. subjects: names whose lack tells that
     something else is meant, word by word; see `misspelled`.
     """
@@ -91,17 +71,22 @@ class Terms:
     weights: Mapping[str, float]
     words: frozenset[str]
     mass: float
-    places: Mapping[int, float] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
     subjects: tuple[frozenset[str], ...] = ()
-    shares: "Shares" = field(init=False, repr=False, compare=False)
+    shares: Shares = field(init=False, repr=False, compare=False)
+    occurrences: Occurrences = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", Shares(self.weights.values(), self.mass))
+        object.__setattr__(self, "occurrences", Occurrences(self.weights))
 
     def held(self, words: frozenset[str]) -> list[float]:
         """Return the idf of each of the question's words that are in `words`."""
         return [weight for word, weight in self.weights.items() if word in words]
+
+    def words_in(self, analysis: Analysis) -> frozenset[str]:
+        """Return which of the question's words the text holds."""
+        return frozenset(compress(self.weights, self.occurrences[analysis]))
 
     def mass_in(self, words: frozenset[str]) -> float:
         return sum(self.held(words))
@@ -136,29 +121,36 @@ def question_terms(text: str, known: Mapping[str, float], language: str = "") ->
     weights = {word: known.get(word, unknown) for word in sorted(words)}
     for word in words & _framing(text):
         weights[word] *= FRAMING_SHARE
-    places = {hash_position(word): weight for word, weight in weights.items()}
     subjects = tuple(found for name in subjects_of(text, language) if (found := name & words))
-    return Terms(weights, words, sum(weights.values()), places, names_of(text, language) & words, subjects)
+    return Terms(weights, words, sum(weights.values()), names_of(text, language) & words, subjects)
 
 
 def _framing(text: str) -> frozenset[str]:
     return FRAMING.union(*(lexemes(measure) for measure in _MEASURE.findall(text[:2000])))
 
 
+class Analysed(Protocol):
+    """A passage or a block. analysis: as `describe_sentences` returns it; "" where nobody has stored it."""
+
+    @property
+    def content(self) -> str: ...
+    @property
+    def language(self) -> str: ...
+    @property
+    def analysis(self) -> str: ...
+
+
+def analysis_in(text: Analysed) -> Analysis:
+    return _read(text.analysis) if text.analysis else analysis_of(text.content, text.language)
+
+
+_read = lru_cache(maxsize=KEPT_PASSAGES)(Analysis)
+
+
 @lru_cache(maxsize=KEPT_PASSAGES)
 def analysis_of(content: str, language: str = "") -> Analysis:
-    spans = sentence_spans(content)
-    found = [lexemes(content[start:end], language) for start, end in spans]
-    sentences = tuple(
-        _sentence(content, start, end, words) for (start, end), words in zip(spans, found, strict=True)
-    )
-    places: dict[str, tuple[int, ...]] = {}
-    for n, sentence in enumerate(sentences):
-        for word in sentence.words:
-            places[word] = (*places.get(word, ()), n)
-    weights = term_weights(chain.from_iterable(found))
-    bounds = tuple(start for start, _ in spans), tuple(end for _, end in spans)
-    return Analysis(sentences, tuple(spans), bounds, frozenset(places), places, weights)
+    """Analyse a text of which nothing is stored."""
+    return Analysis(describe_sentences(content, language))
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
@@ -177,24 +169,20 @@ def words_of(text: str, language: str = "") -> frozenset[str]:
     return frozenset(lexemes(text, language))
 
 
-def _sentence(content: str, start: int, end: int, words: Iterable[str]) -> Sentence:
-    text = content[start:end]
-    ended = text.rstrip("\"'”’»)]」』）*_").endswith(_STATEMENT_ENDS)
-    complete = ended or _DEFINITION.search(text) is not None
-    return Sentence(start, end, frozenset(words), complete)
-
-
 def score_sentences(content: str, terms: Terms, language: str = "") -> SentenceScores:
     """Return every sentence of the passage, in reading order, scored for the question."""
-    analysis = analysis_of(content, language)
+    return _without_similarities(analysis_of(content, language), terms)
+
+
+def _without_similarities(analysis: Analysis, terms: Terms) -> SentenceScores:
     return _scored(analysis, terms, (None,) * len(analysis.spans))
 
 
 def score_passage(passage: Passage, terms: Terms) -> SentenceScores:
     """Score the same with each sentence's cosine to the question, where the passage came with one."""
+    analysis = analysis_in(passage)
     if not passage.similarities:
-        return score_sentences(passage.content, terms, passage.language)
-    analysis = analysis_of(passage.content, passage.language)
+        return _without_similarities(analysis, terms)
     if analysis.spans == passage.bounds:  # unless the text was split by other rules when it was stored
         return _scored(analysis, terms, passage.similarities)
     known = dict(zip(passage.bounds, passage.similarities, strict=True))
@@ -234,9 +222,8 @@ def _holding(analysis: Analysis, terms: Terms) -> list[int]:
     `terms.weights`.
     """
     holding, bit = [0] * len(analysis.spans), 1
-    places = analysis.places
-    for word in terms.weights:
-        for place in places.get(word, ()):
+    for places in terms.occurrences[analysis]:
+        for place in places:
             holding[place] |= bit
         bit += bit
     return holding
@@ -248,7 +235,6 @@ def worth(sentence: SentenceScore) -> float:
 
 
 KEPT_QUESTIONS = 256
-KEPT_TEXTS = 2048
 READ_CHARS = 2000
 _WORD = re.compile(r"\w[\w.,&'’-]*")
 _YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%-]|[.,]\d)")
@@ -283,7 +269,7 @@ def subjects_of(text: str, language: str) -> tuple[frozenset[str], ...]:
     return tuple(filter(None, named))
 
 
-def misspelled(name: str, words: frozenset[str]) -> bool:
+def misspelled(name: str, words: Iterable[str]) -> bool:
     """Return whether one of the words is the name but for a letter, not its first: one more, one less or
     another.
     """
@@ -291,19 +277,9 @@ def misspelled(name: str, words: frozenset[str]) -> bool:
         return False
     half = len(name) // 2  # the letter is in one of the halves: the other one is whole
     begun, ended = name[:half], name[-half:]
-    alike = _by_initial(words).get(name[0], ())
+    alike = [word for word in words if word[0] == name[0] and len(word) >= SPELLED - 1]
     near = [word for word in alike if word.startswith(begun) or word.endswith(ended)]
     return any(_differ_by_one(name, word) for word in near)
-
-
-@lru_cache(maxsize=KEPT_TEXTS)
-def _by_initial(words: frozenset[str]) -> Mapping[str, Sequence[str]]:
-    """Group those that are long enough to be like a name. The same texts are asked about many names."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for word in words:
-        if len(word) >= SPELLED - 1:
-            found[word[0]].append(word)
-    return dict(found)
 
 
 def _runs(text: str) -> list[str]:

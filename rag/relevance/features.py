@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from heapq import nlargest
 from typing import NamedTuple, TypeVar, cast
 
+from embeddings.lexical.sentences import Analysis
 from rag.extracting.sentence_form import asks_meaning, says_what_is
 from rag.ranking.order import scale_of, strength
-from rag.ranking.sentences import Terms, analysis_of, misspelled, score_passage, terms_by_language, words_of
+from rag.ranking.sentences import Terms, analysis_in, misspelled, score_passage, terms_by_language, words_of
 from rag.types.retrieval import Passage, Retrieval
 from rag.types.sentences import Scale, Sentences, SentenceScores
 
+KEPT_HEADINGS = 4096
 ENOUGH = 4.0  # idf of a word in one of some fifty chunks
 # What a passage must stand out from: the mean of the sixth to the twentieth strongest candidate. Up to five
 # equally good ones do not hide one another; where there are fewer than twenty, the rest count as unrelated.
@@ -111,9 +113,10 @@ def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
     scored = [passage.sentences or score_passage(passage, terms[passage.language]) for passage in passages]
     strengths = _strengths(retrieval, scored, terms, scale)
     usual = _usual(strengths)
-    said = [analysis_of(passage.content, passage.language).words for passage in passages]
+    analyses = [analysis_in(passage) for passage in passages]
+    said = [terms[p.language].words_in(text) for p, text in zip(passages, analyses, strict=True)]
     words = {language: _Words(own) for language, own in terms.items()}
-    subject = _subjects(passages, said, words)
+    subject = _subjects(passages, analyses, said, words)
     described = [
         _described(passage, there, sentences, words[passage.language], scale.line, strong - usual, subject)
         for passage, there, sentences, strong in zip(passages, said, scored, strengths, strict=True)
@@ -144,8 +147,8 @@ def _defining(described: Described, asked: frozenset[str]) -> Described:
     passage = described.passage
     if not described.whole or not asked:
         return described
-    analysis = analysis_of(passage.content, passage.language)
-    holding = set.intersection(*[set(analysis.places[word]) for word in asked])
+    analysis = analysis_in(passage)
+    holding = set.intersection(*[set(analysis.places(word)) for word in asked])
     texts = [passage.content[slice(*analysis.spans[n])] for n in holding]
     if not any(says_what_is(text, asked, passage.language, most=1.0) for text in texts):
         return described
@@ -168,11 +171,14 @@ def _usual(strengths: Sequence[float]) -> float:
 
 
 def _subjects(
-    passages: Sequence[Passage], said: Sequence[frozenset[str]], words: Mapping[str, _Words]
+    passages: Sequence[Passage],
+    analyses: Sequence[Analysis],
+    said: Sequence[frozenset[str]],
+    words: Mapping[str, _Words],
 ) -> dict[int, float]:
     """By document, which is its id's number; words are looked for only where the question names something.
 
-    said: the words of each passage.
+    said: the question's words in each passage.
     """
     own = {passage.document_id.int: words[passage.language] for passage in passages}
     missing = {id_: one.subjects for id_, one in own.items()}
@@ -182,9 +188,11 @@ def _subjects(
         if lost := missing[passage.document_id.int] - there:
             lost -= _headings(passage)
         missing[passage.document_id.int] = lost
-    for passage, there in zip(passages, said, strict=True):
+    for passage, text in zip(passages, analyses, strict=True):
         if lost := missing[passage.document_id.int]:
-            missing[passage.document_id.int] = frozenset(name for name in lost if not misspelled(name, there))
+            missing[passage.document_id.int] = frozenset(
+                name for name in lost if not misspelled(name, text.words_with(name[0]))
+            )
     return {id_: own[id_].subject[lost] for id_, lost in missing.items()}
 
 
@@ -197,9 +205,9 @@ def _described(
     margin: float,
     subject: Mapping[int, float],
 ) -> Described:
-    """Describe one passage. said: its words. line: of the `Scale`."""
+    """Describe one passage. said: the question's words in it. line: of the `Scale`."""
     factor, shift = line
-    held = words.asked & said
+    held = said
     whole = len(held) == len(words.asked)
     if not whole:
         held |= words.asked & _headings(passage)
@@ -223,4 +231,7 @@ def _described(
 
 def _headings(passage: Passage) -> frozenset[str]:
     text = f"{passage.title} {passage.chapter} {passage.section} {passage.document_name}"
-    return words_of(text, passage.language)
+    return _words_of_headings(text, passage.language)
+
+
+_words_of_headings = lru_cache(maxsize=KEPT_HEADINGS)(words_of)

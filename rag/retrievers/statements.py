@@ -12,6 +12,7 @@ from psycopg.sql import SQL, Composable, Literal
 from documents.access import condition_on_readers
 from documents.library.collection_statistics import LANGUAGES
 from documents.types import UNREAD_WARNINGS
+from embeddings.lexical.sentences import VERSION
 from embeddings.search.dense import MODEL, SearchModel, dense_statement
 from rag.retrievers.filtering import NARROW, passing_condition, select_passing_chunks
 from rag.types.question import Mode
@@ -172,7 +173,7 @@ def _passages(model_id: int | None) -> Composable:
     unread = Literal(sorted(UNREAD_WARNINGS))
     readable = SQL(condition_on_readers("d.readers"))
     return _template("passages").format(
-        unread=unread, sentences=columns, join_sentences=join, readable=readable
+        unread=unread, sentences=columns, join_sentences=join, readable=readable, version=Literal(VERSION)
     )
 
 

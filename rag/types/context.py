@@ -23,11 +23,13 @@ class Block:
     """What the synthesizer is shown under one number: a chunk, a part of it, or adjoining chunks.
 
     parts: in reading order, may overlap where the chunks do; what no part covers is glue (white space).
+    analysis: of the passage that it is, "" if it is no whole one.
     """
 
     content: str
     parts: tuple[Part, ...]
     language: str = ""
+    analysis: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ class Passage(NamedTuple):
     relevance: calibrated probability [0, 1] that the passage helps to answer.
     document_warnings, unread_pages: of its document; pages that nobody could read, 1-based, the first 1000.
     checksum: SHA-256 of the document's bytes, "" where it is no document of Knowlex's own.
+    analysis: its sentences and words as they were written down when it was stored, "" where they were not.
     stored_id: under which others keep it, where it is no chunk of Knowlex's own.
     """
 
@@ -60,6 +61,7 @@ class Passage(NamedTuple):
     sentences: Sentences = ()
     stored_id: str = ""
     checksum: str = ""
+    analysis: str = ""
 
     @property
     def end_char(self) -> int:

@@ -35,7 +35,8 @@ DOCUMENT_TABLES = (
 )
 EMBEDDING_TABLES = (
     "embeddings_embedding, embeddings_sentencevectors, embeddings_embeddingrequest, embeddings_embeddingrun, "
-    "embeddings_lexicalentry, embeddings_lexemecount, embeddings_outboxentry, embeddings_droppedspace"
+    "embeddings_lexicalentry, embeddings_chunkanalysis, embeddings_lexemecount, embeddings_outboxentry, "
+    "embeddings_droppedspace"
 )
 
 
