@@ -260,13 +260,18 @@ WAIT_S = 30.0
 
 
 @contextmanager
-def embedded_database(data_dir: Path, *, command: str) -> Iterator[None]:
+def embedded_database(data_dir: Path, *, command: str, alone: bool = False) -> Iterator[None]:
     """Have the database answer inside the block; who started it stops it when the last user is done.
 
-    Raises FolderInUse if the folder's owner neither answers nor leaves within WAIT_S.
+    alone: join nobody. Raises FolderInUse if the folder's owner neither answers nor leaves within WAIT_S, or
+    there is one.
     """
     postgres = EmbeddedPostgres(data_dir)
-    lock = _own_or_join(postgres, FolderLock(data_dir, owner=command))
+    lock: FolderLock | None = FolderLock(data_dir, owner=command)
+    if alone:
+        lock.acquire()
+    else:
+        lock = _own_or_join(postgres, lock)
     with (data_dir / "users.lock").open("a") as users:
         fcntl.flock(users, fcntl.LOCK_SH)
         try:
