@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -201,6 +201,8 @@ class EmbeddedPostgres:
         return True
 
     def start(self) -> None:
+        """Raises StackError if the folder is of another major version: PostgreSQL reads its own alone."""
+        self._refuse_other_version()
         self._clear_leftovers()
         make_reachable(bin_dir() / "postgres", self._account)
         private_folder(self.folder, self._account)
@@ -221,6 +223,16 @@ class EmbeddedPostgres:
             )
             if databases.fetchone() is None:
                 connection.execute(f"CREATE DATABASE {data_folder.DATABASE_NAME}")
+
+    def _refuse_other_version(self) -> None:
+        with suppress(FileNotFoundError):
+            version = (self.folder / "PG_VERSION").read_text().strip()
+            if version != str(MAJOR):
+                raise StackError(
+                    f"The data in {self.folder} are of PostgreSQL {version}; this Knowlex has {MAJOR}. Run "
+                    "`manage.py backup` with the Knowlex that made them, and with this one "
+                    "`manage.py restore` into another data folder."
+                )
 
     def _initialise(self) -> None:
         """Run initdb beside the final place, then rename: a start that is killed leaves nothing half made."""

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from knowlex.embedded.data_folder import StackError
 from knowlex.embedded.processes import MAX_LOG_BYTES, Part
+from knowlex.embedded.services import MAJOR, EmbeddedPostgres
 from tests.support.waiting import wait_until
 
 
@@ -64,3 +66,12 @@ def test_a_log_goes_even_where_no_copy_can_be_made_of_it(tmp_path: Path) -> None
     part.trim_log()
 
     assert part.log.read_bytes() == b""
+
+
+def test_data_of_another_postgresql_are_refused_with_the_way_to_take(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path)
+    server.folder.mkdir()
+    (server.folder / "PG_VERSION").write_text(f"{MAJOR - 1}\n")
+    with pytest.raises(StackError, match=f"are of PostgreSQL {MAJOR - 1}; .*manage.py backup.*restore"):
+        server.start()
+    assert [path.name for path in server.folder.iterdir()] == ["PG_VERSION"]
