@@ -7,7 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 
-from knowlex.embedded.data_folder import StackError, postgres_dir, running_servers, served_at
+from knowlex.embedded.data_folder import (
+    StackError,
+    postgres_dir,
+    running_servers,
+    served_at,
+    unfinished_restore,
+)
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 UP_OPTIONS = {
@@ -48,6 +54,8 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "reindex_words": ("embeddings", "analyse the words of stored documents again"),
     },
     "Care": {
+        "backup": ("knowlex", "write everything to one folder, while people work"),
+        "restore": ("knowlex", "read such a folder"),
         "sanity": ("embeddings", "check all stored data against each other"),
         "export_collection": ("embeddings", "write a collection to one file"),
         "import_collection": ("embeddings", "read such a file"),
@@ -60,7 +68,14 @@ WITHOUT_DATABASE = {
     *(*HELP, "version", "--version", "up", "doctor", "build_model", "collectstatic"),
     *("compilemessages", "makemessages", "diffsettings", "startapp", "startproject"),
 }
-MAKES_DATABASE = {"up", "prepare", "build_model", "doctor"}  # of ours; all others need one that is there
+MAKES_DATABASE = {
+    "up",
+    "prepare",
+    "build_model",
+    "doctor",
+    "restore",
+}  # of ours; others need one that is there
+AFTER_BROKEN_RESTORE = {"restore", "build_model", "doctor"}
 
 
 def main(argv: list[str]) -> None:
@@ -74,6 +89,7 @@ def main(argv: list[str]) -> None:
             _set_variables_from_options(argv[2:])
         else:
             _choose_data_dir(argv[1])
+        _refuse_half_restored(argv[1])
         with _open_database(argv):
             _execute(argv)
     except KeyboardInterrupt:
@@ -155,7 +171,17 @@ def _open_database(argv: list[str]) -> AbstractContextManager[None]:
         return nullcontext()
     if argv[1] in OUR_COMMANDS and argv[1] not in MAKES_DATABASE:
         _require_data(settings.DATA_DIR)
-    return embedded_database(settings.DATA_DIR, command=f"manage.py {argv[1]}")
+    alone = argv[1] == "restore"
+    return embedded_database(settings.DATA_DIR, command=f"manage.py {argv[1]}", alone=alone)
+
+
+def _refuse_half_restored(command: str) -> None:
+    if command in OUR_COMMANDS and command not in AFTER_BROKEN_RESTORE:
+        from django.conf import settings
+
+        marker = unfinished_restore(settings.DATA_DIR)
+        if marker.exists():
+            raise StackError(f"{marker.read_text()} Run `manage.py restore` again.")
 
 
 def _require_data(data_dir: Path) -> None:

@@ -88,7 +88,7 @@ def keep_files(
         if not with_retries(IngestItem.objects.filter(id__in=[item.id for item in items]).exists):
             for item in items:
                 if item.file:
-                    storage.remove_file(item.file)
+                    storage.discard_file(item.file)
         raise
 
 

@@ -91,7 +91,7 @@ def write_with_file(document: Document, extraction: Extraction, drafts: list[Chu
     except Exception as exc:
         # A connection lost during COMMIT leaves open whether the row is there: then the sweep decides.
         if not commit_sent or isinstance(exc, Duplicate):
-            storage.remove_file(str(document.file.name))
+            storage.discard_file(str(document.file.name))
         raise
 
 

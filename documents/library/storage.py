@@ -3,6 +3,9 @@
 Both lie in the same file system, so that keeping a file is a rename. A file of an upload that is under way
 is locked (flock) by its process and unlocked by the kernel when that process dies: what is old, without a row
 and not locked was left behind by a crash.
+
+While a backup is made, the files of rows that go stay where they are, since its snapshot has the rows: the
+sweep removes them afterwards.
 """
 
 import errno
@@ -10,9 +13,10 @@ import fcntl
 import hashlib
 import logging
 import os
+import shutil
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -21,9 +25,10 @@ from uuid import UUID
 
 from django.core.files import File
 from django.core.files.storage import default_storage
+from django.db import OperationalError, connection, transaction
 
 from documents.models import Document, IngestItem
-from knowlex.base.errors import InvalidInput, PayloadTooLarge, StorageUnavailable
+from knowlex.base.errors import DatabaseUnavailable, InvalidInput, PayloadTooLarge, StorageUnavailable
 from knowlex.base.ids import parse_id
 from knowlex.db.threads import execute, with_retries
 
@@ -32,6 +37,9 @@ log = logging.getLogger(__name__)
 INCOMING, KEPT = "incoming", "documents"
 STALE_AFTER_S = 300.0
 NAMES_PER_QUERY = 500
+BLOCK = 2**20
+_BACKUP_LOCK = 0x6B780102
+_BACKUP_WITHIN = "10s"
 SUFFIXES = frozenset({".pdf", ".md", ".markdown", ".html", ".htm", ".docx", ".txt"})
 OS_ERRORS = {
     errno.ENOSPC: "There is no room left to store the file.",
@@ -140,16 +148,73 @@ def keep_for_item(item_id: UUID, filename: str, upload: StagedUpload) -> str:
 
 
 def remove_file(name: str) -> None:
-    """Delete a stored file whose row is gone; one that cannot be deleted now is left to the sweep."""
+    """Delete a stored file whose row is gone; see remove_files."""
+    remove_files([name])
+
+
+def remove_files(names: Sequence[str]) -> None:
+    """Delete stored files whose rows are gone; what cannot be deleted now, or is being backed up, is left to
+    the sweep.
+    """
+    try:
+        if not names or is_backed_up():
+            return
+    except DatabaseUnavailable:
+        log.warning("stored files not removed", extra={"files": len(names), "error": "DatabaseUnavailable"})
+        return
+    for name in names:
+        discard_file(name)
+
+
+def discard_file(name: str) -> None:
+    """Delete a stored file that never had a row; one that cannot be deleted now is left to the sweep."""
     try:
         default_storage.delete(name)
     except OSError as exc:
         log.warning("stored file not removed", extra={"file": name, "error": type(exc).__name__})
 
 
-def remove_files(names: Iterable[str]) -> None:
-    for name in names:
-        remove_file(name)
+@contextmanager
+def hold_files() -> Iterator[None]:
+    """Let no file of a row that is there now be removed, as long as the block runs. Outside a transaction.
+
+    Raises StorageUnavailable if a backup is being made already.
+    """
+    try:
+        with transaction.atomic():
+            execute("SELECT set_config('lock_timeout', %s, true)", [_BACKUP_WITHIN])
+            execute("SELECT pg_advisory_lock(%s)", [_BACKUP_LOCK])
+    except OperationalError as exc:
+        raise StorageUnavailable("Another backup of this database is being made.") from exc
+    try:
+        yield
+    finally:
+        connection.close()  # and with it the lock, also of a session that is broken
+
+
+def is_backed_up() -> bool:
+    """Tell if a backup is being made. Ask when the row is gone: a backup that begins later misses it, too.
+
+    Raises DatabaseUnavailable.
+    """
+    (is_free,) = with_retries(lambda: execute("SELECT pg_try_advisory_xact_lock_shared(%s)", [_BACKUP_LOCK]))[
+        0
+    ]
+    return not is_free
+
+
+def put_file(name: str, source: IO[bytes]) -> None:
+    """Store a file of a backup under its name; one that is there already and as large is taken for the same,
+    since the bytes under a name never change. Raises StorageUnavailable.
+    """
+    with translate_os_errors():
+        path = Path(default_storage.path(name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_file() and path.stat().st_size == os.fstat(source.fileno()).st_size:
+            return
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+            shutil.copyfileobj(source, file, BLOCK)
+        Path(file.name).replace(path)
 
 
 def stale_files(folder: str) -> Iterator[Path]:
@@ -201,7 +266,7 @@ def sweep_orphan_files() -> int:
 def _remove_if_orphan(path: Path, name: str) -> bool:
     """Check again under the file's lock: its upload may have committed since the first check."""
     with try_lock(path) as free:
-        if not free or (name and _find_owned([name])):
+        if not free or (name and (_find_owned([name]) or is_backed_up())):
             return False
         path.unlink(missing_ok=True)
     return True

@@ -4,12 +4,16 @@ from pathlib import Path
 
 from django.db import migrations
 
-ROW_SECURITY = Path(__file__).with_name("sql") / "row_security.sql"
+SQL = Path(__file__).with_name("sql")
+# A restored backup needs the role, too, which no dump of a database has.
+ROW_SECURITY = (SQL / "reader_role.sql", SQL / "row_security.sql")
 
 
 class Migration(migrations.Migration):
     dependencies = [("documents", "0003_permissions")]
 
     operations = [
-        migrations.RunSQL(ROW_SECURITY.read_text(encoding="utf-8"), migrations.RunSQL.noop),
+        migrations.RunSQL(
+            "\n".join(path.read_text(encoding="utf-8") for path in ROW_SECURITY), migrations.RunSQL.noop
+        ),
     ]

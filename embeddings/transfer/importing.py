@@ -181,11 +181,11 @@ class _Importer:
         try:
             with_retries(lambda: _insert_rows(document, described, ids, vectors, self._model))
         except IntegrityError:  # somebody uploaded the same bytes meanwhile
-            storage.remove_file(str(document.file.name))
+            storage.discard_file(str(document.file.name))
             result.known += 1
             return
         except Exception:
-            storage.remove_file(str(document.file.name))
+            storage.discard_file(str(document.file.name))
             raise
         delivery.deliver_chunks(self._model.pk, [ids[index] for index in sorted(vectors)])
         result.documents += 1

@@ -40,7 +40,7 @@ def prepare(say: Callable[[str], None]) -> None:
         EXTERNAL.call(connection.ensure_connection, retry_on=(OperationalError,))
     except OperationalError as exc:
         raise StackError(f"The database (DATABASE_URL) cannot be reached: {str(exc).strip()}") from exc
-    _migrate()
+    migrate_database()
     Collection.objects.get_or_create(name="default")
     if settings.KNOWLEX["EMBEDDER"]["options"].get("model_name") == LOCAL_MODELS[0]:
         _build_model()
@@ -80,7 +80,8 @@ def _build_model() -> None:
         logging.disable(logging.NOTSET)
 
 
-def _migrate() -> None:
+def migrate_database() -> None:
+    """Raises StackError: it is of too old a Knowlex."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         try:

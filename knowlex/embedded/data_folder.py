@@ -83,9 +83,12 @@ DATABASE_NAME = "knowlex"
 DATA_DIR_SETTING = "knowlex.data_dir"  # of PostgreSQL: shows in a list of processes
 
 
+SECRET_KEY_FILE = "secret_key"  # noqa: S105 - a name
+
+
 def secret_key(data_dir: Path) -> str:
     """Return Django's SECRET_KEY: made at first use, readable by the owner only, the same ever after."""
-    path = data_dir / "secret_key"
+    path = data_dir / SECRET_KEY_FILE
     if not path.exists():
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
@@ -98,6 +101,11 @@ def secret_key(data_dir: Path) -> str:
         finally:
             fresh.unlink()
     return path.read_text().strip()
+
+
+def unfinished_restore(data_dir: Path) -> Path:
+    """Return the file that is there while a restore into this folder has not ended."""
+    return data_dir / "restore_unfinished"
 
 
 def postgres_dir(data_dir: Path) -> Path:

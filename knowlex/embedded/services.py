@@ -210,6 +210,8 @@ class EmbeddedPostgres:
         return self._try(lambda connection: None)
 
     def start(self) -> None:
+        """Raises StackError if the folder is of another major version: PostgreSQL reads its own alone."""
+        self._refuse_other_version()
         self._clear_leftovers()
         make_reachable(bin_dir() / "postgres", self._account)
         private_folder(self.folder, self._account)
@@ -237,6 +239,16 @@ class EmbeddedPostgres:
         except psycopg.OperationalError:
             return False
         return True
+
+    def _refuse_other_version(self) -> None:
+        with suppress(FileNotFoundError):
+            version = (self.folder / "PG_VERSION").read_text().strip()
+            if version != str(MAJOR):
+                raise StackError(
+                    f"The data in {self.folder} are of PostgreSQL {version}; this Knowlex has {MAJOR}. Run "
+                    "`manage.py backup` with the Knowlex that made them, and with this one "
+                    "`manage.py restore` into another data folder."
+                )
 
     def _initialise(self) -> None:
         """Run initdb beside the final place, then rename: a start that is killed leaves nothing half made."""
@@ -285,13 +297,18 @@ WAIT_S = 30.0
 
 
 @contextmanager
-def embedded_database(data_dir: Path, *, command: str) -> Iterator[None]:
+def embedded_database(data_dir: Path, *, command: str, alone: bool = False) -> Iterator[None]:
     """Have the database answer inside the block; who started it stops it when the last user is done.
 
-    Raises FolderInUse if the folder's owner neither answers nor leaves within WAIT_S.
+    alone: join nobody. Raises FolderInUse if the folder's owner neither answers nor leaves within WAIT_S, or
+    there is one.
     """
     postgres = EmbeddedPostgres(data_dir)
-    lock = _own_or_join(postgres, FolderLock(data_dir, owner=command))
+    lock: FolderLock | None = FolderLock(data_dir, owner=command)
+    if alone:
+        lock.acquire()
+    else:
+        lock = _own_or_join(postgres, lock)
     with (data_dir / "users.lock").open("a") as users:
         fcntl.flock(users, fcntl.LOCK_SH)
         try:

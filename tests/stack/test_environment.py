@@ -227,6 +227,8 @@ def test_the_size_of_a_database_is_that_of_its_files(tmp_path: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(bytes(count))
     assert database_bytes(tmp_path) == 123
+
+
 @pytest.mark.parametrize(
     ("cores", "gibibytes", "processes"), [(1, 8, 1), (2, 8, 2), (16, 64, 4), (8, 2, 2), (2, 0.5, 1)]
 )

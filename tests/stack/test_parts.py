@@ -8,8 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from knowlex.embedded.data_folder import StackError
 from knowlex.embedded.processes import MAX_LOG_BYTES, Part
-from knowlex.embedded.services import EmbeddedPostgres
+from knowlex.embedded.services import MAJOR, EmbeddedPostgres
 from tests.support.waiting import wait_until
 
 
@@ -90,3 +91,12 @@ def test_a_session_that_outlives_its_server_does_not_hold_up_the_next(tmp_path: 
         assert not backend.is_running()
     finally:
         server.part.stop()
+
+
+def test_data_of_another_postgresql_are_refused_with_the_way_to_take(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path)
+    server.folder.mkdir()
+    (server.folder / "PG_VERSION").write_text(f"{MAJOR - 1}\n")
+    with pytest.raises(StackError, match=f"are of PostgreSQL {MAJOR - 1}; .*manage.py backup.*restore"):
+        server.start()
+    assert [path.name for path in server.folder.iterdir()] == ["PG_VERSION"]

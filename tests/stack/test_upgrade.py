@@ -1,7 +1,8 @@
-"""An installation of commit a22e867, whose migrations were not squashed yet, goes on with all that it held.
+"""Installations of earlier commits go on with all that they held.
 
-installation_of_a22e867/ is one: that code took the documents and the questions over its own API, and pg_dump
-wrote its database down.
+a22e867 had migrations that were not squashed yet; 43bd032 is the last before accounts and permissions. Each
+folder installation_of_COMMIT is one: that code took the documents and the questions over its own API, and
+pg_dump wrote its database down.
 """
 
 import shutil
@@ -22,24 +23,34 @@ from tests.support.api import ask
 from tests.support.postgres import Postgres
 from tests.support.stack import Stack
 
-INSTALLATION = Path(__file__).with_name("installation_of_a22e867")
-WRITING_KEY = "kx_5qzu5nr2_sk40DUhr_GAJ3VPnSdCcN0JHdgWFwghnG3uYkjldWJ4"
-READING_KEY = "kx_mnip27vg_oMSbPB62lyjqbTVhmPupK_pmiPohEWtTn3EMAgmoy9M"  # of the collection `default` alone
+# Of each commit: a key that may write, and one that reads the collection `default` alone.
+KEYS = {
+    "a22e867": (
+        "kx_5qzu5nr2_sk40DUhr_GAJ3VPnSdCcN0JHdgWFwghnG3uYkjldWJ4",
+        "kx_mnip27vg_oMSbPB62lyjqbTVhmPupK_pmiPohEWtTn3EMAgmoy9M",
+    ),
+    "43bd032": (
+        "kx_4pb58hyr_dYcwqzWTQw_FnFuxKlsBY8gUcqGEdZtgK9hTB0fOsow",
+        "kx_rvrn2n7w_Nu0kQAT9y8Ak3sgdAoPlxyyoKPJxmLziGLJIOoFp_cs",
+    ),
+}
 TEA = "Green tea is steeped at eighty degrees for two minutes"
 LOAF = "A loaf bakes for forty minutes at 230 degrees"
 
 
-@pytest.fixture(scope="module")
-def upgraded(postgres: Postgres) -> Iterator[Stack]:
+@pytest.fixture(scope="module", params=KEYS)
+def upgraded(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[Stack]:
     env = {"KNOWLEX_REQUIRE_API_KEY": "true"}
-    stack = Stack(postgres, environment.FOLDER / "upgraded", workers=1, env=env)
-    postgres.create_database(stack.database)
+    stack = Stack(postgres, environment.FOLDER / f"upgraded_{request.param}", workers=1, env=env)
+    installation = Path(__file__).with_name(f"installation_of_{request.param}")
+    stack.postgres.create_database(stack.database)
     try:
-        postgres.execute((INSTALLATION / "database.sql").read_text(encoding="utf-8"), database=stack.database)
-        shutil.copytree(INSTALLATION / "files", stack.folder / "files")
+        postgres.execute((installation / "database.sql").read_text(encoding="utf-8"), database=stack.database)
+        shutil.copytree(installation / "files", stack.folder / "files")
         stack.start_broker()
         stack.manage("prepare")
-        stack.client.headers["Authorization"] = f"Bearer {WRITING_KEY}"
+        writing, stack.env["READING_KEY"] = KEYS[request.param]
+        stack.client.headers["Authorization"] = f"Bearer {writing}"
         stack.ensure_running()
         yield stack
     finally:
@@ -71,9 +82,15 @@ def test_documents_jobs_keys_and_past_questions_are_listed(upgraded: Stack):
     assert tea["faithfulness_score"] is None  # it was 1: an extractive answer has none any more
     candidates = got(client, f"/v1/queries/{tea['query_id']}")["retrieval"]["chunks"]
     assert documents["tea.md"]["id"] in {one["document_id"] for one in candidates}
-    reader = {"Authorization": f"Bearer {READING_KEY}"}
+    assert "All is well" in upgraded.manage("sanity", "--deep")
+    reader = {"Authorization": f"Bearer {upgraded.env['READING_KEY']}"}
     assert [one["name"] for one in got(client, "/v1/collections", **reader)["collections"]] == ["default"]
-    assert client.get("/v1/documents", headers={"Authorization": f"Bearer {WRITING_KEY}x"}).status_code == 401
+    assert (
+        client.get(
+            "/v1/documents", headers={"Authorization": client.headers["Authorization"] + "x"}
+        ).status_code
+        == 401
+    )
 
 
 def test_what_it_held_is_found_and_cited_beside_what_is_new(upgraded: Stack):

@@ -1177,8 +1177,10 @@ INSERT INTO public.documents_chunk VALUES
 	('01a20ace-fc75-7021-b1b6-0201eff6b195', 0, 'Sourdough bread rises by wild yeast and bacteria. The starter is fed with flour and water every day. A loaf bakes for forty minutes at 230 degrees.', 0, 147, 33, 1, 1, 'Bread', '', '2026-11-23 23:47:46.934217+00', '01a20ace-fc59-701a-90f3-06838e84dd1d', 'paragraph', '["Bread"]'),
 	('01a20ace-fc76-742f-be8a-e98b04e3ad58', 1, 'A kitchen needs a good scale.', 148, 177, 7, 2, 2, 'Tools', '', '2026-11-23 23:47:46.934252+00', '01a20ace-fc59-701a-90f3-06838e84dd1d', 'paragraph', '["Tools"]'),
 	('01a20acf-0428-769b-a818-afb4f4c01505', 0, '# Tea
+
 Green tea is steeped at eighty degrees for two minutes. Boiling water makes it bitter.', 0, 93, 20, NULL, NULL, 'Tea', '', '2026-11-23 23:47:48.905124+00', '01a20ace-fe61-708d-a6ad-c77dec7dc15c', 'paragraph', '["Tea"]'),
 	('01a20acf-0428-769b-a818-afb57e1f18ef', 1, '## Harvest
+
 The leaves of the second harvest are called Nibancha.', 95, 160, 15, NULL, NULL, 'Tea', 'Harvest', '2026-11-23 23:47:48.905157+00', '01a20ace-fe61-708d-a6ad-c77dec7dc15c', 'paragraph', '["Tea", "Harvest"]'),
 	('01a20acf-0805-7588-aa60-f4e9d3ada19a', 0, 'The lamp in the hall is green. The door of the shed is red.', 0, 59, 16, NULL, NULL, '', '', '2026-11-23 23:47:49.893979+00', '01a20ace-fe61-708d-a6ad-c77e2f7ed2b3', 'paragraph', '[]');
 INSERT INTO public.documents_collection VALUES
@@ -1208,8 +1210,11 @@ INSERT INTO public.documents_page VALUES
 	(1, 1, 0, 'Sourdough bread rises by wild yeast and bacteria. The starter is fed with flour and water every day. A loaf bakes for forty minutes at 230 degrees.', 'pdfium', '[]', '01a20ace-fc59-701a-90f3-06838e84dd1d'),
 	(2, 2, 148, 'A kitchen needs a good scale.', 'pdfium', '[]', '01a20ace-fc59-701a-90f3-06838e84dd1d'),
 	(3, 1, 0, '# Tea
+
 Green tea is steeped at eighty degrees for two minutes. Boiling water makes it bitter.
+
 ## Harvest
+
 The leaves of the second harvest are called Nibancha.', 'text', '[]', '01a20ace-fe61-708d-a6ad-c77dec7dc15c'),
 	(4, 1, 0, 'The lamp in the hall is green. The door of the shed is red.', 'text', '[]', '01a20ace-fe61-708d-a6ad-c77e2f7ed2b3');
 INSERT INTO public.embeddings_embedding VALUES
