@@ -57,6 +57,10 @@ class Connection(AsyncConnection[DictRow]):
         return self.cursor()
 
 
+class StatementTooLong(DatabaseUnavailable):
+    """The statement was cancelled, as a rule by its own `statement_timeout`; another try would be, too."""
+
+
 class Turns:
     """At most `places` at once, first come, first served; one waits at most `wait_s` for a turn.
 
@@ -78,6 +82,8 @@ class Turns:
             await self._free.acquire()  # at once
         try:
             yield
+        except StatementTooLong:
+            raise  # the database answered: the others' statements may be short
         except DatabaseUnavailable:
             self._failed_at = monotonic()
             raise
@@ -94,10 +100,6 @@ class Turns:
         if self._failed_at >= came:
             self._free.release()
             raise DatabaseUnavailable("The database cannot be reached.", retry_after_s=5)
-
-
-class StatementTooLong(DatabaseUnavailable):
-    """The statement was cancelled, as a rule by its own `statement_timeout`; another try would be, too."""
 
 
 async def fetch_all(
