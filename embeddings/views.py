@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from time import monotonic
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from embeddings import services, tasks
 from embeddings.types import RequestScope
 from knowlex.base.errors import BrokerUnavailable, InvalidQuestion, UnsupportedMediaType
 from knowlex.base.ids import parse_id
-from knowlex.db.threads import release_connection
+from knowlex.db.threads import note_wait, release_connection
 from knowlex.web.fields import check_question
 from knowlex.web.openapi import answer, operation
 from knowlex.web.responses import allow, body_response
@@ -136,7 +137,10 @@ async def _notify_workers(requested: RequestScope) -> None:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
+    came = monotonic()
+
     def run() -> T:
+        note_wait(came)
         try:
             return work()
         finally:

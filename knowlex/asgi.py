@@ -21,6 +21,7 @@ django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402
 
+from documents.library import storage  # noqa: E402
 from knowlex.base.errors import KnowlexError  # noqa: E402
 from knowlex.db.pool import close_pool  # noqa: E402
 from knowlex.web.body import Message, Receive  # noqa: E402
@@ -79,12 +80,20 @@ async def _log_failure(loading: Awaitable[None]) -> None:
         log.error("a model cannot be loaded", extra={"reason": str(exc)})
 
 
+def _make_folders() -> None:
+    try:
+        storage.make_folder()
+        Path(settings.SPOOL_DIR).mkdir(parents=True, exist_ok=True)
+    except OSError as exc:  # /health tells it, too, and all that needs no files is served
+        log.error("files cannot be stored", extra={"reason": str(exc)})
+
+
 async def _close() -> None:
     await lifecycle.close()
     await close_pool()
 
 
-Path(settings.SPOOL_DIR).mkdir(parents=True, exist_ok=True)
+_make_folders()
 _handler = Handler()
 # What is here now lives as long as the process; and a few hundred questions at once are no garbage.
 gc.freeze()

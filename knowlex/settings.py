@@ -153,7 +153,7 @@ REDIS_URL = redis_client_url(ENV.redis_url or data_folder.redis_url(DATA_DIR))
 # Sync views run on a bounded set of threads; a connection kept for each halves the time of a request (6.5 to
 # 2.8 ms measured). A server that vanished from the network is noticed after 4 s.
 DATABASE = dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
-DATABASE_OPTIONS = {"connect_timeout": 3, "tcp_user_timeout": 4000, **DATABASE.get("OPTIONS", {})}
+DATABASE_OPTIONS = {"connect_timeout": 2, "tcp_user_timeout": 4000, **DATABASE.get("OPTIONS", {})}
 DATABASES = {"default": {**DATABASE, "OPTIONS": DATABASE_OPTIONS}}
 DATABASE_READ: dict[str, Any] = {}  # of a replica that searches may read from
 if ENV.database_read_url:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
 
@@ -15,6 +15,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from documents.library import storage
+from documents.library.storage import LATEST_FILES
 from embeddings import registry
 from embeddings.indexing.measuring import INDEX_STATE, describe_index
 from embeddings.search import vector_store
@@ -27,6 +29,7 @@ from knowlex.base.times import utc_timestamp
 from knowlex.net.model_servers import ollama_state, takes_connections
 from knowlex.runtime import liveness, parts
 from knowlex.runtime.components import component
+from knowlex.runtime.threads import RestingThreads
 from rag.answering import lifecycle
 from rag.protocols import ModelBacked, Reranker
 
@@ -47,17 +50,25 @@ class _Model(NamedTuple):
         return self.state not in ("not_loaded", "unreachable")
 
 
+class _Database(NamedTuple):
+    """index: of the active model's vectors. writes: accepted, refused, no_room."""
+
+    index: dict[str, Any]
+    writes: str
+    latest_files: Sequence[str]
+
+
 async def health_check() -> dict[str, Any]:
     """Return the Service's `health_check()`, and besides: database, broker, workers (their number),
     chat_model, and vector_index, which says whether searches go through one, and what share of the
     neighbours it finds, or which store they go to. vector_store: connected where both the database and
-    such a store can be reached.
+    such a store can be reached. database_writes, files: whether these can be written, or else why not.
 
     reranker, only where a model reranks: "connected" or "loaded"; or else why the order is the sentences'.
     parts, only under `up`: each that it keeps running, with its state and its restarts.
     chat_model is not_loaded, too, where Ollama answers but does not have it.
-    unhealthy: nothing can be answered. degraded: embedding, or answering by the chat model, cannot be done,
-    the reranker's model is not there, or a part is being started again.
+    unhealthy: nothing can be answered. degraded: storing, embedding, or answering by the chat model, cannot be
+    done, the reranker's model is not there, or a part is being started again.
     """
     async with _turn.get():
         measured_at, result = _latest
@@ -110,6 +121,7 @@ async def _measure() -> dict[str, Any]:
     database, store, broker, workers, embedder, chat, reranker = await asyncio.gather(
         *(_within_limit(check) for check in checks)
     )
+    files = await _within_limit(_files(database.latest_files if database else ()))
     embedder, chat = embedder or _unanswered("EMBEDDER"), chat or _unanswered("SYNTHESIZER")
     result: dict[str, Any] = {
         "ollama": _ollama(embedder, chat),
@@ -119,7 +131,9 @@ async def _measure() -> dict[str, Any]:
         "database": _word(database is not None),
         "broker": _word(broker),
         "workers": workers or 0,
-        "vector_index": database or None,
+        "vector_index": database.index if database else None,
+        "database_writes": database.writes if database else "unreachable",
+        "files": files or "unreachable",
     }
     if reranker != "":
         result["reranker"] = reranker or ("unreachable" if _is_remote("RERANKER") else "not_loaded")
@@ -128,8 +142,11 @@ async def _measure() -> dict[str, Any]:
         result["parts"] = {name: asdict(state) for name, state in kept.items()}
     if not (database and store):
         return {"status": "unhealthy", **result}
-    whole = broker and workers and embedder.serves and chat.serves and reranker in ("", *RERANKS)
-    whole = whole and all(state.state == "running" for state in kept.values())
+    stores = (result["database_writes"], result["files"]) == ("accepted", "writable")
+    serves = embedder.serves and chat.serves and reranker in ("", *RERANKS)
+    whole = (
+        stores and broker and workers and serves and all(part.state == "running" for part in kept.values())
+    )
     return {"status": "healthy" if whole else "degraded", **result}
 
 
@@ -141,8 +158,8 @@ async def _within_limit(check: Coroutine[Any, Any, Any]) -> Any:
         return None
 
 
-async def _database() -> dict[str, Any] | Literal[False]:
-    """Return what the vector index is; False where there is no place for vectors yet.
+async def _database() -> _Database | Literal[False]:
+    """Return its state; False where there is no place for vectors yet.
 
     A connection of its own: a busy pool is not an absent database.
     """
@@ -151,9 +168,30 @@ async def _database() -> dict[str, Any] | Literal[False]:
     )
     async with connection:
         try:
-            return describe_index(await (await connection.execute(INDEX_STATE)).fetchone())
+            index = describe_index(await (await connection.execute(INDEX_STATE)).fetchone())
         except psycopg.errors.UndefinedTable:
             return False
+        latest = await (await connection.execute(LATEST_FILES)).fetchall()
+        return _Database(index, await _writes(connection), [row["file"] for row in latest])
+
+
+async def _writes(connection: psycopg.AsyncConnection[Any]) -> str:
+    """Return whether it accepts them; a replica and one that is set to read only refuse them.
+
+    Room is asked for by rows that do not fit into memory: they cost neither the log nor a wait for the disk.
+    """
+    try:
+        async with connection.transaction():
+            await connection.execute("SET LOCAL work_mem = '64kB'")
+            row = await (await connection.execute(_WRITES)).fetchone()
+    except psycopg.errors.DiskFull:
+        return "no_room"
+    return "accepted" if row and row["accepted"] else "refused"
+
+
+async def _files(latest: Sequence[str]) -> str:
+    """Return the folder's state. latest: files that should be in it."""
+    return await asyncio.wrap_future(_look.submit(storage.check_folder, latest))
 
 
 async def _broker() -> bool:
@@ -228,6 +266,11 @@ def _remember(result: dict[str, Any]) -> None:
     _latest = time.monotonic(), result
 
 
+_WRITES = """
+    SELECT current_setting('transaction_read_only') = 'off' AS accepted, max(n) AS n
+    FROM generate_series(1, 4000) AS n
+"""
+_look = RestingThreads(1, "files")
 _valkey: PerLoop[Any] = PerLoop(_connect)
 _turn: PerLoop[asyncio.Lock] = PerLoop(asyncio.Lock)
 _latest: tuple[float, dict[str, Any]] = (float("-inf"), {})

@@ -5,6 +5,7 @@ processes uses one of its own.
 """
 
 import os
+import secrets
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -46,6 +47,8 @@ _numbers = count()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Processes of `pytest -n` are to choose a folder of their own before they read the settings."""
+    if config.option.chaos_seed is None:
+        config.option.chaos_seed = secrets.randbelow(10**6)  # those processes are told it with the options
     if config.getoption("numprocesses", None):
         del os.environ["DJANGO_SETTINGS_MODULE"]  # with it, pytest-django reads the settings before conftest
 
@@ -64,7 +67,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--chaos-seed", default="", help="what strikes when, in tests of random faults")
+    parser.addoption("--chaos-seed", type=int, help="what strikes when in tests/faults; else a random one")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    terminalreporter.write_line(f"Faults were drawn by --chaos-seed {config.option.chaos_seed}")
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from threading import BoundedSemaphore
+from time import monotonic
 from typing import Annotated, Any, Literal, get_args
 
 from django.conf import settings
@@ -36,6 +37,7 @@ from knowlex.base.errors import (
     PayloadTooLarge,
     UnsupportedMediaType,
 )
+from knowlex.db.threads import note_wait
 from knowlex.web.fields import is_blank
 from knowlex.web.json_body import parse_json
 from knowlex.web.large_json import LongString, large_json_object
@@ -392,8 +394,10 @@ def _media_type(request: HttpRequest) -> str:
 
 @contextmanager
 def _turn() -> Iterator[None]:
+    came = monotonic()
     if not _turns.acquire(timeout=WAIT_S):
         raise DependencyUnavailable("The server is busy with other uploads.", retry_after_s=10)
+    note_wait(came)
     try:
         yield
     finally:

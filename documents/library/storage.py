@@ -20,9 +20,10 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Literal
 from uuid import UUID
 
+from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import OperationalError, connection, transaction
@@ -50,7 +51,7 @@ OTHER_FOLDER = (
     "a web server, or workers that read documents"
 )
 # The latest files of stored documents, and of those that wait to be read.
-_LATEST = """
+LATEST_FILES = """
     (SELECT file FROM documents_document WHERE file <> '' ORDER BY id DESC LIMIT 20)
     UNION ALL
     (SELECT file FROM documents_ingestitem
@@ -68,9 +69,49 @@ def is_other_folder(*, missing: Collection[str] = ()) -> bool:
 
     missing: files that are known to be. Raises DatabaseUnavailable.
     """
-    files = {row[0] for row in with_retries(lambda: execute(_LATEST))} - set(missing)
-    enough = 1 if missing else 2  # a single one may just be lost
+    files = {row[0] for row in with_retries(lambda: execute(LATEST_FILES))} - set(missing)
+    return _are_elsewhere(files, enough=1 if missing else 2)
+
+
+def _are_elsewhere(files: Collection[str], *, enough: int = 2) -> bool:
+    """Tell if none of so many is here: a single one may just be lost."""
     return len(files) >= enough and not any(map(has_file, files))
+
+
+def make_folder() -> None:
+    """Make the folder of files when a server starts: where it is missing later, something has happened to it.
+
+    Raises OSError.
+    """
+    Path(default_storage.path(INCOMING)).mkdir(parents=True, exist_ok=True)
+
+
+FolderState = Literal["writable", "full", "read_only", "missing"]
+_FAULTS: dict[int, FolderState] = {
+    errno.ENOSPC: "full",
+    errno.EDQUOT: "full",
+    errno.ENOENT: "missing",
+    errno.ENOTDIR: "missing",
+}
+
+
+def check_folder(latest: Collection[str]) -> FolderState:
+    """Tell if an upload would find its place, by writing a file of one byte, which goes at once.
+
+    latest: what LATEST_FILES selects. full: there is less room than the largest upload may take.
+    missing: the folder is not there, or another one is in its place, as when a disk is not mounted.
+    """
+    root = Path(default_storage.path(""))
+    try:
+        with tempfile.TemporaryFile(dir=root) as file:
+            file.write(b"?")
+            file.flush()
+            room = os.fstatvfs(file.fileno())
+    except OSError as exc:
+        return _FAULTS.get(exc.errno or 0, "read_only")
+    if room.f_bavail * room.f_frsize < settings.MAX_UPLOAD_BYTES:
+        return "full"
+    return "missing" if _are_elsewhere(latest) else "writable"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.base.event_loops import PerLoop
 from knowlex.base.retry import Retry
-from knowlex.base.time_limits import await_abandoned, finish_within
+from knowlex.base.time_limits import await_abandoned
+from knowlex.db.silence import finish_unless_silent
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,14 @@ class Connection(AsyncConnection[DictRow]):
         return self.cursor()
 
 
+class StatementTooLong(DatabaseUnavailable):
+    """The statement was cancelled, as a rule by its own `statement_timeout`; another try would be, too."""
+
+
+class WritesRefused(DatabaseUnavailable):
+    """The database answers, but takes no writes: it is read-only, or has no room."""
+
+
 class Turns:
     """At most `places` at once, first come, first served; one waits at most `wait_s` for a turn.
 
@@ -80,6 +89,8 @@ class Turns:
             await self._free.acquire()  # at once
         try:
             yield
+        except (StatementTooLong, WritesRefused):
+            raise  # the database answered: the others' statements may be short, and only read
         except DatabaseUnavailable:
             self._failed_at = monotonic()
             raise
@@ -96,10 +107,6 @@ class Turns:
         if self._failed_at >= came:
             self._free.release()
             raise DatabaseUnavailable("The database cannot be reached.", retry_after_s=5)
-
-
-class StatementTooLong(DatabaseUnavailable):
-    """The statement was cancelled, as a rule by its own `statement_timeout`; another try would be, too."""
 
 
 async def fetch_all(
@@ -124,9 +131,7 @@ async def fetch_all(
         at_turn()
         work = _RETRY.acall(lambda: _fetch(sql, params, setup), retry_on=TRANSIENT)
         try:  # whoever is cancelled, by the limit or otherwise, is not held up by a server that hangs
-            return await finish_within(work, within_s=LIMIT_S)
-        except TimeoutError:
-            raise DatabaseUnavailable("The database did not answer in time.", retry_after_s=5) from None
+            return await finish_unless_silent(work, within_s=LIMIT_S, database=_database())
         except TRANSIENT as exc:
             log.error("database unavailable", extra={"error": type(exc).__name__})
             raise DatabaseUnavailable("The database cannot be reached.", retry_after_s=5) from exc
@@ -242,6 +247,8 @@ async def _fetch(sql: Query, params: Params, setup: Sequence[Query]) -> list[Row
             return await run_statement(connection, sql, params, setup)
     except psycopg.errors.QueryCanceled as exc:
         raise StatementTooLong("A statement took too long.", retry_after_s=5) from exc
+    except (psycopg.errors.ReadOnlySqlTransaction, psycopg.errors.DiskFull) as exc:
+        raise WritesRefused("The database takes no writes at the moment.", retry_after_s=5) from exc
     except PoolTimeout:
         raise
     except psycopg.OperationalError:
@@ -284,10 +291,12 @@ def _connection_arguments(database: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value != ""}
 
 
+def _database() -> Mapping[str, Any]:
+    """In tests Django's own settings name the test database."""
+    return connections["default"].settings_dict
+
+
 _SharedRows: TypeAlias = asyncio.Future[list[Row] | None]  # None: who asked for all has left
-# In tests Django's own settings name the test database.
-_pools: PerLoop[AsyncConnectionPool[Connection]] = PerLoop(
-    lambda: new_pool(connections["default"].settings_dict)
-)
+_pools: PerLoop[AsyncConnectionPool[Connection]] = PerLoop(lambda: new_pool(_database()))
 _turns: PerLoop[Turns] = PerLoop(lambda: Turns(MAX_CONNECTIONS, BUSY_S))
 _waiting: PerLoop[dict[Hashable, _SharedRows]] = PerLoop(dict)

@@ -1,22 +1,20 @@
-"""Database work from threads, through Django's connection: retries, renewed leases, a server that hangs.
+"""Database work from threads, through Django's connection: retries and renewed leases.
 
 The same for the event loop is knowlex.db.pool.
 """
 
 import logging
-import socket
-import struct
-import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from contextvars import ContextVar
+from dataclasses import dataclass
 from threading import Event, Thread
+from time import monotonic
 from types import TracebackType
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.signals import connection_created
+from django.db import InterfaceError, InternalError, OperationalError, connection, transaction
 
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.base.retry import Retry
@@ -25,9 +23,31 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 TRANSIENT = (OperationalError, InterfaceError)  # connection lost, deadlock, serialization, no connection free
-# No try is begun later than this; a try that cannot connect takes at most 3 s more: 503 within 5 s, with half
-# a second to spare for a busy machine.
+# No try is begun later than this. A server that hangs is found silent after 1.5 s, and connecting anew takes
+# 2 s more (knowlex.settings): 503 within 5 s, with a second to spare for a busy machine.
+FRESH_S = 1.0  # that a failure counts for those who waited
 _RETRY = Retry(retries=3, base_s=0.1, factor=1.0, deadline_s=1.5)
+
+
+@dataclass(slots=True)
+class _Outcomes:
+    """When this process last did without the database, and with it, by `time.monotonic()`."""
+
+    failed_at: float = float("-inf")
+    served_at: float = float("-inf")
+
+
+_last = _Outcomes()
+_waited: ContextVar[tuple[float, float]] = ContextVar("waited", default=(float("inf"), float("inf")))
+
+
+def note_wait(since: float) -> None:
+    """Note that this context's work had to wait for its turn, from `since` (`time.monotonic()`) until now.
+
+    Should the database have been found gone meanwhile, `with_retries` does not try once more: finding out
+    takes seconds, and would add up from one who waits to the next.
+    """
+    _waited.set((min(since, _waited.get()[0]), monotonic()))
 
 
 def with_retries(work: Callable[[], T], *, reader: Sequence[str] | None = None) -> T:
@@ -36,15 +56,33 @@ def with_retries(work: Callable[[], T], *, reader: Sequence[str] | None = None) 
     A transient failure is tried again up to three times, after 0.1 s each; inside somebody else's
     transaction there is no second try, since only its owner can begin it anew. reader: the principals of a
     caller with limits, for whom the database itself hides documents; only for work that reads.
-    Raises DatabaseUnavailable within 5 s.
+    Raises DatabaseUnavailable within 5 s; at once where this context has just found it gone.
     """
     if connection.in_atomic_block:
         return work()
+    if _was_found_gone():
+        raise DatabaseUnavailable("The database cannot be reached.")
     try:
-        return _RETRY.call(lambda: _attempt(work, reader), retry_on=TRANSIENT)
+        result = _RETRY.call(lambda: _attempt(work, reader), retry_on=TRANSIENT)
     except TRANSIENT as exc:
         log.error("database unavailable", extra={"error": type(exc).__name__})
+        if getattr(exc.__cause__, "sqlstate", None) is None:  # it did not even say what is wrong
+            _last.failed_at = monotonic()
+            _waited.set((_last.failed_at, _last.failed_at))
         raise DatabaseUnavailable("The database cannot be reached.") from exc
+    except InternalError as exc:
+        if isinstance(exc.__cause__, psycopg.errors.ReadOnlySqlTransaction):
+            raise DatabaseUnavailable("The database takes no writes at the moment.") from exc
+        raise
+    _last.served_at = monotonic()
+    return result
+
+
+def _was_found_gone() -> bool:
+    """Tell if that was just now, while this context waited, and nobody has been served since."""
+    since, until = _waited.get()
+    fresh = monotonic() - _last.failed_at < FRESH_S
+    return fresh and since <= _last.failed_at <= until and _last.served_at < _last.failed_at
 
 
 def execute(sql: str, params: Any = None) -> list[tuple[Any, ...]]:
@@ -107,70 +145,3 @@ class Heartbeat:
             with_retries(self._renew_lease)
         except DatabaseUnavailable:
             log.warning("a lease could not be renewed")
-
-
-PATIENCE_S = 0.5  # of silence before the server is asked; then after as long again
-ANSWER_S = 1.0  # with the time to connect anew, callers still answer 503 within 5 s
-SSL_REQUEST = struct.pack("!ii", 8, 80877103)  # PostgreSQL answers it with one byte, before anything else
-
-
-def notice_silence() -> None:
-    """Make statements of this process raise OperationalError, from now on, once their server is found dead.
-
-    libpq itself waits for an answer for ever. A slow statement must not be cut off, so a silent server is
-    first asked on a fresh socket whether it is alive. psycopg has no hook for it, so its `wait` is replaced:
-    tests/faults/test_database.py, test_a_database_that_hangs_is_told_within_5_s_and_used_again_after.
-    """
-    connection_created.connect(_watch, dispatch_uid="knowlex.silence")
-
-
-def _watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    raw: psycopg.Connection[Any] = connection.connection
-    wait = raw.wait
-
-    def watched(gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        return wait(_unless_silent(gen, raw), *args, **kwargs)
-
-    raw.wait = watched  # type: ignore[method-assign]
-
-
-def _unless_silent(gen: Generator[Any, Any, Any], raw: "psycopg.Connection[Any]") -> Generator[Any, Any, Any]:
-    """Return the same generator of a psycopg operation; it is sent something false when nothing has come."""
-    try:
-        state = next(gen)
-        heard = time.monotonic()
-        while True:
-            ready = yield state
-            if ready:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > PATIENCE_S:
-                if not _is_alive(raw):
-                    raise psycopg.OperationalError("the database does not answer")
-                heard = time.monotonic()
-            state = gen.send(ready)
-    except StopIteration as stop:
-        return stop.value
-
-
-def _is_alive(raw: "psycopg.Connection[Any]") -> bool:
-    host, port = raw.info.host, raw.info.port
-    try:
-        with _connected(host, raw.info.hostaddr, port) as probe:
-            probe.sendall(SSL_REQUEST)
-            return bool(probe.recv(1))
-    except OSError:
-        return False
-
-
-def _connected(host: str, address: str, port: int) -> socket.socket:
-    """host: as libpq names it, a folder for a Unix socket."""
-    if not host.startswith("/"):
-        return socket.create_connection((address or host, port), ANSWER_S)
-    probe = socket.socket(socket.AF_UNIX)
-    probe.settimeout(ANSWER_S)
-    try:
-        probe.connect(f"{host}/.s.PGSQL.{port}")
-    except OSError:
-        probe.close()
-        raise
-    return probe

@@ -7,7 +7,7 @@ import kombu.exceptions
 import psycopg
 import redis.exceptions
 from django.core import exceptions as django_exceptions
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions as drf
@@ -51,6 +51,8 @@ def as_knowlex_error(exc: BaseException) -> errors.KnowlexError:
         return errors.NotFound("Resource not found.")
     if isinstance(exc, DATABASE_DOWN):
         return errors.DatabaseUnavailable("The database cannot be reached.", retry_after_s=5)
+    if isinstance(exc, InternalError) and isinstance(exc.__cause__, psycopg.errors.ReadOnlySqlTransaction):
+        return errors.DatabaseUnavailable("The database takes no writes at the moment.", retry_after_s=5)
     if isinstance(exc, BROKER_DOWN):
         return errors.BrokerUnavailable("The message broker cannot be reached.", retry_after_s=5)
     if isinstance(exc, OSError) and exc.errno in NO_ROOM:

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import cached_property, partial
 from io import BytesIO
+from time import monotonic
 from typing import Any, TypeVar, cast
 
 from asgiref.sync import iscoroutinefunction
@@ -28,7 +29,8 @@ from django.urls import get_resolver
 from django.utils.module_loading import import_string
 
 from knowlex.base.errors import DependencyUnavailable
-from knowlex.db.threads import notice_silence
+from knowlex.db.silence import notice_silence
+from knowlex.db.threads import note_wait
 from knowlex.runtime.admission import elsewhere
 from knowlex.runtime.threads import RestingThreads
 from knowlex.web.body import ClientGone, Message, Receive, RequestBody, cancelled_when_gone
@@ -244,8 +246,14 @@ class Handler:
     async def _serve_in_thread(
         self, request: KnowlexRequest, serve: Callable[[KnowlexRequest], HttpResponseBase]
     ) -> HttpResponseBase:
+        came = monotonic()
+
+        def serve_now() -> HttpResponseBase:
+            note_wait(came)
+            return serve(request)
+
         async with self._uploads.served() if request.is_upload else nullcontext():
-            return await self._threads.run(partial(serve, request))
+            return await self._threads.run(serve_now)
 
     async def _respond(self, incoming: RequestBody, response: HttpResponseBase, send: Send) -> None:
         """Send it. One that was made before the whole body came closes the connection behind it."""

@@ -51,6 +51,14 @@ class Health(OutputShape):
     database: Connection
     broker: Connection
     vector_index: VectorIndex | None
+    database_writes: Annotated[
+        Literal["accepted", "refused", "no_room", "unreachable"],
+        Field(description="`refused`: it is a replica, or set to read only. `no_room`: its disk is full."),
+    ]
+    files: Annotated[
+        Literal["writable", "full", "read_only", "missing", "unreachable"],
+        Field(description="The folder of files. `full`: it has less room than the largest upload takes."),
+    ]
     workers: Annotated[int, Field(description="Worker processes that are alive.")]
     reranker: Annotated[
         Literal["connected", "loaded", "unreachable", "not_loaded", "resting"],

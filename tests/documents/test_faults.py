@@ -18,15 +18,11 @@ from tests.documents.http import (
     URL,
     assert_nothing_stored,
     assert_problem,
-    at_once,
     ingested,
     markdown,
     upload,
 )
-from tests.edges.test_health import becomes
-from tests.support import environment
 from tests.support.commands import on
-from tests.support.postgres import Postgres
 from tests.support.stack import Stack
 from tests.support.waiting import wait_until
 
@@ -136,15 +132,6 @@ def test_upload_killed_between_file_and_row_is_swept_but_never_while_it_lives(st
     assert upload(stack, content).status_code == 201
 
 
-@pytest.fixture(scope="module")
-def apart() -> Iterator[Stack]:
-    """With a PostgreSQL that tests may stop, and start again."""
-    own = Postgres(environment.FOLDER / "own")
-    with Stack(own, environment.FOLDER / "apart", workers=1, env={}) as stack:
-        yield stack
-    own.stop(crash=True)
-
-
 def test_equal_upload_of_another_process_that_commits_first_wins(stack: Stack) -> None:
     fail_statements(stack, "INSERT", "documents_document", f"PERFORM pg_advisory_xact_lock({GATE});")
     content = markdown()
@@ -168,29 +155,6 @@ def test_equal_upload_of_another_process_that_commits_first_wins(stack: Stack) -
     problem = assert_problem(response, 409, "DUPLICATE", UNKNOWN_ID)
     assert problem["details"] == {"documentId": UNKNOWN_ID}
     assert stack.stored_files() == []
-
-
-def test_database_down_gives_503_in_time_and_is_found_again(apart: Stack) -> None:
-    stack, cluster = apart, apart.postgres
-    document = ingested(stack)
-    assert becomes(stack.client, status="healthy")[0] == 200
-    cluster.stop(crash=True)
-
-    started = time.monotonic()
-    responses = at_once(
-        20, lambda number: upload(stack, markdown()) if number % 2 else httpx.get(stack.url + URL, timeout=30)
-    )
-    assert time.monotonic() - started < 15
-    for response in responses:
-        assert_problem(response, 503, "SERVICE_UNAVAILABLE")
-    assert [file.stem for file in stack.stored_files()] == [document]
-    gone = {"database": "unreachable", "vector_store": "unreachable"}
-    assert becomes(stack.client, status="unhealthy", **gone)[0] == 503
-
-    cluster.start()
-    assert stack.client.get(f"{URL}/{document}").status_code == 200
-    assert becomes(stack.client, database="connected")[0] == 200
-    ingested(stack)
 
 
 def test_store_that_cannot_be_written_gives_json_and_works_again_later(stack: Stack) -> None:
@@ -237,26 +201,6 @@ def test_client_that_leaves_in_mid_upload_leaves_nothing(server: Stack) -> None:
     ingested(server)
     assert server.count("documents_document") == len(server.stored_files()) == 1
     assert "Traceback" not in server.log("web")[logged:]
-
-
-def test_database_that_hangs_gives_503_in_time_also_on_open_connections(apart: Stack) -> None:
-    stack, cluster = apart, apart.postgres
-    stack.clean()
-    document = ingested(stack)
-
-    def call(number: int) -> httpx.Response:
-        return upload(stack, markdown()) if number % 2 else httpx.get(stack.url + URL, timeout=30)
-
-    at_once(8, lambda number: httpx.get(stack.url + URL, timeout=30))  # so that connections are open
-    with cluster.hanging():
-        started = time.monotonic()
-        responses = at_once(8, call)
-        assert time.monotonic() - started < 15
-    for response in responses:
-        assert_problem(response, 503, "SERVICE_UNAVAILABLE")
-
-    assert stack.client.get(f"{URL}/{document}").status_code == 200
-    ingested(stack)
 
 
 def test_statement_that_takes_its_time_is_not_cut_off(stack: Stack) -> None:

@@ -1,6 +1,6 @@
 """/health tells the truth within 5 s, never hangs, and asks for nothing that costs.
 
-Without its database: tests/documents/test_faults.py.
+Without its database, or a disk to write to: tests/faults.
 """
 
 import time
@@ -25,6 +25,8 @@ KEYS = {
     "workers",
     "chat_model",
     "vector_index",
+    "database_writes",
+    "files",
 }
 
 

@@ -1,12 +1,13 @@
 """Documents in the provider's stack, waiting to be embedded, and calls that run beside the test."""
 
+import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tests.support import environment
+from tests.support import environment, mounts
 from tests.support.api import ingest
 from tests.support.postgres import Postgres
 from tests.support.stack import Stack
@@ -15,12 +16,22 @@ from tests.support.texts import facts_pdf
 Background = Callable[..., "Future[Any]"]
 
 
+@pytest.fixture
+def chance(request: pytest.FixtureRequest) -> random.Random:
+    """Of this run and this test; the summary of the run tells how to have the same again."""
+    return random.Random(f"{request.config.option.chaos_seed} {request.node.nodeid}")
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Postgres]:
-    """A PostgreSQL that may crash: no other test's database lies in it."""
-    own = Postgres(environment.FOLDER / "own")
+    """A PostgreSQL that may crash: no other test's database lies in it. On a disk of its own, if allowed."""
+    folder = environment.FOLDER / "own"
+    mounted = mounts.try_mount(folder, 500)
+    own = Postgres(folder, max_connections="100")
     yield own
     own.stop(crash=True)
+    if mounted:
+        mounts.unmount(folder)
 
 
 @pytest.fixture

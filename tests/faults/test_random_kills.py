@@ -22,9 +22,7 @@ from tests.support.stack import Stack
 from tests.support.texts import facts_pdf
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.slow
-KILLS = 25
-UPLOADS = 20
+A_FEW, MANY = (3, 6), (25, 20)
 
 
 def strike(stack: Stack, chance: random.Random) -> None:
@@ -53,20 +51,27 @@ def persistently(stop: Event, call: Callable[[], httpx.Response], wanted: set[in
     return 0
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("kills", "uploads"),
+    [
+        pytest.param(*A_FEW, id="a few"),
+        pytest.param(*MANY, id="many", marks=pytest.mark.slow),
+        pytest.param(*MANY, id="many more", marks=pytest.mark.slow),
+    ],
+)
 def test_f5_random_kills_lose_nothing_and_double_nothing(
-    provider_server: Stack, provider: Provider, seed: int
+    provider_server: Stack, provider: Provider, chance: random.Random, kills: int, uploads: int
 ):
-    chance, stop = random.Random(seed), Event()
+    stop = Event()
     provider.takes(0.1)
     client = provider_server.client
     with ThreadPoolExecutor(8) as pool:
-        files = [facts_pdf(30, first=100 * n) for n in range(UPLOADS)]
+        files = [facts_pdf(30, first=100 * n) for n in range(uploads)]
         calls = [
             pool.submit(persistently, stop, lambda f=f: upload(client, f), {201, 409}) for f in files
         ] + [pool.submit(persistently, stop, lambda: generate(client), {200}) for _ in range(5)]
         try:
-            for _ in range(KILLS):
+            for _ in range(kills):
                 strike(provider_server, chance)
             wait_until(lambda: all(call.done() for call in calls), 120, "all calls to succeed")
         finally:
@@ -74,10 +79,10 @@ def test_f5_random_kills_lose_nothing_and_double_nothing(
     provider_server.ensure_running()
     assert generate(client).status_code == 200
     wait_embedded(provider_server, 60)
-    assert provider_server.count("documents_document") == UPLOADS
+    assert provider_server.count("documents_document") == uploads
     assert_embedded_once(provider_server)
     assert_own_vectors(provider_server)
-    assert_asked_once(provider_server, provider, beyond=KILLS * 80)
+    assert_asked_once(provider_server, provider, beyond=kills * 80)
     for file in provider_server.stored_files():
         os.utime(file, (0, 0))  # an orphan is only taken for one when it is old
     sweep = "from documents.library.storage import sweep_orphan_files as sweep; sweep()"

@@ -1,6 +1,10 @@
 """Workers that die, calls that cross, documents that go away in the middle: nothing lost, nothing twice."""
 
+import random
+import subprocess
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -22,6 +26,40 @@ from tests.support.texts import facts_pdf
 from tests.support.waiting import wait_until
 
 IN_FLIGHT = 4 * 20
+FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
+
+
+@pytest.fixture(scope="module")
+def clock(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the clock of the second worker is ahead of the machine's, as libfaketime reads it."""
+    file = tmp_path_factory.mktemp("clock") / "offset"
+    file.write_text("+0")
+    return file
+
+
+@pytest.fixture(scope="module")
+def _second(_provider_stack: Stack, clock: Path) -> Iterator[processes.Process]:
+    env = {"KNOWLEX_EMBEDDING_TIMEOUT_SECONDS": "4"}
+    if FAKETIME is not None:
+        # Nothing that waits for the monotonic clock notices a jump, on a real machine either.
+        env |= {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(clock)}
+        env |= {"FAKETIME_NO_CACHE": "1", "DONT_FAKE_MONOTONIC": "1"}
+    _provider_stack.ensure_running()
+    worker = _provider_stack.another_worker(**env)
+    yield worker
+    processes.terminate(worker)
+
+
+@pytest.fixture
+def second(provider_server: Stack, _second: processes.Process, clock: Path) -> processes.Process:
+    """A second worker group, as on another host, whose clock a test may put forward and back."""
+    clock.write_text("+0")
+    return _second
+
+
+def end_leases(stack: Stack) -> None:
+    """What nobody renews any more is free now, not when the lease's seconds are over."""
+    stack.sql("UPDATE embeddings_embeddingrequest SET leased_until = now() WHERE leased_until IS NOT NULL")
 
 
 def assert_all_well(stack: Stack, provider: Provider, *, beyond: int = 0) -> None:
@@ -44,6 +82,20 @@ def test_f1_a_killed_child_delays_its_batch_and_nothing_else(
     provider.release()
     assert embedded_count(call.result(60).text) == two_batches
     wait_embedded(provider_server, 30)
+    assert_all_well(provider_server, provider, beyond=IN_FLIGHT)
+
+
+def test_f2_a_killed_worker_group_goes_on_after_its_restart(
+    provider_server: Stack, provider: Provider, background: Background, two_batches: int
+):
+    provider.hold(on="embeddings")
+    call = background(generate, provider_server.client)
+    provider.wait_held(count=2)
+    provider_server.kill_worker()
+    provider.release()
+    end_leases(provider_server)
+    provider_server.start_worker()
+    assert embedded_count(call.result(60).text) == two_batches
     assert_all_well(provider_server, provider, beyond=IN_FLIGHT)
 
 
@@ -222,3 +274,77 @@ def test_waiting_for_generate_holds_no_database_connection(
     )
     provider.release()
     assert sum(embedded_count(call.result(60).text) for call in calls) == two_batches
+
+
+# From here on there is a second worker beside the first.
+
+
+@pytest.mark.parametrize("by", ["kill", "terminate"])
+def test_f3_f4_another_worker_goes_on_with_what_one_leaves(
+    provider_server: Stack,
+    provider: Provider,
+    background: Background,
+    second: processes.Process,
+    two_batches: int,
+    by: str,
+):
+    """kill: its leases end by themselves. terminate: what it has begun it ends, and gives the rest back."""
+    worker = provider_server.worker
+    assert worker is not None
+    provider.hold(on="embeddings")
+    call = background(generate, provider_server.client)
+    provider.wait_held(count=2)
+    if by == "kill":
+        provider_server.kill_worker()
+        end_leases(provider_server)
+    else:
+        worker.terminate()
+    provider.release()
+    assert embedded_count(call.result(60).text) == two_batches
+    worker.wait(30)
+    assert processes.runs(second)
+    assert_all_well(provider_server, provider, beyond=IN_FLIGHT if by == "kill" else 0)
+
+
+def test_f24_a_model_that_hangs_once_is_given_up_and_asked_again(
+    provider_server: Stack, provider: Provider, second: processes.Process, chance: random.Random
+):
+    """The first worker waits for half a minute; the second is told to be less patient."""
+    chunks = ingest(provider_server.client, facts_pdf(10))["totalChunks"]
+    with provider_server.paused_worker():
+        provider.rule(chance.choice(["hang", "slow"]), times=1, seconds=30, on="embeddings")
+        started = time.monotonic()
+        assert embed(provider_server.client) == chunks
+        assert 4 <= time.monotonic() - started < 20
+    assert_embedded_once(provider_server)
+    assert_own_vectors(provider_server)
+
+
+@pytest.mark.skipif(FAKETIME is None, reason="needs libfaketime (apt-get install libfaketime)")
+def test_f49_a_clock_that_jumps_an_hour_takes_nothing_twice(
+    provider_server: Stack,
+    provider: Provider,
+    background: Background,
+    second: processes.Process,
+    clock: Path,
+    many_batches: int,
+):
+    """Leases go by the clock of the database. Both workers are in mid-batch whenever it jumps."""
+    call = background(generate, provider_server.client)
+    for offset in ("+3600", "-3600", "+0"):
+        provider.hold(on="embeddings")
+        provider.wait_held(count=5)  # more than one group can have
+        clock.write_text(offset)
+        assert_fake_hour(clock, offset)
+        provider.release()
+    assert embedded_count(call.result(60).text) == many_batches
+    assert_all_well(provider_server, provider)
+    health = provider_server.client.get("/health").json()
+    assert health["workers"] == 2 * provider_server.workers
+
+
+def assert_fake_hour(clock: Path, offset: str) -> None:
+    """The library is really at work: a process of its kind sees another hour than this one."""
+    env = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_NO_CACHE": "1"}
+    told = subprocess.run(["date", "+%s"], env=env, capture_output=True, text=True, check=True).stdout
+    assert abs(int(told) - time.time() - int(offset)) < 60

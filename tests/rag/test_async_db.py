@@ -40,6 +40,32 @@ async def test_a_statement_past_its_own_limit_is_not_tried_again():
     assert await fetch_one("SELECT 1 AS one") == {"one": 1}
 
 
+async def test_a_statement_past_its_own_limit_spoils_its_connection_for_nobody():
+    """The rollback after it drops what was prepared on the connection: both sides must know."""
+    limit = ["SET LOCAL statement_timeout = '200ms'"]
+    backends = set()
+
+    async def ask_all() -> None:
+        for _ in range(7):  # often enough that all are prepared, and used so
+            for setup in ((), limit):
+                for n in range(5):
+                    asked = f"SELECT %s::int AS n{n}, pg_backend_pid() AS backend"
+                    row = await fetch_one(asked, (n,), setup=setup)
+                    assert row is not None
+                    assert row[f"n{n}"] == n
+                    backends.add(row["backend"])
+
+    for _ in range(3):
+        await ask_all()
+        with pytest.raises(StatementTooLong):
+            await fetch_all("SELECT pg_sleep(%s)", (60,), setup=limit)
+    await ask_all()
+    assert len(backends) == 1  # the same connection all the time, not a new one after each failure
+    kept = await fetch_one("SELECT count(*) AS n FROM pg_prepared_statements")
+    assert kept is not None
+    assert 0 < kept["n"] <= 10
+
+
 async def test_more_askers_than_connections_are_all_served():
     rows = await asyncio.gather(*(fetch_one("SELECT %s::int AS n", (n,)) for n in range(100)))
     assert rows == [{"n": n} for n in range(100)]

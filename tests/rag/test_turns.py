@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from knowlex.base.errors import DatabaseUnavailable
-from knowlex.db.pool import Turns
+from knowlex.db.pool import StatementTooLong, Turns
 
 
 async def test_a_crowd_is_served_in_order_and_never_more_at_once_than_places():
@@ -35,6 +35,20 @@ async def test_who_waited_while_the_database_went_is_told_at_once():
     results = await asyncio.gather(*(one() for _ in range(10)), return_exceptions=True)
     assert {type(result) for result in results} == {DatabaseUnavailable}
     assert tries == 1
+
+
+async def test_a_statement_that_took_too_long_refuses_nobody_else():
+    turns = Turns(1, wait_s=5)
+
+    async def ask(number: int) -> int:
+        async with turns.turn():
+            await asyncio.sleep(0)
+            if number == 0:
+                raise StatementTooLong("too long")
+            return number
+
+    results = await asyncio.gather(*map(ask, range(5)), return_exceptions=True)
+    assert results[1:] == [1, 2, 3, 4]
 
 
 async def test_who_comes_after_a_failure_tries_anew():

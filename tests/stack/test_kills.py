@@ -42,9 +42,8 @@ def up(tmp_path: Path) -> Iterator[Up]:
 
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
-    """The one that was asked for, or another in each run."""
-    asked = request.config.getoption("--chaos-seed")
-    return int(asked) if asked else random.SystemRandom().randrange(1_000_000)
+    """Another in each run; its summary tells how to have the same again."""
+    return int(request.config.option.chaos_seed)
 
 
 class Load:

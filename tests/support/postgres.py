@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,18 +44,25 @@ class Postgres:
         self.stop(crash=crash)
         self.start()
 
+    def ensure_running(self) -> None:
+        if not self._server.part.running:
+            self.start()
+
     @contextmanager
     def hanging(self) -> Iterator[None]:
         """Every process of it stands still: connections stay open, and nothing answers."""
         server = psutil.Process(int((self.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]))
+        server.suspend()  # first, so that it starts no others
         processes = [server, *server.children(recursive=True)]
-        for process in processes:
-            process.suspend()
         try:
+            for process in processes:
+                with suppress(psutil.NoSuchProcess):  # a backend that was just ending
+                    process.suspend()
             yield
         finally:
             for process in processes:
-                process.resume()
+                with suppress(psutil.NoSuchProcess):
+                    process.resume()
 
     def url(self, database: str) -> str:
         return database_url(database, self.data_dir)

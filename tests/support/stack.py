@@ -5,7 +5,7 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,11 +184,14 @@ class Stack:
         return process
 
     @contextmanager
-    def another_web(self, **env: str) -> Iterator[httpx.Client]:
-        """A client of a second web server, as on another host with this environment."""
+    def another_web(self, *, prefix: Sequence[str] = (), **env: str) -> Iterator[httpx.Client]:
+        """A client of a second web server, as on another host with this environment.
+
+        prefix: a command that runs its own.
+        """
         with bind_socket("127.0.0.1", 0) as listener:
             port = int(listener.getsockname()[1])
-            command = [sys.executable, "-m", "knowlex.serve", "--fd", str(listener.fileno())]
+            command = [*prefix, sys.executable, "-m", "knowlex.serve", "--fd", str(listener.fileno())]
             env = {**self.env, "KNOWLEX_PORT": str(port), **env}
             web = processes.start(command, env=env, log=self._log("web2"), pass_fds=[listener.fileno()])
             try:
