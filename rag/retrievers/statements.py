@@ -12,8 +12,9 @@ from psycopg.sql import SQL, Composable, Literal
 from documents.access import condition_on_readers
 from documents.library.collection_statistics import LANGUAGES
 from documents.types import UNREAD_WARNINGS
-from embeddings.search.dense import MODEL, SearchModel, dense_statement
-from rag.retrievers.filtering import NARROW, passing_condition, select_passing_chunks
+from embeddings.search.dense import MODEL, NARROW, SearchModel, dense_statement
+from rag.retrievers.filtering import passing_condition, select_passing_chunks
+from rag.retrievers.words import Matching
 from rag.types.question import Mode
 
 # A ranking that lacks a chunk counts as if it held it at this rank.
@@ -21,6 +22,7 @@ MISSING_RANK = 1000
 # Best BM25 score over the idf of the whole question: from where on the list counts at all, and in full.
 # Measured, 5th and 50th percentile: English questions 0.68 and 1.08, German ones of English texts 0.08, 0.28.
 HELD_NOTHING, HELD_ENOUGH = 0.2, 0.5
+SCORED = 10_000  # chunks at most that hold the words, where all of these are common: 1 us of CPU each
 
 # In how many chunks each of some words stands.
 COUNTS = SQL("""
@@ -37,6 +39,18 @@ _PASSING_AMONG = SQL("""
     WHERE e.collection_id = ANY(%(collections)s){passing}
 """)
 _COUNT_PASSING = SQL("(SELECT count(*) FROM ({passing} LIMIT {enough}) AS counted)")
+_IN_PASSING = SQL(" AND {chunk} IN (SELECT id FROM passing)")
+# OFFSET 0: the planner would else prefer the index of all words to a few chunks.
+_HOLDING_EACH = SQL("""
+    SELECT chunk_id, weights FROM (
+        SELECT l.chunk_id, l.weights, l.lexemes
+        FROM passing JOIN embeddings_lexicalentry AS l ON l.chunk_id = passing.id OFFSET 0
+    ) AS looked_at WHERE lexemes @@ %(words)s::tsquery
+""")
+_HOLDING_INDEXED = SQL("""
+    SELECT l.chunk_id, l.weights FROM embeddings_lexicalentry AS l
+    WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(words)s::tsquery{passing}{most}
+""")
 _TIMES_ONE_WORD = SQL("""
     (octet_length(folded) - octet_length(replace(folded, needle.word, ''))) / octet_length(needle.word)
 """)
@@ -61,7 +75,9 @@ def select_scope(conditions: str) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def search_by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) -> bytes:
+def search_by_meaning(
+    model: SearchModel, mode: Mode, conditions: str, narrow: bool, matching: Matching = "indexed"
+) -> bytes:
     """Passages by both rankings (`hybrid`) or by their vectors alone (`dense`), best first.
 
     Parameters: vector, collections, limit (of each ranking), candidates (of the result), those of the
@@ -75,13 +91,15 @@ def search_by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: b
         "nothing": Literal(HELD_NOTHING),
         "everything": Literal(HELD_ENOUGH),
     }
-    return _search("dense" if mode == "dense" else "hybrid", parts, conditions, narrow, model.id)
+    if mode == "dense":
+        return _search("dense", parts, conditions, narrow, model.id)
+    return _search("hybrid", parts, conditions, narrow, model.id, matching)
 
 
 @lru_cache(maxsize=256)
-def search_by_words(conditions: str, narrow: bool) -> bytes:
+def search_by_words(conditions: str, narrow: bool, matching: Matching) -> bytes:
     """Passages by BM25 alone. Parameters: words, weights, collections, limit, candidates, the conditions'."""
-    return _search("sparse", {}, conditions, narrow)
+    return _search("sparse", {}, conditions, narrow, matching=matching)
 
 
 @lru_cache(maxsize=256)
@@ -138,7 +156,7 @@ def _distances(model_id: int | None, conditions: str) -> dict[str, Composable]:
 
 def _where(conditions: str, narrow: bool, chunk: str) -> Composable:
     if conditions and narrow:
-        return SQL(" AND {chunk} IN (SELECT id FROM passing)").format(chunk=SQL(chunk))
+        return _IN_PASSING.format(chunk=SQL(chunk))
     return passing_condition(conditions, chunk)
 
 
@@ -148,16 +166,20 @@ def _search(
     conditions: str = "",
     narrow: bool = False,
     model_id: int | None = None,
+    matching: Matching = "indexed",
 ) -> bytes:
     """Fill a template in. model_id: of the question's vector, where there is one."""
-    passing_list: Composable = SQL("")
-    if conditions and narrow:
-        passing_list = SQL("passing AS MATERIALIZED ({query}), ").format(
-            query=select_passing_chunks(conditions)
-        )
+    each, passing_list = matching == "each", SQL("").format()
+    if (conditions and narrow) or each:
+        query = select_passing_chunks(conditions)
+        passing_list = SQL("passing AS MATERIALIZED ({query}), ").format(query=query)
+    holding = _HOLDING_EACH.format()
+    if not each:
+        most = SQL("LIMIT {scored}").format(scored=Literal(SCORED)) if matching == "capped" else SQL("")
+        holding = _HOLDING_INDEXED.format(passing=_where(conditions, narrow, "l.chunk_id"), most=most)
     statement = _template(name).format(
         passing_list=passing_list,
-        passing_words=_where(conditions, narrow, "l.chunk_id"),
+        holding=holding,
         passages=_passages(model_id),
         **parts,
     )
