@@ -21,6 +21,7 @@ import random
 import statistics
 import struct
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -49,7 +50,7 @@ from knowlex.base.ids import new_id
 
 IN_DOCUMENT, SMALL, AT_ONCE = 20, 50, 5_000
 TAGS = (("tenth", 10), ("hundredth", 100), ("myriad", 10_000))
-RECALL = 500  # questions
+RECALL, WRITTEN = 500, 10_000  # questions, chunks
 NOISE = 0.25  # length of what is added to a vector of length 1
 COLUMNS = {
     "documents_document": (
@@ -70,12 +71,6 @@ SEEDS = """
     JOIN documents_document d ON d.id = c.document_id
     JOIN documents_collection o ON o.id = d.collection_id AND o.name = 'seeds'
     JOIN embeddings_sentencevectors s ON s.chunk_id = c.id WHERE cardinality(s.bounds) >= 4 ORDER BY c.id
-"""
-COUNT_LEXEMES = """
-    INSERT INTO embeddings_lexemecount (collection_id, lexeme, chunks)
-    SELECT l.collection_id, w, count(*) FROM embeddings_lexicalentry l, unnest(tsvector_to_array(l.lexemes)) w
-    GROUP BY 1, 2
-    UNION ALL SELECT collection_id, '', count(*) FROM embeddings_lexicalentry GROUP BY 1
 """
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -126,6 +121,7 @@ class Filling:
 
     def __init__(self, database: psycopg.Connection, seed: int) -> None:
         self._random, self._numbers = random.Random(seed), np.random.default_rng(seed)
+        self.counts: Counter[tuple[UUID, str]] = Counter()  # in how many chunks of a collection a lexeme is
         rows = database.execute(SEEDS).fetchall()
         self._halves = [half for row in rows for half in _halves(*row)]
         self._element = database.execute("SELECT 'halfvec'::regtype::oid::bigint").fetchone()[0]  # type: ignore[index]
@@ -137,7 +133,7 @@ class Filling:
         rows: dict[str, list[bytes]] = {table: [] for table in COLUMNS}
         texts = []
         for index in range(chunks):
-            text = self._add_chunk(rows, collection.bytes, document.bytes, index, start)
+            text = self._add_chunk(rows, collection, document.bytes, index, start)
             texts.append(text)
             start += len(text) + 1
         content, name = "\n".join(texts).encode(), f"documents/{document}.txt"
@@ -167,7 +163,7 @@ class Filling:
         return {table: b"".join(of_table) for table, of_table in rows.items()}
 
     def _add_chunk(
-        self, rows: dict[str, list[bytes]], collection: bytes, document: bytes, index: int, start: int
+        self, rows: dict[str, list[bytes]], collection: UUID, document: bytes, index: int, start: int
     ) -> str:
         one, other = self._random.choices(self._halves, k=2)
         text, chunk = f"{one.text} {other.text}", new_id().bytes
@@ -198,14 +194,15 @@ class Filling:
             )
         )
         packed = struct.pack(">HH", len(vector), 0) + vector.astype(">f4").tobytes()
-        rows["embeddings_embedding"].append(record(chunk, self._model, collection, packed, self._now))
+        rows["embeddings_embedding"].append(record(chunk, self._model, collection.bytes, packed, self._now))
         items = np.zeros(len(bounds), dtype=[("size", ">i4"), ("value", ">i4")])
         items["size"], items["value"] = 4, bounds
         places = struct.pack(">5i", 1, 0, 23, len(bounds), 1) + items.tobytes()
         packed = pack_halfvecs(vectors, self._element)
         rows["embeddings_sentencevectors"].append(record(chunk, self._model, places, packed))
         packed = sparsevec(term_weights(words))
-        rows["embeddings_lexicalentry"].append(record(chunk, collection, tsvector(words), packed))
+        rows["embeddings_lexicalentry"].append(record(chunk, collection.bytes, tsvector(words), packed))
+        self.counts.update((collection, word) for word in {"", *words})
         return text
 
 
@@ -259,8 +256,10 @@ def fill(rows: int) -> None:
         _add(database, filling, rows - before)
         started = time.monotonic()
         database.execute(index)
-        database.execute("TRUNCATE embeddings_lexemecount")
-        database.execute(COUNT_LEXEMES)
+        database.cursor().executemany(
+            "INSERT INTO embeddings_lexemecount (collection_id, lexeme, chunks) VALUES (%s, %s, %s)",
+            [(*held, chunks) for held, chunks in filling.counts.items()],
+        )
         database.execute("SELECT documents_collections_changed(ARRAY(SELECT id FROM documents_collection))")
         database.execute("VACUUM ANALYZE")
         print(f"words indexed and counted, tables analysed in {time.monotonic() - started:.0f} s")
@@ -294,20 +293,24 @@ COMMON = 8  # single words, the most common of all
 class Measuring:
     """Requests to a running server, with PostgreSQL's CPU."""
 
-    def __init__(self, url: str, database: psycopg.Connection, questions: Sequence[str]) -> None:
+    def __init__(
+        self, url: str, database: psycopg.Connection, questions: Sequence[str], key: str | None = None
+    ) -> None:
         self.database, self.questions = database, questions
-        self._client = httpx.Client(base_url=url, timeout=120)
+        self.with_ended = False
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = httpx.Client(base_url=url, timeout=120, headers=headers)
         self.rows = count(database, "documents_chunk")
 
     def cpu_ms(self) -> dict[int, float]:
-        """Return those of each session of the database but our own; under 0, of all that have ended."""
+        """Return those of each session of the database but our own; under 0 of those that have ended."""
         sessions = self.database.execute(
             "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
             " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
         ).fetchall()
         folder = Path(settings.DATA_DIR) / "postgres" / "postmaster.pid"
         ended = psutil.Process(int(folder.read_text().split()[0])).cpu_times()
-        return {0: (ended.children_user + ended.children_system) * 1e3} | {
+        return {0: (ended.children_user + ended.children_system) * 1e3 * self.with_ended} | {
             pid: sum(psutil.Process(pid).cpu_times()[:2]) * 1e3 for (pid,) in sessions
         }
 
@@ -389,7 +392,30 @@ class Measuring:
                 print(f"no {path}")
                 continue
             self.tell(path.replace(default, "ID"), [lambda p=path: self.get(p)] * 5)
+        self.with_ended = True
         self.tell("generate, nothing to do", [self.generate] * 5)
+        self.with_ended = False
+
+    def writes(self) -> None:
+        """Insert a collection of WRITTEN chunks, with all triggers, 400 a transaction; and delete it."""
+        collection = collection_named(self.database, "written")
+        filling, before = Filling(self.database, time.time_ns()), self._own_cpu_ms()
+        made = [filling.document(collection, 5, IN_DOCUMENT) for n in range(WRITTEN // IN_DOCUMENT)]
+        started = time.perf_counter()
+        for first in range(0, len(made), 20):
+            copy_documents(self.database, made[first : first + 20])
+        took, cpu = time.perf_counter() - started, self._own_cpu_ms() - before
+        print(
+            f"{self.rows:8} insert, a chunk{'':19} CPU {cpu / WRITTEN:8.2f}  wall {took * 1e3 / WRITTEN:8.2f}"
+        )
+        sessions, started = self.cpu_ms(), time.perf_counter()
+        assert self._client.delete(f"/v1/collections/{collection}").is_success
+        took, after = time.perf_counter() - started, self.cpu_ms()
+        cpu = sum(ms - sessions.get(pid, 0) for pid, ms in after.items())
+        print(f"{self.rows:8} delete {WRITTEN} chunks{'':15} CPU {cpu:8.0f}  wall {took * 1e3:8.0f}")
+
+    def _own_cpu_ms(self) -> float:
+        return sum(psutil.Process(self.database.info.backend_pid).cpu_times()[:2]) * 1e3
 
 
 def measure_recall(database: psycopg.Connection, questions: Sequence[str]) -> None:
@@ -419,6 +445,7 @@ def main() -> None:
     measure = commands.add_parser("measure")
     measure.add_argument("--url", default="http://127.0.0.1:8000")
     measure.add_argument("--questions", type=Path)
+    measure.add_argument("--key", help="an API key; one of an account with limits meets the permissions")
     measure.add_argument("--count", type=int, default=100)
     measure.add_argument("parts", nargs="*", default=["searches", "routes", "recall"])
     options = parser.parse_args()
@@ -427,7 +454,7 @@ def main() -> None:
     with database_connection() as database:
         questions = questions_of(options.questions, database)
         random.Random(1).shuffle(questions)
-        measuring = Measuring(options.url, database, questions[: options.count])
+        measuring = Measuring(options.url, database, questions[: options.count], options.key)
         for part in options.parts:
             if part == "recall":
                 measure_recall(database, questions[:RECALL])

@@ -45,7 +45,7 @@ _STATS = f"""
         WHERE collection_id = %(collection)s AND replaces_id IS NULL AND {condition_on_readers("readers")}),
     whole AS (SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks,
             coalesce(sum(size_bytes), 0)::bigint AS bytes,
-            greatest(1, least(coalesce(sum(chunk_count), 0) / {READ}, count(*) / {FEWEST_READ})) AS step
+            greatest(1, least(coalesce(sum(chunk_count), 0) / %(read)s, count(*) / %(fewest)s)) AS step
         FROM stored),
     read AS MATERIALIZED (
         SELECT id, chunk_count FROM stored WHERE n %% (SELECT step FROM whole) = 0),
@@ -87,9 +87,11 @@ def collection_stats(collection_id: UUID, *, access: Access) -> CollectionCounts
     """Count in one statement. Raises NotFound, Forbidden."""
     get_collection(collection_id, access=access)
 
+    scope = {"collection": collection_id, "principals": access.reads_as, "read": READ, "fewest": FEWEST_READ}
+
     def read() -> dict[str, Any]:
         with connection.cursor() as cursor:
-            cursor.execute(_STATS, {"collection": collection_id, "principals": access.reads_as})
+            cursor.execute(_STATS, scope)
             row = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
         return row | {name: json.loads(row[name]) for name in ("by_status", "by_type")}  # Django leaves text
 

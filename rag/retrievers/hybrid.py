@@ -262,7 +262,8 @@ def usable_model(scope: Scope) -> SearchModel | None:
     model = search_model_of(scope.row)
     if not model.dimensions or not scope.row["has_vectors"]:
         return None
-    return model.filtered(narrow=scope.narrow) if scope.condition else model
+    share = scope.row["passing_share"]
+    return model.filtered(narrow=scope.narrow, share=share) if scope.condition else model
 
 
 def make_retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = None) -> Retrieval:

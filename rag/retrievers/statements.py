@@ -39,6 +39,23 @@ _PASSING_AMONG = SQL("""
     WHERE e.collection_id = ANY(%(collections)s){passing}
 """)
 _COUNT_PASSING = SQL("(SELECT count(*) FROM ({passing} LIMIT {enough}) AS counted)")
+# By a sample; null of few chunks, which are counted as fast. Under row security only what the reader may see
+# is in a sample: what it would hold of all is worked out.
+_SHARE = SQL("""
+    (SELECT CASE WHEN held.chunks > 2 * {enough} THEN (
+        SELECT count(*) FROM documents_chunk AS c TABLESAMPLE SYSTEM ({percent})
+        JOIN documents_document AS d ON d.id = c.document_id
+        WHERE d.collection_id = ANY(%(collections)s) AND d.replaces_id IS NULL{conditions}
+    ) * 100 / {percent} / held.chunks END FROM (
+        SELECT sum(chunks) AS chunks FROM embeddings_lexemecount
+        WHERE collection_id = ANY((SELECT %(collections)s::uuid[])::uuid[]) AND lexeme = ''
+    ) AS held)
+""")
+_PERCENT = SQL("""
+    (100.0 * {sample} / greatest(
+        (SELECT reltuples FROM pg_class WHERE oid = 'documents_chunk'::regclass), {least}))
+""")
+SAMPLE, LEAST_ROWS = 1000, 100_000  # of so many chunks; in a table that is not smaller, or not known yet
 _IN_PASSING = SQL(" AND {chunk} IN (SELECT id FROM passing)")
 # OFFSET 0: the planner would else prefer the index of all words to a few chunks.
 _HOLDING_EACH = SQL("""
@@ -49,7 +66,7 @@ _HOLDING_EACH = SQL("""
 """)
 _HOLDING_INDEXED = SQL("""
     SELECT l.chunk_id, l.weights FROM embeddings_lexicalentry AS l
-    WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(words)s::tsquery{passing}{most}
+    WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(words)s::tsquery{most}
 """)
 _TIMES_ONE_WORD = SQL("""
     (octet_length(folded) - octet_length(replace(folded, needle.word, ''))) / octet_length(needle.word)
@@ -67,10 +84,14 @@ _HOLDING_ANY = SQL("""
 @lru_cache(maxsize=256)
 def select_scope(conditions: str) -> bytes:
     """Parameters: collections, lexemes, and those of the conditions (see `filtering.Condition`)."""
-    counted: Composable = SQL("NULL::bigint")
+    counted, share = SQL("NULL::bigint").format(), SQL("NULL::float8").format()
     if conditions:
+        percent = _PERCENT.format(sample=Literal(SAMPLE), least=Literal(LEAST_ROWS))
+        share = _SHARE.format(percent=percent, enough=Literal(NARROW), conditions=SQL(conditions))
         counted = _COUNT_PASSING.format(passing=select_passing_chunks(conditions), enough=Literal(NARROW))
-    statement = _template("scope").format(model=MODEL, passing=counted, languages=SQL(LANGUAGES))
+    statement = _template("scope").format(
+        model=MODEL, passing=counted, share=share, enough=Literal(NARROW), languages=SQL(LANGUAGES)
+    )
     return statement.as_bytes(None)
 
 
@@ -173,13 +194,18 @@ def _search(
     if (conditions and narrow) or each:
         query = select_passing_chunks(conditions)
         passing_list = SQL("passing AS MATERIALIZED ({query}), ").format(query=query)
-    holding = _HOLDING_EACH.format()
+    holding, passing_words = _HOLDING_EACH.format(), SQL("").format()
     if not each:
-        most = SQL("LIMIT {scored}").format(scored=Literal(SCORED)) if matching == "capped" else SQL("")
-        holding = _HOLDING_INDEXED.format(passing=_where(conditions, narrow, "l.chunk_id"), most=most)
+        most = SQL(" LIMIT {scored}").format(scored=Literal(SCORED)) if matching == "capped" else SQL("")
+        holding = _HOLDING_INDEXED.format(most=most)
+        if conditions:
+            passing_words = SQL("WHERE true{passing}").format(
+                passing=_where(conditions, narrow, "l.chunk_id")
+            )
     statement = _template(name).format(
         passing_list=passing_list,
         holding=holding,
+        passing_words=passing_words,
         passages=_passages(model_id),
         **parts,
     )
