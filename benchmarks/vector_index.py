@@ -48,7 +48,7 @@ from embeddings.vectors.rows import vector_text
 from knowlex.db import pool
 from knowlex.db.threads import execute
 from rag.retrievers import statements
-from rag.retrievers.filtering import NARROW, Condition, build_condition
+from rag.retrievers.filtering import Condition, build_condition
 from rag.types.question import Filters
 from tests.support.postgres import Postgres
 
@@ -309,7 +309,7 @@ async def found_passing(condition: Condition, parameters: dict[str, Any]) -> tup
     parameters = {**parameters, "candidates": K, "lexemes": [""], "model": None, **condition.parameters}
     scope = await pool.fetch_one(statements.select_scope(condition.conditions), parameters)
     assert scope is not None
-    narrow = scope["passing"] < NARROW
+    narrow = scope["passing"] < dense.NARROW
     model = dense.search_model_of(scope).filtered(narrow=narrow)
     statement = statements.search_by_meaning(model, "dense", condition.conditions, narrow)
     rows = await pool.fetch_all(statement, parameters, setup=model.setup)

@@ -25,15 +25,22 @@ from rag.types.answer import Answer
 
 LIMIT_S = 1.0
 T = TypeVar("T")
-_COUNTS = """
-    SELECT (SELECT count(*) FROM documents_document) AS documents,
-        (SELECT count(*) FROM documents_chunk) AS chunks,
+COUNTED = 50_000  # rows; of more, PostgreSQL's own running count is told
+
+
+def _count_rows(table: str) -> str:
+    live = f"pg_stat_get_live_tuples('{table}'::regclass)"
+    return f"CASE WHEN {live} < %(counted)s THEN (SELECT count(*) FROM {table}) ELSE {live} END"  # noqa: S608 - constants only
+
+
+_COUNTS = f"""
+    SELECT {_count_rows("documents_document")} AS documents, {_count_rows("documents_chunk")} AS chunks,
         (SELECT count(*) FROM embeddings_embeddingrequest WHERE failed_at IS NULL) AS pending_chunks,
         (SELECT count(*) FROM embeddings_embeddingrequest WHERE failed_at IS NOT NULL) AS failed_chunks,
         (SELECT count(*) FROM documents_ingestitem
          WHERE status IN ('pending', 'processing')) AS open_documents,
         (SELECT count(*) FROM embeddings_outboxentry) AS outbox_pending
-"""
+"""  # noqa: S608 - constants only
 _INDEXES = """
     SELECT m.name AS model, i.kind, i.recall, i.rows
     FROM embeddings_vectorindex i JOIN embeddings_embeddingmodel m ON m.id = i.model_id WHERE m.active
@@ -52,7 +59,7 @@ async def collect_state() -> CollectorRegistry:
     """Make a registry for each scrape, so that nothing of an earlier one is reported again."""
     registry = CollectorRegistry()
     counts, indexes, broker = await asyncio.gather(
-        _in_time(fetch_one(_COUNTS)), _in_time(fetch_all(_INDEXES)), _in_time(_broker())
+        _in_time(fetch_one(_COUNTS, {"counted": COUNTED})), _in_time(fetch_all(_INDEXES)), _in_time(_broker())
     )
     up = Gauge("knowlex_up", "Whether a part could be asked.", ["part"], registry=registry)
     up.labels("database").set(counts is not None)

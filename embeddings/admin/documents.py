@@ -4,8 +4,10 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
+from django.contrib.postgres.search import SearchQueryField
 from django.core.exceptions import PermissionDenied
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models.functions import Cast
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -16,16 +18,21 @@ from documents.access import FULL
 from documents.admin import ChunkAdmin, DocumentAdmin
 from documents.admin.forms import ReplaceForm, UploadForm
 from documents.admin.words import count_noun
+from documents.library.collection_statistics import stored_languages
 from documents.library.collections import get_default_collection
 from documents.models import Chunk, Document, IngestJob
 from embeddings import tasks
 from embeddings.admin.display import DeletingWithReceipt, EmbeddingStateFilter, count_per_document
 from embeddings.ingest import documents as ingestion
+from embeddings.lexical.terms import match_words
 from embeddings.models import Embedding, EmbeddingRequest
 from embeddings.tasks import enqueue_ingest, tolerate_lost_hint
 from knowlex.base.errors import KnowlexError
+from knowlex.db.threads import execute
 
 admin.site.unregister(Chunk)
+MANY, SHOWN = 50_000, 1000  # chunks
+_CHUNKS = "SELECT pg_stat_get_live_tuples('documents_chunk'::regclass)"
 
 
 @admin.register(Chunk)
@@ -44,6 +51,16 @@ class EmbeddedChunkAdmin(ChunkAdmin):
             default=Value("pending"),
         )
         return super().get_queryset(request).annotate(state=state, error=Subquery(failed.values("error")[:1]))
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Chunk], search_term: str
+    ) -> tuple[QuerySet[Chunk], bool]:
+        """Search texts as they are, of MANY chunks on by their words: the first SHOWN that hold them all."""
+        if not search_term or execute(_CHUNKS)[0][0] < MANY:
+            return super().get_search_results(request, queryset, search_term)
+        query = Cast(Value(match_words(search_term, stored_languages())), SearchQueryField())
+        matching = queryset.filter(lexical__lexemes=query).order_by().values_list("pk", flat=True)
+        return queryset.filter(pk__in=list(matching[:SHOWN])), False
 
     @admin.display(description="embedding")
     def embedding_state(self, chunk: Any) -> str:

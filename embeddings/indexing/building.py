@@ -8,9 +8,11 @@ predicate which of the two it means.
 import logging
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from pathlib import Path
 
+import psutil
 import psycopg
 from django.conf import settings
 from django.db import OperationalError, connection
@@ -19,7 +21,7 @@ from psycopg.sql import SQL, Composed, Identifier
 
 from embeddings.external.configuration import store_name
 from embeddings.indexing import measuring
-from embeddings.indexing.kinds import PREFIX, Index, explain_unsupported, lists_for
+from embeddings.indexing.kinds import PREFIX, Index, explain_unsupported, ivfflat_build_bytes, lists_for
 from embeddings.indexing.measuring import measure
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
 from embeddings.queue import INDEX_LOCK
@@ -29,7 +31,9 @@ log = logging.getLogger(__name__)
 
 GROWTH = 4  # built anew when there are so many times the rows it was built for
 REPLACED = 0.5  # or this share of them has gone
-_MOST_MEMORY_MB, _LEAST_MEMORY_MB = 1024, 64
+_MOST_MEMORY_MB, _LEAST_MEMORY_MB = 4096, 64
+_ELSEWHERE_MB = 1024  # where PostgreSQL has a machine of its own, whose memory is not known here
+_CGROUP = Path("/sys/fs/cgroup")
 _DROP = SQL("DROP INDEX CONCURRENTLY IF EXISTS {name}")
 _COUNT = "SELECT count(*) FROM embeddings_embedding WHERE model_id = %s"
 _COUNT_SINCE = """
@@ -141,23 +145,38 @@ def _build(model: EmbeddingModel, state: VectorIndex | None, rows: int, reason: 
     _drop_others(model.pk, keep=measuring.index_of(state).name if state else "")
     kind, storage = settings.VECTOR_INDEX, settings.VECTOR_INDEX_STORAGE
     number = _last_number(model.pk) + 1
-    lists = lists_for(rows) if kind == "ivfflat" else 0
+    memory = _usable_memory_mb() << 20
+    lists = lists_for(rows, model.dimensions, storage, memory) if kind == "ivfflat" else 0
     index = Index(model.pk, model.dimensions, number, kind, storage, lists)
     log.info("building the vector index", extra={"index": index.name, "rows": rows, "reason": reason})
-    _create(index, rows)
+    _create(index, rows, memory)
     measuring.record_build(index, rows, measure(index, rows=rows, effort=None), reason)
     _drop_others(model.pk, keep=index.name)
     return index.name
 
 
-def _create(index: Index, rows: int) -> None:
+def _usable_memory_mb() -> int:
+    """Return how much a build may take: a quarter of what is free on PostgreSQL's machine."""
+    if not str(settings.DATABASES["default"]["HOST"]).startswith("/"):
+        return _ELSEWHERE_MB
+    free = psutil.virtual_memory().available
+    with suppress(OSError, ValueError):  # not in a container, or one without a limit ("max")
+        limit, used = (int((_CGROUP / name).read_text()) for name in ("memory.max", "memory.current"))
+        free = min(free, limit - used)
+    return max(_LEAST_MEMORY_MB, min(_MOST_MEMORY_MB, free // 4 >> 20))
+
+
+def _create(index: Index, rows: int, usable: int) -> None:
     """Create it by one process, in no more memory than its vectors take: searches go on beside it.
 
-    An ANALYZE by hand waits for the build's lock, and the build for the ANALYZE: one of them is ended. What
-    that leaves of the index is invalid, and goes before the next try.
+    usable: bytes. An ANALYZE by hand waits for the build's lock, and the build for the ANALYZE: one of them
+    is ended. What that leaves of the index is invalid, and goes before the next try.
     """
-    bytes_a_row = 4 * index.dimensions + (512 if index.kind == "hnsw" else 64)
-    memory = max(_LEAST_MEMORY_MB, min(_MOST_MEMORY_MB, rows * bytes_a_row * 3 // 2 >> 20))
+    if index.kind == "hnsw":
+        wanted = rows * (4 * index.dimensions + 512) * 3 // 2
+    else:
+        wanted = ivfflat_build_bytes(index.lists, index.dimensions, index.storage) + (16 << 20)
+    memory = max(_LEAST_MEMORY_MB, min(usable, wanted) >> 20)
     _run(SQL(f"SET maintenance_work_mem = '{memory}MB'"))
     _run(SQL("SET max_parallel_maintenance_workers = 0"))
     try:

@@ -78,6 +78,17 @@ def _lexemes(text: str, language: str, without: frozenset[str]) -> list[str]:
     return [word for word in words if word in kept]
 
 
+def match_words(text: str, languages: Iterable[str]) -> str:
+    """Return a tsquery for chunks with all words of the text, by the analysis of any of the languages."""
+    queries = ({quote_lexeme(word) for word in lexemes(text, language)} for language in languages)
+    return " | ".join(f"({' & '.join(sorted(words))})" for words in queries if words)
+
+
+def quote_lexeme(word: str) -> str:
+    """Quote a lexeme as a tsquery writes it."""
+    return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
 def hash_position(lexeme: str) -> int:
     """Return the 0-based place of the lexeme in the sparse vector: 24 bits of its CRC-32."""
     return zlib.crc32(lexeme.encode()) & 0xFFFFFF

@@ -22,7 +22,10 @@ class LexicalEntry(models.Model):
     weights = SparseVectorField(dimensions=SPARSE_DIMENSIONS)
 
     class Meta:
-        indexes = [GinIndex(fields=["lexemes"], name="lexical_by_lexeme")]
+        indexes = [
+            GinIndex(fields=["lexemes"], name="lexical_by_lexeme"),
+            models.Index(fields=["collection_id"], name="lexical_by_collection"),
+        ]
 
 
 class ChunkAnalysis(models.Model):

@@ -56,12 +56,12 @@ _ACTIVE = "SELECT provider, name, dimensions, options FROM embeddings_embeddingm
 _IN_COLLECTIONS = SQL(" AND e.collection_id = ANY(%(collections)s)")
 _NO_FILTER = SQL("")
 _READABLE = SQL(f"""
-    AND EXISTS (
-        SELECT FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    AND (
+        SELECT true FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
         WHERE c.id = e.chunk_id AND {condition_on_readers("d.readers")}
     )
-""")
-NARROW = 10_000
+""")  # noqa: S608 - constants only
+NARROW = 10_000  # chunks; fewer are read one by one, more are looked for through the indexes
 _COUNT_READABLE = f"""
     SELECT count(*) AS chunks FROM (
         SELECT FROM documents_document d JOIN documents_chunk c ON c.document_id = d.id
@@ -117,16 +117,17 @@ class SearchModel:
         """Return what is to hold for a statement with this model's `dense_statement` in it."""
         return self.index.setup(self.effort) if self.index else ()
 
-    def filtered(self, *, narrow: bool) -> "SearchModel":
+    def filtered(self, *, narrow: bool, share: float | None = None) -> "SearchModel":
         """Return the model for a search with a further condition. narrow: few chunks pass it.
 
         Then looking at all of them is as fast, and index or store would miss some; else it takes more effort.
+        share: of the chunks that pass it, if it is known.
         """
         if narrow or not (self.index or self.outside):
             return self.exactly()
         if self.index is None:
             return self
-        return replace(self, effort=self.index.effort_among(self.effort, self.few))
+        return replace(self, effort=self.index.effort_among(self.effort, max(share or 0.0, self.few)))
 
     def exactly(self) -> "SearchModel":
         return replace(self, index=None, effort=0, outside=False)

@@ -1,6 +1,6 @@
 """Tar archives as streams, with vectors of sentences. Whatever is read is checked for its size first.
 
-The tarfile module reads extended headers of any size into memory; here an archive has plain ones only.
+The tarfile module reads extended headers of any size into memory; here only plain ones count.
 The vectors of sentences are float16, a row for each sentence of one chunk after the other.
 """
 
@@ -70,6 +70,11 @@ def join_sentences(
 BLOCK = 512
 PIECE = 256 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
+_EXTENDED = (tarfile.XHDTYPE, tarfile.XGLTYPE)
+_ORDER = (
+    "The order is manifest.json, then of each document document.json, its vectors and sentences, and the "
+    "original, then end.json"
+)
 
 
 class ArchiveWriter:
@@ -107,15 +112,28 @@ class ArchiveReader:
         self._file: io.BufferedIOBase = gzip.GzipFile(fileobj=buffered) if compressed else buffered
 
     def next(self, *names: str) -> tuple[str, int]:
-        """Return (name, size) of the next member, which must have one of these names. Raises InvalidInput."""
-        header = self._read(BLOCK)
-        try:
-            info = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
-        except (tarfile.TarError, UnicodeDecodeError, ValueError):
-            raise _broken_archive(f"{names[0]} was expected") from None
-        if info.name not in names or not info.isreg() or info.size < 0:
-            raise _broken_archive(f"{names[0]} was expected")
-        return info.name, info.size
+        """Return (name, size) of the next member, which must have one of these names.
+
+        What `tar` adds when somebody packs the members by hand is passed over: folders, "./" before names,
+        headers with finer times. Raises InvalidInput.
+        """
+        expected = " or ".join(names)
+        while True:
+            header = self._read(BLOCK)
+            try:
+                info = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
+            except (tarfile.TarError, UnicodeDecodeError, ValueError):
+                raise _broken_archive(f"{expected} was expected, and it ends or is damaged there") from None
+            if info.size < 0:
+                raise _broken_archive(f"{expected} was expected")
+            if info.type in _EXTENDED and info.size <= PIECE:
+                self._read(info.size + -info.size % BLOCK)
+            elif not info.isdir():
+                break
+        name = info.name.removeprefix("./")
+        if name not in names or not info.isreg():
+            raise _broken_archive(f"{expected} was expected, and {name[:100]!r} came. {_ORDER}")
+        return name, info.size
 
     def content(self, name: str, size: int, *, limit: int) -> bytes:
         """Return all of a member, which must not be larger than `limit`."""

@@ -133,7 +133,8 @@ class DocumentShape(_ArchiveShape):
                 raise ValueError(f"chunk {index} is not the text that its offsets name")
             span = (chunk.start_char, chunk.end_char, chunk.page_number, chunk.last_page)
             if not do_chunks_match_pages(self.source, starts, *span):
-                raise ValueError(f"chunk {index} is on other pages than it says")
+                why = "is on other pages than it says" if self.source == "PDF" else "names pages of no PDF"
+                raise ValueError(f"chunk {index} {why}")
         if len({chunk.id for chunk in self.chunks}) != len(self.chunks):
             raise ValueError("two of its chunks have the same id")
         for vectors in self.vectors:

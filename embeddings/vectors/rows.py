@@ -10,21 +10,30 @@ from embeddings.types import ClaimedChunk, EmbeddedText, Vector
 from embeddings.vectors import sentences
 from knowlex.db.threads import execute, with_retries
 
+SAMPLE = 5000  # chunks; of larger collections the size of so many is taken for all
 _BYTES = """
-    SELECT (SELECT coalesce(sum(pg_column_size(vector)), 0) FROM embeddings_embedding
-            WHERE collection_id = %(collection)s)
-        + (SELECT coalesce(sum(pg_column_size(lexemes) + pg_column_size(weights)), 0)
-            FROM embeddings_lexicalentry
-            WHERE collection_id = %(collection)s)
-        + (SELECT coalesce(sum(pg_column_size(s.bounds) + pg_column_size(s.vectors)), 0)
-            FROM embeddings_sentencevectors s JOIN embeddings_embedding e USING (chunk_id, model_id)
-            WHERE e.collection_id = %(collection)s)
+    WITH held AS MATERIALIZED (
+        SELECT chunk_id, pg_column_size(lexemes) + pg_column_size(weights) AS bytes
+        FROM embeddings_lexicalentry WHERE collection_id = %(collection)s LIMIT %(sample)s
+    ), counted AS (
+        SELECT count(*) AS here, coalesce((SELECT sum(chunks) FROM embeddings_lexemecount
+            WHERE collection_id = %(collection)s AND lexeme = ''), 0) AS stored FROM held
+    )
+    SELECT round(CASE WHEN here < %(sample)s THEN 1 ELSE stored / here::float8 END * (
+        (SELECT coalesce(sum(bytes), 0) FROM held)
+        + (SELECT coalesce(sum(pg_column_size(vector)), 0)
+            FROM held JOIN embeddings_embedding USING (chunk_id))
+        + (SELECT coalesce(sum(pg_column_size(bounds) + pg_column_size(vectors)), 0)
+            FROM held JOIN embeddings_sentencevectors USING (chunk_id))
+    )) FROM counted
 """
 
 
 def vector_bytes(collection_id: UUID) -> int:
-    """Return the size of all models' vectors of the collection, sentences and lexical index included."""
-    return int(with_retries(lambda: execute(_BYTES, {"collection": collection_id}))[0][0])
+    """Return the size of all models' vectors of the collection, sentences and lexical index included; of a
+    collection of more than SAMPLE chunks about.
+    """
+    return int(with_retries(lambda: execute(_BYTES, {"collection": collection_id, "sample": SAMPLE}))[0][0])
 
 
 def fetch_model_names(chunk_ids: Sequence[UUID]) -> dict[UUID, str]:

@@ -18,8 +18,9 @@ from typing import NamedTuple
 from psycopg.sql import SQL, Literal
 
 from documents.access import condition_on_readers
+from embeddings.search.dense import NARROW
 from knowlex.db.pool import fetch_one
-from rag.retrievers.filtering import NARROW, condition_of, read_parameters, select_passing_chunks
+from rag.retrievers.filtering import condition_of, read_parameters, select_passing_chunks
 from rag.types.answer import Reason
 from rag.types.question import Question
 

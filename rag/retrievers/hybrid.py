@@ -165,7 +165,9 @@ class HybridRetriever:
     async def _fetch_by_words(self, question: Question, scope: Scope, times: int) -> Sequence[Row]:
         if question.mode == "exact":
             return await self._fetch_by_literal(question, scope, times)
-        statement = statements.search_by_words(scope.condition.conditions, scope.narrow)
+        statement = statements.search_by_words(
+            scope.condition.conditions, scope.narrow, scope.finding.matching
+        )
         parameters = self._parameters(question, scope, times) | word_parameters(scope)
         return await fetch_all(
             statement, parameters, told=expected_state(question), reader=question.principals
@@ -194,7 +196,7 @@ class HybridRetriever:
         if question.mode == "hybrid":
             parameters |= word_parameters(scope) | self._weights()
         statement = statements.search_by_meaning(
-            model, question.mode, scope.condition.conditions, scope.narrow
+            model, question.mode, scope.condition.conditions, scope.narrow, scope.finding.matching
         )
         return await stages.of(
             "search",
@@ -267,7 +269,8 @@ def usable_model(scope: Scope) -> SearchModel | None:
     model = search_model_of(scope.row)
     if not model.dimensions or not scope.row["has_vectors"]:
         return None
-    return model.filtered(narrow=scope.narrow) if scope.condition else model
+    share = scope.row["passing_share"]
+    return model.filtered(narrow=scope.narrow, share=share) if scope.condition else model
 
 
 def make_retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = None) -> Retrieval:
@@ -284,7 +287,7 @@ def make_retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = No
 def word_parameters(scope: Scope) -> dict[str, Any]:
     words = scope.words
     return {
-        "words": words.all_known() if scope.narrow else words.finding(),
+        "words": scope.finding.query,
         "weights": words.weights(),
         "mass": words.mass,
     }

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from embeddings.lexical.terms import UNKNOWN, question_lexemes
+from embeddings.search.dense import NARROW
 from knowlex.db.pool import Row
 from knowlex.db.replica import fetch_all
 from rag.read_state import expected_state
 from rag.retrievers import statements
-from rag.retrievers.filtering import NARROW, Condition, condition_of
-from rag.retrievers.words import ALL_CHUNKS, QueryWords, distinct_words, weigh_words
+from rag.retrievers.filtering import Condition, condition_of
+from rag.retrievers.words import ALL_CHUNKS, Finding, QueryWords, distinct_words, weigh_words
 from rag.types.question import Question
 
 STATES = 16  # the least recently asked is forgotten first
@@ -68,6 +69,7 @@ class KnownScopes:
 
 
 TRIES = 3
+FEW = 200  # chunks in the collections that are read; looking at each is as fast as the index of all words
 REMEMBERED = 1024  # sets of collections
 
 Asked = Mapping[str, tuple[str, ...]]
@@ -77,13 +79,15 @@ Asked = Mapping[str, tuple[str, ...]]
 class Scope:
     """row: of `statements.scope`. words: the question's, in the languages that are read.
 
-    narrow: few enough chunks pass the filters to look at each of them.
+    narrow: few enough chunks pass the filters to look at each of them. finding: what finds candidates by
+    words; of few chunks, none may be missed.
     """
 
     row: Row
     words: QueryWords
     condition: Condition
     narrow: bool
+    finding: Finding
 
 
 class Scopes:
@@ -160,4 +164,7 @@ async def _counted(question: Question, words: Sequence[str]) -> dict[str, int]:
 def _scope(row: Row, asked: Asked, condition: Condition) -> Scope:
     present = {language: words for language, words in asked.items() if language in row["languages"]}
     narrow = row["passing"] is not None and row["passing"] < NARROW
-    return Scope(row, weigh_words(present, row["chunks_with"]), condition, narrow)
+    words = weigh_words(present, row["chunks_with"])
+    few = narrow or words.chunks <= FEW
+    finding = Finding(words.all_known(), "each") if few else words.finding()
+    return Scope(row, words, condition, narrow, finding)

@@ -13,8 +13,9 @@ from documents.access import condition_on_readers
 from documents.library.collection_statistics import LANGUAGES
 from documents.types import UNREAD_WARNINGS
 from embeddings.lexical.sentences import VERSION
-from embeddings.search.dense import MODEL, SearchModel, dense_statement
-from rag.retrievers.filtering import NARROW, passing_condition, select_passing_chunks
+from embeddings.search.dense import MODEL, NARROW, SearchModel, dense_statement
+from rag.retrievers.filtering import passing_condition, select_passing_chunks
+from rag.retrievers.words import Matching
 from rag.types.question import Mode
 
 # A ranking that lacks a chunk counts as if it held it at this rank.
@@ -22,6 +23,7 @@ MISSING_RANK = 1000
 # Best BM25 score over the idf of the whole question: from where on the list counts at all, and in full.
 # Measured, 5th and 50th percentile: English questions 0.68 and 1.08, German ones of English texts 0.08, 0.28.
 HELD_NOTHING, HELD_ENOUGH = 0.2, 0.5
+SCORED = 10_000  # chunks at most that hold the words, where all of these are common: 1 us of CPU each
 
 # In how many chunks each of some words stands.
 COUNTS = SQL("""
@@ -38,6 +40,35 @@ _PASSING_AMONG = SQL("""
     WHERE e.collection_id = ANY(%(collections)s){passing}
 """)
 _COUNT_PASSING = SQL("(SELECT count(*) FROM ({passing} LIMIT {enough}) AS counted)")
+# By a sample; null of few chunks, which are counted as fast. Under row security only what the reader may see
+# is in a sample: what it would hold of all is worked out.
+_SHARE = SQL("""
+    (SELECT CASE WHEN held.chunks > 2 * {enough} THEN (
+        SELECT count(*) FROM documents_chunk AS c TABLESAMPLE SYSTEM ({percent})
+        JOIN documents_document AS d ON d.id = c.document_id
+        WHERE d.collection_id = ANY(%(collections)s) AND d.replaces_id IS NULL{conditions}
+    ) * 100 / {percent} / held.chunks END FROM (
+        SELECT sum(chunks) AS chunks FROM embeddings_lexemecount
+        WHERE collection_id = ANY((SELECT %(collections)s::uuid[])::uuid[]) AND lexeme = ''
+    ) AS held)
+""")
+_PERCENT = SQL("""
+    (100.0 * {sample} / greatest(
+        (SELECT reltuples FROM pg_class WHERE oid = 'documents_chunk'::regclass), {least}))
+""")
+SAMPLE, LEAST_ROWS = 1000, 100_000  # of so many chunks; in a table that is not smaller, or not known yet
+_IN_PASSING = SQL(" AND {chunk} IN (SELECT id FROM passing)")
+# OFFSET 0: the planner would else prefer the index of all words to a few chunks.
+_HOLDING_EACH = SQL("""
+    SELECT chunk_id, weights FROM (
+        SELECT l.chunk_id, l.weights, l.lexemes
+        FROM passing JOIN embeddings_lexicalentry AS l ON l.chunk_id = passing.id OFFSET 0
+    ) AS looked_at WHERE lexemes @@ %(words)s::tsquery
+""")
+_HOLDING_INDEXED = SQL("""
+    SELECT l.chunk_id, l.weights FROM embeddings_lexicalentry AS l
+    WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(words)s::tsquery{most}
+""")
 _TIMES_ONE_WORD = SQL("""
     (octet_length(folded) - octet_length(replace(folded, needle.word, ''))) / octet_length(needle.word)
 """)
@@ -54,15 +85,21 @@ _HOLDING_ANY = SQL("""
 @lru_cache(maxsize=256)
 def select_scope(conditions: str) -> bytes:
     """Parameters: collections, lexemes, and those of the conditions (see `filtering.Condition`)."""
-    counted: Composable = SQL("NULL::bigint")
+    counted, share = SQL("NULL::bigint").format(), SQL("NULL::float8").format()
     if conditions:
+        percent = _PERCENT.format(sample=Literal(SAMPLE), least=Literal(LEAST_ROWS))
+        share = _SHARE.format(percent=percent, enough=Literal(NARROW), conditions=SQL(conditions))
         counted = _COUNT_PASSING.format(passing=select_passing_chunks(conditions), enough=Literal(NARROW))
-    statement = _template("scope").format(model=MODEL, passing=counted, languages=SQL(LANGUAGES))
+    statement = _template("scope").format(
+        model=MODEL, passing=counted, share=share, enough=Literal(NARROW), languages=SQL(LANGUAGES)
+    )
     return statement.as_bytes(None)
 
 
 @lru_cache(maxsize=256)
-def search_by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: bool) -> bytes:
+def search_by_meaning(
+    model: SearchModel, mode: Mode, conditions: str, narrow: bool, matching: Matching = "indexed"
+) -> bytes:
     """Passages by both rankings (`hybrid`) or by their vectors alone (`dense`), best first.
 
     Parameters: vector, collections, limit (of each ranking), candidates (of the result), those of the
@@ -76,13 +113,15 @@ def search_by_meaning(model: SearchModel, mode: Mode, conditions: str, narrow: b
         "nothing": Literal(HELD_NOTHING),
         "everything": Literal(HELD_ENOUGH),
     }
-    return _search("dense" if mode == "dense" else "hybrid", parts, conditions, narrow, model.id)
+    if mode == "dense":
+        return _search("dense", parts, conditions, narrow, model.id)
+    return _search("hybrid", parts, conditions, narrow, model.id, matching)
 
 
 @lru_cache(maxsize=256)
-def search_by_words(conditions: str, narrow: bool) -> bytes:
+def search_by_words(conditions: str, narrow: bool, matching: Matching) -> bytes:
     """Passages by BM25 alone. Parameters: words, weights, collections, limit, candidates, the conditions'."""
-    return _search("sparse", {}, conditions, narrow)
+    return _search("sparse", {}, conditions, narrow, matching=matching)
 
 
 @lru_cache(maxsize=256)
@@ -139,7 +178,7 @@ def _distances(model_id: int | None, conditions: str) -> dict[str, Composable]:
 
 def _where(conditions: str, narrow: bool, chunk: str) -> Composable:
     if conditions and narrow:
-        return SQL(" AND {chunk} IN (SELECT id FROM passing)").format(chunk=SQL(chunk))
+        return _IN_PASSING.format(chunk=SQL(chunk))
     return passing_condition(conditions, chunk)
 
 
@@ -149,16 +188,25 @@ def _search(
     conditions: str = "",
     narrow: bool = False,
     model_id: int | None = None,
+    matching: Matching = "indexed",
 ) -> bytes:
     """Fill a template in. model_id: of the question's vector, where there is one."""
-    passing_list: Composable = SQL("")
-    if conditions and narrow:
-        passing_list = SQL("passing AS MATERIALIZED ({query}), ").format(
-            query=select_passing_chunks(conditions)
-        )
+    each, passing_list = matching == "each", SQL("").format()
+    if (conditions and narrow) or each:
+        query = select_passing_chunks(conditions)
+        passing_list = SQL("passing AS MATERIALIZED ({query}), ").format(query=query)
+    holding, passing_words = _HOLDING_EACH.format(), SQL("").format()
+    if not each:
+        most = SQL(" LIMIT {scored}").format(scored=Literal(SCORED)) if matching == "capped" else SQL("")
+        holding = _HOLDING_INDEXED.format(most=most)
+        if conditions:
+            passing_words = SQL("WHERE true{passing}").format(
+                passing=_where(conditions, narrow, "l.chunk_id")
+            )
     statement = _template(name).format(
         passing_list=passing_list,
-        passing_words=_where(conditions, narrow, "l.chunk_id"),
+        holding=holding,
+        passing_words=passing_words,
         passages=_passages(model_id),
         **parts,
     )

@@ -5,10 +5,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
+from typing import Literal, NamedTuple, TypeAlias
 
 from embeddings.lexical.index import sparse_text
 from embeddings.lexical.languages import CJK
-from embeddings.lexical.terms import hash_position, idf, lexemes
+from embeddings.lexical.terms import hash_position, idf, lexemes, quote_lexeme
 
 ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
 # Against scoring every chunk that holds any word, 100 questions of 12 words on 100,000 chunks of real text:
@@ -17,6 +18,20 @@ RAREST = 8
 MOST_MATCHES = 2000
 MOST = 5000
 TOGETHER = 3  # times as often as by chance
+
+
+Matching: TypeAlias = Literal["each", "indexed", "capped"]
+
+
+class Finding(NamedTuple):
+    """Words that find candidates. query: a tsquery, "" for none.
+
+    matching: by a look at each chunk that may be found, by the index of words, or the same with a cap: more
+    chunks match than are to be scored, since the question has no rarer words.
+    """
+
+    query: str
+    matching: Matching = "indexed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +48,43 @@ class QueryWords:
     mass: float
     chunks: int
 
-    def finding(self, rarest: int = RAREST, most_matches: int = MOST_MATCHES, most: int = MOST) -> str:
-        """Return the words that find candidates, as a tsquery; "" for none.
+    def finding(self, rarest: int = RAREST, most_matches: int = MOST_MATCHES, most: int = MOST) -> Finding:
+        """Return the words that find candidates.
 
         Of the `rarest` rarest ones those that stand in at most `most_matches` chunks together (the rarest of
-        all may stand in more), and two of the others at once, as long as that comes to about `most` chunks.
+        all in `most`), and two of the others at once, as long as that comes to about `most` chunks. Where
+        each of them and every two are more common than that, three or more at once.
         """
         known = self.known[:rarest]
+        if not known:
+            return Finding("")
         sums = list(accumulate(chunks for _, chunks in known))
-        alone = max(1, sum(matches <= most_matches for matches in sums))
+        alone = sum(matches <= most_matches for matches in sums) or int(sums[0] <= most)
         found = [quote_lexeme(word) for word, _ in known[:alone]]
         matches: float = sum(chunks for _, chunks in known[:alone])
-        for expected, one, other in sorted(self._both(known[alone:])):
-            matches += expected
-            if matches > most:
+        for size in range(2, len(known) - alone + 1):
+            for expected, words in sorted(self._together(known[alone:], size)):
+                if matches + expected > most:
+                    break
+                matches += expected
+                found.append(_match_all(words))
+            if found:
                 break
-            found.append(f"({quote_lexeme(one)} & {quote_lexeme(other)})")
-        return " | ".join(found)
+        if found:
+            return Finding(" | ".join(found))
+        return Finding(_match_all(word for word, _ in known), "capped")
 
-    def _both(self, known: Sequence[tuple[str, int]]) -> Iterable[tuple[float, str, str]]:
-        """Yield (in how many chunks both stand, at a guess, one word, the other): words of a kind keep
-        together.
+    def _together(
+        self, known: Sequence[tuple[str, int]], size: int
+    ) -> Iterable[tuple[float, tuple[str, ...]]]:
+        """Yield (in how many chunks so many words stand at once, at a guess, these words): words of a kind
+        keep together.
         """
-        for (one, in_one), (other, in_other) in combinations(known, 2):
-            by_chance = in_one * in_other / max(self.chunks, 1)
-            yield min(in_one, in_other, TOGETHER * by_chance), one, other
+        for some in combinations(known, size):
+            expected = float(some[0][1])
+            for _, chunks in some[1:]:
+                expected = min(expected, chunks, TOGETHER * expected * chunks / max(self.chunks, 1))
+            yield expected, tuple(word for word, _ in some)
 
     def all_known(self) -> str:
         """Return every known word, as a tsquery: for few chunks, of which none may be missed."""
@@ -87,13 +114,13 @@ def distinct_words(asked: Mapping[str, Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(word for words in asked.values() for word in words))
 
 
+def _match_all(words: Iterable[str]) -> str:
+    quoted = list(map(quote_lexeme, words))
+    return quoted[0] if len(quoted) == 1 else f"({' & '.join(quoted)})"
+
+
 def match_any(words: Iterable[str]) -> str:
     return " | ".join(map(quote_lexeme, words))
-
-
-def quote_lexeme(word: str) -> str:
-    """Quote a lexeme as a tsquery writes it."""
-    return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 _RUN = re.compile(f"[{CJK}]+")  # no spaces between words: all pairs of characters are words

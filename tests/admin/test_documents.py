@@ -10,6 +10,7 @@ from django.test import Client
 
 from documents.models import Collection, Document, IngestJob, Page
 from embeddings import services
+from embeddings.admin import documents as admin_of_documents
 from embeddings.ingest import documents as ingestion
 from tests.admin.conftest import COMPLETED
 
@@ -80,6 +81,25 @@ def test_a_new_version_in_the_making_is_never_shown(
     assert admin_client.get(f"{LIST}{version.pk}/change/").status_code == 302  # no such document
     chunks = admin_client.get("/admin/documents/chunk/").context["cl"].result_list
     assert {chunk.document_id for chunk in chunks} == {document.pk}
+
+
+def test_chunks_of_a_large_library_are_found_by_their_words(
+    admin_client: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n, text in enumerate((b"Nairobi is a city of Kenya.", b"Mombasa is a port of Kenya.")):
+        file = SimpleUploadedFile(f"{n}.md", text)
+        admin_client.post(f"{LIST}add/", {"collection": str(collection.pk), "documents": file})
+        for batch in ingestion.run_next():
+            services.embed_batch(batch)
+    monkeypatch.setattr(admin_of_documents, "MANY", 0)
+
+    def found(words: str) -> list[str]:
+        chunks = admin_client.get("/admin/documents/chunk/", {"q": words}).context["cl"].result_list
+        return sorted(chunk.content[:7] for chunk in chunks)
+
+    assert found("kenya") == ["Mombasa", "Nairobi"]
+    assert found("cities of Kenya") == ["Nairobi"]
+    assert found("Kenya Uganda") == []
 
 
 def test_a_document_is_replaced_by_a_job_and_by_the_same_bytes_not_at_all(

@@ -128,6 +128,27 @@ def test_an_export_is_an_archive_that_any_tar_can_read(library: Collection):
     assert names == ["manifest.json", *expected, "end.json"]
 
 
+def test_an_archive_that_somebody_packed_anew_is_taken(library: Collection, tmp_path: Path):
+    with tarfile.open(fileobj=io.BytesIO(exported(library))) as archive:
+        names = archive.getnames()
+        archive.extractall(tmp_path, filter="data")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for folder in (".", "documents", "documents/000001"):
+            archive.add(tmp_path / folder, arcname=f"./{folder}", recursive=False)
+        for name in names:
+            archive.add(tmp_path / name, arcname=f"./{name}")
+
+    assert taken(packed.getvalue()).documents == 2
+
+
+def test_an_archive_in_another_order_is_refused_with_the_order(library: Collection):
+    with pytest.raises(
+        InvalidInput, match=r"manifest\.json was expected, and 'end\.json' came\. The order is"
+    ):
+        taken(packed(reversed(members(exported(library)))))
+
+
 def test_everything_of_a_document_comes_back(library: Collection):
     Document.objects.filter(original_filename="book.pdf").update(
         title="A title",

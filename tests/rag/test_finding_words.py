@@ -2,9 +2,10 @@
 
 import pytest
 
-from rag.retrievers.words import ALL_CHUNKS, weigh_words
+from rag.retrievers.words import ALL_CHUNKS, Finding, weigh_words
 
 COUNTS = {ALL_CHUNKS: 100_000, "quokka": 3, "burrow": 900, "island": 3_000, "animal": 9_000, "live": 30_000}
+COUNTS["herd"] = 20_000
 
 
 @pytest.mark.parametrize(
@@ -17,15 +18,22 @@ COUNTS = {ALL_CHUNKS: 100_000, "quokka": 3, "burrow": 900, "island": 3_000, "ani
             ("quokka", "island", "animal", "live"),
             "'quokka' | ('island' & 'animal') | ('island' & 'live')",
         ),
-        (("live",), "'live'"),  # common, and all there is
-        (("animal", "live"), "'animal'"),
+        (("island", "live"), "'island'"),
+        (("herd", "animal", "live"), "('animal' & 'herd' & 'live')"),  # only all at once are few enough
         (("unheard",), ""),
         ((), ""),
     ],
 )
 def test_rare_words_find_alone_and_common_ones_together(asked: tuple[str, ...], found: str) -> None:
-    assert weigh_words({"en": asked}, COUNTS).finding() == found
+    assert weigh_words({"en": asked}, COUNTS).finding() == Finding(found)
+
+
+@pytest.mark.parametrize("asked", [("live",), ("animal", "live")])
+def test_of_common_words_alone_not_every_chunk_is_scored(asked: tuple[str, ...]) -> None:
+    query, matching = weigh_words({"en": asked}, COUNTS).finding()
+    assert matching == "capped"
+    assert all(word in query for word in asked)
 
 
 def test_a_word_is_quoted_whatever_it_holds() -> None:
-    assert weigh_words({"": ("o'clock",)}, {ALL_CHUNKS: 9, "o'clock": 1}).finding() == "'o''clock'"
+    assert weigh_words({"": ("o'clock",)}, {ALL_CHUNKS: 9, "o'clock": 1}).finding().query == "'o''clock'"

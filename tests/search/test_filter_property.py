@@ -11,6 +11,7 @@ import pytest
 from documents.models import Chunk, Document
 from rag.retrievers import scope
 from rag.retrievers.hybrid import HybridRetriever
+from rag.retrievers.words import Finding, Matching, QueryWords
 from rag.types.question import Filters, MetadataFilter, Mode, Question
 from tests.rag.conftest import AddDocument, add_document, embedder  # noqa: F401
 from tests.rag.test_hybrid import run
@@ -134,10 +135,14 @@ def kind(value: Any) -> type:
     return float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)
 
 
-@pytest.mark.parametrize("narrow", [True, False])
-def test_every_mode_finds_what_passes(chunks: list[Chunk], narrow: bool, monkeypatch: pytest.MonkeyPatch):
-    if not narrow:
+@pytest.mark.parametrize("matching", ["each", "indexed", "capped"])
+def test_every_mode_finds_what_passes(
+    chunks: list[Chunk], matching: Matching, monkeypatch: pytest.MonkeyPatch
+):
+    if matching != "each":
         monkeypatch.setattr(scope, "NARROW", 0)
+        monkeypatch.setattr(scope, "FEW", 0)
+        monkeypatch.setattr(QueryWords, "finding", lambda words: Finding(words.all_known(), matching))
     draw = random.Random(11)
     ids = sorted({chunk.document_id for chunk in chunks})
     wanted = [Filters(), *(some_filters(draw, ids) for _ in range(80))]

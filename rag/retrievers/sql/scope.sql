@@ -1,9 +1,13 @@
 -- The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
--- under "" the number of chunks. passing: how many chunks the filters let through, counted up to NARROW;
--- null without filters. languages: of the documents, each found by one step in the index. No row where
+-- under "" the number of chunks. passing: how many chunks the filters let through, counted up to NARROW,
+-- unless a sample shows that there are more; null without filters. passing_share: of all chunks, by the sample.
+-- languages: of the documents, each found by one step in the index. No row where
 -- nothing was ever embedded. The inner SELECTs hide the values from the planner: it would plan anew for each
 -- question.
-SELECT model.*,
+SELECT scope.*, CASE
+        WHEN passing_share * (chunks_with ->> '')::bigint > 2 * {enough} THEN {enough} ELSE {passing}
+    END AS passing
+FROM (SELECT model.*,
     EXISTS (
         SELECT FROM embeddings_embedding
         WHERE model_id = model.id
@@ -17,6 +21,7 @@ SELECT model.*,
             GROUP BY lexeme
         ) AS counted
     ) AS chunks_with,
-    {passing} AS passing,
+    {share} AS passing_share,
     (SELECT coalesce(array_agg(language), '{{}}') FROM ({languages}) AS held) AS languages
 FROM ({model}) AS model
+) AS scope

@@ -2,10 +2,10 @@
 -- below.
 WITH {passing_list}sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
-        SELECT l.chunk_id, l.weights <#> %(weights)s::sparsevec AS negative
-        FROM embeddings_lexicalentry AS l
-        WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(words)s::tsquery{passing_words}
-        ORDER BY negative, l.chunk_id
+        SELECT chunk_id, negative FROM (
+            SELECT chunk_id, weights <#> %(weights)s::sparsevec AS negative
+            FROM ({holding}) AS holding ORDER BY negative, chunk_id
+        ) AS l {passing_words}
         LIMIT %(limit)s
     ) AS matching
 ),

@@ -1,5 +1,6 @@
 """The vector index: none without need, rows never fewer than exist, its recall known and kept."""
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -13,7 +14,7 @@ from django.utils import timezone
 from documents.models import Document
 from embeddings import indexing, services
 from embeddings.indexing import building, measuring
-from embeddings.indexing.kinds import PREFIX, Index, explain_unsupported
+from embeddings.indexing.kinds import PREFIX, Index, explain_unsupported, ivfflat_build_bytes, lists_for
 from embeddings.models import EmbeddingModel, IndexMeasurement, VectorIndex
 from embeddings.queue import INDEX_LOCK
 from knowlex.db.threads import execute
@@ -49,7 +50,7 @@ def test_a_build_measures_what_it_made(add_vectors):
 
     assert (measured.kind, measured.storage, measured.rows, measured.lists) == ("ivfflat", "vector", 400, 20)
     assert measured.reason == "built: first"
-    assert measured.sample == measuring.SAMPLE
+    assert measured.sample == 400  # all that there are
     assert measured.recall >= measuring.TARGET
     assert (state().effort, state().recall, state().serves) == (measured.effort, measured.recall, True)
 
@@ -326,3 +327,33 @@ def test_a_build_that_deadlocks_with_an_analyze_is_begun_again(add_vectors):
         assert {building_now.result(60)} == relations()
     other.close()
     assert VectorIndex.objects.get().serves
+
+
+@pytest.mark.parametrize(("dimensions", "lists", "storage"), [(8, 200, "vector"), (64, 250, "halfvec")])
+def test_the_memory_of_a_build_is_what_pgvector_asks_for(dimensions: int, lists: int, storage: str):
+    """Learn it from its refusal, which names whole megabytes, rounded up."""
+    execute(
+        f"CREATE TABLE vectors_of_this_test AS SELECT array_agg(random())::{storage} AS vector"
+        f" FROM generate_series(1, {13_000 * dimensions}) AS n GROUP BY n % 13000"
+    )
+    try:
+        execute("SET maintenance_work_mem = '1MB'")
+        with pytest.raises(OperationalError, match="memory required") as refused:
+            execute(
+                f"CREATE INDEX ON vectors_of_this_test USING ivfflat"
+                f" ((vector::{storage}({dimensions})) {storage}_l2_ops) WITH (lists = {lists})"
+            )
+    finally:
+        execute("RESET maintenance_work_mem")
+        execute("DROP TABLE vectors_of_this_test")
+    required = int(re.search(r"memory required is (\d+) MB", str(refused.value))[1])
+    assert required == ivfflat_build_bytes(lists, dimensions, storage) // 2**20 + 1
+
+
+@pytest.mark.parametrize("rows", [10_000, 1_000_000, 10_000_000])
+@pytest.mark.parametrize("megabytes", [64, 256, 1024, 4096])
+def test_an_index_has_as_many_lists_as_its_build_has_memory_for(rows: int, megabytes: int):
+    lists = lists_for(rows, 384, "vector", megabytes << 20)
+    assert ivfflat_build_bytes(lists, 384, "vector") <= megabytes << 20
+    fits_more = ivfflat_build_bytes(lists + 1, 384, "vector") <= megabytes << 20
+    assert lists == round(rows**0.5) or not fits_more
