@@ -67,8 +67,8 @@ async def health_check() -> dict[str, Any]:
     reranker, only where a model reranks: "connected" or "loaded"; or else why the order is the sentences'.
     parts, only under `up`: each that it keeps running, with its state and its restarts.
     chat_model is not_loaded, too, where Ollama answers but does not have it.
-    unhealthy: nothing can be answered. degraded: storing, embedding, or answering by the chat model, cannot be
-    done, the reranker's model is not there, or a part is being started again.
+    unhealthy: nothing can be answered. degraded: storing, embedding, or answering by the chat model, cannot
+    be done, the reranker's model is not there, or a part is being started again.
     """
     async with _turn.get():
         measured_at, result = _latest

@@ -16,9 +16,7 @@ from rag.answering.explanation import explain_loss
 from rag.answering.parts import build_pipeline
 from rag.deadlines import search_timeout, within_deadline
 from rag.history.query_counts import query_counts
-from rag.protocols import (
-    Examiner,
-)
+from rag.protocols import Correcting, Examiner
 from rag.read_state import HAS_RESTRICTED, STATES, digest_states
 from rag.types.question import NO_FILTERS, Filters, Mode, Question
 from rag.types.retrieval import Explanation, SearchResult
@@ -106,6 +104,14 @@ async def search(question: Question) -> SearchResult:
     """Return the passages that `ask` would choose from. Raises RetrievalFailed, DatabaseUnavailable."""
     query_counts.get().add(question.collection_ids)
     return await build_pipeline().search(question)
+
+
+async def suggest(question: Question) -> str | None:
+    """Return the question with words put right that no document has; None if there are none.
+
+    Raises RetrievalFailed, DatabaseUnavailable.
+    """
+    return await component("RETRIEVER", Correcting).suggest(question)
 
 
 async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tuple[SearchResult, Explanation]:

@@ -11,7 +11,6 @@ from knowlex.web.responses import plain_json_response
 from knowlex.web.shapes import OutputShape, QuestionText, read_parameters
 from rag.answering import services
 from rag.api.v1.parameters import InCollection
-from rag.retrievers.spelling import suggest_question
 
 
 class SpellingParameters(InCollection):
@@ -39,6 +38,6 @@ class SpellingSuggestion(OutputShape):
 async def show(request: HttpRequest) -> HttpResponse:
     access, given = access_of(request), read_parameters(request, SpellingParameters)
     named = [given.collection] if given.collection else []
-    read = await (services.read_named(named, access=access) if named else services.read_all(access))
-    suggestion = await suggest_question(given.q, read.collection_ids, principals=access.reads_as)
+    question = await services.make_platform_question(given.q, access=access, collections=named, top_k=1)
+    suggestion = await services.suggest(question)
     return plain_json_response(SpellingSuggestion(suggestion=suggestion))
