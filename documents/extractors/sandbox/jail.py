@@ -139,7 +139,7 @@ def _allow_only_own_files(program: str) -> bool:
         if os.path.realpath(path) != "/":
             _allow_below(libc, ruleset, path, _READ_FILE | _READ_DIR)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    restricted = libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0
+    restricted = bool(libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0)
     os.close(ruleset)
     return restricted
 
