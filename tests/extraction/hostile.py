@@ -82,15 +82,15 @@ def circular_outline() -> bytes:
     )  # fmt: skip
 
 
-def nul_in_text() -> bytes:
-    """A font whose ToUnicode table says that "a" is U+0000 and "b" a lone surrogate."""
+def nul_in_text(shown: bytes = b"Hallo, cbd!") -> bytes:
+    """A font whose ToUnicode table says that "a" is U+0000 and "b" a lone surrogate. shown: in that font."""
     table = (
         b"/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange "
         b"2 beginbfchar <61> <0000> <62> <D800> endbfchar endcmap end"
     )
     font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>"
     tree = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
-    content = stream(b"BT /F 9 Tf 9 9 Td (Hallo, cbd!) Tj ET")
+    content = stream(b"BT /F 9 Tf 9 9 Td (" + shown + b") Tj ET")
     return file_of(CATALOG, tree, page(4, 5), content, font, stream(table))
 
 

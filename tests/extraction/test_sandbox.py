@@ -122,6 +122,7 @@ def test_a_pdf_is_known_by_its_content(read: Read) -> None:
     [
         (make_pdf("", ""), "scan.pdf"),
         (make_pdf("   "), "blank.pdf"),
+        (hostile.nul_in_text(b"aaaa"), "nul.pdf"),
         (b" \n\t", "blank.md"),
         ("\u200b\u2060\ufeff\u00ad\u3164\u2800".encode(), "invisible.md"),
         (b"---\ntitle: only this\n---\n", "front.md"),

@@ -18,6 +18,7 @@ from documents.extractors.failures import (
     Unreadable,
 )
 from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, Gap, LineStyle, OutlineEntry, RawPage
+from documents.text.characters import has_text
 from documents.types import PagePicture
 
 _BOLD = re.compile(r"bold|black|heavy|demi|-bd\b", re.IGNORECASE)
@@ -161,8 +162,8 @@ class PdfiumReader:
             if text_page.count_chars() > MAX_TEXT_BYTES:
                 raise Unreadable(TOO_MUCH_TEXT)
             text = str(text_page.get_text_range())
-            if not text.strip():
-                return RawPage(text, pictures=has_visible_content(page))
+            if not has_text(text):  # letters without meaning are U+FFFE, which would be taken for hyphens
+                return RawPage("", pictures=has_visible_content(page))
             return RawPage(text, read_line_styles(text_page, text), page.get_height())
         finally:
             text_page.close()

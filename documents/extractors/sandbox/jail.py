@@ -11,6 +11,7 @@ A filter does, once and for all: for the process itself, for native code in it, 
 import ctypes
 import errno
 import os
+import re
 import resource
 import signal
 import struct
@@ -21,8 +22,16 @@ PROGRAM_CPU_S = 20
 PROGRAM_MEMORY_BYTES = 1024**3
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _MODE_FILTER = 1, 22, 38, 2
 _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
-_NUMBER_AT, _ARCHITECTURE_AT = 0, 4  # in the kernel's struct seccomp_data
+_ANY_BIT, _AT_LEAST, _HIGHEST_PLAIN = 0x45, 0x35, 4  # of fcntl: F_SETFL; then come locks and owners
+_NUMBER_AT, _ARCHITECTURE_AT, _SECOND_AT, _THIRD_AT = 0, 4, 24, 32  # in the kernel's struct seccomp_data
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
+_FIOCLEX = 0x5451
+_NOBODY = 65534
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # on either architecture
+_BENEATH, _EXECUTE, _READ_FILE, _READ_DIR = 1, 1, 1 << 2, 1 << 3
+_FILE_ACCESS = (1 << 13) - 1  # all that the first version of Landlock knows of
+_PROGRAM_FOLDERS = ("lib", "lib64", "share/tessdata", "share/tesseract-ocr")
+_SYSTEM_FILES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
 _ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # AUDIT_ARCH_…, column below
 
 # Numbers on x86-64 and ARM64; None where there is no such call.
@@ -42,19 +51,15 @@ _NEEDED = {  # to compute, and to use descriptors that are open: no path, no soc
     "exit_group": (231, 94), "ppoll": (271, 73), "set_robust_list": (273, 99), "getrandom": (318, 278),
     "membarrier": (324, 283), "rseq": (334, 293),
 }
-_HARMFUL = {  # for a program that opens files of its own, but speaks to nobody and changes nothing
-    "socket": (41, 198), "connect": (42, 203), "sendto": (44, 206), "socketpair": (53, 199),
-    "kill": (62, 129), "tkill": (200, 130), "ptrace": (101, 117), "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271), "pidfd_open": (434, 434), "pidfd_send_signal": (424, 424),
-    "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276), "mkdir": (83, None),
-    "mkdirat": (258, 34), "rmdir": (84, None), "creat": (85, None), "link": (86, None),
-    "linkat": (265, 37), "unlink": (87, None), "unlinkat": (263, 35), "symlink": (88, None),
-    "symlinkat": (266, 36), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53),
-    "fchmodat2": (452, 452), "chown": (92, None), "fchown": (93, 55), "lchown": (94, None),
-    "fchownat": (260, 54), "truncate": (76, 45), "ftruncate": (77, 46), "mknod": (133, None),
-    "mknodat": (259, 33), "mount": (165, 40), "umount2": (166, 39), "setrlimit": (160, 164),
-    "io_uring_setup": (425, 425), "bpf": (321, 280), "unshare": (272, 97), "setns": (308, 268),
+_TO_START = {  # a program besides: to become it, and to find and read its files
+    "access": (21, None), "set_tid_address": (218, 96), "execve": (59, 221), "stat": (4, None),
+    "lstat": (6, None), "readlink": (89, None), "readlinkat": (267, 78), "getcwd": (79, 17),
+    "getdents64": (217, 61), "newfstatat": (262, 79), "faccessat": (269, 48), "faccessat2": (439, 439),
+    "statx": (332, 291), "arch_prctl": (158, None),
 }
+# Besides, by an argument: files are opened for reading only, fcntl names nobody to be sent signals, and ioctl
+# may do nothing but FIOCLEX.
+_OPENAT, _FCNTL, _IOCTL = (257, 56), (72, 25), (16, 29)
 # fmt: on
 
 
@@ -83,15 +88,22 @@ def lock_in(*, cpu_s: int, user_s: float, wall_s: float, memory_bytes: int) -> N
 def run_confined(command: list[str]) -> None:
     """Replace this process by a program within limits. Never returns.
 
-    The program gets no secrets (who starts it makes its environment), can write no file, has no network and
-    ends with its parent. Raises OSError if the program cannot be started.
+    The program gets no secrets (who starts it makes its environment), reads only its own files, writes none,
+    starts no other, has no network, touches no other process and ends with its parent. A kernel without
+    Landlock (before Linux 5.13) lets it read what the user nobody may, or the user who started it if that is
+    not root. Raises OSError if the program cannot be started.
     """
     _end_with_parent()
     resource.setrlimit(resource.RLIMIT_AS, (PROGRAM_MEMORY_BYTES, PROGRAM_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (PROGRAM_CPU_S, PROGRAM_CPU_S + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    refuse_harmful()
+    if not _allow_only_own_files(command[0]) and os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(_NOBODY)
+        os.setuid(_NOBODY)
+    _end_with_parent()  # a change of the user has cleared it
+    _install_filter({**_NEEDED, **_TO_START}, may_read=True)
     os.execv(command[0], command)  # noqa: S606 - no shell is wanted
 
 
@@ -105,28 +117,89 @@ def _end_with_parent() -> None:
 
 def allow_only_needed() -> None:
     """Let this process compute, and use what it has open; the kernel refuses all else with EPERM."""
-    _install_filter(_NEEDED, listed=_ALLOW, others=_REFUSE)
+    _install_filter(_NEEDED)
 
 
-def refuse_harmful() -> None:
-    """Take the network, and changes of files' names and rights, from this process and what it becomes."""
-    _install_filter(_HARMFUL, listed=_REFUSE, others=_ALLOW)
+def _allow_only_own_files(program: str) -> bool:
+    """Let this process, and what it becomes, open only the program, its libraries and Tesseract's languages.
+
+    Return False if the kernel has no Landlock.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    handled = ctypes.c_uint64(_FILE_ACCESS)
+    ruleset = libc.syscall(_LANDLOCK_CREATE, ctypes.byref(handled), ctypes.c_size_t(8), 0)
+    if ruleset < 0:
+        return False
+    programs = [os.path.realpath(path) for path in (program, *_interpreters(program))]
+    for path in programs:
+        _allow_below(libc, ruleset, path, _EXECUTE | _READ_FILE)
+    prefixes = [os.path.dirname(os.path.dirname(path)) for path in programs]
+    folders = [os.path.join(prefix, name) for prefix in prefixes for name in _PROGRAM_FOLDERS]
+    for path in (*folders, *_SYSTEM_FILES, os.environ.get("TESSDATA_PREFIX", "")):
+        if os.path.realpath(path) != "/":
+            _allow_below(libc, ruleset, path, _READ_FILE | _READ_DIR)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    restricted = bool(libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0)
+    os.close(ruleset)
+    return restricted
 
 
-def _install_filter(calls: dict[str, tuple[int, int | None]], *, listed: int, others: int) -> None:
-    """Install a filter. A kernel without seccomp refuses it; the limits on resources hold all the same."""
+def _interpreters(program: str) -> list[str]:
+    """Return what the kernel starts a program with: the loader that it names, or the `#!` of a script."""
+    with open(program, "rb") as source:
+        head = source.read(4096)
+    names = re.findall(rb"\A#! *([^\s]+)", head) or re.findall(
+        rb"(/[\x21-\x7e]*/ld[\x21-\x7e]*\.so[.0-9]*)\0", head
+    )
+    scripts = [os.fsdecode(name) for name in names[:1]]
+    loaders = [loader for name in scripts if head[:2] == b"#!" for loader in _interpreters(name)]
+    return scripts + loaders
+
+
+def _allow_below(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
+    """Allow it for a file or a folder with all below; what is not there needs no rule."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    if not os.path.isdir(path):
+        access &= ~_READ_DIR
+    rule = struct.pack("=Qi", access, descriptor)
+    libc.syscall(_LANDLOCK_ADD, ruleset, _BENEATH, rule, 0)
+    os.close(descriptor)
+
+
+def _install_filter(calls: dict[str, tuple[int, int | None]], *, may_read: bool = False) -> None:
+    """Install a filter that allows these calls. may_read: and to open files, but none to write.
+
+    A kernel without seccomp refuses the filter; the limits on resources hold all the same.
+    """
     is_64_bit_linux = sys.platform == "linux" and struct.calcsize("P") == 8
     machine = _ARCHITECTURES.get(os.uname().machine) if is_64_bit_linux else None
     if machine is None:
         return
     architecture, column = machine
     numbers = [number for row in calls.values() if (number := row[column]) is not None]
-    _load_program(_assemble_program(architecture, numbers, listed, others))
+    _load_program(
+        _assemble_program(
+            architecture, numbers, (_OPENAT[column], _FCNTL[column], _IOCTL[column]) if may_read else None
+        )
+    )
 
 
-def _assemble_program(architecture: int, numbers: Sequence[int], listed: int, others: int) -> list[bytes]:
+def _assemble_program(
+    architecture: int, numbers: Sequence[int], opening: tuple[int, int, int] | None
+) -> list[bytes]:
     """Assemble a filter; calls of another architecture (32 bits, x32) are refused, whose numbers differ."""
-    x32 = [_instruction(0x35, 0x40000000, 0, 1), _instruction(_RETURN, _REFUSE)]  # greater or equal
+    x32 = [_instruction(_AT_LEAST, 0x40000000, 0, 1), _instruction(_RETURN, _REFUSE)]
+    if_harmless = []
+    if opening:
+        writes = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+        if_harmless = [
+            *_check_argument(opening[0], _THIRD_AT, _instruction(_ANY_BIT, writes, 0, 1)),
+            *_check_argument(opening[1], _SECOND_AT, _instruction(_AT_LEAST, _HIGHEST_PLAIN + 1, 0, 1)),
+            *_check_argument(opening[2], _SECOND_AT, _instruction(_EQUAL, _FIOCLEX, 1, 0)),
+        ]
     checks = [_instruction(_EQUAL, number, len(numbers) - index, 0) for index, number in enumerate(numbers)]
     return [
         _instruction(_LOAD, _ARCHITECTURE_AT),
@@ -134,9 +207,21 @@ def _assemble_program(architecture: int, numbers: Sequence[int], listed: int, ot
         _instruction(_RETURN, _REFUSE),
         _instruction(_LOAD, _NUMBER_AT),
         *x32,
+        *if_harmless,
         *checks,
-        _instruction(_RETURN, others),
-        _instruction(_RETURN, listed),
+        _instruction(_RETURN, _REFUSE),
+        _instruction(_RETURN, _ALLOW),
+    ]
+
+
+def _check_argument(number: int, argument_at: int, is_harmful: bytes) -> list[bytes]:
+    """Decide about one call by an argument of it, and leave all other calls to what follows."""
+    return [
+        _instruction(_EQUAL, number, 0, 4),
+        _instruction(_LOAD, argument_at),
+        is_harmful,
+        _instruction(_RETURN, _REFUSE),
+        _instruction(_RETURN, _ALLOW),
     ]
 
 
