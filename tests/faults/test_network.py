@@ -14,7 +14,7 @@ from tests.support.stack import Stack
 from tests.support.texts import fact, facts_pdf, question
 
 ALONE = ("unshare", "--net")
-CHAT_DEADLINE_S = 4 + 2  # of the stack, and what a busy machine takes
+DEADLINE_S = 10 + 2
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_f54_without_a_network_documents_are_served_and_questions_are_refused_in
         reply = call()
         problem = assert_problem(reply, reply.status_code)
         assert reply.status_code == 503 or problem["error"] == "RETRIEVAL_FAILED"  # the face's own 500
-        assert time.monotonic() - started < CHAT_DEADLINE_S
+        assert time.monotonic() - started < DEADLINE_S
     assert len(provider.calls()) == asked
     assert generate(cut_off).status_code == 200  # the broker and the workers are reached by files
     health = cut_off.get("/health").json()
