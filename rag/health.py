@@ -51,9 +51,9 @@ class _Model(NamedTuple):
 
 
 class _Database(NamedTuple):
-    """index: of the active model's vectors. writes: accepted, refused, no_room."""
+    """writes: accepted, refused, no_room. latest_files: names of files that should be in the folder."""
 
-    index: dict[str, Any]
+    vector_index: dict[str, Any]
     writes: str
     latest_files: Sequence[str]
 
@@ -131,7 +131,7 @@ async def _measure() -> dict[str, Any]:
         "database": _word(database is not None),
         "broker": _word(broker),
         "workers": workers or 0,
-        "vector_index": database.index if database else None,
+        "vector_index": database.vector_index if database else None,
         "database_writes": database.writes if database else "unreachable",
         "files": files or "unreachable",
     }

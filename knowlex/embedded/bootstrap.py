@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from redis.exceptions import RedisError
 
 from documents.api_keys import has_live_key
@@ -94,8 +94,11 @@ def migrate_database() -> None:
 
 def _create_admin() -> str | None:
     """Create the account `admin` and return its password, if there is no account at all yet."""
-    if User.objects.exists():
-        return None
     password = secrets.token_urlsafe(12)
-    User.objects.create_superuser("admin", password=password)
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Another start may be about to create it, too.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [MIGRATION_LOCK])
+        if User.objects.exists():
+            return None
+        User.objects.create_superuser("admin", password=password)
     return password

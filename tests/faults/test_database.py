@@ -175,7 +175,7 @@ def each_kind(stack: Stack, document_id: str, numbers: Iterator[int]) -> dict[st
         "ingest": lambda c: talk.post(c, talk.text(fact(next(numbers)), "fact.txt")),
         "delete": lambda c: c.delete(f"/api/v1/documents/{document_id}"),
         "search": lambda c: search(c, fact(1)),
-        "exact": lambda c: c.post("/v1/search", json={"query": "lighthouse", "mode": "exact"}),
+        "exact": lambda c: c.post("/v1/search", json={"query": "lighthouse", "settings": {"mode": "exact"}}),
         "ask": lambda c: ask(c, question(1)),
         "query": lambda c: query(c, question(next(numbers))),
         "stream": lambda c: c.post("/v1/query", json={"query": question(3), "stream": True}),

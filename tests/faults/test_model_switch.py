@@ -146,3 +146,12 @@ def test_settings_that_name_another_model_refuse_to_start_and_say_what_to_type(l
         assert words in told
     without_key = {"OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "KNOWLEX_EMBEDDING_DIMENSIONS": ""}
     assert "OPENAI_API_KEY is not set" in refusal(library, **without_key)
+
+
+def test_f52_a_worker_with_another_model_than_the_stored_vectors_is_refused(provider_server: Stack) -> None:
+    ingest(provider_server.client, facts_pdf(3))
+    embed(provider_server.client)
+    told = refusal(provider_server, KNOWLEX_EMBEDDER="local", KNOWLEX_EMBEDDING_MODEL="")
+    assert f"{OLD} (openai" in told
+    assert "embedding_model add all-MiniLM-L6-v2" in told
+    assert provider_server.client.get("/health").json()["embedding_model"] == "loaded"

@@ -276,6 +276,28 @@ def test_waiting_for_generate_holds_no_database_connection(
     assert sum(embedded_count(call.result(60).text) for call in calls) == two_batches
 
 
+def test_f12_a_worker_takes_tasks_again_after_restarts_of_the_broker(
+    provider_server: Stack,
+    provider: Provider,
+    background: Background,
+    chance: random.Random,
+    two_batches: int,
+):
+    provider.hold(on="embeddings")
+    call = background(generate, provider_server.client)
+    provider.wait_held(count=chance.randint(1, 2))
+    for _ in range(2):
+        provider_server.stop_broker(kill=True, forget=chance.random() < 0.5)
+        provider_server.start_broker()
+    provider.release()
+    wait_embedded(provider_server, 60)
+    assert call.result(60).status_code == 200
+    ingest(provider_server.client, facts_pdf(10, first=500))
+    assert embed(provider_server.client) > 0
+    assert processes.runs(provider_server.worker)
+    assert_all_well(provider_server, provider, beyond=IN_FLIGHT)
+
+
 # From here on there is a second worker beside the first.
 
 
