@@ -269,7 +269,8 @@ def _restore_database(dump: Path, programs: DatabasePrograms) -> None:
                     role = READER_ROLE.read_text(encoding="utf-8")
                     into.write(f"RESET search_path;\n{role}\nCOMMIT;\n".encode())
             finish(load, errors, "psql")
-            finish(script, reading, "pg_restore")
+            if script is not None:
+                finish(script, reading, "pg_restore")
         finally:
             for process in (script, load):
                 if process is not None:

@@ -56,7 +56,7 @@ def finish(process: subprocess.Popen[bytes], errors: IO[bytes], what: str) -> No
 
 def _choose_folder(server: int) -> Path:
     """Return programs of the server's version: older ones refuse it, newer ones write what it cannot read."""
-    versions = {}
+    versions: dict[int, Path] = {}
     for folder in _folders():
         if all((folder / name).exists() for name in ("pg_dump", "pg_restore", "psql")):
             versions.setdefault(_major_version(folder / "pg_dump"), folder)

@@ -304,11 +304,10 @@ def embedded_database(data_dir: Path, *, command: str, alone: bool = False) -> I
     there is one.
     """
     postgres = EmbeddedPostgres(data_dir)
-    lock: FolderLock | None = FolderLock(data_dir, owner=command)
+    own = FolderLock(data_dir, owner=command)
     if alone:
-        lock.acquire()
-    else:
-        lock = _own_or_join(postgres, lock)
+        own.acquire()
+    lock = own if alone else _own_or_join(postgres, own)
     with (data_dir / "users.lock").open("a") as users:
         fcntl.flock(users, fcntl.LOCK_SH)
         try:

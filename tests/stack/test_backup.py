@@ -220,6 +220,30 @@ def test_a_restore_that_was_killed_changes_no_row_says_so_and_can_be_run_again(
     assert "All is well" in stack.manage("sanity", env=place.env)
 
 
+LATER = """
+    CREATE TABLE rag_later (document_id uuid REFERENCES documents_document (id));
+    CREATE FUNCTION rag_later() RETURNS int LANGUAGE sql RETURN (SELECT count(*)::int FROM rag_later);
+    INSERT INTO rag_later SELECT id FROM documents_document;
+    INSERT INTO django_migrations (app, name, applied) VALUES ('rag', '9999_later', now());
+"""
+
+
+@pytest.mark.slow
+def test_the_backup_made_before_an_upgrade_is_the_way_back(stack: Stack, backup: Path, place: Place):
+    assert restore(stack, place, backup).returncode == 0
+    stack.postgres.execute(LATER, database=place.database)
+
+    assert restore(stack, place, backup, "--replace").returncode == 0
+
+    later = (
+        "SELECT relname::text FROM pg_class WHERE relname = 'rag_later' "
+        "UNION SELECT proname FROM pg_proc WHERE proname = 'rag_later' "
+        "UNION SELECT name FROM django_migrations WHERE name = '9999_later'"
+    )
+    assert stack.postgres.execute(later, database=place.database) == []
+    assert "All is well" in stack.manage("sanity", env=place.env)
+
+
 @pytest.mark.slow
 def test_a_damaged_or_newer_backup_changes_nothing(stack: Stack, backup: Path, place: Place, tmp_path: Path):
     for name, change in CHANGES.items():
