@@ -9,9 +9,12 @@ from django.conf import settings as django_settings
 
 from documents.text.sentences import sentence_spans
 from embeddings.embedders.local import LocalEmbedder
-from embeddings.models import SentenceVectors
+from embeddings.lexical.sentences import describe_sentences
+from embeddings.models import ChunkAnalysis, SentenceVectors
 from knowlex.runtime.components import forget_components
+from rag.ranking.order import strength
 from rag.ranking.sentences import question_terms, score_passage
+from rag.types.sentences import Scale
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
 from tests.rag.factory import passage
@@ -49,6 +52,26 @@ def test_a_chunk_without_stored_sentences_is_found_all_the_same(
     SentenceVectors.objects.all().delete()
     (found,) = retrieve(QUESTION).passages
     assert (found.bounds, found.similarities) == ((), ())
+
+
+def test_the_stored_analysis_scores_as_the_text_itself_does(
+    local: LocalEmbedder, add_document: AddDocument
+) -> None:
+    add_document(TEXT, "How long? Green tea.")
+    passages = retrieve(QUESTION).passages
+    ChunkAnalysis.objects.all().delete()
+    without = retrieve(QUESTION).passages
+
+    assert [passage.analysis for passage in passages] == [
+        describe_sentences(passage.content, passage.language) for passage in passages
+    ]
+    assert [passage.analysis for passage in without] == ["", ""]
+    terms, scale = question_terms(QUESTION, {"green": 2.0, "tea": 3.0}), Scale(0.14, 0.1)
+    scores = [[score_passage(one, terms) for one in found] for found in (passages, without)]
+    assert scores[0] == scores[1]
+    assert [strength(*pair, terms, scale) for pair in zip(passages, scores[0], strict=True)] == [
+        strength(*pair, terms, scale) for pair in zip(without, scores[1], strict=True)
+    ]
 
 
 def test_a_sentence_is_scored_with_its_similarity_where_there_is_one():
