@@ -1,4 +1,4 @@
-"""Parse and split the PDFs of a folder: pages per CPU-second, beside LangChain and Haystack.
+"""Parse and split the PDFs of a folder: pages per CPU-second, beside LangChain (two loaders) and Haystack.
 
     python benchmarks/parse.py FOLDER [--bench-python .bench/bin/python]
 
@@ -13,10 +13,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ENGINES = ("knowlex", "langchain", "haystack")
+ENGINES = ("knowlex", "langchain", "langchain-pdfium", "haystack")
 Counts = tuple[int, int]
 Reader = Callable[[Path], Counts]
 
@@ -46,14 +47,15 @@ def knowlex() -> tuple[Reader, Callable[[], float]]:
     return read, cpu_s
 
 
-def langchain() -> tuple[Reader, Callable[[], float]]:
-    from langchain_community.document_loaders import PyPDFLoader
+def langchain(loader: str = "PyPDFLoader") -> tuple[Reader, Callable[[], float]]:
+    from langchain_community import document_loaders
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
+    load = getattr(document_loaders, loader)
     splitter = RecursiveCharacterTextSplitter(chunk_size=1200, chunk_overlap=200)
 
     def read(path: Path) -> Counts:
-        pages = PyPDFLoader(str(path)).load()
+        pages = load(str(path)).load()
         return len(pages), len(splitter.split_documents(pages))
 
     return read, time.process_time
@@ -79,7 +81,13 @@ def haystack() -> tuple[Reader, Callable[[], float]]:
 
 
 def measure(engine: str, folder: Path) -> dict[str, float]:
-    read, cpu_s = {"knowlex": knowlex, "langchain": langchain, "haystack": haystack}[engine]()
+    engines = {
+        "knowlex": knowlex,
+        "langchain": langchain,
+        "langchain-pdfium": partial(langchain, "PyPDFium2Loader"),
+        "haystack": haystack,
+    }
+    read, cpu_s = engines[engine]()
     paths = sorted(folder.glob("*.pdf"))
     read(min(paths, key=lambda path: path.stat().st_size))
     pages = chunks = 0
@@ -112,7 +120,7 @@ def main() -> None:
         command = [python, __file__, str(options.folder), "--engine", engine]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         found[engine] = json.loads(output.splitlines()[-1])
-        print(engine.ljust(10), "  ".join(f"{name} {value:,.1f}" for name, value in found[engine].items()))
+        print(engine.ljust(16), "  ".join(f"{name} {value:,.1f}" for name, value in found[engine].items()))
     others = [found[engine]["pages_per_cpu_s"] for engine in ENGINES[1:] if engine in found]
     if others:
         print(f"ratio to the faster one: {found['knowlex']['pages_per_cpu_s'] / max(others):.1f}")

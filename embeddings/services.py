@@ -24,7 +24,7 @@ from embeddings.work.requests import request_all
 from embeddings.work.waiting import wait_until_done
 from knowlex.base.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
 from knowlex.base.ids import new_id
-from knowlex.db.threads import Heartbeat, release_connection, with_retries
+from knowlex.db.threads import Heartbeat, with_retries
 
 __all__ = [
     "active_model",
@@ -83,7 +83,6 @@ def _embed_next(batch_id: UUID | None) -> int | None:
     claimed = with_retries(lambda: _claim(lease))
     if claimed is None:
         return None
-    release_connection()
     model, chunks = claimed
     work = _BatchOutcome()
     with Heartbeat(lambda: queue.renew(lease)):

@@ -8,8 +8,9 @@ from threading import Event, Thread
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init, worker_ready, worker_shutdown
+from celery.signals import task_prerun, worker_process_init, worker_ready, worker_shutdown
 from django.conf import settings
+from django.db import close_old_connections
 
 from knowlex.embedded.processes import die_with_parent
 from knowlex.runtime import liveness
@@ -27,6 +28,15 @@ _ending = Event()
 def _end_with_main_process(**_: Any) -> None:
     """Keep a child whose main process was killed from finishing its task as an orphan."""
     die_with_parent(signal.SIGKILL, parent=os.getppid())()
+
+
+@task_prerun.connect
+def _check_connection(**_: Any) -> None:
+    """Keep the connection from task to task as Django does from request to request, if it is still good.
+
+    Celery would close it before and after each: a new one costs 10 ms of CPU, here and in PostgreSQL.
+    """
+    close_old_connections()
 
 
 @worker_ready.connect

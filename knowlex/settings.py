@@ -1,5 +1,6 @@
 """Environment -> Django settings. Code reads django.conf.settings, never os.environ."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ HOST, PORT = ENV.knowlex_host, ENV.knowlex_port
 ALLOWED_HOSTS = ENV.allowed_hosts
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -396,6 +397,7 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_DB_REUSE_MAX = sys.maxsize  # tasks: the connection stays, see knowlex.celery
 CELERY_WORKER_POOL = "knowlex.worker_pool:TaskPool"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_SEND_TASK_EVENTS = False

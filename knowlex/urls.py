@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from knowlex.openapi import docs, schema
 from knowlex.web import middleware
 
+admin.autodiscover()  # not in all processes: commands and workers have no pages
 urlpatterns = [
     path("", include("documents.urls")),
     path("", include("embeddings.urls")),

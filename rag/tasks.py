@@ -1,8 +1,13 @@
-"""The door of the work queue for evaluations: a task says that there is work, PostgreSQL says which."""
+"""The door of the work queue for evaluations: a task says that there is work, PostgreSQL says which.
+
+Workers import this by themselves, and look with every sweep for evaluations in nobody's hand, answers that
+nobody has judged, and old questions.
+"""
 
 from celery import shared_task
 from django.conf import settings
 
+from embeddings.sweeper import add_sweep_work
 from embeddings.tasks import send_hint, send_lost_hints, tolerate_lost_hint
 from knowlex.db.threads import with_retries
 from rag.evaluation import queue, runner
@@ -45,3 +50,8 @@ def sweep_queries() -> int:
 def sweep() -> int:
     """Send hints for runs that nobody holds, after a worker died or the broker lost its queue."""
     return send_lost_hints(evaluate_next, with_retries(queue.count_due), settings.EVALUATION_QUEUE)
+
+
+add_sweep_work(sweep)
+add_sweep_work(sweep_answers)
+add_sweep_work(sweep_queries)

@@ -31,11 +31,22 @@ _VARIETIES = {"nn": "no", "arz": "ar", "ary": "ar", "bs": "hr", "sr": "hr"}
 def detect_language(text: str) -> str:
     """Return the ISO 639-1 code of the language of most of the text, "" if it cannot be detected.
 
-    The same text gives the same language, at a cost that does not grow with it: some milliseconds.
+    The same text gives the same language, at a cost that does not grow with it: some milliseconds. The model
+    is asked only of pieces that can still decide.
     """
-    votes = Counter(map(_detect_piece, _sample_pieces(text)))
-    votes.pop("", None)
-    return max(votes, key=lambda code: votes[code], default="")  # of as many pieces, what comes first
+    pieces = _sample_pieces(text)
+    votes = [_detect_cheaply(piece) for piece in pieces]
+    for index, piece in enumerate(pieces):
+        if votes[index] is None and not _is_decided(votes):
+            votes[index] = _detect_by_model(piece)
+    counts = Counter(filter(None, votes))
+    return max(counts, key=lambda code: counts[code], default="")  # of as many pieces, what comes first
+
+
+def _is_decided(votes: Sequence[str | None]) -> bool:
+    """Tell whether one language leads whatever the pieces are whose vote is None."""
+    (_, first), (_, second) = [*Counter(filter(None, votes)).most_common(2), ("", 0), ("", 0)][:2]
+    return first > second + votes.count(None)
 
 
 def _sample_pieces(text: str) -> list[str]:
@@ -45,7 +56,8 @@ def _sample_pieces(text: str) -> list[str]:
     return pieces[:1] + [piece.partition(" ")[2] or piece for piece in pieces[1:]]
 
 
-def _detect_piece(piece: str) -> str:
+def _detect_cheaply(piece: str) -> str | None:
+    """Return the language, "" where there is too little to tell it; None where only the model can."""
     scripts = _count_scripts(piece)
     script = max(scripts, key=lambda name: scripts[name], default="")
     if script == "CJK":
@@ -55,7 +67,7 @@ def _detect_piece(piece: str) -> str:
     words = [word for word in _WORD.findall(piece.lower()) if len(word) > 1]
     if sum(map(len, words)) < MIN_LETTERS:
         return ""
-    return _detect_by_stop_words(words) or _detect_by_model(piece)
+    return _detect_by_stop_words(words) or None
 
 
 def _count_scripts(piece: str) -> Counter[str]:
