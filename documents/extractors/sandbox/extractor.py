@@ -145,8 +145,9 @@ class Sandbox:
 class SandboxedExtractor:
     """TextExtractor whose parsers run in jailed, short-lived processes, at most `processes` at once.
 
-    Every file is first tried briefly. What takes longer starts again in a slow lane that leaves one
-    process free (if there are two), so that a handful of bombs does not keep ordinary files waiting.
+    A slow lane leaves one process free (if there are two), so that a handful of bombs does not keep ordinary
+    files waiting. A file takes it if it is free; others are tried briefly, and what takes longer starts again
+    when the lane is free.
     pdf_reader: "auto", "pdfium" or "pypdf". wait_s: how long a file waits for a free process. ocr: "auto",
     "on" or "off"; ocr_languages: of Tesseract, such as "eng+deu", "" for what is installed.
     """
@@ -196,6 +197,12 @@ class SandboxedExtractor:
         return extraction
 
     def _read(self, path: Path, job: Job, listener: ResultListener) -> Extraction:
+        if self._slow_lane.acquire(0):
+            try:
+                with self._permit(self._processes):
+                    return self._read_slowly(path, job, listener)
+            finally:
+                self._slow_lane.release()
         with self._permit(self._processes), suppress(BrokenResult):
             brief = replace(job, brief=True)
             return self._sandbox.run(path, brief, time.monotonic() + BRIEF_WALL_S, listener)
