@@ -63,7 +63,7 @@ class _DocumentRun:
 
     def __init__(self, item: IngestItem, lease: UUID) -> None:
         self.item, self.lease = item, lease
-        self._written_at = 0.0
+        self._written_at = time.monotonic()
 
     def run(self) -> UUID | None:
         try:
@@ -97,9 +97,11 @@ class _DocumentRun:
             on_progress=self._on_progress,
             patient=True,
         )
-        pages = len(extraction.pages)
-        with_retries(lambda: self._record_progress("chunking", pages, pages))
-        drafts = writer.split_text(extraction, ChunkingSettings(**self.item.job.settings))
+        chunking = ChunkingSettings(**self.item.job.settings)
+        if chunking.strategy == "semantic":  # takes as long as embedding
+            self._written_at = 0.0
+        self._on_progress(ReadingProgress(len(extraction.pages), len(extraction.pages)), stage="chunking")
+        drafts = writer.split_text(extraction, chunking)
         self._write(extraction, drafts)
 
     def _refuse_duplicate(self) -> None:
@@ -123,15 +125,13 @@ class _DocumentRun:
             item.file = storage.keep_for_item(item.id, item.filename, upload)
             with_retries(lambda: queue.record_fetched(item, self.lease))
 
-    def _on_progress(self, progress: ReadingProgress) -> None:
+    def _on_progress(self, progress: ReadingProgress, stage: str = "extracting") -> None:
         """Record progress about once a second; a short absence of the database does not end the reading."""
         if time.monotonic() - self._written_at < PROGRESS_EVERY_S:
             return
         self._written_at = time.monotonic()
         with suppress(DatabaseUnavailable):
-            with_retries(
-                lambda: self._record_progress("extracting", progress.pages_done, progress.pages_total)
-            )
+            with_retries(lambda: self._record_progress(stage, progress.pages_done, progress.pages_total))
 
     def _record_progress(self, stage: str, done: int, total: int) -> None:
         queue.record_progress(self.item, self.lease, stage=stage, done=done, total=total)

@@ -69,30 +69,28 @@ class WordPieceCounter:
 
     def ids(self, text: str, most: int) -> list[int]:
         """Return the ids of the first `most` tokens, without special ones."""
-        result: list[int] = []
-        for run in _RUN.finditer(text):
-            word = run.group()
-            if run.lastindex:
-                result.extend(map(self._id, word))
-            else:
-                result.extend((self._cache.get(word) or self._tokenize(word))[1])
-            if len(result) >= most:
-                break
-        return result[:most]
+        return self.encode(text, most)[0]
 
     def ends(self, text: str, most: int) -> list[int]:
         """Return where each of the first `most` tokens ends in the text, in the order of `ids`."""
-        result: list[int] = []
+        return self.encode(text, most)[1]
+
+    def encode(self, text: str, most: int) -> tuple[list[int], list[int]]:
+        """Return `ids` and `ends`, in one pass."""
+        ids: list[int] = []
+        ends: list[int] = []
         for run in _RUN.finditer(text):
-            start, end = run.span()
+            word, (start, end) = run.group(), run.span()
             if run.lastindex:
-                result.extend(range(start + 1, end + 1))
+                ids.extend(map(self._id, word))
+                ends.extend(range(start + 1, end + 1))
             else:
-                offsets = (self._cache.get(run.group()) or self._tokenize(run.group()))[0]
-                result.extend([start + last for _, last in offsets])
-            if len(result) >= most:
+                offsets, of_word = self._cache.get(word) or self._tokenize(word)
+                ids.extend(of_word)
+                ends.extend([start + last for _, last in offsets])
+            if len(ids) >= most:
                 break
-        return result[:most]
+        return ids[:most], ends[:most]
 
     def _id(self, token: str) -> int:
         result = self._tokenizer.token_to_id(token)

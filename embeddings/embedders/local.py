@@ -53,16 +53,18 @@ class _MiniLmModel:
     question = passage
 
     def embed_passage(self, text: str, spans: Sequence[Span]) -> EmbeddedText:
-        vectors = self.token_vectors(text)
-        ends = self._tokenizer.ends(text, MAX_TOKENS - 2)
+        ids, ends = self._tokenizer.encode(text, MAX_TOKENS - 2)
+        vectors = self._run(ids)
         return EmbeddedText(scale_to_unit(vectors.mean(axis=0)), sentence_vectors(vectors[1:-1], ends, spans))
 
     def token_vectors(self, text: str) -> NDArray[np.float32]:
         """Return (tokens, 384): the last layer, those of [CLS] and [SEP] included."""
-        words = self._tokenizer.ids(text, MAX_TOKENS - 2)
-        ids = np.array([[self._cls, *words, self._sep]], dtype=np.int64)
+        return self._run(self._tokenizer.ids(text, MAX_TOKENS - 2))
+
+    def _run(self, ids: Sequence[int]) -> NDArray[np.float32]:
+        tokens = np.array([[self._cls, *ids, self._sep]], dtype=np.int64)
         try:
-            (hidden,) = self._session.run(None, {"input_ids": ids})
+            (hidden,) = self._session.run(None, {"input_ids": tokens})
         except (Fail, RuntimeException) as exc:  # memory, for the most part
             raise EmbedderUnavailable("The local embedding model could not run.") from exc
         return np.asarray(hidden[0], dtype=np.float32)

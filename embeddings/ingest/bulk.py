@@ -75,7 +75,8 @@ def printable_path(path: Path) -> str:
 DOCUMENTS_PER_JOB, BYTES_PER_JOB, OPEN_JOBS = 50, 256 * 2**20, 4
 BLOCK = 256 * 1024
 POLL_S, MAX_POLL_S = 0.25, 2.0
-POLL_SHARE = 1 / 20  # of the time at most is spent on looking: each look counts all vectors of the open jobs
+POLL_SHARE = 1 / 50  # of the time at most is spent on looking: each look counts all vectors of the open jobs
+LATE_SHARE = 1 / 20  # of the time so far at most is waited longer than needed
 PATIENCE_S = 60.0  # with a database that is away
 
 
@@ -138,7 +139,8 @@ class BulkIngest:
 
     def wait(self, *, for_room: bool = False) -> Iterator[list[FileResult]]:
         """Yield results of jobs that have ended, [] in between, until all have (or there is room for one)."""
-        since, took = time.monotonic(), 0.0
+        began = since = time.monotonic()
+        took = 0.0
         while len(self.open_jobs) >= (OPEN_JOBS if for_room else 1):
             looked_at = time.monotonic()
             try:
@@ -150,7 +152,8 @@ class BulkIngest:
                 if time.monotonic() - since > PATIENCE_S:
                     raise
             if self.open_jobs:
-                self._worker.work_or_wait(min(MAX_POLL_S, max(POLL_S, took / POLL_SHARE)))
+                pause = max(POLL_S, took / POLL_SHARE, LATE_SHARE * (time.monotonic() - began))
+                self._worker.work_or_wait(min(MAX_POLL_S, pause))
 
     def _stage(self, file: ListedFile, stack: ExitStack) -> NewDocument | FileResult:
         """A file that is too large is a failed document of its job; one that cannot be read is in no job."""
