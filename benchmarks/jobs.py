@@ -45,8 +45,9 @@ class Served:
     """`up` on a fresh data folder; use as a context manager."""
 
     def __init__(self, workers: int | None) -> None:
-        kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
-        self.env = kept | ({"KNOWLEX_WORKERS": str(workers)} if workers else {})
+        self.env = {**os.environ, **({"KNOWLEX_WORKERS": str(workers)} if workers else {})}
+        for name in ("DATABASE_URL", "REDIS_URL"):
+            del self.env[name]
 
     def __enter__(self) -> "Served":
         command = [sys.executable, "manage.py", "up", "--port", "0"]
@@ -168,7 +169,9 @@ _COUNTERS = """
     SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn, xact_commit + xact_rollback
     FROM pg_stat_database, pg_stat_force_next_flush() WHERE datname = current_database()
 """
-_STORED = "SELECT count(*), sum(page_count), sum(chunk_count) FROM documents_document WHERE status = 'completed'"
+_STORED = """
+    SELECT count(*), sum(page_count), sum(chunk_count) FROM documents_document WHERE status = 'completed'
+"""
 _WAL_FILES = "SELECT sum(size) FROM pg_ls_waldir()"
 
 
@@ -178,9 +181,7 @@ def ingest(served: Served, folder: Path, total_bytes: int) -> None:
     watch = MemoryWatch(served)
     watch.start()
     command = [sys.executable, "manage.py", "ingest", str(folder)]
-    output = subprocess.run(
-        command, cwd=environment.PROJECT, env=served.env, capture_output=True, text=True
-    )
+    output = subprocess.run(command, cwd=environment.PROJECT, env=served.env, capture_output=True, text=True)
     wall_s, command_s = time.monotonic() - began, _children_s() - of_children
     if output.returncode:
         raise RuntimeError(output.stdout + output.stderr)

@@ -1,5 +1,6 @@
 """The Celery app. The queue carries hints only; what is to be done stands in PostgreSQL."""
 
+import gc
 import os
 import signal
 from contextlib import suppress
@@ -8,7 +9,13 @@ from threading import Event, Thread
 from typing import Any
 
 from celery import Celery
-from celery.signals import task_prerun, worker_process_init, worker_ready, worker_shutdown
+from celery.signals import (
+    task_prerun,
+    worker_before_create_process,
+    worker_process_init,
+    worker_ready,
+    worker_shutdown,
+)
 from django.conf import settings
 from django.db import close_old_connections
 
@@ -22,6 +29,12 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 _ending = Event()
+
+
+@worker_before_create_process.connect
+def _share_memory(**_: Any) -> None:
+    """Let children share what is loaded by now: their collector would write into every page of it."""
+    gc.freeze()
 
 
 @worker_process_init.connect

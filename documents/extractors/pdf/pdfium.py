@@ -3,6 +3,7 @@
 import ctypes
 import re
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 from math import ceil, hypot, isfinite, sqrt
 
@@ -52,15 +53,20 @@ def read_line_styles(text_page: PdfTextPage, text: str) -> list[LineStyle | None
     return styles
 
 
+# What PDFium writes into, allocated once: a page asks for thousands of letters, one at a time.
+_matrix, _x, _y = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
+_left, _right, _bottom, _top = (ctypes.c_double() for _ in range(4))
+_name, _flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
+
+
 def _read_style(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> LineStyle | None:
-    matrix, x, y = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
-    if not raw.FPDFText_GetMatrix(handle, first, matrix) or abs(matrix.b) > 0.1 * abs(matrix.a):
+    if not raw.FPDFText_GetMatrix(handle, first, _matrix) or abs(_matrix.b) > 0.1 * abs(_matrix.a):
         return None
-    if not raw.FPDFText_GetCharOrigin(handle, first, x, y):
+    if not raw.FPDFText_GetCharOrigin(handle, first, _x, _y):
         return None
-    size = raw.FPDFText_GetFontSize(handle, first) * hypot(matrix.c, matrix.d)
+    size = raw.FPDFText_GetFontSize(handle, first) * hypot(_matrix.c, _matrix.d)
     bold = _is_bold(handle, first) and _is_bold(handle, last)
-    return LineStyle(size, bold, x.value, _read_edges(handle, last)[1], y.value)
+    return LineStyle(size, bold, _x.value, _read_edges(handle, last)[1], _y.value)
 
 
 def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:
@@ -83,19 +89,23 @@ def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) ->
 
 
 def _read_edges(handle: raw.FPDF_TEXTPAGE, index: int) -> tuple[float, float]:
-    """Return (left, right) of a letter."""
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    raw.FPDFText_GetCharBox(handle, index, left, right, bottom, top)
-    return left.value, right.value
+    """Return (left, right) of a letter, zeros where it has none."""
+    if not raw.FPDFText_GetCharBox(handle, index, _left, _right, _bottom, _top):
+        return 0.0, 0.0
+    return _left.value, _right.value
 
 
 def _is_bold(handle: raw.FPDF_TEXTPAGE, index: int) -> bool:
     """Judge by the font's weight, or its name: a subset of a font often has no weight."""
     if raw.FPDFText_GetFontWeight(handle, index) >= _BOLD_WEIGHT:
         return True
-    name, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
-    length = raw.FPDFText_GetFontInfo(handle, index, name, _NAME_BYTES, flags)
-    return 0 < length <= _NAME_BYTES and _BOLD.search(name.value.decode("utf-8", "replace")) is not None
+    length = raw.FPDFText_GetFontInfo(handle, index, _name, _NAME_BYTES, _flags)
+    return 0 < length <= _NAME_BYTES and _is_bold_name(_name.value)
+
+
+@lru_cache(maxsize=256)
+def _is_bold_name(name: bytes) -> bool:
+    return _BOLD.search(name.decode("utf-8", "replace")) is not None
 
 
 _DPI = 300.0  # what Tesseract reads best

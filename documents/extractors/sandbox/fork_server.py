@@ -63,8 +63,8 @@ _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>War
 _LETTERS = {"cp1252": "café", "cp1251": "Привет, это простой текст.", "cp932": "これは日本語の文です。"}
 
 
-def preload_pdf_and_markdown() -> None:
-    """Load what PDF and Markdown need."""
+def preload_pdf() -> None:
+    """Load what PDF needs."""
     logging.disable(logging.CRITICAL)  # pypdf warns of every fault of a file
     for module in pkgutil.iter_modules(encodings.__path__):
         with suppress(ImportError):  # some exist on Windows only
@@ -75,6 +75,10 @@ def preload_pdf_and_markdown() -> None:
     for reader in ("pdfium", "pypdf"):
         with suppress(Unreadable):
             read_document(_PDF, Job(reader))
+
+
+@cache
+def preload_markdown() -> None:
     read_document(b"---\ntitle: Warm\n---\n# Warm\n\nup", Job("auto", "markdown"))
 
 
@@ -108,7 +112,7 @@ _POLL_S = 0.5
 
 def main(idle_s: float) -> None:
     control = socket.socket(fileno=0)
-    preload_pdf_and_markdown()
+    preload_pdf()
     gc.freeze()  # shared pages stay shared in the children
     children: list[_Child] = []
     idle_since = time.monotonic()
@@ -145,8 +149,10 @@ def _start_job(control: socket.socket, children: list[_Child]) -> bool:
     if len(descriptors) == 3:
         job = Job.from_bytes(packed)
         source, target, cancel_fd = descriptors
-        if job.sources - UPLOAD_SOURCES and not opens_as_pdf(os.pread(source, PDF_MAGIC_WITHIN, 0)):
-            preload_other_formats()
+        if not opens_as_pdf(os.pread(source, PDF_MAGIC_WITHIN, 0)):
+            preload_markdown()
+            if job.sources - UPLOAD_SOURCES:
+                preload_other_formats()
         pid = os.fork()
         if pid == 0:
             _run_child(job, source, target)
