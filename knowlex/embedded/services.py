@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -130,10 +130,23 @@ INITDB_OPTIONS = [
 ]
 
 
-def wal_settings(free_bytes: int) -> dict[str, str]:
-    """Return how large the write-ahead log may grow: half a percent of the free disk, 64 to 512 MB."""
-    megabytes = min(512, max(64, free_bytes // 200 // 2**20))
-    return {"max_wal_size": f"{megabytes}MB", "min_wal_size": f"{min(80, megabytes // 2)}MB"}
+def wal_settings(free_bytes: int, data_bytes: int) -> dict[str, str]:
+    """Return how large the write-ahead log may grow: 64 to 512 MB, within that as large as the data, and half
+    a percent of the free disk.
+
+    data_bytes: of the database, as it is before the start.
+    """
+    megabytes = min(512, max(64, min(free_bytes // 200, data_bytes) // 2**20))
+    return {"max_wal_size": f"{megabytes}MB", "min_wal_size": "32MB"}  # two segments, PostgreSQL's least
+
+
+def database_bytes(folder: Path) -> int:
+    """Return the size of the tables and indexes of a server's folder; 0 where there is none yet."""
+    total = 0
+    for file in (folder / "base").rglob("*"):
+        with suppress(FileNotFoundError):
+            total += file.stat().st_size
+    return total
 
 
 def free_disk_bytes(folder: Path) -> int:
@@ -158,7 +171,7 @@ class EmbeddedPostgres:
         self.folder = data_folder.postgres_dir(data_dir)
         self.sockets = data_folder.socket_dir(data_dir, "postgres")
         self._account = service_account(self.folder)
-        settings = SETTINGS | wal_settings(free_disk_bytes(data_dir))
+        settings = SETTINGS | wal_settings(free_disk_bytes(data_dir), database_bytes(self.folder))
         settings[data_folder.DATA_DIR_SETTING] = str(data_dir)
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         self.part = Part(
