@@ -145,7 +145,7 @@ def database_bytes(folder: Path) -> int:
     total = 0
     for file in (folder / "base").rglob("*"):
         with suppress(FileNotFoundError):
-            total += file.stat().st_size
+            total += file.stat().st_size if file.is_file() else 0
     return total
 
 

@@ -1,8 +1,12 @@
 """The language of a document, as its text tells it."""
 
+import subprocess
+import sys
+
 import pytest
 
 from documents.text.languages import detect_language
+from tests.support.environment import PROJECT
 
 GERMAN = "Die alte Stadt liegt an einem Fluss, und viele Menschen kommen jedes Jahr hierher. "
 ENGLISH = "The old town lies on a river, and many people come here every year to see it. "
@@ -47,3 +51,19 @@ def test_the_language_of_most_of_the_text_counts() -> None:
 
 def test_a_long_text_costs_no_more_than_a_short_one() -> None:
     assert detect_language(GERMAN * 100_000) == "de"
+
+
+def test_tables_between_clear_text_do_not_load_the_model() -> None:
+    """It takes a worker 75 MB and a second of CPU."""
+    program = (
+        "import sys; from documents.text.languages import detect_language\n"
+        "table = 'Revenue Segment Americas Flexibles Rigid Packaging Total 13 14 15\\n' * 30\n"
+        f"print(detect_language({ENGLISH!r} * 60 + table + {ENGLISH!r} * 60), 'py3langid' in sys.modules)\n"
+        "print(detect_language(table), 'py3langid' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    clear, unclear = done.stdout.splitlines()
+    assert clear == "en False"
+    assert unclear.endswith(" True")  # so the table alone asks it

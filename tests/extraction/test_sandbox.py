@@ -314,3 +314,19 @@ def test_a_child_that_nobody_waits_for_is_ended_at_once(tmp_path: Path) -> None:
     wait_until(lambda: not psutil.pid_exists(victim.pid), what="the child to be killed and reaped")
     path.write_bytes(make_pdf("Still here."))
     assert lone.extract(path, filename="good.pdf").text == "Still here."
+
+
+def test_a_long_file_is_read_once_where_nobody_else_waits(read: Read, monkeypatch: pytest.MonkeyPatch):
+    """It needs more CPU than a brief try has."""
+    begun: list[Job] = []
+    start = ForkServer.start
+
+    def noting(self: ForkServer, job: Job, *descriptors: int) -> None:
+        begun.append(job)
+        start(self, job, *descriptors)
+
+    monkeypatch.setattr(ForkServer, "start", noting)
+    words = "The keeper walked up the stairs every evening and lit the lamp for the ships at sea."
+    extraction = read(make_pdf(*[f"{words} " * 30] * 900))
+    assert len(extraction.pages) == 900
+    assert len(begun) == 1

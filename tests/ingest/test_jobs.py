@@ -51,6 +51,20 @@ def test_a_job_ends_completed_when_every_chunk_can_be_found(engine: Engine, prov
     assert_jobs_settled(provider_server)
 
 
+def count_sessions(stack: Stack) -> int:
+    """Count those that were ever begun."""
+    row = stack.sql("SELECT sessions FROM pg_stat_database WHERE datname = current_database()")[0]
+    return int(row["sessions"])
+
+
+def test_workers_keep_their_connection_from_task_to_task(engine: Engine, provider_server: Stack):
+    """A new one costs as much CPU as the statements of a small document."""
+    engine.ingest(document(fact(1)))
+    before = count_sessions(provider_server)
+    engine.ingest(*(document(fact(number)) for number in range(2, 22)))  # 40 tasks
+    assert count_sessions(provider_server) - before < 20
+
+
 def test_each_document_ends_with_its_own_reason(engine: Engine, provider_server: Stack):
     text = f"# One\n\n{fact(1)}"
     known = ingest(provider_server.client, b"# Known\n\nIt was here before.", "known.md")["documentId"]

@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.broker import broker_options, broker_url, redis_client_url
 from knowlex.embedded import data_folder
+from knowlex.embedded.services import database_bytes, wal_settings
 from knowlex.environment import Environment, read_environment
 from tests.stack.up import environment
 from tests.support.environment import PROJECT
@@ -199,3 +200,29 @@ def test_keys_are_asked_for_where_others_can_reach_the_api(
     monkeypatch.setenv("KNOWLEX_REQUIRE_API_KEY", said)
 
     assert read_environment().require_api_key is required
+
+
+GIB = 2**30
+
+
+@pytest.mark.parametrize(
+    ("free", "data", "size"),
+    [
+        (72 * GIB, 0, "64MB"),  # a new database
+        (72 * GIB, GIB // 4, "256MB"),
+        (72 * GIB, 10 * GIB, "368MB"),  # half a percent of the disk
+        (1000 * GIB, 10 * GIB, "512MB"),
+        (GIB // 2, 10 * GIB, "64MB"),
+    ],
+)
+def test_the_write_ahead_log_follows_data_and_disk(free: int, data: int, size: str) -> None:
+    assert wal_settings(free, data)["max_wal_size"] == size
+
+
+def test_the_size_of_a_database_is_that_of_its_files(tmp_path: Path) -> None:
+    assert database_bytes(tmp_path) == 0
+    for name, count in (("base/1/2601", 100), ("base/5/16384", 23), ("pg_wal/000000010000000000000001", 999)):
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(bytes(count))
+    assert database_bytes(tmp_path) == 123
