@@ -12,19 +12,18 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
 from documents.text.languages import detect_language
-from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
+from embeddings.lexical.terms import idf, question_lexemes
 from embeddings.protocols import Embedder
 from embeddings.types import Vector
 from knowlex.base.errors import EmbedderError, RetrievalFailed
 from rag.context.selection import wording
 from rag.deadlines import StageTimes
 from rag.ranking.order import BM25, bm25
-from rag.ranking.sentences import question_terms
+from rag.ranking.sentences import analysis_of, question_terms
 from rag.types.answer import Reason
 from rag.types.question import Filters, Question
 from rag.types.retrieval import Passage, Retrieval
@@ -38,7 +37,6 @@ log = logging.getLogger(__name__)
 LIMIT = 300
 CANDIDATES = 40  # handed on, or the question's top_k
 FAR_SHARE = 0.25
-CACHED = 2048  # texts analysed once, some 10 kB each
 COUNTED_S = 30.0  # how long a count is taken for true
 APART = 1_000_000  # characters between two passages
 MOST_LANGUAGES = 10_000  # documents whose language is remembered
@@ -156,15 +154,15 @@ def estimate_idf(text: str, candidates: Sequence[CleanRecord], total: int) -> di
     candidates: nearest first. total: records of the whole collection.
     """
     by_language = question_lexemes(text, dict.fromkeys(candidate.language for candidate in candidates))
-    positions = {word: hash_position(word) for word in frozenset[str]().union(*by_language.values())}
-    weights = [_term_weights(candidate.content, candidate.language) for candidate in candidates]
-    contained = [[word for word, position in positions.items() if position in of_text] for of_text in weights]
+    asked = frozenset[str]().union(*by_language.values())
+    analyses = [analysis_of(candidate.content, candidate.language) for candidate in candidates]
+    contained = [list(filter(analysis.occurrences, asked)) for analysis in analyses]
     far = contained[len(contained) // 2 :]
     near_counts = Counter(word for words in contained for word in words)
     far_counts = Counter(word for words in far for word in words)
     total = max(total, len(candidates))
     others = FAR_SHARE * (total - len(candidates)) / max(1, len(far))
-    return {word: idf(round(near_counts[word] + others * far_counts[word]), total) for word in positions}
+    return {word: idf(round(near_counts[word] + others * far_counts[word]), total) for word in asked}
 
 
 def rank_candidates(
@@ -178,7 +176,7 @@ def rank_candidates(
     terms = {language: question_terms(text, idf_of, language) for language in languages}
     passages = []
     for candidate in candidates:
-        share = bm25(terms[candidate.language], _term_weights(candidate.content, candidate.language))
+        share = bm25(terms[candidate.language], analysis_of(candidate.content, candidate.language))
         score = 1 - candidate.record.distance + BM25 * share
         passages.append(to_passage(candidate)._replace(score=score, fused_score=score))
     passages.sort(key=attrgetter("score"), reverse=True)  # stable: of equals, the nearest first
@@ -191,11 +189,6 @@ def set_apart(passages: Sequence[Passage]) -> list[Passage]:
         passage._replace(chunk_index=2 * number, start_char=APART * number)
         for number, passage in enumerate(passages)
     ]
-
-
-@lru_cache(maxsize=CACHED)
-def _term_weights(content: str, language: str) -> Mapping[int, float]:
-    return term_weights(lexemes(content, language))
 
 
 def _wheres(question: Question) -> list[Where | None]:
