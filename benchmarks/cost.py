@@ -6,8 +6,8 @@
 All of Knowlex is real but the chat model, which answers at once (benchmarks/chat_model.py): local embeddings,
 web server, two workers, which judge the answers afterwards. Knowlex and the bare application (bare_app.py)
 take turns, with questions that neither has seen before. A turn ends when the workers have judged all answers:
-what they and PostgreSQL do for that is counted. FOLDER: as for benchmarks/ask.py. The chunks' vectors are
-means of their sentences' vectors, which are real.
+what they and PostgreSQL do for that is counted, what all do when nobody asks is not. FOLDER: as for
+benchmarks/ask.py. The chunks' vectors are means of their sentences' vectors, which are real.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import json
 import os
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,7 @@ from tests.support.waiting import wait_until
 PASSAGES = 500  # whose sentences are embedded
 AT_ONCE = 4
 WARM_UP = 20  # questions
+IDLE_S = 6.0  # two sweeps of a worker
 _known: dict[str, Vector] = {}
 
 
@@ -169,11 +170,21 @@ def _take_turn(
     if one.name == "Knowlex":
         assert stack.worker is not None
         processes |= {"workers": psutil.Process(stack.worker.pid), "valkey": stack.broker_process}
-    meter = CpuMeter(processes)
+    idle, meter, started = _idle_shares(processes), CpuMeter(processes), time.perf_counter()
     told = uvloop.run(_ask_all(one, questions))
     if one.name == "Knowlex":
         wait_until(lambda: _is_judged(stack), 600, "the judging of the answers")
-    return {name: seconds * 1000 / len(questions) for name, seconds in meter.used().items()}, told
+    took = time.perf_counter() - started
+    used = {name: max(0.0, seconds - idle[name] * took) for name, seconds in meter.used().items()}
+    return {name: seconds * 1000 / len(questions) for name, seconds in used.items()}, told
+
+
+def _idle_shares(processes: Mapping[str, psutil.Process]) -> dict[str, float]:
+    """Return the share of a core that each takes when nobody asks."""
+    meter, started = CpuMeter(processes), time.perf_counter()
+    time.sleep(IDLE_S)
+    took = time.perf_counter() - started
+    return {name: seconds / took for name, seconds in meter.used().items()}
 
 
 def _is_judged(stack: Stack) -> bool:

@@ -209,8 +209,11 @@ def names_of(text: str, language: str = "") -> tuple[Fact, ...]:
         begin, end = run[0].start(), run[-1].end()
         named = run[1:] if begin in opening and len(run) > 1 else run
         least = 2 if language in _NOUNS_ARE_CAPITAL else 1
-        if _ODD.search(named[0][0], 1) or (len(named) >= least and named[0].start() not in opening):
-            names.append(Fact("name", text[begin:end], begin, end, name=_collect_parts(named)))
+        parts = _collect_parts(named)  # none of the "S" in "the S strain"
+        if parts and (
+            _ODD.search(named[0][0], 1) or (len(named) >= least and named[0].start() not in opening)
+        ):
+            names.append(Fact("name", text[begin:end], begin, end, name=parts))
     return tuple(names)
 
 

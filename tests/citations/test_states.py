@@ -193,6 +193,12 @@ def test_a_claim_moves_only_to_a_block_that_verifies_it() -> None:
     assert found("The south tower has 90 steps.") == [(2, "exact")]
 
 
+def test_a_single_letter_s_is_no_name() -> None:
+    text = "Something passed from the heat-killed S strain into the live R strain."
+    claim = Claim("It went from the killed S strain to another.", (1,), (), "")
+    assert judge_claim(claim, [Block(text, (), "en")]).findings
+
+
 def test_nothing_is_raised_whatever_the_texts_are() -> None:
     odd = ["", "\n", "İ" * 50, "[1]" * 50, "1,2.3" * 40, '"' * 40, "¬¬", "٣ ५ １２９", "\u200b", "不" * 300]
     for claim in odd:
