@@ -337,7 +337,7 @@ def test_the_memory_of_a_build_is_what_pgvector_asks_for(dimensions: int, lists:
         f" FROM generate_series(1, {13_000 * dimensions}) AS n GROUP BY n % 13000"
     )
     try:
-        execute("SET maintenance_work_mem = '1MB'")
+        execute("SET maintenance_work_mem = '4MB'")
         with pytest.raises(OperationalError, match="memory required") as refused:
             execute(
                 f"CREATE INDEX ON vectors_of_this_test USING ivfflat"

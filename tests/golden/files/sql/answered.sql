@@ -9,8 +9,8 @@
 -- $2 = '{"",happen,leav}'
 
 -- Statement 3, as hybrid.sql, statement 3
--- $1 = <vector of 384 numbers>
--- $2 = '{<uuid>}'
+-- $1 = '{<uuid>}'
+-- $2 = <vector of 384 numbers>
 -- $3 = '40'
 -- $4 = '{2625668:3.58352,8382534:3.58352}/16777216'
 -- $5 = '''leav'' | ''node'''

@@ -6,14 +6,20 @@
 
 -- Statement 2
 -- $1 = '{<uuid>}'
--- $2 = '{"",node}'
--- $3 = '2020-01-01'
--- $4 = 'exists ($."tags"[*]?(@ == "systems"))'
--- $5 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
--- $6 = '1'
--- $7 = '9'
+-- $2 = '2020-01-01'
+-- $3 = 'exists ($."tags"[*]?(@ == "systems"))'
+-- $4 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
+-- $5 = '1'
+-- $6 = '9'
+-- $7 = '{"",node}'
 -- $8 = NULL
-SELECT model.*,
+SELECT scope.*, CASE
+        WHEN passing_share * (chunks_with ->> '')::bigint > 2 * 10000 THEN 10000 ELSE (SELECT count(*) FROM (
+    SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($2::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $3::jsonpath AND d.metadata @@ $4::jsonpath AND coalesce(c.last_page, c.page_number) >= $5 AND c.page_number <= $6
+ LIMIT 10000) AS counted)
+    END AS passing
+FROM (SELECT model.*,
     EXISTS (
         SELECT FROM embeddings_embedding
         WHERE model_id = model.id
@@ -23,14 +29,25 @@ SELECT model.*,
         SELECT coalesce(jsonb_object_agg(lexeme, chunks), '{}') FROM (
             SELECT lexeme, sum(chunks) AS chunks FROM embeddings_lexemecount
             WHERE collection_id = ANY((SELECT $1::uuid[])::uuid[])
-                AND lexeme = ANY((SELECT $2::text[])::text[])
+                AND lexeme = ANY((SELECT $7::text[])::text[])
             GROUP BY lexeme
         ) AS counted
     ) AS chunks_with,
-    (SELECT count(*) FROM (
-    SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
-    WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($3::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $4::jsonpath AND d.metadata @@ $5::jsonpath AND coalesce(c.last_page, c.page_number) >= $6 AND c.page_number <= $7
- LIMIT 10000) AS counted) AS passing,
+    (SELECT CASE WHEN held.chunks > 2 * 10000 THEN (
+        SELECT count(*) FROM documents_chunk AS c TABLESAMPLE SYSTEM (
+    (100.0 * 1000 / greatest(
+        (SELECT reltuples FROM pg_class WHERE oid = 'documents_chunk'::regclass), 100000))
+)
+        JOIN documents_document AS d ON d.id = c.document_id
+        WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($2::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $3::jsonpath AND d.metadata @@ $4::jsonpath AND coalesce(c.last_page, c.page_number) >= $5 AND c.page_number <= $6
+    ) * 100 /
+    (100.0 * 1000 / greatest(
+        (SELECT reltuples FROM pg_class WHERE oid = 'documents_chunk'::regclass), 100000))
+ / held.chunks END FROM (
+        SELECT sum(chunks) AS chunks FROM embeddings_lexemecount
+        WHERE collection_id = ANY((SELECT $1::uuid[])::uuid[]) AND lexeme = ''
+    ) AS held)
+ AS passing_share,
     (SELECT coalesce(array_agg(language), '{}') FROM (
     SELECT DISTINCT found.language FROM unnest((SELECT $1::uuid[])) AS read (id),
         LATERAL (
@@ -64,7 +81,8 @@ FROM (
     ) AS index
     FROM embeddings_embeddingmodel m
     WHERE CASE WHEN $8::int IS NULL THEN m.active ELSE m.id = $8 END
-) AS model;
+) AS model
+) AS scope;
 
 -- Statement 3
 -- $1 = '{<uuid>}'

@@ -13,8 +13,8 @@ SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.documen
         AND ($3::text[] IS NULL OR d.readers IS NULL OR d.readers && $3::text[]);
 
 -- Statement 3, as hybrid.sql, statement 3
--- $1 = <vector of 384 numbers>
--- $2 = '{<uuid>}'
+-- $1 = '{<uuid>}'
+-- $2 = <vector of 384 numbers>
 -- $3 = '40'
 -- $4 = '{8382534:3.58352}/16777216'
 -- $5 = '''node'''

@@ -20,7 +20,10 @@ SELECT c.id,
 -- $1 = '{<uuid>}'
 -- $2 = '{"",node}'
 -- $3 = NULL
-SELECT model.*,
+SELECT scope.*, CASE
+        WHEN passing_share * (chunks_with ->> '')::bigint > 2 * 10000 THEN 10000 ELSE NULL::bigint
+    END AS passing
+FROM (SELECT model.*,
     EXISTS (
         SELECT FROM embeddings_embedding
         WHERE model_id = model.id
@@ -34,7 +37,7 @@ SELECT model.*,
             GROUP BY lexeme
         ) AS counted
     ) AS chunks_with,
-    NULL::bigint AS passing,
+    NULL::float8 AS passing_share,
     (SELECT coalesce(array_agg(language), '{}') FROM (
     SELECT DISTINCT found.language FROM unnest((SELECT $1::uuid[])) AS read (id),
         LATERAL (
@@ -68,7 +71,8 @@ FROM (
     ) AS index
     FROM embeddings_embeddingmodel m
     WHERE CASE WHEN $3::int IS NULL THEN m.active ELSE m.id = $3 END
-) AS model;
+) AS model
+) AS scope;
 
 -- Statement 3
 -- $1 = '{<uuid>}'
@@ -89,9 +93,9 @@ SELECT string_agg(uuid_send(chunk_id) || vector_send(vector), '') FROM embedding
     WHERE model_id = 1 AND collection_id = '<uuid>'::uuid AND vector_dims(vector) = 384;
 
 -- Statement 7
--- $1 = <vector of 384 numbers>
--- $2 = '{<chunk>,<uuid>,<uuid>}'
--- $3 = '{<uuid>}'
+-- $1 = '{<uuid>}'
+-- $2 = <vector of 384 numbers>
+-- $3 = '{<chunk>,<uuid>,<uuid>}'
 -- $4 = '40'
 -- $5 = '{8382534:3.58352}/16777216'
 -- $6 = '''node'''
@@ -101,33 +105,41 @@ SELECT string_agg(uuid_send(chunk_id) || vector_send(vector), '') FROM embedding
 -- $10 = '0.5'
 -- $11 = '20'
 -- $12 = '{}'
-WITH dense AS MATERIALIZED (
+WITH passing AS MATERIALIZED (
+    SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL
+), dense AS MATERIALIZED (
     SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
     FROM (
     WITH given AS MATERIALIZED (
-        SELECT e.chunk_id, e.vector <=> $1::vector AS distance
-        FROM unnest($2::uuid[]) AS near (chunk_id)
+        SELECT e.chunk_id, e.vector <=> $2::vector AS distance
+        FROM unnest($3::uuid[]) AS near (chunk_id)
         JOIN embeddings_embedding e ON e.chunk_id = near.chunk_id AND e.model_id = 1
-        WHERE true AND e.collection_id = ANY($3) ORDER BY distance, e.chunk_id LIMIT $4
+        WHERE true AND e.collection_id = ANY($1) ORDER BY distance, e.chunk_id LIMIT $4
     ), found AS (
         SELECT CASE WHEN count(*) >= $4 THEN true ELSE EXISTS (
-            SELECT FROM embeddings_embedding e WHERE e.model_id = 1 AND e.collection_id = ANY($3)
+            SELECT FROM embeddings_embedding e WHERE e.model_id = 1 AND e.collection_id = ANY($1)
             OFFSET 1000000 LIMIT 1
         ) END AS enough FROM given
     )
     (SELECT chunk_id, distance FROM given WHERE (SELECT enough FROM found) ORDER BY distance, chunk_id)
     UNION ALL SELECT chunk_id, distance FROM (
-    SELECT e.chunk_id, e.vector <=> $1::vector AS distance FROM embeddings_embedding e
-    WHERE e.model_id = 1 AND e.collection_id = ANY($3) ORDER BY distance, e.chunk_id LIMIT $4
+    SELECT e.chunk_id, e.vector <=> $2::vector AS distance FROM embeddings_embedding e
+    WHERE e.model_id = 1 AND e.collection_id = ANY($1) ORDER BY distance, e.chunk_id LIMIT $4
 ) everything WHERE NOT (SELECT enough FROM found)
 ) AS nearest
 ),
 sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
-        SELECT l.chunk_id, l.weights <#> $5::sparsevec AS negative
-        FROM embeddings_lexicalentry AS l
-        WHERE l.collection_id = ANY($3) AND l.lexemes @@ $6::tsquery
-        ORDER BY negative, l.chunk_id
+        SELECT chunk_id, negative FROM (
+            SELECT chunk_id, weights <#> $5::sparsevec AS negative
+            FROM (
+    SELECT chunk_id, weights FROM (
+        SELECT l.chunk_id, l.weights, l.lexemes
+        FROM passing JOIN embeddings_lexicalentry AS l ON l.chunk_id = passing.id OFFSET 0
+    ) AS looked_at WHERE lexemes @@ $6::tsquery
+) AS holding ORDER BY negative, chunk_id
+        ) AS l
         LIMIT $4
     ) AS matching
 ),
@@ -144,12 +156,12 @@ found AS MATERIALIZED (
     )) AS sparse_score
     FROM (
         SELECT coalesce(dense.chunk_id, e.chunk_id) AS chunk_id,
-            coalesce(dense.distance, e.vector <=> $1::vector) AS distance,
+            coalesce(dense.distance, e.vector <=> $2::vector) AS distance,
             dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
             $8::float8 / ($9::float8 + coalesce(dense.rank, 1000))
                 + $10::float8 * (SELECT weight FROM held)
                     / ($9::float8 + coalesce(sparse.rank, 1000)) AS score,
-            coalesce(dense.distance, e.vector <=> $1::vector) AS tie
+            coalesce(dense.distance, e.vector <=> $2::vector) AS tie
         FROM dense FULL JOIN sparse USING (chunk_id)
         LEFT JOIN embeddings_embedding AS e ON e.model_id = 1
             AND e.chunk_id = CASE WHEN dense.chunk_id IS NULL THEN sparse.chunk_id END
@@ -176,7 +188,7 @@ JOIN documents_document AS d ON d.id = c.document_id
 LEFT JOIN embeddings_chunkanalysis AS a ON a.chunk_id = c.id AND a.version = 1
 LEFT JOIN LATERAL (
     SELECT s.bounds, ARRAY(
-        SELECT (-(one.vector <#> (SELECT $1::vector::halfvec)))::real
+        SELECT (-(one.vector <#> (SELECT $2::vector::halfvec)))::real
         FROM (SELECT unnest(s.vectors) AS vector) AS one
     ) AS similarities
     FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = 1

@@ -6,12 +6,12 @@
 
 -- Statement 2, as hybrid-filtered.sql, statement 2
 -- $1 = '{<uuid>}'
--- $2 = '{"",node}'
--- $3 = '2020-01-01'
--- $4 = 'exists ($."tags"[*]?(@ == "systems"))'
--- $5 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
--- $6 = '1'
--- $7 = '9'
+-- $2 = '2020-01-01'
+-- $3 = 'exists ($."tags"[*]?(@ == "systems"))'
+-- $4 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
+-- $5 = '1'
+-- $6 = '9'
+-- $7 = '{"",node}'
 -- $8 = NULL
 
 -- Statement 3, as hybrid-filtered.sql, statement 3

@@ -20,7 +20,10 @@ SELECT c.id,
 -- $1 = '{<uuid>}'
 -- $2 = '{"",node}'
 -- $3 = NULL
-SELECT model.*,
+SELECT scope.*, CASE
+        WHEN passing_share * (chunks_with ->> '')::bigint > 2 * 10000 THEN 10000 ELSE NULL::bigint
+    END AS passing
+FROM (SELECT model.*,
     EXISTS (
         SELECT FROM embeddings_embedding
         WHERE model_id = model.id
@@ -34,7 +37,7 @@ SELECT model.*,
             GROUP BY lexeme
         ) AS counted
     ) AS chunks_with,
-    NULL::bigint AS passing,
+    NULL::float8 AS passing_share,
     (SELECT coalesce(array_agg(language), '{}') FROM (
     SELECT DISTINCT found.language FROM unnest((SELECT $1::uuid[])) AS read (id),
         LATERAL (
@@ -68,11 +71,12 @@ FROM (
     ) AS index
     FROM embeddings_embeddingmodel m
     WHERE CASE WHEN $3::int IS NULL THEN m.active ELSE m.id = $3 END
-) AS model;
+) AS model
+) AS scope;
 
 -- Statement 3
--- $1 = <vector of 384 numbers>
--- $2 = '{<uuid>}'
+-- $1 = '{<uuid>}'
+-- $2 = <vector of 384 numbers>
 -- $3 = '40'
 -- $4 = '{8382534:3.58352}/16777216'
 -- $5 = '''node'''
@@ -82,19 +86,27 @@ FROM (
 -- $9 = '0.5'
 -- $10 = '20'
 -- $11 = '{}'
-WITH dense AS MATERIALIZED (
+WITH passing AS MATERIALIZED (
+    SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL
+), dense AS MATERIALIZED (
     SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
     FROM (
-    SELECT e.chunk_id, e.vector <=> $1::vector AS distance FROM embeddings_embedding e
-    WHERE e.model_id = 1 AND e.collection_id = ANY($2) ORDER BY distance, e.chunk_id LIMIT $3
+    SELECT e.chunk_id, e.vector <=> $2::vector AS distance FROM embeddings_embedding e
+    WHERE e.model_id = 1 AND e.collection_id = ANY($1) ORDER BY distance, e.chunk_id LIMIT $3
 ) AS nearest
 ),
 sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
-        SELECT l.chunk_id, l.weights <#> $4::sparsevec AS negative
-        FROM embeddings_lexicalentry AS l
-        WHERE l.collection_id = ANY($2) AND l.lexemes @@ $5::tsquery
-        ORDER BY negative, l.chunk_id
+        SELECT chunk_id, negative FROM (
+            SELECT chunk_id, weights <#> $4::sparsevec AS negative
+            FROM (
+    SELECT chunk_id, weights FROM (
+        SELECT l.chunk_id, l.weights, l.lexemes
+        FROM passing JOIN embeddings_lexicalentry AS l ON l.chunk_id = passing.id OFFSET 0
+    ) AS looked_at WHERE lexemes @@ $5::tsquery
+) AS holding ORDER BY negative, chunk_id
+        ) AS l
         LIMIT $3
     ) AS matching
 ),
@@ -111,12 +123,12 @@ found AS MATERIALIZED (
     )) AS sparse_score
     FROM (
         SELECT coalesce(dense.chunk_id, e.chunk_id) AS chunk_id,
-            coalesce(dense.distance, e.vector <=> $1::vector) AS distance,
+            coalesce(dense.distance, e.vector <=> $2::vector) AS distance,
             dense.rank AS dense_rank, sparse.rank AS sparse_rank, sparse.score AS sparse_score,
             $7::float8 / ($8::float8 + coalesce(dense.rank, 1000))
                 + $9::float8 * (SELECT weight FROM held)
                     / ($8::float8 + coalesce(sparse.rank, 1000)) AS score,
-            coalesce(dense.distance, e.vector <=> $1::vector) AS tie
+            coalesce(dense.distance, e.vector <=> $2::vector) AS tie
         FROM dense FULL JOIN sparse USING (chunk_id)
         LEFT JOIN embeddings_embedding AS e ON e.model_id = 1
             AND e.chunk_id = CASE WHEN dense.chunk_id IS NULL THEN sparse.chunk_id END
@@ -143,7 +155,7 @@ JOIN documents_document AS d ON d.id = c.document_id
 LEFT JOIN embeddings_chunkanalysis AS a ON a.chunk_id = c.id AND a.version = 1
 LEFT JOIN LATERAL (
     SELECT s.bounds, ARRAY(
-        SELECT (-(one.vector <#> (SELECT $1::vector::halfvec)))::real
+        SELECT (-(one.vector <#> (SELECT $2::vector::halfvec)))::real
         FROM (SELECT unnest(s.vectors) AS vector) AS one
     ) AS similarities
     FROM embeddings_sentencevectors AS s WHERE s.chunk_id = c.id AND s.model_id = 1

@@ -6,12 +6,12 @@
 
 -- Statement 2, as hybrid-filtered.sql, statement 2
 -- $1 = '{<uuid>}'
--- $2 = '{"",node}'
--- $3 = '2020-01-01'
--- $4 = 'exists ($."tags"[*]?(@ == "systems"))'
--- $5 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
--- $6 = '1'
--- $7 = '9'
+-- $2 = '2020-01-01'
+-- $3 = 'exists ($."tags"[*]?(@ == "systems"))'
+-- $4 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
+-- $5 = '1'
+-- $6 = '9'
+-- $7 = '{"",node}'
 -- $8 = NULL
 
 -- Statement 3
@@ -31,10 +31,15 @@ WITH passing AS MATERIALIZED (
     WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($2::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $3::jsonpath AND d.metadata @@ $4::jsonpath AND coalesce(c.last_page, c.page_number) >= $5 AND c.page_number <= $6
 ), sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
-        SELECT l.chunk_id, l.weights <#> $7::sparsevec AS negative
-        FROM embeddings_lexicalentry AS l
-        WHERE l.collection_id = ANY($1) AND l.lexemes @@ $8::tsquery AND l.chunk_id IN (SELECT id FROM passing)
-        ORDER BY negative, l.chunk_id
+        SELECT chunk_id, negative FROM (
+            SELECT chunk_id, weights <#> $7::sparsevec AS negative
+            FROM (
+    SELECT chunk_id, weights FROM (
+        SELECT l.chunk_id, l.weights, l.lexemes
+        FROM passing JOIN embeddings_lexicalentry AS l ON l.chunk_id = passing.id OFFSET 0
+    ) AS looked_at WHERE lexemes @@ $8::tsquery
+) AS holding ORDER BY negative, chunk_id
+        ) AS l
         LIMIT $9
     ) AS matching
 ),

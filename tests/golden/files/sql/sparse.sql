@@ -5,18 +5,26 @@
 -- $1 = NULL
 
 -- Statement 2
--- $1 = '{8382534:3.58352}/16777216'
--- $2 = '{<uuid>}'
+-- $1 = '{<uuid>}'
+-- $2 = '{8382534:3.58352}/16777216'
 -- $3 = '''node'''
 -- $4 = '40'
 -- $5 = '20'
 -- $6 = '{}'
-WITH sparse AS MATERIALIZED (
+WITH passing AS MATERIALIZED (
+    SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL
+), sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
-        SELECT l.chunk_id, l.weights <#> $1::sparsevec AS negative
-        FROM embeddings_lexicalentry AS l
-        WHERE l.collection_id = ANY($2) AND l.lexemes @@ $3::tsquery
-        ORDER BY negative, l.chunk_id
+        SELECT chunk_id, negative FROM (
+            SELECT chunk_id, weights <#> $2::sparsevec AS negative
+            FROM (
+    SELECT chunk_id, weights FROM (
+        SELECT l.chunk_id, l.weights, l.lexemes
+        FROM passing JOIN embeddings_lexicalentry AS l ON l.chunk_id = passing.id OFFSET 0
+    ) AS looked_at WHERE lexemes @@ $3::tsquery
+) AS holding ORDER BY negative, chunk_id
+        ) AS l
         LIMIT $4
     ) AS matching
 ),
