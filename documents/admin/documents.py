@@ -31,7 +31,7 @@ class BoundedPaginator(Paginator[Any]):
 
     @cached_property
     def count(self) -> int:
-        return int(self.object_list.order_by()[: self.MOST].count())  # type: ignore[union-attr]
+        return int(self.object_list.order_by()[: self.MOST].count())  # type: ignore[attr-defined]
 
 
 @admin.register(Chunk)

@@ -177,7 +177,9 @@ def _find_neighbourhoods(index: Index, questions: NDArray[np.float32], rows: int
             log.warning("vector index not measured: reading takes too long", extra={"index": index.name})
             return []
     count = min(K, seen)
-    farthest = np.sort(nearest, axis=1)[:, count - 1] if count else []
+    if not count:
+        return []
+    farthest = np.sort(nearest, axis=1)[:, count - 1]
     return [
         _Neighbourhood(vector_text(question), count, float(distance))
         for question, distance in zip(questions, farthest, strict=True)
