@@ -4,10 +4,21 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.contrib.postgres.search import SearchQueryField
 from django.core.exceptions import PermissionDenied
-from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
-from django.db.models.functions import Cast
+from django.db.models import (
+    BooleanField,
+    Case,
+    Exists,
+    F,
+    Func,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -58,8 +69,14 @@ class EmbeddedChunkAdmin(ChunkAdmin):
         """Search texts as they are, of MANY chunks on by their words: the first SHOWN that hold them all."""
         if not search_term or execute(_CHUNKS)[0][0] < MANY:
             return super().get_search_results(request, queryset, search_term)
-        query = Cast(Value(match_words(search_term, stored_languages())), SearchQueryField())
-        matching = queryset.filter(lexical__lexemes=query).order_by().values_list("pk", flat=True)
+        holds = Func(
+            F("lexical__lexemes"),
+            Value(match_words(search_term, stored_languages())),
+            template="(%(expressions)s::tsquery)",
+            arg_joiner=" @@ ",
+            output_field=BooleanField(),
+        )
+        matching = queryset.filter(holds).order_by().values_list("pk", flat=True)
         return queryset.filter(pk__in=list(matching[:SHOWN])), False
 
     @admin.display(description="embedding")

@@ -109,8 +109,8 @@ class Index:
         """
         highest = max(1, self.lists // 2) if self.kind == "ivfflat" else MAX_EF
         lowest = 1 if self.kind == "ivfflat" else 40
-        steps = math.log2(highest / lowest) * 2
-        tried = {min(highest, round(lowest * 2 ** (n / 2))) for n in range(math.ceil(steps) + 1)}
+        steps = math.log2(highest / lowest) * 4
+        tried = {min(highest, round(lowest * 2 ** (n / 4))) for n in range(math.ceil(steps) + 1)}
         return sorted(tried)
 
 

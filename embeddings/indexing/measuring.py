@@ -1,7 +1,8 @@
 """The measured recall of an index against an exact search, the least effort that is enough, and its record.
 
 Half of the questions are stored vectors; half are means of five, which lie between chunks like questions,
-but farther out. At 10,000 rows with 23 probes: real ones .953, stored vectors .980, means of five .951.
+but farther out. At 10,000 rows with 23 probes: real ones .953, stored vectors .980, means of five .951; at
+935,000 with 45: .959, .998, .933.
 """
 
 import json
@@ -59,7 +60,7 @@ def describe_index(row: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 TARGET = 0.95  # recall that an index must have to be used
-KEPT_AT, RAISED_TO, LOWERED_FROM = 0.96, 0.97, 0.99  # 500 questions are right to half a hundredth
+KEPT_AT, RAISED_TO, LOWERED_FROM = 0.96, 0.965, 0.985  # 500 questions are right to half a hundredth
 K = 10
 SAMPLE = 500
 BUDGET_S, ROWS_A_SECOND = 60.0, 10_000  # to read all vectors once takes 15 s of CPU for a million of 384
@@ -176,7 +177,9 @@ def _find_neighbourhoods(index: Index, questions: NDArray[np.float32], rows: int
             log.warning("vector index not measured: reading takes too long", extra={"index": index.name})
             return []
     count = min(K, seen)
-    farthest = np.sort(nearest, axis=1)[:, count - 1] if count else np.empty(0)
+    if not count:
+        return []
+    farthest = np.sort(nearest, axis=1)[:, count - 1]
     return [
         _Neighbourhood(vector_text(question), count, float(distance))
         for question, distance in zip(questions, farthest, strict=True)

@@ -224,7 +224,7 @@ class _Poor:
 INDEX = Index(1, SIZE, 1, "ivfflat", "vector", 300)
 
 
-@pytest.mark.parametrize(("now", "enough", "expected"), [(None, 100, 128), (32, 100, 128), (64, 5, 6)])
+@pytest.mark.parametrize(("now", "enough", "expected"), [(None, 100, 108), (32, 100, 108), (64, 5, 5)])
 def test_the_effort_goes_up_and_down_with_what_is_found(now, enough, expected):
     assert measuring._choose(INDEX, now, _Poor(enough).look).effort == expected
 
