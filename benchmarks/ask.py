@@ -115,7 +115,7 @@ class Library:
 
     def chunk(self) -> str:
         halves = (self._rng.choice(self.passages) for _ in range(2))
-        return "\n".join(s for half in halves for s in self._rng.sample(half, (len(half) + 1) // 2))
+        return " ".join(s for half in halves for s in self._rng.sample(half, (len(half) + 1) // 2))
 
     def question(self) -> str:
         """Return one that was not returned before."""
