@@ -20,16 +20,18 @@ from documents.text.characters import is_control_character
 from knowlex.base.errors import InvalidInput, NotFound
 from knowlex.db import pool
 from knowlex.db.threads import with_retries
+from knowlex.runtime.spending import Spender
 from knowlex.web.fields import check_storable
 
 REFUSED = "Invalid or expired API key"
 MAX_NAME = 255
+MAX_DAILY_TOKENS = 10**12
 _PREFIX_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 _SHAPE = re.compile(r"(kx_[a-z0-9]{8})_[A-Za-z0-9_-]{43}", re.ASCII)
 # One statement: the keys, what each is bound to, the accounts that they belong to with what these may do, and
 # whether a key's last use is to be recorded again. A key of an account that is deactivated is refused.
 _LIVE = f"""
-    SELECT k.id, k.prefix, k.hash, k.scope, {COLUMNS},
+    SELECT k.id, k.prefix, k.hash, k.scope, k.daily_tokens, {COLUMNS},
         CASE WHEN k.bound THEN ARRAY(
             SELECT b.collection_id FROM documents_apikeycollection b WHERE b.key_id = k.id
         ) END AS collection_ids,
@@ -48,12 +50,14 @@ _NOTE_USE = """
 class LiveKey:
     """A key that is neither revoked nor expired.
 
-    use_is_due: its last use was recorded over a minute ago, or never.
+    use_is_due: its last use was recorded over a minute ago, or never. spender: what a day's model calls are
+    counted on, None for a key without a ceiling.
     """
 
     hash: str
     access: Access
     use_is_due: bool
+    spender: Spender | None = None
 
     def is_opened_by(self, text: str) -> bool:
         """Compare in constant time."""
@@ -67,12 +71,13 @@ def create_key(
     collections: Sequence[Collection] | None = None,
     expires_at: datetime | None = None,
     user: User | None = None,
+    daily_tokens: int | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key; return it and its text in clear, which nobody can ever read again.
 
     collections: the only ones it may use; None for all, those to come included. expires_at: aware, None for
-    never. user: the account that it belongs to, and can never do more than. Raises InvalidInput, naming the
-    field.
+    never. user: the account that it belongs to, and can never do more than. daily_tokens: of models, None for
+    no ceiling of its own. Raises InvalidInput, naming the field.
     """
     prefix = "kx_" + "".join(secrets.choice(_PREFIX_LETTERS) for _ in range(8))
     text = f"{prefix}_{secrets.token_urlsafe(32)}"
@@ -84,6 +89,7 @@ def create_key(
         hash=hash_key(text),
         bound=collections is not None,
         expires_at=_check_expiry(expires_at),
+        daily_tokens=_check_tokens(daily_tokens),
     )
     if collections is not None and not collections:
         raise InvalidInput("Name at least one collection, or none at all for every one.", field="collections")
@@ -136,7 +142,8 @@ def _parse_live_key(row: pool.Row) -> LiveKey:
         access = limit_to_key(
             read_account(row).access, key_id=row["id"], scope=row["scope"], collection_ids=ids
         )
-    return LiveKey(row["hash"], access, row["use_is_due"])
+    spender = None if row["daily_tokens"] is None else Spender(row["id"], row["daily_tokens"])
+    return LiveKey(row["hash"], access, row["use_is_due"], spender)
 
 
 async def record_use(key_id: UUID) -> None:
@@ -171,3 +178,9 @@ def _check_expiry(expires_at: datetime | None) -> datetime | None:
     if expires_at is not None and expires_at <= timezone.now():
         raise InvalidInput("The key would have expired already.", field="expires_at")
     return expires_at
+
+
+def _check_tokens(tokens: int | None) -> int | None:
+    if tokens is not None and not 1 <= tokens <= MAX_DAILY_TOKENS:
+        raise InvalidInput(f"daily_tokens must be from 1 to {MAX_DAILY_TOKENS}.", field="daily_tokens")
+    return tokens

@@ -16,6 +16,7 @@ from documents.access import FULL, Access
 from documents.accounts.sessions import find_account
 from documents.api_keys import LiveKey
 from knowlex.base.errors import DatabaseUnavailable, KnowlexError, Unauthorized
+from knowlex.runtime.spending import charge_to
 from knowlex.web.middleware import SAFE_METHODS
 from knowlex.web.rate_limit import LocalWindows, peer_address
 
@@ -127,6 +128,7 @@ def identify(serve: Serve) -> Serve:
         if _is_open(request.path_info):
             return await serve(request)
         key = None
+        charge_to(None)
         try:
             keys = _sent_keys(request)
             account = None if keys else await find_account(request)
@@ -135,6 +137,7 @@ def identify(serve: Serve) -> Serve:
                 request.rate_client = f"account:{account.access.user_id}"  # type: ignore[attr-defined]
             else:
                 key = await key_cache.authenticate(_only_one(keys), peer_address(request))
+                charge_to(key.spender)
                 request.access = key.access  # type: ignore[attr-defined]
                 request.rate_client = f"key:{key.access.key_id}"  # type: ignore[attr-defined]
         except KnowlexError as exc:

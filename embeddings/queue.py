@@ -107,7 +107,8 @@ _FAIL = REQUESTS.leased_sql(
 # Which batch a hint names does not matter, since the most urgent one is claimed; how many there are does.
 _DUE = """
     SELECT DISTINCT batch FROM (
-        SELECT batch FROM embeddings_embeddingrequest WHERE failed_at IS NULL AND lease IS NULL
+        SELECT batch FROM embeddings_embeddingrequest
+        WHERE failed_at IS NULL AND lease IS NULL AND model_id <> ALL(%s)
         ORDER BY id LIMIT 10000
     ) free LIMIT 1000
 """
@@ -194,9 +195,12 @@ def expire_leases() -> None:
     REQUESTS.free_expired()
 
 
-def due_batches() -> list[UUID]:
-    """Return batches that nobody holds; at most 1000, of the 10,000 chunks that were asked for first."""
-    return [row[0] for row in execute(_DUE)]
+def due_batches(waiting: Sequence[int] = ()) -> list[UUID]:
+    """Return batches that nobody holds; at most 1000, of the 10,000 chunks that were asked for first.
+
+    waiting: ids of models that are left alone.
+    """
+    return [row[0] for row in execute(_DUE, [list(waiting)])]
 
 
 def count_on_runs(column: str, run_ids: Iterable[UUID]) -> None:

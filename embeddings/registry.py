@@ -96,6 +96,11 @@ def is_remote(model: ModelSpec) -> bool:
     return bool({"base_url", "host"} & connection_options(model).keys())
 
 
+def is_paid(model: ModelSpec) -> bool:
+    """Return whether its tokens cost money, so that they are counted and a day's may be spent."""
+    return model.provider == "openai"
+
+
 def is_ollama(model: ModelSpec) -> bool:
     return "host" in connection_options(model)
 

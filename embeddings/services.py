@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -15,7 +16,7 @@ from embeddings import queue
 from embeddings.active_model import active_model, ensure_model_matches, learn_dimensions
 from embeddings.external import delivery
 from embeddings.models import EmbeddingModel, EmbeddingRun
-from embeddings.registry import embedder_for
+from embeddings.registry import embedder_for, is_paid
 from embeddings.search.dense import search_chunks
 from embeddings.types import ClaimedChunk, EmbeddedText, ModelSpec, RequestScope
 from embeddings.vectors import rows, sentences
@@ -25,6 +26,8 @@ from embeddings.work.waiting import wait_until_done
 from knowlex.base.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
 from knowlex.base.ids import new_id
 from knowlex.db.threads import Heartbeat, with_retries
+from knowlex.runtime import background
+from knowlex.runtime.spending import daily_tokens
 
 __all__ = [
     "active_model",
@@ -80,7 +83,8 @@ def work_once() -> bool:
 
 def _embed_next(batch_id: UUID | None) -> int | None:
     lease = new_id()
-    claimed = with_retries(lambda: _claim(lease))
+    waiting = _models_out_of_tokens()
+    claimed = with_retries(lambda: _claim(lease, waiting))
     if claimed is None:
         return None
     model, chunks = claimed
@@ -134,12 +138,36 @@ class _BatchOutcome:
 
 
 @transaction.atomic
-def _claim(lease: UUID) -> tuple[EmbeddingModel, list[ClaimedChunk]] | None:
-    """Claim a batch of the first model that has one; None if all work is done or in hands."""
+def _claim(lease: UUID, waiting: Sequence[int]) -> tuple[EmbeddingModel, list[ClaimedChunk]] | None:
+    """Claim a batch of the first model that has one; None if all work is done or in hands.
+
+    waiting: models that are left alone.
+    """
     for model in _in_turn(lease):
-        if chunks := queue.claim(model_id=model.pk, lease=lease):
+        if model.pk not in waiting and (chunks := queue.claim(model_id=model.pk, lease=lease)):
             return model, chunks
     return None
+
+
+_out_of_tokens = False  # when this process last looked
+
+
+def _models_out_of_tokens() -> list[int]:
+    """Return the paid models while the day's tokens are spent. Their chunks wait; none of them fails."""
+    global _out_of_tokens
+    if settings.DAILY_TOKENS is None:
+        return []
+    before, _out_of_tokens = _out_of_tokens, background.run(daily_tokens.is_spent())
+    if _out_of_tokens != before:
+        said = (
+            "nothing is embedded by paid models until midnight UTC" if _out_of_tokens else "embedding again"
+        )
+        log.warning(said, extra={"daily_tokens": settings.DAILY_TOKENS})
+    if not _out_of_tokens:
+        return []
+    return [
+        model.pk for model in with_retries(lambda: list(EmbeddingModel.objects.all())) if is_paid(model.spec)
+    ]
 
 
 def _in_turn(lease: UUID) -> list[EmbeddingModel]:
@@ -179,7 +207,8 @@ def sweep() -> tuple[list[UUID], int]:
     if not with_retries(_expire):
         return [], 0
     document_status.sweep_documents()
-    return with_retries(queue.due_batches), with_retries(ingest_queue.count_due)
+    waiting = _models_out_of_tokens()
+    return with_retries(lambda: queue.due_batches(waiting)), with_retries(ingest_queue.count_due)
 
 
 @transaction.atomic

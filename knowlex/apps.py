@@ -5,5 +5,12 @@ class KnowlexConfig(AppConfig):
     name = "knowlex"
 
     def ready(self) -> None:
-        """Make the Celery app before a task is called, which would else go to Celery's own default broker."""
+        """Make the Celery app before a task is called, which would else go to Celery's own default broker.
+
+        And have the tokens of models counted.
+        """
         from knowlex import celery  # noqa: F401
+        from knowlex.base import spending
+        from knowlex.runtime.spending import daily_tokens
+
+        spending.keep_in(daily_tokens)

@@ -98,6 +98,7 @@ class Environment(BaseSettings):
     knowlex_require_api_key: bool | None = None
     knowlex_max_upload_mb: Annotated[int, Field(ge=1, le=1024)] = 50
     knowlex_rate_limit: Annotated[str, AfterValidator(values.rate)] = "600/min"
+    knowlex_daily_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
     knowlex_trusted_proxies: Annotated[int, Field(ge=0, le=10)] = 0
     knowlex_oidc_url: WebUrl = ""
     knowlex_oidc_client_id: str = ""

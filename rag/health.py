@@ -29,6 +29,7 @@ from knowlex.base.times import utc_timestamp
 from knowlex.net.model_servers import ollama_state, takes_connections
 from knowlex.runtime import liveness, parts
 from knowlex.runtime.components import component
+from knowlex.runtime.spending import daily_tokens
 from knowlex.runtime.threads import RestingThreads
 from rag.answering import lifecycle
 from rag.protocols import ModelBacked, Reranker
@@ -66,9 +67,10 @@ async def health_check() -> dict[str, Any]:
 
     reranker, only where a model reranks: "connected" or "loaded"; or else why the order is the sentences'.
     parts, only under `up`: each that it keeps running, with its state and its restarts.
+    daily_tokens, only where they have a ceiling: "left" or "spent".
     chat_model is not_loaded, too, where Ollama answers but does not have it.
     unhealthy: nothing can be answered. degraded: storing, embedding, or answering by the chat model, cannot
-    be done, the reranker's model is not there, or a part is being started again.
+    be done, the day's tokens are spent, the reranker's model is not there, or a part is being started again.
     """
     async with _turn.get():
         measured_at, result = _latest
@@ -137,6 +139,8 @@ async def _measure() -> dict[str, Any]:
     }
     if reranker != "":
         result["reranker"] = reranker or ("unreachable" if _is_remote("RERANKER") else "not_loaded")
+    if settings.DAILY_TOKENS is not None:
+        result["daily_tokens"] = "spent" if await daily_tokens.is_spent() else "left"
     kept = parts.read_states(settings.DATA_DIR)
     if kept:
         result["parts"] = {name: asdict(state) for name, state in kept.items()}
@@ -144,6 +148,7 @@ async def _measure() -> dict[str, Any]:
         return {"status": "unhealthy", **result}
     stores = (result["database_writes"], result["files"]) == ("accepted", "writable")
     serves = embedder.serves and chat.serves and reranker in ("", *RERANKS)
+    serves = serves and result.get("daily_tokens") != "spent"
     whole = (
         stores and broker and workers and serves and all(part.state == "running" for part in kept.values())
     )

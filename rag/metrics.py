@@ -21,6 +21,7 @@ from knowlex.base.event_loops import PerLoop
 from knowlex.db.pool import fetch_all, fetch_one
 from knowlex.runtime import liveness, parts
 from knowlex.runtime.metrics import REGISTRY, SECONDS, Gauge, by_labels
+from knowlex.runtime.spending import daily_tokens
 from rag.types.answer import Answer
 
 LIMIT_S = 1.0
@@ -58,8 +59,11 @@ _HELP = {
 async def collect_state() -> CollectorRegistry:
     """Make a registry for each scrape, so that nothing of an earlier one is reported again."""
     registry = CollectorRegistry()
-    counts, indexes, broker = await asyncio.gather(
-        _in_time(fetch_one(_COUNTS, {"counted": COUNTED})), _in_time(fetch_all(_INDEXES)), _in_time(_broker())
+    counts, indexes, broker, spent = await asyncio.gather(
+        _in_time(fetch_one(_COUNTS, {"counted": COUNTED})),
+        _in_time(fetch_all(_INDEXES)),
+        _in_time(_broker()),
+        daily_tokens.spent(),
     )
     up = Gauge("knowlex_up", "Whether a part could be asked.", ["part"], registry=registry)
     up.labels("database").set(counts is not None)
@@ -70,7 +74,17 @@ async def collect_state() -> CollectorRegistry:
         _tell_broker(registry, *broker)
     _tell_indexes(registry, indexes or [])
     _tell_parts(registry)
+    if settings.DAILY_TOKENS is not None:
+        _tell_tokens(registry, spent, settings.DAILY_TOKENS)
     return registry
+
+
+def _tell_tokens(registry: CollectorRegistry, spent: int | None, ceiling: int) -> None:
+    told = "Tokens that models may take a UTC day."
+    Gauge("knowlex_daily_tokens_ceiling", told, registry=registry).set(ceiling)
+    if spent is not None:
+        told = "Tokens that models have taken this UTC day."
+        Gauge("knowlex_daily_tokens_spent", told, registry=registry).set(spent)
 
 
 def _tell_broker(registry: CollectorRegistry, lengths: Mapping[str, int], workers: int) -> None:

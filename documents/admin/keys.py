@@ -25,10 +25,11 @@ class KeyForm(forms.ModelForm[ApiKey]):
 
     class Meta:
         model = ApiKey
-        fields = ("name", "user", "scope", "collections", "expires_at")
+        fields = ("name", "user", "scope", "collections", "expires_at", "daily_tokens")
         labels: ClassVar[dict[str, str]] = {"user": "account"}
         help_texts: ClassVar[dict[str, str]] = {
-            "user": "The key never does more than this account; none: what scope and collections say."
+            "user": "The key never does more than this account; none: what scope and collections say.",
+            "daily_tokens": "Of models, by UTC day; empty: no ceiling of its own.",
         }
 
     def clean(self) -> dict[str, Any]:
@@ -41,6 +42,7 @@ class KeyForm(forms.ModelForm[ApiKey]):
                     collections=list(cleaned["collections"]) or None,
                     expires_at=cleaned["expires_at"],
                     user=cleaned["user"],
+                    daily_tokens=cleaned["daily_tokens"],
                 )
             except KnowlexError as exc:
                 self.add_error(str(exc.details.get("field") or "name"), exc.message)
@@ -73,7 +75,7 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
     actions = ["revoke"]
     fields: ClassVar[tuple[str, ...]] = (
         "id", "name", "prefix", "user", "scope", "bound_to", "state", "created_at", "last_used_at",
-        "expires_at", "revoked_at",
+        "expires_at", "revoked_at", "daily_tokens",
     )  # fmt: skip
     readonly_fields = fields
 

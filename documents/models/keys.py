@@ -35,7 +35,8 @@ class ApiKey(models.Model):
     """An API key. hash: SHA-256 of the whole key, hex: a key is 256 random bits, so nothing slower is needed.
 
     user: the account that it belongs to, if any: the key never does more than that. bound: only the
-    collections of ApiKeyCollection may be used; with none of them left, nothing may.
+    collections of ApiKeyCollection may be used; with none of them left, nothing may. daily_tokens: of models,
+    a day; null for no ceiling of its own.
     """
 
     class Scope(models.TextChoices):
@@ -57,6 +58,7 @@ class ApiKey(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
+    daily_tokens = models.BigIntegerField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
 

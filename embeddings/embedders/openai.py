@@ -16,6 +16,7 @@ from embeddings.embedders.served import (
     transient_failure,
 )
 from embeddings.types import Vector
+from knowlex.base import spending
 from knowlex.base.errors import EmbedderError, EmbedderRejected, TextRejected
 from knowlex.base.retry import Retry
 from knowlex.net.json_client import JsonWire, Reply
@@ -70,7 +71,10 @@ class OpenAIEmbedder(ServedEmbedder):
         reply = await self._post("/embeddings", request, self._timeout_s)
         if not reply.ok:
             raise self._translate_failure(reply)
-        items = reply.body.get("data") if isinstance(reply.body, dict) else None
+        body = reply.body if isinstance(reply.body, dict) else {}
+        usage, items = body.get("usage"), body.get("data")
+        told = usage.get("total_tokens") if isinstance(usage, dict) else None
+        await spending.add(told, text_bytes=sum(len(text.encode("utf-8", "replace")) for text in texts))
         return self._check_vectors(items, len(texts))
 
     def _translate_failure(self, reply: Reply) -> EmbedderError:

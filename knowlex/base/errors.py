@@ -187,6 +187,20 @@ class SynthesisTimeout(SynthesisFailed):
     """The chat model did not answer within the synthesis timeout, retries included."""
 
 
+class DailyTokensSpent(SynthesisFailed):
+    """The day's tokens are spent: no chat model is asked before the next. retry_after_s: until midnight UTC.
+
+    Whatever can do without a chat model that fails can do without this one.
+    """
+
+    status = RateLimited.status
+    code = RateLimited.code
+
+    def __init__(self, message: str, *, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class EmbeddingIncomplete(KnowlexError):
     """Some chunks could not be embedded; those that could are stored and stay so."""
 

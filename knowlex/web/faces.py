@@ -6,6 +6,7 @@ The table "Failures" of the specifications; what no row names keeps the status a
 from dataclasses import dataclass, field
 
 from knowlex.base.errors import (
+    DailyTokensSpent,
     DependencyUnavailable,
     EmbedderError,
     InvalidInput,
@@ -43,6 +44,7 @@ def _about_query(error: InvalidInput) -> bool:
 KNOWLEX_API = Face(
     outcomes=(
         (RetrievalFailed, (500, RetrievalFailed.code)),
+        (DailyTokensSpent, (DailyTokensSpent.status, DailyTokensSpent.code)),
         (SynthesisFailed, (500, SynthesisFailed.code)),
         (EmbedderError, (500, EmbedderError.code)),
     )
@@ -58,6 +60,7 @@ PLATFORM_API = Face(
     request_id_key="request_id",
     outcomes=(
         (RetrievalFailed, (503, DependencyUnavailable.code)),
+        (DailyTokensSpent, (DailyTokensSpent.status, DailyTokensSpent.code)),
         (SynthesisFailed, (503, DependencyUnavailable.code)),
         (EmbedderError, (503, DependencyUnavailable.code)),
     ),

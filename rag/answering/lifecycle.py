@@ -20,6 +20,7 @@ from knowlex.base.retry import Retry
 from knowlex.db import replica
 from knowlex.runtime.cache import shared
 from knowlex.runtime.components import all_built, component
+from knowlex.runtime.spending import daily_tokens
 from rag.history.query_counts import query_counts
 from rag.history.recorder import recorder
 from rag.protocols import ClaimJudge, ModelBacked, Reranker
@@ -90,6 +91,7 @@ async def close() -> None:
         if unwritten is not None:
             await unwritten.close()
     await shared.close()
+    await daily_tokens.aclose()
     for part in all_built():  # the embedders of other models than the configured one among them
         aclose = getattr(part, "aclose", None)
         if aclose is not None:

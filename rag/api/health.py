@@ -64,6 +64,13 @@ class Health(OutputShape):
         Literal["connected", "loaded", "unreachable", "not_loaded", "resting"],
         Field(description="Only where a model reranks; `resting` after it was too slow or failed."),
     ] = "connected"
+    daily_tokens: Annotated[
+        Literal["left", "spent"],
+        Field(
+            description="Only with KNOWLEX_DAILY_TOKENS. `spent`: until midnight UTC no chat model is asked, "
+            "and what an embedder of OpenAI's API is to embed waits."
+        ),
+    ] = "left"
     parts: Annotated[
         dict[str, KeptPart],
         Field(

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import aiohttp
 
+from knowlex.base import spending
 from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
 from knowlex.base.retry import Retry
 from knowlex.runtime.admission import elsewhere
@@ -110,6 +111,7 @@ class HttpChat:
 
     async def aclose(self) -> None:
         await self._wire.aclose()
+        await spending.aclose()
 
     def _timed_out(self) -> None:
         """Help a server that may need it after a question was given up."""
@@ -125,7 +127,7 @@ class HttpChat:
 
     async def _completed(self, request: Request, ends: float) -> Synthesis:
         reading, cleaner = self._reading(request), Cleaner(unannounced=self._unannounced)
-        async with self._answered(request, ends) as response:
+        async with self._answered(request, ends, reading) as response:
             read = aclosing(_texts(response, reading, ends, MAX_REPLY_BYTES))
             async with read as texts:
                 raw = "".join([text async for text in texts])
@@ -139,7 +141,7 @@ class HttpChat:
         """Make one try. Raises RetryableFailure, SynthesisFailed, TimeoutError."""
         reading, cleaner = self._reading(request), Cleaner(unannounced=self._unannounced)
         shown = False
-        async with self._answered(request, ends) as response:
+        async with self._answered(request, ends, reading) as response:
             async with aclosing(_texts(response, reading, ends, MAX_STREAM_BYTES)) as texts:
                 async for raw in texts:
                     if text := self._clean(cleaner, raw):
@@ -170,15 +172,31 @@ class HttpChat:
         return replace(reading.usage or Usage(), model=self.model_name)
 
     @asynccontextmanager
-    async def _answered(self, request: Request, ends: float) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Yield the response of a server that takes the request, if need be without what it refuses."""
+    async def _answered(
+        self, request: Request, ends: float, reading: ReplyReader
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Yield the response of a server that takes the request, if need be without what it refuses.
+
+        What it took is counted, also for a reply that nobody waited for. Raises DailyTokensSpent.
+        """
+        await spending.require_tokens()
         for _ in range(MOST_CHANGES):
-            sent = self._dialect.body(request)
-            async with self._wire.post(sent, ends) as response:
-                if 200 <= response.status < 300:
-                    yield response
-                    return
-                said = await excerpt(response, ends)
+            sent, taken = self._dialect.body(request), True  # also by a server that was too slow
+            try:
+                async with self._wire.post(sent, ends) as response:
+                    taken = 200 <= response.status < 300
+                    if taken:
+                        yield response
+                        return
+                    said = await excerpt(response, ends)
+            except RetryableFailure:
+                taken = reading.begun
+                raise
+            finally:
+                if taken:
+                    used = reading.usage or Usage()
+                    told = used.input_tokens + used.output_tokens
+                    await spending.add(told, text_bytes=len(sent) + reading.text_bytes)
             self._dialect.learn(response.status, said)
             if self._dialect.body(request) == sent:
                 break

@@ -126,7 +126,8 @@ class ReplyReader:
     SynthesisFailed.
 
     streamed: what was asked for. ended, last: as in Told; usage: None as long as it was not told. failure: of
-    the reply, after the text that was given last, so that it matters not what comes in one block.
+    the reply, after the text that was given last, so that it matters not what comes in one block. begun:
+    something came. text_bytes: of the text so far, in UTF-8.
     """
 
     def __init__(self, tongue: ReplyFormat, *, streamed: bool) -> None:
@@ -135,13 +136,13 @@ class ReplyReader:
         self.failure: SynthesisFailed | None = None
         self._tongue, self._streamed = tongue, streamed
         self._parts: MessageSplitter = tongue.parts()
-        self._begun = False
+        self.begun, self.text_bytes = False, 0
         self._body: bytearray | None = None if streamed else bytearray()
 
     def feed(self, block: bytes) -> str:
-        if not self._begun:
+        if not self.begun:
             block = block.lstrip()
-            self._begun = bool(block)
+            self.begun = bool(block)
             if block[:1] == b"{" and not self._tongue.streams_objects:
                 self._body = bytearray()
         if self._body is None:
@@ -188,4 +189,5 @@ class ReplyReader:
         self.usage = told.usage or self.usage
         self.ended = self.ended or told.ended or told.last
         self.last = self.last or told.last
+        self.text_bytes += len(told.text.encode("utf-8", "surrogatepass"))
         return told.text

@@ -11,8 +11,8 @@ from knowlex.base.ids import new_id
 from tests.support.stack import Stack
 
 _KEY = """
-    INSERT INTO documents_apikey (id, name, prefix, hash, scope, bound, created_at, expires_at)
-    VALUES (%s, 'test', %s, %s, %s, %s, now(), now() + %s::interval)
+    INSERT INTO documents_apikey (id, name, prefix, hash, scope, bound, daily_tokens, created_at, expires_at)
+    VALUES (%s, 'test', %s, %s, %s, %s, %s, now(), now() + %s::interval)
 """
 _BIND = """
     INSERT INTO documents_apikeycollection (key_id, collection_id)
@@ -26,12 +26,13 @@ def make_key(
     *,
     collections: Sequence[str] | None = None,
     expires_in: str | None = None,
+    daily_tokens: int | None = None,
 ) -> str:
     """The key's text; `expires_in` is an interval of PostgreSQL, which may be negative."""
     prefix, key_id = f"kx_{secrets.token_hex(4)}", new_id()
     text = f"{prefix}_{secrets.token_urlsafe(32)}"
     hashed = hashlib.sha256(text.encode()).hexdigest()
-    stack.sql(_KEY, key_id, prefix, hashed, scope, collections is not None, expires_in)
+    stack.sql(_KEY, key_id, prefix, hashed, scope, collections is not None, daily_tokens, expires_in)
     if collections is not None:
         stack.sql(_BIND, key_id, list(collections))
     return text

@@ -21,6 +21,7 @@ def test_a_key_is_made_and_shown_this_once(admin_client: Client) -> None:
         "scope": "write",
         "collections": [str(law.id)],
         "expires_at": "2999-01-01 12:00",
+        "daily_tokens": "5000",
     }
 
     shown = admin_client.post(f"{URL}add/", form, follow=True).content.decode()
@@ -29,6 +30,7 @@ def test_a_key_is_made_and_shown_this_once(admin_client: Client) -> None:
     assert found
     key = ApiKey.objects.get()
     assert (key.hash, key.scope, key.bound_to) == (api_keys.hash_key(found[0]), "write", "law")
+    assert key.daily_tokens == 5000
     for page in (URL, f"{URL}{key.id}/change/", f"{URL}{key.id}/history/"):
         again = admin_client.get(page).content.decode()
         assert found[0][12:] not in again
@@ -36,7 +38,9 @@ def test_a_key_is_made_and_shown_this_once(admin_client: Client) -> None:
     assert key.prefix in admin_client.get(URL).content.decode()
 
 
-@pytest.mark.parametrize("field", [{"name": " "}, {"scope": "root"}, {"expires_at": "2020-01-01"}])
+@pytest.mark.parametrize(
+    "field", [{"name": " "}, {"scope": "root"}, {"expires_at": "2020-01-01"}, {"daily_tokens": "0"}]
+)
 def test_what_cannot_be_is_told_at_the_form(admin_client: Client, field: dict[str, str]) -> None:
     reply = admin_client.post(f"{URL}add/", {"name": "a", "scope": "read", "expires_at": "", **field})
 

@@ -59,6 +59,12 @@ def test_scope_collections_and_expiry_are_kept() -> None:
     assert abs(key.expires_at - timezone.now() - timedelta(days=90)) < timedelta(minutes=1)
 
 
+def test_a_ceiling_of_tokens_is_kept() -> None:
+    run("create_api_key", "bot", "--daily-tokens", "5000")
+
+    assert ApiKey.objects.get().daily_tokens == 5000
+
+
 def test_a_date_is_the_last_day() -> None:
     run("create_api_key", "bot", "--expires", "2999-12-31")
 
@@ -76,6 +82,7 @@ def test_a_date_is_the_last_day() -> None:
         (["a", "--expires", "2020-01-01"], "expired already"),
         (["a", "--expires", "9999-12-31"], "--expires '9999-12-31'"),
         (["a", "--scope", "root"], "invalid choice: 'root'"),
+        (["a", "--daily-tokens", "0"], "daily_tokens must be from 1"),
         (["  "], "name must have"),
         (["x" * 256], "name must have"),
         (["two\nlines"], "control characters"),

@@ -43,6 +43,10 @@ class Command(BaseCommand):
             "--expires", metavar="90d|DATE", help="days from now, or the last day (UTC); never"
         )
 
+        parser.add_argument(
+            "--daily-tokens", type=int, metavar="N", help="of models that it may spend a UTC day; unlimited"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         from documents import api_keys
 
@@ -53,6 +57,7 @@ class Command(BaseCommand):
                 scope=options["scope"],
                 collections=None if named is None else _find_collections(named),
                 expires_at=_parse_expiry(options["expires"]),
+                daily_tokens=options["daily_tokens"],
                 user=None if options["user"] is None else _find_account(options["user"]),
             )
         except KnowlexError as exc:

@@ -18,7 +18,7 @@ Send = Callable[[Rule | None], Awaitable[web.StreamResponse]]
 CALL = web.RequestKey("call", Call)
 ScriptOf = Callable[[dict[str, Any], Sequence[str]], Script]
 BodyOf = Callable[[dict[str, Any], str | None], dict[str, Any]]
-WHOLE = PLAIN_FAULTS - {"slow", "hold"} | {"unstreamed"}  # faults that a whole reply shows
+WHOLE = PLAIN_FAULTS - {"slow", "hold"} | {"unstreamed", "uncounted"}  # faults that a whole reply shows
 
 
 class Answering:
@@ -37,7 +37,10 @@ class Answering:
             if (body.get("response_format") or body.get("format")) and fault != "schema_ignored":
                 text = answers.as_claims(text, prompt)
             if fault in WHOLE or not (body.get("stream", stream_default) or fault == "streamed"):
-                return await reply(request, rule, body_of(body, text))
+                whole = body_of(body, text)
+                if fault == "uncounted":
+                    del whole["usage"]
+                return await reply(request, rule, whole)
             self._state.log.streams_now(request[CALL])
             lines = script(body, bodies.pieces(text or "", self._state.piece_chars))
             pause_s, released = self._state.pause_s, self._state.released

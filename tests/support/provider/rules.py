@@ -34,8 +34,9 @@ WHOLE_OR_NOT = {
     "unstreamed",
     "streamed",
     "schema_ignored",
+    "uncounted",
 }  # a whole reply to who asked for a stream, and the other way round;
-# text to who asked for JSON.
+# text to who asked for JSON; a whole reply that says nothing of its tokens.
 ROW_FAULTS = {"fewer", "more", "reversed", "shuffled", "duplicate_index", "missing_index", "missing_data"}
 VECTOR_FAULTS = {"null_vector", "wrong_length", "mixed_length", "nan", "infinity", "zero", "equal"}
 SCORE_FAULTS = {"score_nan", "score_text", "score_missing", "index_beyond", "index_twice", "one_missing"}
