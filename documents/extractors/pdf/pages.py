@@ -64,9 +64,13 @@ class OutlineEntry:
 
 
 class PdfReader(Protocol):
-    """An opened PDF. Every method may raise anything: pypdf is known for 14 kinds of exceptions."""
+    """An opened PDF. Every method may raise anything: pypdf is known for 14 kinds of exceptions.
+
+    page_count: of the pages that are there. claimed_pages: what the file says, as far as the library tells.
+    """
 
     page_count: int
+    claimed_pages: int
 
     def page(self, page_index: int) -> RawPage:
         """Return the raw text of a page, and the styles of its lines."""
