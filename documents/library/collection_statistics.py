@@ -52,7 +52,7 @@ _STATS = f"""
     scale AS (SELECT CASE WHEN step = 1 THEN 1
             ELSE chunks / (SELECT sum(chunk_count) FROM read)::float8 END AS times FROM whole)
     SELECT documents, chunks, round(times * c.tokens)::bigint AS tokens,
-        bytes + round(times * (c.bytes + p.bytes))::bigint AS bytes,
+        whole.bytes + round(times * (c.bytes + p.bytes))::bigint AS bytes,
         (SELECT coalesce(jsonb_object_agg(status, n), '{{}}') FROM (SELECT status, count(*) AS n
             FROM documents_entry WHERE collection_id = %(collection)s AND error_code <> 'DUPLICATE'
                 AND {condition_on_readers("readers")}
