@@ -15,6 +15,7 @@ import pypdf
 import pytest
 
 from documents.extractors.job import Job
+from documents.extractors.pdf.reader import read_pdf
 from documents.extractors.sandbox import wire
 from documents.extractors.sandbox.extractor import ForkServer, SandboxedExtractor
 from documents.extractors.sandbox.wire import ResultListener
@@ -153,6 +154,13 @@ def test_pages_that_are_only_claimed_are_a_warning(read: Read, claimed: int) -> 
     extraction = read(hostile.pages_claimed(claimed))
     assert (extraction.text, len(extraction.pages)) == ("Hello there", 1)
     assert extraction.warnings == (f"The PDF says it has {claimed:,} pages; 1 was found.",)
+
+
+def test_a_page_tree_that_claims_nothing_is_read_by_both_readers() -> None:
+    data = hostile.pages_claimed(1).replace(b"/Count 1", b"/Cnt   1")
+    for reader in ("pdfium", "pypdf", "auto"):
+        extraction = read_pdf(data, reader=reader)
+        assert (extraction.text.strip(), extraction.warnings) == ("Hello there", ())
 
 
 def test_a_claim_hides_no_page_that_is_there(read: Read) -> None:

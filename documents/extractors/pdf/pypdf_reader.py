@@ -18,7 +18,11 @@ class PypdfReader:
         if encrypted and self._reader.decrypt("") == pypdf.PasswordType.NOT_DECRYPTED:
             raise PasswordNeeded
         self.page_count = len(self._reader.pages)
-        self.claimed_pages = int(self._reader.root_object["/Pages"]["/Count"])
+
+    @property
+    def claimed_pages(self) -> int:
+        tree: Any = self._reader.root_object["/Pages"]
+        return int(tree["/Count"])
 
     def page(self, page_index: int) -> RawPage:
         return RawPage(self._reader.pages[page_index].extract_text())
