@@ -10,7 +10,7 @@ SOURCES := knowlex documents embeddings rag rag_service tests benchmarks samples
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help setup setup-dev demo run test test-all check lint format types messages pictures clean
+.PHONY: help setup setup-dev demo run test test-all check lint format types messages pictures audit clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -65,6 +65,14 @@ messages: $(READY_DEV) ## Take the page's messages into its German catalog, and 
 
 pictures: $(READY_DEV) ## Take the README's pictures from the page as it runs (needs Chromium)
 	$(BIN)/python samples/pictures.py
+
+AUDIT := .venv/audit
+$(AUDIT)/bin/pip-audit: | $(BIN)/pip
+	$(BIN)/python -m venv $(AUDIT)
+	$(AUDIT)/bin/pip install --quiet pip-audit==2.10.1
+
+audit: $(AUDIT)/bin/pip-audit ## Look up known vulnerabilities of what requirements.txt pins (asks pypi.org)
+	@$(AUDIT)/bin/python samples/audit.py
 
 clean: ## Remove what was installed and built; data folders stay
 	rm -rf .venv .models .mypy_cache .ruff_cache .pytest_cache .import_linter_cache staticfiles

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from documents.access import Access, condition_on_readers
 from embeddings.lexical import index
 from embeddings.models import Embedding
 from embeddings.queue import count_on_runs
@@ -11,14 +12,15 @@ from embeddings.vectors import sentences
 from knowlex.db.threads import execute, with_retries
 
 SAMPLE = 5000  # chunks; of larger collections the size of so many is taken for all
-_BYTES = """
+_BYTES = f"""
     WITH held AS MATERIALIZED (
-        SELECT chunk_id, pg_column_size(lexemes) + pg_column_size(weights) AS bytes
-        FROM embeddings_lexicalentry WHERE collection_id = %(collection)s LIMIT %(sample)s
-    ), counted AS (
-        SELECT count(*) AS here, coalesce((SELECT sum(chunks) FROM embeddings_lexemecount
-            WHERE collection_id = %(collection)s AND lexeme = ''), 0) AS stored FROM held
-    )
+        SELECT l.chunk_id, pg_column_size(l.lexemes) + pg_column_size(l.weights) AS bytes
+        FROM documents_document d JOIN documents_chunk c ON c.document_id = d.id
+        JOIN embeddings_lexicalentry l ON l.chunk_id = c.id
+        WHERE d.collection_id = %(collection)s AND d.replaces_id IS NULL
+            AND {condition_on_readers("d.readers")}
+        LIMIT %(sample)s
+    ), counted AS (SELECT count(*) AS here, %(chunks)s::float8 AS stored FROM held)
     SELECT round(CASE WHEN here < %(sample)s THEN 1 ELSE stored / here::float8 END * (
         (SELECT coalesce(sum(bytes), 0) FROM held)
         + (SELECT coalesce(sum(pg_column_size(vector)), 0)
@@ -26,14 +28,15 @@ _BYTES = """
         + (SELECT coalesce(sum(pg_column_size(bounds) + pg_column_size(vectors)), 0)
             FROM held JOIN embeddings_sentencevectors USING (chunk_id))
     )) FROM counted
-"""
+"""  # noqa: S608 - constants only
 
 
-def vector_bytes(collection_id: UUID) -> int:
-    """Return the size of all models' vectors of the collection, sentences and lexical index included; of a
-    collection of more than SAMPLE chunks about.
+def vector_bytes(collection_id: UUID, *, chunks: int, access: Access) -> int:
+    """Return the size of all models' vectors of what the caller may read in the collection, sentences and
+    lexical index included; of more than SAMPLE chunks about. chunks: how many it may read.
     """
-    return int(with_retries(lambda: execute(_BYTES, {"collection": collection_id, "sample": SAMPLE}))[0][0])
+    scope = {"collection": collection_id, "sample": SAMPLE, "chunks": chunks, "principals": access.reads_as}
+    return int(with_retries(lambda: execute(_BYTES, scope), reader=access.reads_as)[0][0])
 
 
 def fetch_model_names(chunk_ids: Sequence[UUID]) -> dict[UUID, str]:

@@ -28,7 +28,8 @@ class CollectionStatistics:
 def fetch_collection_statistics(collection_id: UUID, *, access: Access) -> CollectionStatistics:
     """Fetch the figures in four statements, whatever the size. Raises NotFound, Forbidden."""
     counts = collection_stats(collection_id, access=access)
-    return CollectionStatistics(counts, vector_bytes(collection_id), count_questions_of_month(collection_id))
+    stored = vector_bytes(collection_id, chunks=counts.chunks, access=access)
+    return CollectionStatistics(counts, stored, count_questions_of_month(collection_id))
 
 
 MAX_DAYS = 366

@@ -20,6 +20,7 @@ from tests.documents.http import (
     upload,
     upload_raw,
 )
+from tests.extraction import hostile
 from tests.support.stack import Stack
 
 UTC_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -197,8 +198,18 @@ def test_unreadable_document_leaves_nothing_and_stays_unreadable(server: Stack) 
 
 
 def test_document_without_text_is_refused(server: Stack, sample_pdf: Callable[..., bytes]) -> None:
-    assert_problem(upload(server, sample_pdf("", ""), "scan.pdf"), 422, "UNPROCESSABLE", "text")
-    assert_nothing_stored(server)
+    for content in (sample_pdf("", ""), hostile.nul_in_text(b"aaaa")):  # the latter: U+0000 only
+        assert_problem(upload(server, content, "scan.pdf"), 422, "UNPROCESSABLE", "text")
+        assert_nothing_stored(server)
+
+
+def test_pages_that_are_only_claimed_are_told_and_no_reason_to_refuse(server: Stack) -> None:
+    response = upload(server, hostile.pages_claimed(10**12), "book.pdf")
+
+    assert response.status_code == 201
+    document = server.client.get(f"/v1/documents/{response.json()['documentId']}").json()
+    assert document["warnings"] == ["The PDF says it has 1,000,000,000,000 pages; 1 was found."]
+    assert document["page_count"] == 1
 
 
 def test_file_of_exactly_the_limit_goes_in_and_one_byte_more_does_not(server: Stack) -> None:

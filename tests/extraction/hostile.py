@@ -44,6 +44,13 @@ def one_page_named_often() -> bytes:
     return file_of(CATALOG, tree, page(4, 5), stream(HELLO), FONT)
 
 
+def pages_claimed(claimed: int, pages: int = 1) -> bytes:
+    """A page tree whose /Count is `claimed`, whatever is there."""
+    numbers = range(5, 5 + pages)
+    tree = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b"".join(b"%d 0 R " % n for n in numbers), claimed)
+    return file_of(CATALOG, tree, stream(HELLO), FONT, *[page(3, 4)] * pages)
+
+
 def kids_loop() -> bytes:
     return file_of(CATALOG, b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>")
 

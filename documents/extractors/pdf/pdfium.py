@@ -12,6 +12,7 @@ from pypdfium2 import PdfPage, PdfTextPage, raw
 
 from documents.extractors.failures import (
     MAX_OUTLINE_ENTRIES,
+    MAX_PAGES,
     MAX_TEXT_BYTES,
     TOO_MUCH_TEXT,
     PasswordNeeded,
@@ -57,6 +58,7 @@ def read_line_styles(text_page: PdfTextPage, text: str) -> list[LineStyle | None
 # What PDFium writes into, allocated once: a page asks for thousands of letters, one at a time.
 _matrix, _x, _y = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
 _left, _right, _bottom, _top = (ctypes.c_double() for _ in range(4))
+_page_size = raw.FS_SIZEF()
 _name, _flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
 
 
@@ -153,7 +155,26 @@ class PdfiumReader:
             if getattr(exc, "err_code", None) == raw.FPDF_ERR_PASSWORD:
                 raise PasswordNeeded from exc
             raise
-        self.page_count = len(self._document)
+        self.claimed_pages = len(self._document)
+        self.page_count = self._find_end()
+
+    def _find_end(self) -> int:
+        """Return the number of pages up to the last that is there, MAX_PAGES + 1 if there are more.
+
+        PDFium believes a /Count below 2^20 and counts by itself above it; a page is looked up in 2 µs.
+        """
+        if self._has_page(self.claimed_pages - 1):
+            return self.claimed_pages
+        end = 0
+        for page_index in range(self.claimed_pages):
+            if self._has_page(page_index):
+                end = page_index + 1
+                if end > MAX_PAGES:
+                    break
+        return end
+
+    def _has_page(self, page_index: int) -> bool:
+        return bool(raw.FPDF_GetPageSizeByIndexF(self._document.raw, page_index, _page_size))
 
     def page(self, page_index: int) -> RawPage:
         page = self._document[page_index]

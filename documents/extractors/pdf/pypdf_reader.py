@@ -19,6 +19,11 @@ class PypdfReader:
             raise PasswordNeeded
         self.page_count = len(self._reader.pages)
 
+    @property
+    def claimed_pages(self) -> int:
+        tree: Any = self._reader.root_object["/Pages"]
+        return int(tree["/Count"])
+
     def page(self, page_index: int) -> RawPage:
         return RawPage(self._reader.pages[page_index].extract_text())
 

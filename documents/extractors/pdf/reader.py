@@ -156,9 +156,10 @@ def read_pdf(data: bytes, *, reader: str, on_pages: OnPages | None = None) -> Ex
     is neither text nor picture.
     """
     main, fallback = _choose_readers(_make_readers(data, reader))
-    if main.page_count() > MAX_PAGES:
+    count, warnings = _count_pages(main, fallback, data)
+    if count > MAX_PAGES:
         raise Unreadable(TOO_MANY_PAGES)
-    pages, readers = _read_pages(main, fallback, on_pages)
+    pages, readers = _read_pages(main, fallback, count, on_pages)
     title, metadata = parse_metadata(main.call(lambda opened: opened.metadata()) or {})
     arranged = build_structure(pages, main.call(lambda opened: opened.outline()) or [])
     texts = arranged.texts
@@ -172,6 +173,7 @@ def read_pdf(data: bytes, *, reader: str, on_pages: OnPages | None = None) -> Ex
         blocks=arranged.blocks,
         title=title or arranged.title,
         metadata=metadata,
+        warnings=warnings,
     )
 
 
@@ -199,13 +201,32 @@ def _choose_readers(readers: Sequence[GuardedReader]) -> tuple[GuardedReader, Gu
     raise Unreadable(BROKEN_PDF)
 
 
+_HUGE_COUNT = re.compile(rb"/Count\s*\d{7}")  # PDFium does not tell of one that it does not believe
+
+
+def _count_pages(
+    main: GuardedReader, fallback: GuardedReader | None, data: bytes
+) -> tuple[int, tuple[str, ...]]:
+    """Return the number of pages that are there, and a warning where the file says that it has more."""
+    count = main.page_count()
+    claimed = main.call(lambda opened: opened.claimed_pages) or count
+    if fallback and claimed > count:  # it may know pages that the main reader cannot load
+        count = max(count, min(claimed, fallback.page_count()))
+    if fallback and _HUGE_COUNT.search(data):
+        claimed = max(claimed, fallback.call(lambda opened: opened.claimed_pages) or 0)
+    if claimed <= count:
+        return count, ()
+    was = "1 was" if count == 1 else f"{count:,} were"
+    return count, (f"The PDF says it has {claimed:,} pages; {was} found.",)
+
+
 def _read_pages(
-    main: GuardedReader, fallback: GuardedReader | None, on_pages: OnPages | None = None
+    main: GuardedReader, fallback: GuardedReader | None, count: int, on_pages: OnPages | None = None
 ) -> tuple[list[RawPage], list[ReadBy]]:
     pages: list[RawPage] = []
     readers: list[ReadBy] = []
     size = misses = pictures = 0
-    for page_index in range(main.page_count()):
+    for page_index in range(count):
         name: ReadBy = main.name
         page = main.page(page_index)
         if fallback and misses < MAX_MISSES and not reads_well(page.text):
@@ -220,7 +241,7 @@ def _read_pages(
         readers.append(name)
         pictures += page.pictures  # these are not done before they are recognised, or given up
         if on_pages:
-            on_pages(page_index + 1 - pictures, main.page_count())
+            on_pages(page_index + 1 - pictures, count)
     return pages, readers
 
 
