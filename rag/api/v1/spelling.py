@@ -37,7 +37,10 @@ class SpellingSuggestion(OutputShape):
 )
 async def show(request: HttpRequest) -> HttpResponse:
     access, given = access_of(request), read_parameters(request, SpellingParameters)
-    named = [given.collection] if given.collection else []
-    question = await services.make_platform_question(given.q, access=access, collections=named, top_k=1)
+    if given.collection:
+        named = [given.collection]
+        question = await services.make_question(given.q, access=access, collections=named, top_k=1)
+    else:
+        question = await services.make_platform_question(given.q, access=access, collections=(), top_k=1)
     suggestion = await services.suggest(question)
     return plain_json_response(SpellingSuggestion(suggestion=suggestion))
