@@ -18,6 +18,7 @@ RAREST = 8
 MOST_MATCHES = 2000
 MOST = 5000
 TOGETHER = 3  # times as often as by chance
+MOST_READ = 20_000  # places in the index that are gone through: of each rarer word of two, all of its chunks
 
 
 Matching: TypeAlias = Literal["each", "indexed", "capped"]
@@ -52,7 +53,8 @@ class QueryWords:
         """Return the words that find candidates.
 
         Of the `rarest` rarest ones those that stand in at most `most_matches` chunks together (the rarest of
-        all in `most`), and two of the others at once, as long as that comes to about `most` chunks. Where
+        all in `most`), and two of the others at once, as long as that comes to about `most` chunks, and to
+        MOST_READ places in the index of words. Where
         each of them and every two are more common than that, three or more at once.
         """
         known = self.known[:rarest]
@@ -62,11 +64,16 @@ class QueryWords:
         alone = sum(matches <= most_matches for matches in sums) or int(sums[0] <= most)
         found = [quote_lexeme(word) for word, _ in known[:alone]]
         matches: float = sum(chunks for _, chunks in known[:alone])
+        read, rarer = matches, set[str]()
         for size in range(2, len(known) - alone + 1):
             for expected, words in sorted(self._together(known[alone:], size)):
                 if matches + expected > most:
                     break
-                matches += expected
+                more = 0 if words[0] in rarer else dict(known)[words[0]]
+                if found and read + more > MOST_READ:
+                    continue
+                matches, read = matches + expected, read + more
+                rarer.add(words[0])
                 found.append(_match_all(words))
             if found:
                 break
