@@ -77,7 +77,7 @@ def _run(future: "Future[Any]", call: Callable[[], Any]) -> None:
         future.set_result(result)
 
 
-NICENESS = 10  # a tenth of the share of a core that others get who want it, too
+NICENESS = 5  # a third of the share of a core that others get who want it, too
 _AUTOGROUP = Path("/proc/self/autogroup")
 
 
