@@ -35,10 +35,18 @@ def prepared(folder: Path | None, data: Path, rows: int, models: Path) -> tuple[
     embedder = LocalEmbedder(models_dir=models)
     questions = data / "queries.npy"
     if not questions.exists():
-        asked = [" ".join(text.split()[60 : 60 + QUESTION_WORDS]) or text[:80] for text in texts[-QUESTIONS:]]
-        np.save(questions, np.array(embedder.embed(asked), dtype=np.float16))
+        np.save(questions, np.array(embedder.embed(_pieces(texts)), dtype=np.float16))
     stored = _vectors(embedder, texts, data, rows)
     return np.asarray(stored[:rows], np.float32), np.asarray(np.load(questions), np.float32)
+
+
+def read_questions(data: Path) -> list[str]:
+    """Return the texts of the questions that `prepared` has embedded."""
+    return _pieces(_chunks(None, data, QUESTIONS))
+
+
+def _pieces(texts: list[str]) -> list[str]:
+    return [" ".join(text.split()[60 : 60 + QUESTION_WORDS]) or text[:80] for text in texts[-QUESTIONS:]]
 
 
 def _vectors(embedder: LocalEmbedder, texts: list[str], data: Path, rows: int) -> NDArray[np.float16]:
