@@ -122,7 +122,7 @@ def test_a_model_that_says_nothing_has_declined(library: Library) -> None:
 
 
 def test_a_summary_is_made_of_passages_from_all_of_the_document(library: Library) -> None:
-    pages = [f"Page {n} begins. " + f"Word{n} " * 100 for n in range(12)]
+    pages = [f"Page {n} begins. " + f"Word{n} " * 100 + "ends." for n in range(12)]
     ingest(library.client, make_pdf(*pages), "harbours.pdf")
     embed(library.client)
     prompt = prompt_of(library, "/v1/query", query="Summarize harbours.pdf", settings={"top_k": 6})

@@ -12,6 +12,7 @@ from embeddings.models import Embedding, EmbeddingModel, VectorIndex
 from embeddings.search import vector_store
 from embeddings.search.dense import search_chunks
 from knowlex.base.errors import VectorStoreFailed, VectorStoreTimeout
+from knowlex.runtime.metrics import REGISTRY
 from rag.retrievers import external, scope
 from rag.retrievers.hybrid import HybridRetriever
 from rag.types.question import Filters, Mode, Question
@@ -93,15 +94,19 @@ def test_words_are_found_while_the_store_is_down(library: SpyingStore, mode: Mod
     assert library.asked == []
 
 
+def count_failures(error: type[VectorStoreFailed]) -> float:
+    return REGISTRY.get_sample_value("knowlex_vector_store_failures_total", {"error": error.__name__}) or 0.0
+
+
 @pytest.mark.parametrize("error", [VectorStoreFailed, VectorStoreTimeout])
 def test_a_store_that_is_down_fails_the_search_and_is_counted(
     library: SpyingStore, error: type[VectorStoreFailed]
 ):
-    before = vector_store.failures[error.__name__]
+    before = count_failures(error)
     library.failing = error("refused")
     with pytest.raises(error):
         retrieve("bread")
-    assert vector_store.failures[error.__name__] == before + 1
+    assert count_failures(error) == before + 1
     library.failing = None
     assert contents("bread")[0] == BREAD
 
