@@ -109,7 +109,7 @@ def test_what_the_active_model_has_to_do_goes_before_a_build(
     manage("add", NEW, "--dimensions", "64")
     manage("build", NEW, "--detach")
     document_status.request_document(add_document(["an upload meanwhile"]))
-    claims = [services._claim(new_id()) for _ in range(3)]
+    claims = [services._claim(new_id(), ()) for _ in range(3)]
     assert [claimed[0].name for claimed in claims if claimed].count(OLD) == 1
     assert claims[0] is not None
     assert {model.name for model, _ in filter(None, claims)} == {OLD, NEW}

@@ -49,7 +49,7 @@ def refusing(name: ReaderName, failure: type[Exception]) -> GuardedReader:
 
 
 def texts_and_readers(main: GuardedReader, cover: GuardedReader) -> tuple[list[str], list[ReadBy]]:
-    pages, readers = _read_pages(main, cover)
+    pages, readers = _read_pages(main, cover, main.page_count())
     return [page.text for page in pages], readers
 
 

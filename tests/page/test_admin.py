@@ -15,7 +15,7 @@ LISTS = [
     "embeddings/embeddingmodel", "embeddings/embeddingrun", "rag/query", "rag/feedback", "auth/user",
 ]  # fmt: skip
 LONG = "A-report-with-a-very-long-name-without-a-space-" + "x" * 90
-NAME, PASSWORD = "admin", "a long password"
+NAME, PASSWORD = "list-reader", "a long password"
 CUT_OFF = """() => [document.documentElement, ...document.querySelectorAll('.results')]
     .filter((box) => box.scrollWidth > box.clientWidth).map((box) => `${box.className} ${box.scrollWidth}`)"""
 

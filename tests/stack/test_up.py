@@ -69,7 +69,8 @@ def test_connections_are_shared_out_to_the_web_processes(up: Up) -> None:
     web = {name: process for name, process in up.parts().items() if name.startswith("web")}
 
     async def ask_all() -> dict[str, int]:
-        async with httpx.AsyncClient(base_url=base, timeout=60) as client:
+        kept = httpx.Limits(max_connections=40, max_keepalive_connections=40)
+        async with httpx.AsyncClient(base_url=base, timeout=60, limits=kept) as client:
             await asyncio.gather(*(client.get("/health") for _ in range(40)))
             return {name: count_clients(process) for name, process in web.items()}
 
