@@ -45,7 +45,7 @@ async def suggest_question(
     words = list(dict.fromkeys(_WORD.findall(text)))[:MAX_QUESTION_WORDS]
     stems = {word: stem for word in words if (stem := _stem(word))}
     known = await _find_known(stems.values(), collections)
-    unknown = {word: _edits(stem) for word, stem in stems.items() if stem not in known}
+    unknown = {word: _near(word, stem) for word, stem in stems.items() if stem not in known}
     near = await _find_known((edit for edits in unknown.values() for edit in edits), collections)
     corrected = text
     for word, edits in list(unknown.items())[:MAX_WORDS]:
@@ -82,6 +82,11 @@ def _stem(word: str) -> str:
     """Return a word's lexeme; "" for one that is short or carries no meaning."""
     found = lexemes(word) if len(word) >= LEAST_LETTERS else []
     return found[0] if len(found) == 1 and found[0].isalpha() else ""
+
+
+def _near(word: str, stem: str) -> set[str]:
+    """Return the lexemes of all words that are one letter away, and those that are so themselves."""
+    return _edits(stem) | {_stem(edit) for edit in _edits(word.casefold())} - {"", stem}
 
 
 def _edits(word: str) -> set[str]:
