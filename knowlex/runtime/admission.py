@@ -23,7 +23,7 @@ FIRST_S, FIRST_WEIGHT = 0.02, 1000.0  # s while nothing is measured, and the sum
 RETRY_AFTER_S = 5
 
 
-class Place:
+class AdmittedQuestion:
     """Of one question that was let in. came: when, by `time.monotonic()`."""
 
     __slots__ = ("_admission", "_away_s", "_crowd", "_left", "_left_at", "came")
@@ -75,11 +75,11 @@ class Admission:
         """Return for how long one that came now would be here."""
         return (self.crowd + 1) * self._here_s / self._crowds
 
-    async def enter(self) -> Place:
+    async def enter(self) -> AdmittedQuestion:
         """Wait for a turn. Raises DependencyUnavailable at once for a question too many."""
         if self.crowd >= self._at_once and self.expected_s > self._limit_s:
             raise DependencyUnavailable("The server is busy, try again later.", retry_after_s=RETRY_AFTER_S)
-        place = Place(self, self.crowd + 1)
+        place = AdmittedQuestion(self, self.crowd + 1)
         if self.at_work < self._at_once:
             self.at_work += 1
             return place
@@ -107,11 +107,11 @@ class Admission:
         self._crowds = self._crowds * KEPT + crowd
 
 
-_place: ContextVar[Place | None] = ContextVar("place", default=None)
+_place: ContextVar[AdmittedQuestion | None] = ContextVar("place", default=None)
 
 
 @contextmanager
-def holding(place: Place) -> Iterator[None]:
+def holding(place: AdmittedQuestion) -> Iterator[None]:
     """Have `elsewhere` and `came` know of the place, in this context."""
     token = _place.set(place)
     try:

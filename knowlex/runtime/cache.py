@@ -9,7 +9,6 @@ slots, and a new value takes the place of the one that was in its slot.
 import asyncio
 import hashlib
 import logging
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,11 +17,10 @@ from typing import Any
 
 from django.conf import settings
 from prometheus_client import Counter
-from redis.exceptions import RedisError, ResponseError
 
 from knowlex.base.event_loops import PerLoop
 from knowlex.runtime.metrics import REGISTRY, by_labels
-from knowlex.runtime.valkey import Valkey, Word
+from knowlex.runtime.valkey import OptionalValkey, Word
 
 log = logging.getLogger(__name__)
 
@@ -80,10 +78,9 @@ class SharedCache:
     """Of one process; a client for each event loop."""
 
     def __init__(self) -> None:
-        self._clients: PerLoop[Valkey] = PerLoop(lambda: Valkey(settings.REDIS_URL, TIMEOUT_S))
+        self._valkey = OptionalValkey(timeout_s=TIMEOUT_S, rest_s=REST_S, without="cache cannot be used")
         self._waiting: PerLoop[_Waiting] = PerLoop(_Waiting)
         self._on_the_way: dict[tuple[str, str], Callable[[], bytes | None]] = {}
-        self._rests_until = 0.0
 
     async def get(self, kind: str, key: str) -> bytes | None:
         """Return the value; None if it is not there, or cannot be had in time. kind: of SLOTS.
@@ -116,9 +113,7 @@ class SharedCache:
         if waiting is not None and waiting.writing is not None:
             await asyncio.wait([waiting.writing], timeout=GATHERED_S + 2 * TIMEOUT_S)
             waiting.writing.cancel()
-        client = self._clients.take()
-        if client is not None:
-            await client.close()
+        await self._valkey.close()
 
     async def _write(self, values: deque[_Value]) -> None:
         while values:
@@ -138,20 +133,11 @@ class SharedCache:
             self._on_the_way.pop((value.kind, value.key), None)
 
     def _is_away(self) -> bool:
-        return not enabled() or time.monotonic() < self._rests_until
+        return not enabled() or self._valkey.rests
 
     async def _asked(self, *commands: tuple[Word, ...]) -> list[Any] | None:
         """Return the replies; None where nothing can be had."""
-        if self._is_away():
-            return None
-        try:
-            return await self._clients.get().ask_all(commands)
-        except (RedisError, OSError, TimeoutError) as exc:
-            if isinstance(exc, ResponseError) and str(exc).startswith("WRONGTYPE"):
-                return None  # of others, in this slot alone; the next value takes its place
-            self._rests_until = time.monotonic() + REST_S
-            log.warning("cache cannot be used", extra={"error": type(exc).__name__, "rests_s": REST_S})
-            return None
+        return await self._valkey.ask_all(*commands) if enabled() else None
 
 
 def _digest(key: str) -> bytes:

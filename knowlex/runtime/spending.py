@@ -4,24 +4,17 @@ Only what has a ceiling is counted. What is under way when a ceiling is reached 
 take a little more than that. While Valkey is away nothing is counted and nothing refused.
 """
 
-import logging
-import time
-from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from redis.exceptions import RedisError
 
 from knowlex.base.errors import DailyTokensSpent
-from knowlex.base.event_loops import PerLoop
 from knowlex.runtime import background
-from knowlex.runtime.valkey import Valkey, Word
+from knowlex.runtime.valkey import OptionalValkey, Word
 
-log = logging.getLogger(__name__)
 TIMEOUT_S = 0.5
 PAUSE_S = 2.0  # after a failure Valkey is left alone, so that its absence delays one question, not each
 KEPT_S = 2 * 24 * 3600
@@ -48,26 +41,27 @@ class DailyTokens:
     """The ledger of `knowlex.base.spending`. Raises nothing but DailyTokensSpent."""
 
     def __init__(self) -> None:
-        self._clients: PerLoop[Valkey] = PerLoop(lambda: Valkey(settings.REDIS_URL, TIMEOUT_S))
-        self._away_until = 0.0
+        self._valkey = OptionalValkey(timeout_s=TIMEOUT_S, rest_s=PAUSE_S, without="tokens are not counted")
 
     async def require_tokens(self) -> None:
-        limits = _limits()
-        replies = await self._ask([("GET", limit.counter) for limit in limits]) if limits else None
-        for limit, spent in zip(limits, replies or [], strict=False):
-            if int(spent or 0) >= limit.ceiling:
-                raise DailyTokensSpent(limit.refusal, retry_after_s=_seconds_left_today())
+        ceilings = _ceilings()
+        if not ceilings:
+            return
+        replies = await self._valkey.ask_all(*(("GET", ceiling.counter) for ceiling in ceilings))
+        for ceiling, spent in zip(ceilings, replies or [], strict=False):
+            if int(spent or 0) >= ceiling.tokens:
+                raise DailyTokensSpent(ceiling.refusal, retry_after_s=_seconds_left_today())
 
     async def add(self, tokens: int) -> None:
-        counters = [limit.counter for limit in _limits()]
+        counters = [ceiling.counter for ceiling in _ceilings()]
         if counters:
-            await self._ask([command for key in counters for command in _add(key, tokens)])
+            await self._valkey.ask_all(*(command for key in counters for command in _add(key, tokens)))
 
     async def spent(self) -> int | None:
         """Return what was spent today by all; None where there is no ceiling, or Valkey is away."""
         if settings.DAILY_TOKENS is None:
             return None
-        replies = await self._ask([("GET", _counter())])
+        replies = await self._valkey.ask_all(("GET", _counter()))
         return None if replies is None else int(replies[0] or 0)
 
     async def is_spent(self) -> bool:
@@ -76,39 +70,27 @@ class DailyTokens:
 
     async def aclose(self) -> None:
         """Close this event loop's connections."""
-        client = self._clients.take()
-        if client is not None:
-            await client.close()
-
-    async def _ask(self, commands: Sequence[Sequence[Word]]) -> list[Any] | None:
-        if time.monotonic() < self._away_until:
-            return None
-        try:
-            return await self._clients.get().ask_all(commands)
-        except (RedisError, OSError, TimeoutError) as exc:
-            self._away_until = time.monotonic() + PAUSE_S
-            log.warning("tokens are not counted", extra={"error": type(exc).__name__})
-            return None
+        await self._valkey.close()
 
 
 @dataclass(frozen=True, slots=True)
-class _Limit:
+class _Ceiling:
     """counter: the name in Valkey. refusal: said when the ceiling is reached."""
 
     counter: str
-    ceiling: int
+    tokens: int
     refusal: str
 
 
-def _limits() -> list[_Limit]:
+def _ceilings() -> list[_Ceiling]:
     """Return what holds for this request, if anything does."""
-    limits, spender = [], _spender.get()
+    ceilings, spender = [], _spender.get()
     if settings.DAILY_TOKENS is not None:
-        limits.append(_Limit(_counter(), settings.DAILY_TOKENS, f"The day's tokens are spent, {LATER}"))
+        ceilings.append(_Ceiling(_counter(), settings.DAILY_TOKENS, f"The day's tokens are spent, {LATER}"))
     if spender is not None:
         refusal = f"This API key's {spender.daily_tokens} tokens a day are spent, {LATER}"
-        limits.append(_Limit(f"{_counter()}:{spender.key_id}", spender.daily_tokens, refusal))
-    return limits
+        ceilings.append(_Ceiling(f"{_counter()}:{spender.key_id}", spender.daily_tokens, refusal))
+    return ceilings
 
 
 def _counter() -> str:

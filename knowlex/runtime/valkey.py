@@ -5,13 +5,21 @@ instead of 26, and two at once 108 instead of 30; each question asks four times.
 """
 
 import asyncio
+import logging
+import time
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import redis.asyncio
+from django.conf import settings
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as Disconnected
+from redis.exceptions import RedisError, ResponseError
+
+from knowlex.base.event_loops import PerLoop
+
+log = logging.getLogger(__name__)
 
 Word: TypeAlias = str | bytes | int
 MAX_CONNECTIONS = 16
@@ -73,3 +81,39 @@ class Valkey:
             raise
         self._idle.append(connection)
         return replies
+
+
+class OptionalValkey:
+    """Valkey for what can do without it; of one process, with a client for each event loop.
+
+    After a failure it is left alone for rest_s, so that its absence delays one request, not each.
+    timeout_s: of all commands of one call. without: what the log says of a failure.
+    """
+
+    def __init__(self, *, timeout_s: float, rest_s: float, without: str) -> None:
+        self._clients: PerLoop[Valkey] = PerLoop(lambda: Valkey(settings.REDIS_URL, timeout_s))
+        self._rest_s, self._without = rest_s, without
+        self._rests_until = 0.0
+
+    @property
+    def rests(self) -> bool:
+        return time.monotonic() < self._rests_until
+
+    async def ask_all(self, *commands: Sequence[Word]) -> list[Any] | None:
+        """Return the replies to all of them, sent at once; None where they cannot be had. Raises nothing."""
+        if self.rests:
+            return None
+        try:
+            return await self._clients.get().ask_all(commands)
+        except (RedisError, OSError, TimeoutError) as exc:
+            if isinstance(exc, ResponseError) and str(exc).startswith("WRONGTYPE"):
+                return None  # another program's value under this key alone
+            self._rests_until = time.monotonic() + self._rest_s
+            log.warning(self._without, extra={"error": type(exc).__name__, "rests_s": self._rest_s})
+            return None
+
+    async def close(self) -> None:
+        """Close this event loop's connections."""
+        client = self._clients.take()
+        if client is not None:
+            await client.close()

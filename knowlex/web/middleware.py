@@ -205,7 +205,7 @@ def rate_limit(serve: Serve) -> Serve:
     rate = Rate.parse(settings.RATE_LIMIT)
     if rate is None:
         return serve
-    limiter = RateLimiter(settings.REDIS_URL, rate)
+    limiter = RateLimiter(rate)
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path.startswith(UNLIMITED):

@@ -1,19 +1,14 @@
 """Counts requests in Valkey for all processes together, in this process while Valkey is away."""
 
 import ipaddress
-import logging
 import time
 from dataclasses import dataclass
 
 from django.conf import settings
 from django.http import HttpRequest
-from redis.exceptions import RedisError
 
-from knowlex.base.event_loops import PerLoop
 from knowlex.base.rates import Rate
-from knowlex.runtime.valkey import Valkey
-
-log = logging.getLogger(__name__)
+from knowlex.runtime.valkey import OptionalValkey
 
 TIMEOUT_S = 0.5
 PAUSE_S = 2.0  # after a failure Valkey is left alone, so that its absence delays one request, not each
@@ -105,11 +100,12 @@ class LocalWindows:
 class RateLimiter:
     """Fixed windows per client. Never raises and never waits for a Valkey that is known to be away."""
 
-    def __init__(self, url: str, rate: Rate) -> None:
+    def __init__(self, rate: Rate) -> None:
         self._rate = rate
-        self._clients: PerLoop[Valkey] = PerLoop(lambda: Valkey(url, TIMEOUT_S))
+        self._valkey = OptionalValkey(
+            timeout_s=TIMEOUT_S, rest_s=PAUSE_S, without="rate limit is counted locally"
+        )
         self._local = LocalWindows()
-        self._away_until = 0.0
 
     async def check(self, client: str) -> Verdict:
         """Count one request of `client` (an address or a key's name)."""
@@ -119,18 +115,12 @@ class RateLimiter:
         return Verdict(count <= limit, limit, max(limit - count, 0), left_s)
 
     async def _count_in_valkey(self, key: str) -> tuple[int, float] | None:
-        """Count in Valkey; return None if it is away, and leave it alone for PAUSE_S."""
-        if time.monotonic() < self._away_until:
+        """Count in Valkey; return None if it is away."""
+        replies = await self._valkey.ask_all(("EVAL", SCRIPT, 1, key, self._rate.window_s * 1000))
+        if replies is None:
             return None
-        try:
-            count, left_ms = await self._clients.get().ask("EVAL", SCRIPT, 1, key, self._rate.window_s * 1000)
-        except (RedisError, OSError, TimeoutError) as exc:
-            self._away_until = time.monotonic() + PAUSE_S
-            log.warning("rate limit is counted locally", extra={"error": type(exc).__name__})
-            return None
+        count, left_ms = replies[0]
         return int(count), int(left_ms) / 1000
 
     async def close(self) -> None:
-        client = self._clients.take()
-        if client is not None:
-            await client.close()
+        await self._valkey.close()

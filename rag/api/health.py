@@ -31,7 +31,7 @@ class VectorIndex(OutputShape):
     measured_at: datetime | None
 
 
-class KeptPart(OutputShape):
+class PartHealth(OutputShape):
     state: Literal["starting", "running", "waiting"]
     restarts: Annotated[int, Field(description="How often it was started again.")]
     last_end: Annotated[str, Field(description="How it ended, such as `was killed by SIGKILL`.")]
@@ -72,7 +72,7 @@ class Health(OutputShape):
         ),
     ] = "left"
     parts: Annotated[
-        dict[str, KeptPart],
+        dict[str, PartHealth],
         Field(
             description="Only under `manage.py up`: `database` and `broker` where embedded, `workers`, "
             "`web-0` …; each is started again when it ends."

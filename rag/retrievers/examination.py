@@ -84,7 +84,7 @@ async def examine(
         "chunk": chunk_id,
         "collections": list(question.collection_ids),
         "asked": list(words.idf) if words else [],
-        "words": scope.finding.query if scope else "",
+        "words": scope.candidates.query if scope else "",
         "weights": words.weights() if words else sparse_text({}),
         "literal": literal.make_needle(question.text).text,
         **({} if vector is None else {"vector": vector_parameter(vector)}),

@@ -79,8 +79,8 @@ class HybridRetriever:
     depth: how many each ranking brings. candidates: how many are handed on, at least the question's top_k.
 
     rrf_k, dense_weight: of the fusion; the other ranking weighs 1 - dense_weight. What BM25 orders holds at
-    least one of the words that `Words.finding` names. model_id: of the model to search with, where it is not
-    the active one.
+    least one of the words that `QueryWords.candidate_query` has. model_id: of the model to search with, where
+    it is not the active one.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class HybridRetriever:
         if question.mode == "exact":
             return await self._fetch_by_literal(question, scope, times)
         statement = statements.search_by_words(
-            scope.condition.conditions, scope.narrow, scope.finding.matching
+            scope.condition.conditions, scope.narrow, scope.candidates.matching
         )
         parameters = self._parameters(question, scope, times) | word_parameters(scope)
         return await fetch_all(
@@ -196,7 +196,7 @@ class HybridRetriever:
         if question.mode == "hybrid":
             parameters |= word_parameters(scope) | self._weights()
         statement = statements.search_by_meaning(
-            model, question.mode, scope.condition.conditions, scope.narrow, scope.finding.matching
+            model, question.mode, scope.condition.conditions, scope.narrow, scope.candidates.matching
         )
         return await stages.of(
             "search",
@@ -287,7 +287,7 @@ def make_retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = No
 def word_parameters(scope: Scope) -> dict[str, Any]:
     words = scope.words
     return {
-        "words": scope.finding.query,
+        "words": scope.candidates.query,
         "weights": words.weights(),
         "mass": words.mass,
     }

@@ -12,7 +12,7 @@ from knowlex.db.replica import fetch_all
 from rag.read_state import expected_state
 from rag.retrievers import statements
 from rag.retrievers.filtering import Condition, condition_of
-from rag.retrievers.words import ALL_CHUNKS, Finding, QueryWords, distinct_words, weigh_words
+from rag.retrievers.words import ALL_CHUNKS, CandidateQuery, QueryWords, distinct_words, weigh_words
 from rag.types.question import Question
 
 STATES = 16  # the least recently asked is forgotten first
@@ -79,7 +79,7 @@ Asked = Mapping[str, tuple[str, ...]]
 class Scope:
     """row: of `statements.scope`. words: the question's, in the languages that are read.
 
-    narrow: few enough chunks pass the filters to look at each of them. finding: what finds candidates by
+    narrow: few enough chunks pass the filters to look at each of them. candidates: what finds them by
     words; of few chunks, none may be missed.
     """
 
@@ -87,7 +87,7 @@ class Scope:
     words: QueryWords
     condition: Condition
     narrow: bool
-    finding: Finding
+    candidates: CandidateQuery
 
 
 class Scopes:
@@ -166,5 +166,5 @@ def _scope(row: Row, asked: Asked, condition: Condition) -> Scope:
     narrow = row["passing"] is not None and row["passing"] < NARROW
     words = weigh_words(present, row["chunks_with"])
     few = narrow or words.chunks <= FEW
-    finding = Finding(words.all_known(), "each") if few else words.finding()
-    return Scope(row, words, condition, narrow, finding)
+    candidates = CandidateQuery(words.all_known(), "each") if few else words.candidate_query()
+    return Scope(row, words, condition, narrow, candidates)

@@ -85,7 +85,8 @@ _HOLDING_ANY = SQL("""
 @lru_cache(maxsize=256)
 def select_scope(conditions: str) -> bytes:
     """Parameters: collections, lexemes, and those of the conditions (see `filtering.Condition`)."""
-    counted, share = SQL("NULL::bigint").format(), SQL("NULL::float8").format()
+    counted: Composable = SQL("NULL::bigint")
+    share: Composable = SQL("NULL::float8")
     if conditions:
         percent = _PERCENT.format(sample=Literal(SAMPLE), least=Literal(LEAST_ROWS))
         share = _SHARE.format(percent=percent, enough=Literal(NARROW), conditions=SQL(conditions))
@@ -191,18 +192,18 @@ def _search(
     matching: Matching = "indexed",
 ) -> bytes:
     """Fill a template in. model_id: of the question's vector, where there is one."""
-    each, passing_list = matching == "each", SQL("").format()
-    if (conditions and narrow) or each:
+    passing_list: Composable = SQL("")
+    if matching == "each" or (conditions and narrow):
         query = select_passing_chunks(conditions)
         passing_list = SQL("passing AS MATERIALIZED ({query}), ").format(query=query)
-    holding, passing_words = _HOLDING_EACH.format(), SQL("").format()
-    if not each:
+    holding: Composable = _HOLDING_EACH
+    passing_words: Composable = SQL("")
+    if matching != "each":
         most = SQL(" LIMIT {scored}").format(scored=Literal(SCORED)) if matching == "capped" else SQL("")
         holding = _HOLDING_INDEXED.format(most=most)
         if conditions:
-            passing_words = SQL("WHERE true{passing}").format(
-                passing=_where(conditions, narrow, "l.chunk_id")
-            )
+            where = _where(conditions, narrow, "l.chunk_id")
+            passing_words = SQL("WHERE true{passing}").format(passing=where)
     statement = _template(name).format(
         passing_list=passing_list,
         holding=holding,

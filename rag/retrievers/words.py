@@ -24,7 +24,7 @@ MOST_READ = 20_000  # places in the index that are gone through: of each rarer w
 Matching: TypeAlias = Literal["each", "indexed", "capped"]
 
 
-class Finding(NamedTuple):
+class CandidateQuery(NamedTuple):
     """Words that find candidates. query: a tsquery, "" for none.
 
     matching: by a look at each chunk that may be found, by the index of words, or the same with a cap: more
@@ -49,37 +49,43 @@ class QueryWords:
     mass: float
     chunks: int
 
-    def finding(self, rarest: int = RAREST, most_matches: int = MOST_MATCHES, most: int = MOST) -> Finding:
-        """Return the words that find candidates.
+    def candidate_query(self) -> CandidateQuery:
+        """Choose the words that find candidates.
 
-        Of the `rarest` rarest ones those that stand in at most `most_matches` chunks together (the rarest of
-        all in `most`), and two of the others at once, as long as that comes to about `most` chunks, and to
-        MOST_READ places in the index of words. Where
-        each of them and every two are more common than that, three or more at once.
+        Of the RAREST rarest ones those that stand in at most MOST_MATCHES chunks together (the rarest of all
+        in MOST), and two of the others at once, as long as that comes to about MOST chunks, and to MOST_READ
+        places in the index of words. Where each of them and every two are more common than that, three or
+        more at once.
         """
-        known = self.known[:rarest]
+        known = self.known[:RAREST]
         if not known:
-            return Finding("")
+            return CandidateQuery("")
         sums = list(accumulate(chunks for _, chunks in known))
-        alone = sum(matches <= most_matches for matches in sums) or int(sums[0] <= most)
-        found = [quote_lexeme(word) for word, _ in known[:alone]]
-        matches: float = sum(chunks for _, chunks in known[:alone])
-        read, rarer = matches, set[str]()
-        for size in range(2, len(known) - alone + 1):
-            for expected, words in sorted(self._together(known[alone:], size)):
-                if matches + expected > most:
-                    break
-                more = 0 if words[0] in rarer else dict(known)[words[0]]
-                if found and read + more > MOST_READ:
-                    continue
-                matches, read = matches + expected, read + more
-                rarer.add(words[0])
-                found.append(_match_all(words))
-            if found:
+        alone = sum(matches <= MOST_MATCHES for matches in sums) or int(sums[0] <= MOST)
+        terms = [quote_lexeme(word) for word, _ in known[:alone]]
+        common = known[alone:]
+        for size in range(2, len(common) + 1):
+            terms += self._choose_together(common, size, matches=sums[alone - 1] if alone else 0)
+            if terms:
                 break
-        if found:
-            return Finding(" | ".join(found))
-        return Finding(_match_all(word for word, _ in known), "capped")
+        if terms:
+            return CandidateQuery(" | ".join(terms))
+        return CandidateQuery(_match_all(word for word, _ in known), "capped")
+
+    def _choose_together(
+        self, known: Sequence[tuple[str, int]], size: int, *, matches: float
+    ) -> Iterator[str]:
+        """Yield so many words at a time, the least frequent first. matches: chunks that others find."""
+        chunks_with, read, gone_through = dict(known), matches, set[str]()
+        for expected, words in sorted(self._together(known, size)):
+            if matches + expected > MOST:
+                return
+            more = 0 if words[0] in gone_through else chunks_with[words[0]]
+            if read and read + more > MOST_READ:
+                continue
+            matches, read = matches + expected, read + more
+            gone_through.add(words[0])
+            yield _match_all(words)
 
     def _together(
         self, known: Sequence[tuple[str, int]], size: int

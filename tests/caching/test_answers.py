@@ -165,7 +165,7 @@ async def test_switched_off_nothing_is_connected(settings: Any):
     settings.CACHE = False
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     assert await kept(ASKED) is None
-    assert shared_cache.shared._clients.take() is None
+    assert shared_cache.shared._valkey._clients.take() is None
 
 
 async def test_hits_and_misses_are_counted():
@@ -200,5 +200,5 @@ async def test_a_valkey_that_hangs_costs_one_timeout_and_is_left_alone(stopped: 
 async def test_after_its_rest_it_is_used_again(stopped: psutil.Process, cache: SharedCache):
     assert await answers.recall(ASKED) is None
     os.kill(stopped.pid, signal.SIGCONT)
-    cache._rests_until -= REST_S
+    cache._valkey._rests_until -= REST_S
     assert await kept(ASKED) is not None

@@ -11,7 +11,7 @@ import pytest
 from documents.models import Chunk, Document
 from rag.retrievers import scope
 from rag.retrievers.hybrid import HybridRetriever
-from rag.retrievers.words import Finding, Matching, QueryWords
+from rag.retrievers.words import CandidateQuery, Matching, QueryWords
 from rag.types.question import Filters, MetadataFilter, Mode, Question
 from tests.rag.conftest import AddDocument, add_document, embedder  # noqa: F401
 from tests.rag.test_hybrid import run
@@ -142,7 +142,9 @@ def test_every_mode_finds_what_passes(
     if matching != "each":
         monkeypatch.setattr(scope, "NARROW", 0)
         monkeypatch.setattr(scope, "FEW", 0)
-        monkeypatch.setattr(QueryWords, "finding", lambda words: Finding(words.all_known(), matching))
+        monkeypatch.setattr(
+            QueryWords, "candidate_query", lambda words: CandidateQuery(words.all_known(), matching)
+        )
     draw = random.Random(11)
     ids = sorted({chunk.document_id for chunk in chunks})
     wanted = [Filters(), *(some_filters(draw, ids) for _ in range(80))]
