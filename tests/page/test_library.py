@@ -73,6 +73,9 @@ def test_a_document_shows_its_facts_pages_and_passages(server: Stack, open_page:
     facts = page.locator(".facts")
     expect(facts).to_contain_text("ready")
     expect(facts).to_contain_text("English")
+    expect(facts.get_by_role("link", name="default")).to_have_attribute(
+        "href", "/documents?collection=default"
+    )
     expect(page.locator(".strip a")).to_have_count(3)
     expect(page.locator(".strip a").first).to_have_attribute("title", "Page 1: read as text")
     page.locator(".strip a").nth(1).click()
@@ -80,6 +83,18 @@ def test_a_document_shows_its_facts_pages_and_passages(server: Stack, open_page:
     page.get_by_role("button", name="Close the page").click()
     page.locator(".chunks button").first.click()
     expect(page.locator(".marks rect").first).to_be_visible()
+
+
+def test_the_passages_of_a_long_document_are_read_on(server: Stack, open_page: OpenPage):
+    text = "\n\n".join(f"## Lamp {n}\n\nLamp number {n} burns oil." for n in range(130))
+    id_ = ingest(server.client, text.encode(), "lamps.md")["documentId"]
+    page = open_page(server, f"/documents/{id_}")
+
+    expect(page.locator(".chunks li")).to_have_count(100)
+    page.get_by_role("button", name="More passages").click()
+    expect(page.locator(".chunks li")).to_have_count(130)
+    expect(page.locator(".chunks li").last).to_contain_text("Lamp number 129")
+    expect(page.get_by_role("button", name="More passages")).to_have_count(0)
 
 
 def test_a_new_version_takes_over_and_says_so_where_the_old_one_was_quoted(

@@ -42,7 +42,7 @@ function App() {
   if (failure) return html`<main class="problem" role="alert"><p>${t("Something on this page went wrong.")}</p><p><button type="button" onClick=${() => location.reload()}>${t("Load it again")}</button></p></main>`;
   const view = () => {
     if (single) return html`<${SharedQuote} id=${id} parameters=${parameters} />`;
-    if (kind === "documents" && id) return html`<${DocumentView} key=${id} id=${id} say=${say} onChanged=${loadCollections} />`;
+    if (kind === "documents" && id) return html`<${DocumentView} key=${id} id=${id} collections=${collections} say=${say} onChanged=${loadCollections} />`;
     if (kind === "documents") return html`<${DocumentsView} parameters=${parameters} collections=${collections} say=${say} onChanged=${loadCollections} />`;
     return html`<${AskView} parameters=${parameters} collections=${collections} onOpen=${open} say=${say} onAsked=${() => setAsked((count) => count + 1)} />`;
   };

@@ -174,18 +174,26 @@ const READ_BY = {
   unread: () => t("not read: it is a picture"),
 };
 
-/** @param {{id: string, say: (text: string) => void, onChanged: () => void}} props */
-export function DocumentView({ id, say, onChanged }) {
+/** @param {{id: string, collections: any[], say: (text: string) => void, onChanged: () => void}} props */
+export function DocumentView({ id, collections, say, onChanged }) {
   const [state, setState] = useState({});
   const load = () =>
     Promise.all([call(`/v1/documents/${id}`), call(`/v1/documents/${id}/pages`), call(`/v1/documents/${id}/chunks?limit=100`)])
-      .then(([document, { pages }, { chunks }]) => setState({ document, pages, chunks }))
+      .then(([document, { pages }, { chunks, next_cursor }]) => setState({ document, pages, chunks, next: next_cursor }))
       .catch((error) => setState({ error }));
   useEffect(() => void load(), [id]);
-  const { document, pages, chunks, error, receipt } = state;
+  const { document, pages, chunks, next, error, receipt } = state;
   if (receipt) return html`<section class="document"><h1>${t("Deleted")}</h1><p role="status">${receipt}</p><p><a href="/documents" data-inside>${t("All documents")}</a></p></section>`;
   if (error) return html`<section class="document"><p class="problem" role="alert">${error.message}</p><p><a href="/documents" data-inside>${t("All documents")}</a></p></section>`;
   if (!document) return html`<section class="document"><p class="hint">${t("Loading …")}</p></section>`;
+  const readOn = async () => {
+    try {
+      const more = await call(`/v1/documents/${id}/chunks${query({ limit: 100, cursor: next })}`);
+      setState({ ...state, chunks: [...chunks, ...more.chunks], next: more.next_cursor });
+    } catch (problem) {
+      say(problem.message);
+    }
+  };
   const remove = async () => {
     if (!confirm(t("Delete {name}, its passages and what past answers quote from it?", { name: document.filename }))) return;
     try {
@@ -200,7 +208,7 @@ export function DocumentView({ id, say, onChanged }) {
     <p><a href="/documents" data-inside>‹ ${t("All documents")}</a></p>
     <h1 dir="auto">${document.filename}</h1>
     ${document.title && document.title !== document.filename && html`<p dir="auto">${document.title}</p>`}
-    <${Facts} document=${document} />
+    <${Facts} document=${document} collection=${collections.find((collection) => collection.id === document.collection_id)?.name} />
     <${DocumentActions} document=${document} reload=${load} remove=${remove} say=${say} />
     ${document.warnings.map((warning) => html`<p class="notice">⚠ ${warning}</p>`)}
     <${PageStrip} pages=${pages} id=${id} />
@@ -208,13 +216,15 @@ export function DocumentView({ id, say, onChanged }) {
     <ul class="sources chunks">${chunks.map((chunk) => html`<li key=${chunk.id}><button type="button" onClick=${() => navigate(addressWith({ start: chunk.position.start_char, end: chunk.position.end_char, page: "" }))}>
       <b>${chunk.position.page_number ? t("page {page}", { page: chunk.position.page_number }) : number(chunk.chunk_index + 1)}${chunk.metadata.section_title ? ` · ${chunk.metadata.section_title}` : ""}</b>
       <span dir="auto">${chunk.content.slice(0, 240)}</span></button></li>`)}</ul>
+    ${next && html`<p><button type="button" onClick=${readOn}>${t("More passages")}</button></p>`}
   </section>`;
 }
 
-function Facts({ document }) {
+function Facts({ document, collection }) {
   const { processing } = document;
   const facts = [
     [t("State"), STATUS[processing.status]() + (processing.error_message ? `: ${processing.error_message}` : "")],
+    [t("Collection"), collection ? html`<a href=${`/documents${query({ collection })}`} data-inside>${collection}</a>` : "–"],
     [t("Type"), document.type ? document.type.toUpperCase() : "–"],
     [t("Pages"), number(document.page_count)],
     [t("Passages"), number(processing.chunk_count)],
