@@ -110,17 +110,17 @@ class Library:
     def __init__(self, texts: Iterable[str], seed: int = 7) -> None:
         long = (text for text in texts if len(text) >= LEAST_CHARS)
         self.passages = [[text[slice(*span)] for span in sentence_spans(text)] for text in long]
-        self._rng = random.Random(seed)
+        self.rng = random.Random(seed)
         self._asked = set[str]()
 
     def chunk(self) -> str:
-        halves = (self._rng.choice(self.passages) for _ in range(2))
-        return " ".join(s for half in halves for s in self._rng.sample(half, (len(half) + 1) // 2))
+        halves = (self.rng.choice(self.passages) for _ in range(2))
+        return " ".join(s for half in halves for s in self.rng.sample(half, (len(half) + 1) // 2))
 
     def question(self) -> str:
         """Return one that was not returned before."""
         while True:
-            words = self._rng.choice(self._rng.choice(self.passages)).split()[:QUESTION_WORDS]
+            words = self.rng.choice(self.rng.choice(self.passages)).split()[:QUESTION_WORDS]
             text = f"What is said about {' '.join(words)}?"
             if len(words) == QUESTION_WORDS and text not in self._asked:
                 self._asked.add(text)

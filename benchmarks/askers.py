@@ -73,9 +73,9 @@ def main() -> None:
     options = _options()
     postgres = Postgres(Path(environment.DATA_DIR))
     try:
-        with _chat_model(options.model_seconds) as (model, port):
+        with run_chat_model(options.model_seconds) as (model, port):
             folder = environment.FOLDER / "askers"
-            with Stack(postgres, folder, workers=2, env=_environment(port)) as stack:
+            with Stack(postgres, folder, workers=2, env=web_environment(port)) as stack:
                 stack.manage("ingest", str(options.folder), timeout_s=900)
                 stack.terminate_web()
                 measure(stack, model, port, options)
@@ -130,7 +130,7 @@ def _options() -> argparse.Namespace:
 
 
 @contextmanager
-def _chat_model(seconds: float) -> Iterator[tuple[psutil.Process, int]]:
+def run_chat_model(seconds: float) -> Iterator[tuple[psutil.Process, int]]:
     command = [sys.executable, "-m", "benchmarks.chat_model", "--seconds", str(seconds)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=environment.PROJECT)
     try:
@@ -141,7 +141,7 @@ def _chat_model(seconds: float) -> Iterator[tuple[psutil.Process, int]]:
         process.wait(10)
 
 
-def _environment(model_port: int) -> dict[str, str]:
+def web_environment(model_port: int) -> dict[str, str]:
     return {
         "OPENAI_API_KEY": "sk-benchmark",
         "OPENAI_BASE_URL": f"http://127.0.0.1:{model_port}/v1",
@@ -162,11 +162,11 @@ def _bare(
     model = f"http://127.0.0.1:{model_port}/v1"
     given.write_text(json.dumps(bare.given(stack.postgres.url(stack.database), model, questions)))
     with bare.served(options.bench_python, given) as (process, url):
-        wait_until(lambda: _answers(url), 30, "the bare application")
+        wait_until(lambda: is_serving(url), 30, "the bare application")
         yield [Served("FastAPI", f"{url}/ask", "query", [process], "bare")]
 
 
-def _answers(url: str) -> bool:
+def is_serving(url: str) -> bool:
     try:
         urllib.request.urlopen(f"{url}/openapi.json", timeout=5).read()
     except OSError:
@@ -199,7 +199,7 @@ def _compare(
 def _measure(one: Served, crowd: Crowd, stack: Stack, model: psutil.Process) -> None:
     connections: list[tuple[int, int]] = []
     processes = {f"web {n}": process for n, process in enumerate(one.processes, start=1)}
-    processes |= {"postgres": _postmaster(stack), "model": model}
+    processes |= {"postgres": find_postmaster(stack), "model": model}
     if one.application == "knowlex":
         assert stack.worker
         assert stack.broker
@@ -264,7 +264,7 @@ def _p95(values: Sequence[float]) -> float:
     return values[int(len(values) * 0.95)]
 
 
-def _postmaster(stack: Stack) -> psutil.Process:
+def find_postmaster(stack: Stack) -> psutil.Process:
     (row,) = stack.postgres.execute(
         "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int AS pid"
     )

@@ -39,7 +39,7 @@ from django.db import connection
 
 from benchmarks import bare
 from benchmarks.ask import Library, read_texts, store, vector_of
-from benchmarks.askers import Served, _answers, _chat_model, _environment, _postmaster
+from benchmarks.askers import Served, find_postmaster, is_serving, run_chat_model, web_environment
 from benchmarks.usage import CpuMeter
 from embeddings.indexing import maintain_indexes
 from embeddings.protocols import SentenceAware, Span
@@ -62,7 +62,7 @@ class KnownSentences:
     model_name, dimensions = "all-MiniLM-L6-v2", 384
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        raise NotImplementedError
+        return [vector_of(text) for text in texts]
 
     def embed_with_sentences(
         self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
@@ -79,7 +79,7 @@ class KnownSentences:
 def main() -> None:
     options = _options()
     library = Library(read_texts(options.folder))
-    library.passages = library._rng.sample(library.passages, min(PASSAGES, len(library.passages)))
+    library.passages = library.rng.sample(library.passages, min(PASSAGES, len(library.passages)))
     _embed_sentences(library)
     settings.KNOWLEX = {
         **settings.KNOWLEX,
@@ -87,9 +87,9 @@ def main() -> None:
     }
     postgres = Postgres(Path(environment.DATA_DIR))
     try:
-        with _chat_model(0.0) as (_, port):
+        with run_chat_model(0.0) as (_, port):
             folder = environment.FOLDER / "cost"
-            with Stack(postgres, folder, workers=2, env=_environment(port)) as stack:
+            with Stack(postgres, folder, workers=2, env=web_environment(port)) as stack:
                 connection.close()
                 connection.settings_dict["NAME"] = stack.database
                 stored = 0
@@ -168,7 +168,7 @@ def _bare(options: argparse.Namespace, stack: Stack, questions: Sequence[str], p
     model = f"http://127.0.0.1:{port}/v1"
     given.write_text(json.dumps(bare.given(stack.postgres.url(stack.database), model, questions)))
     with bare.served(options.bench_python, given) as (process, url):
-        wait_until(lambda: _answers(url), 30, "the bare application")
+        wait_until(lambda: is_serving(url), 30, "the bare application")
         yield Served("FastAPI", f"{url}/ask", "query", [process], "bare")
 
 
@@ -176,7 +176,7 @@ def _take_turn(
     one: Served, questions: Sequence[str], stack: Stack
 ) -> tuple[dict[str, float], list[dict[str, float]]]:
     """Return CPU milliseconds a question by process, and the answers' milliseconds by stage."""
-    processes = {"web": one.processes[0], "postgres": _postmaster(stack)}
+    processes = {"web": one.processes[0], "postgres": find_postmaster(stack)}
     if one.name == "Knowlex":
         assert stack.worker is not None
         processes |= {"workers": psutil.Process(stack.worker.pid), "valkey": stack.broker_process}
