@@ -7,8 +7,8 @@ WORKDIR /app
 COPY requirements.txt .
 RUN pip install -r requirements.txt
 COPY . .
-# The local embedding model is part of the image: a container needs no network to start.
-RUN LOG_LEVEL=ERROR KNOWLEX_DATA_DIR=/tmp/build KNOWLEX_MODELS_DIR=/opt/models python manage.py build_model \
+# The local embedding models are part of the image: a container needs no network to start.
+RUN LOG_LEVEL=ERROR KNOWLEX_DATA_DIR=/tmp/build KNOWLEX_MODELS_DIR=/opt/models python manage.py build_model --all \
     && rm -rf /tmp/build && python -m compileall -q .
 
 FROM python:3.11-slim

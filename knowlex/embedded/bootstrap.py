@@ -42,8 +42,9 @@ def prepare(say: Callable[[str], None]) -> None:
         raise StackError(f"The database (DATABASE_URL) cannot be reached: {str(exc).strip()}") from exc
     migrate_database()
     Collection.objects.get_or_create(name="default")
-    if settings.KNOWLEX["EMBEDDER"]["options"].get("model_name") == LOCAL_MODELS[0]:
-        _build_model()
+    name = settings.KNOWLEX["EMBEDDER"]["options"].get("model_name")
+    if name in LOCAL_MODELS:
+        _build_model(name)
     try:
         embeddings.ensure_model_matches()
         rag.ensure_reranker_works()
@@ -71,11 +72,11 @@ def check_broker() -> None:
             raise StackError(f"The broker (REDIS_URL) cannot be reached: {exc}") from exc
 
 
-def _build_model() -> None:
-    """Build the local model, unless `make setup` did. Quiet: the quantizer logs every node that it leaves."""
+def _build_model(name: str) -> None:
+    """Build this local model, unless `make setup` did. Quiet: the quantizer logs each node it leaves."""
     logging.disable(logging.INFO)
     try:
-        call_command("build_model", stdout=StringIO())
+        call_command("build_model", name, stdout=StringIO())
     finally:
         logging.disable(logging.NOTSET)
 

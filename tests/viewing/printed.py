@@ -1,7 +1,8 @@
 """Pages of which it is known where each phrase stands: columns, tables, small print, turned and cropped."""
 
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,14 +41,22 @@ class PrintedPage:
         self, *lines: tuple[float, float, str], font: str = "Helvetica", size: float = 10, reads: str = ""
     ) -> None:
         """Print a phrase, each line at (x, y) of its baseline. reads: if it differs from the lines."""
-        boxes = []
         for x, y, text in lines:
-            self._canvas.setFont(font, size)
-            self._canvas.drawString(x, y, text)
-            ascent, descent = pdfmetrics.getAscentDescent(font, size)
-            width = pdfmetrics.stringWidth(text, font, size)
-            boxes.append(self._shown((x, y + descent, x + width, y + ascent)))
-        self.phrases.append(Phrase(reads or " ".join(text for _, _, text in lines), tuple(boxes)))
+            self.draw(x, y, text, font, size)
+        places = [(x, y, x + pdfmetrics.stringWidth(text, font, size)) for x, y, text in lines]
+        self.add_phrase(reads or " ".join(text for _, _, text in lines), places, font, size)
+
+    def draw(self, x: float, y: float, text: str, font: str, size: float) -> None:
+        self._canvas.setFont(font, size)
+        self._canvas.drawString(x, y, text)
+
+    def add_phrase(
+        self, words: str, places: Iterable[tuple[float, float, float]], font: str, size: float
+    ) -> None:
+        """places: of each line left, baseline and right."""
+        ascent, descent = pdfmetrics.getAscentDescent(font, size)
+        boxes = [self._shown((left, y + descent, right, y + ascent)) for left, y, right in places]
+        self.phrases.append(Phrase(words, tuple(boxes)))
 
     def pdf(self) -> bytes:
         self._canvas.showPage()
@@ -132,6 +141,29 @@ def chinese(page: PrintedPage) -> None:
 def hebrew(page: PrintedPage) -> None:
     words = "המגדלור נבנה לפני מאה שנים"
     page.put((200, 700, words[::-1]), font=_dejavu(), size=14, reads=words)
+
+
+ARABIC = "صدر الكتاب (الطبعة الثانية) في القاهرة عام 1958، وطبع PDF منه 2,500 نسخة."
+
+
+def arabic(page: PrintedPage) -> None:
+    """As browsers print it: a word at a time from the right, its letters from the left, brackets as drawn."""
+    font, right = _dejavu(), 540.0
+    for word in _visual_words(ARABIC):
+        width = pdfmetrics.stringWidth(word, font, 10)
+        page.draw(right - width, 700, word, font, 10)
+        right -= width + 4
+    page.add_phrase(ARABIC, [(right + 4, 700, 540.0)], font, 10)
+
+
+def _visual_words(text: str) -> list[str]:
+    """Return the words from right to left, each as it is drawn."""
+    latin = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*|[\d,]*\d")
+    words = []
+    for word in re.findall(r"[A-Za-z]+(?: [A-Za-z]+)*|\S+", text):
+        turned = word[::-1].translate(str.maketrans("()", ")("))
+        words.append(latin.sub(lambda found: found.group()[::-1], turned))
+    return words
 
 
 def _dejavu() -> str:

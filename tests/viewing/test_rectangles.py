@@ -76,7 +76,7 @@ def test_each_phrase_is_marked_where_it_was_printed(name: str):
 
 
 @needs_dejavu
-@pytest.mark.parametrize("prints", [printed.ligatures, printed.hebrew])
+@pytest.mark.parametrize("prints", [printed.ligatures, printed.hebrew, printed.arabic])
 def test_ligatures_and_right_to_left_letters_are_marked_too(prints):
     page = PrintedPage()
     prints(page)

@@ -19,6 +19,7 @@ from documents.extractors.failures import (
     Unreadable,
 )
 from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, Gap, LineStyle, OutlineEntry, RawPage
+from documents.extractors.pdf.right_to_left import has_right_to_left, order_letters
 from documents.text.characters import has_text
 from documents.types import PagePicture
 
@@ -69,7 +70,7 @@ def _read_style(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> LineStyle |
         return None
     size = raw.FPDFText_GetFontSize(handle, first) * hypot(_matrix.c, _matrix.d)
     bold = _is_bold(handle, first) and _is_bold(handle, last)
-    return LineStyle(size, bold, _x.value, _read_edges(handle, last)[1], _y.value)
+    return LineStyle(size, bold, _x.value, read_edges(handle, last)[1], _y.value)
 
 
 def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:
@@ -79,8 +80,8 @@ def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) ->
         return ()
     spaces = []
     for index in indexes:
-        _, left = _read_edges(handle, start + index - 1)
-        right, _ = _read_edges(handle, start + index + 1)
+        _, left = read_edges(handle, start + index - 1)
+        right, _ = read_edges(handle, start + index + 1)
         spaces.append(Gap(index, left, right))
     wide = [gap for gap in spaces if gap.right - gap.left > _WIDE * size]
     widths = [gap.right - gap.left for gap in wide]
@@ -91,7 +92,7 @@ def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) ->
     return () if equal else tuple(wide)
 
 
-def _read_edges(handle: raw.FPDF_TEXTPAGE, index: int) -> tuple[float, float]:
+def read_edges(handle: raw.FPDF_TEXTPAGE, index: int) -> tuple[float, float]:
     """Return (left, right) of a letter, zeros where it has none."""
     if not raw.FPDFText_GetCharBox(handle, index, _left, _right, _bottom, _top):
         return 0.0, 0.0
@@ -185,7 +186,10 @@ class PdfiumReader:
             text = str(text_page.get_text_range())
             if not has_text(text):  # letters without meaning are U+FFFE, which would be taken for hyphens
                 return RawPage("", pictures=has_visible_content(page))
-            return RawPage(text, read_line_styles(text_page, text), page.get_height())
+            styles = read_line_styles(text_page, text)
+            if has_right_to_left(text) and len(text) == text_page.count_chars():
+                text, _ = order_letters(text, lambda place: read_edges(text_page.raw, place))
+            return RawPage(text, styles, page.get_height())
         finally:
             text_page.close()
             page.close()

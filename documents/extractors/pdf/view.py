@@ -8,7 +8,8 @@ import pypdfium2
 from pypdfium2 import PdfPage, PdfTextPage, raw
 
 from documents.extractors.failures import BROKEN_PDF, MAX_TEXT_BYTES, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.pdf.pdfium import NOT_DRAWN
+from documents.extractors.pdf.pdfium import NOT_DRAWN, read_edges
+from documents.extractors.pdf.right_to_left import has_right_to_left, order_letters
 from documents.types import PageLayout, PagePicture
 
 MAX_PIXELS = 12_000_000
@@ -49,7 +50,11 @@ def read_layout(data: bytes, number: int) -> PageLayout:
         if raw.FPDFText_GetLooseCharBox(text_page.raw, index, box):
             top = box.bottom + (box.top - box.bottom) * heights.share(index)
             boxes[4 * index : 4 * index + 4] = placement.box(box.left, box.bottom, box.right, top)
-    return PageLayout(number, width, height, "".join(letters), boxes.tobytes())
+    text = "".join(letters)
+    if has_right_to_left(text):
+        text, order = order_letters(text, lambda place: read_edges(text_page.raw, place))
+        boxes = array("f", (edge for place in order for edge in boxes[4 * place : 4 * place + 4]))
+    return PageLayout(number, width, height, text, boxes.tobytes())
 
 
 def _open(data: bytes, number: int) -> PdfPage:

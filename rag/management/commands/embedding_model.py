@@ -27,7 +27,7 @@ class Command(BaseCommand):
         verbs.add_parser("list", help="all models: state, vectors, size, index")
         _add_adding(verbs.add_parser("add", help="a further model; it is tried, and used for nothing yet"))
         building = verbs.add_parser("build", help="embed all chunks with it, and every new one from now on")
-        building.add_argument("name")
+        building.add_argument("name", help="one that was added; a local one is added first")
         building.add_argument("--detach", action="store_true", help="leave the work to the workers at once")
         _add_comparing(verbs.add_parser("compare", help="two models on a question set, side by side"))
         activating = verbs.add_parser("activate", help="search with it from now on")
@@ -89,7 +89,7 @@ class Command(BaseCommand):
         from embeddings.model_lifecycle import building as model_building
         from embeddings.model_lifecycle import catalog
 
-        model = catalog.find_model(name)
+        model = catalog.find_or_add_local(name)
         batches = model_building.begin_build(model)
         with tasks.tolerate_lost_hint():
             tasks.enqueue(batches[: tasks.MAX_HINTS])
