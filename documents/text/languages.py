@@ -24,6 +24,11 @@ _BY_SCRIPT = {
     "TAMIL": "ta", "ARMENIAN": "hy", "GEORGIAN": "ka", "BENGALI": "bn", "TELUGU": "te", "KANNADA": "kn",
     "MALAYALAM": "ml", "GUJARATI": "gu", "GURMUKHI": "pa", "SINHALA": "si", "ETHIOPIC": "am", "CJK": "zh",
 }  # fmt: skip
+_SHARED_SCRIPTS = {
+    "ARABIC": ("ar", "fa", "ps", "ur"),
+    "CYRILLIC": ("be", "bg", "kk", "mk", "ru", "sr", "uk"),
+    "DEVANAGARI": ("hi", "mr", "ne"),
+}
 # Their probabilities are added up: they are analysed alike.
 _VARIETIES = {"nn": "no", "arz": "ar", "ary": "ar", "bs": "hr", "sr": "hr"}
 
@@ -68,6 +73,18 @@ def _detect_cheaply(piece: str) -> str | None:
     if sum(map(len, words)) < MIN_LETTERS:
         return ""
     return _detect_by_stop_words(words) or None
+
+
+def languages_of_script(text: str) -> tuple[str, ...]:
+    """Return the languages whose script most of the text's letters are of; () for Latin and unknown ones.
+
+    Several where they share the script.
+    """
+    scripts = _count_scripts(text)
+    script = max(scripts, key=lambda name: scripts[name], default="")
+    if script == "CJK":
+        return ("ja",) if scripts["KANA"] > _KANA_SHARE * scripts["CJK"] else ("ja", "zh")
+    return (_BY_SCRIPT[script],) if script in _BY_SCRIPT else _SHARED_SCRIPTS.get(script, ())
 
 
 def _count_scripts(piece: str) -> Counter[str]:

@@ -5,6 +5,7 @@ Stored entries rest on it: a change needs re-indexing.
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +13,7 @@ from itertools import pairwise
 
 import Stemmer
 
+from documents.text.languages import languages_of_script
 from documents.text.stop_words import count_stop_words, stop_words
 
 ENOUGH = 2  # stop words of another language than English: "Die Hard" has one of German
@@ -22,14 +24,21 @@ _QUESTION_WORD = re.compile(r"[^\W_]+")
 def detect_question_languages(text: str) -> tuple[str, ...]:
     """Return the languages that most of the question's stop words belong to; () where it is unclear.
 
-    Several where they share the words that there are: "Que es" is Spanish, and could be French.
+    Several where they share the words that there are: "Que es" is Spanish, and could be French. Letters that
+    are not Latin tell it, too: a question of four Chinese words has no stop word, and is no English one.
     """
+    written = languages_of_script(text)
+    if len(written) == 1:
+        return written
     counts = count_stop_words(set(_QUESTION_WORD.findall(text.lower())))
     most = max(counts.values(), default=0)
-    if counts["en"] == most:
+    if written:
+        counts = Counter({code: count for code, count in counts.items() if code in written})
+        most = max(counts.values(), default=0)
+    elif counts["en"] == most:
         return ("en",) if most else ()
     if most < ENOUGH:
-        return ()
+        return written
     return tuple(sorted(code for code, count in counts.items() if count == most))
 
 

@@ -125,7 +125,8 @@ def _joined(unit: Unit, following: Sentence, score: SentenceScore | None) -> Uni
     )
 
 
-LEAST_SPREAD = 0.05  # added to the cosines' spread, so that equal ones stay equal
+# Added to the cosines' spread, so that equal ones stay equal; less where all are near 1, as with e5 models.
+LEAST_SPREAD, LEAST_OF_ROOM = 0.05, 0.1
 SUREST = 0.999  # relevance counts as at most
 LEAST_WORDS = 4  # of a sentence that ends with a colon
 LONG = 40  # words; what is longer says more than an answer
@@ -296,7 +297,7 @@ class _BlockWalk:
         if not self._ended and goes_on(written):
             traits = traits._replace(incomplete=1.0)
         self._ended = unit.complete or naming
-        self._before = traits.similarity
+        self._before = 0.0 if naming else traits.similarity
         self._since |= asked
         if naming:
             self._above = asked
@@ -339,7 +340,8 @@ def _cosines(passages: Sequence[Passage]) -> tuple[float, float]:
     found = [s.similarity for passage in passages for s in passage.sentences if s.similarity is not None]
     mean = sum(found) / max(1, len(found))
     squares = sum([(cosine - mean) ** 2 for cosine in found])
-    return mean, math.sqrt(squares / max(1, len(found))) + LEAST_SPREAD
+    least = min(LEAST_SPREAD, LEAST_OF_ROOM * (1 - mean))
+    return mean, math.sqrt(squares / max(1, len(found))) + least
 
 
 def length_of(text: str) -> float:

@@ -8,6 +8,7 @@ from heapq import nlargest
 from operator import mul
 from typing import NamedTuple
 
+from embeddings.lexical.languages import detect_question_languages
 from rag.extracting.candidates import (
     COLONS,
     AnswerCandidate,
@@ -35,6 +36,22 @@ WEIGHTS = Traits(
     kind=1.99,
     called=3.03,
 )
+# For a question in another language than the documents', by benchmarks/evaluation/languages.py's half for it.
+FOREIGN_WEIGHTS = Traits(
+    similarity=2.21,
+    before=0.21,
+    coverage=5.03,
+    headed=3.46,
+    since=0.76,
+    relevance=0.22,
+    incomplete=-0.26,
+    length=-2.42,
+    fact=2.12,
+    turn=1.04,
+    term=0.0,
+    kind=0.65,
+    called=1.11,
+)
 WHOLE = 0.9  # share of the question that a sentence holds to hold all of it
 SHORTLIST = 12  # of the sentences are looked at for the form of an answer
 JOINING = 10  # of the likeliest can be said besides the first
@@ -55,11 +72,18 @@ class Option(NamedTuple):
     chance: float
 
 
-def choose(question: str, context: Context, weights: Traits = WEIGHTS) -> list[AnswerCandidate]:
+def weights_for(question: str, context: Context) -> Traits:
+    """Return those for a question in another language than all blocks, where it is known; else the usual."""
+    asked, written = detect_question_languages(question), {block.language for block in context.blocks}
+    return FOREIGN_WEIGHTS if asked and written.isdisjoint({"", *asked}) else WEIGHTS
+
+
+def choose(question: str, context: Context, weights: Traits | None = None) -> list[AnswerCandidate]:
     """Return at most `MOST` sentences, and more only of a list, the likeliest first.
 
-    None for an empty context only.
+    None for an empty context only. weights: else by the languages of question and context.
     """
+    weights = weights or weights_for(question, context)
     candidates = candidates_of(question, context)
     options = _options(question, context, candidates, weights)
     said = [one for option in options[:1] for one in _with_what_it_needs(option.candidate, candidates)]

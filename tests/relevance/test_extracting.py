@@ -10,6 +10,7 @@ from rag.context.fitting import assemble, context_of
 from rag.extracting.candidates import with_forms
 from rag.extracting.selection import MOST, WHOLE, choose, options_of
 from rag.extracting.sentence_form import asks_meaning, expected_kinds, kind_asked
+from rag.ranking.sentences import analysis_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.answer import Usage
 from rag.types.context import Context
@@ -53,6 +54,18 @@ def test_a_sentence_of_the_form_that_is_asked_for_goes_first(question: str, told
     assert told in first(question, BRIDGE)
 
 
+def test_a_question_in_another_language_is_answered_by_the_nearest_sentence() -> None:
+    """What the other sentences share with it, a name, does not outweigh what is meant."""
+    text = "The Mirow ferry was named after Countess Brandt of Mirow. It sank in 1906. Nobody was hurt."
+    question = "Was geschah mit der Fähre von Mirow?"
+    spans = analysis_of(text, "en").spans
+    near = passage(1, text, distance=0.15)._replace(
+        language="en", bounds=spans, similarities=(0.80, 0.84, 0.79)
+    )
+    shown = context_of(judged(question, [near]).passages)
+    assert choose(question, shown)[0].text == "It sank in 1906."
+
+
 @pytest.mark.parametrize(
     ("question", "forms"),
     [
@@ -65,6 +78,11 @@ def test_a_sentence_of_the_form_that_is_asked_for_goes_first(question: str, told
         ("Combien de piliers ?", {"number"}),
         ("Wer hat sie eröffnet?", {"name"}),
         ("Où est-il ?", {"name"}),
+        ("متى افتتح الجسر؟", {"time"}),
+        ("كم عدد أعمدة الجسر؟", {"number"}),
+        ("من افتتح الجسر؟", {"name"}),
+        ("أين يقع الجسر؟", {"name"}),
+        ("لماذا أغلق الجسر؟", {"reason"}),
         ("Why is it closed?", {"reason"}),
         ("为什么关闭？", {"reason"}),
         ("What is the difference between a quay and a pier?", {"contrast"}),

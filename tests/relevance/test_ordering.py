@@ -134,9 +134,17 @@ def test_a_question_without_names_misses_none() -> None:
         ("When was the tower restored?", "en", False),
         ("When was the tower restored?", "de", True),
         ("Gent", "en", False),
+        ("这座塔是什么时候修复的？", "en", True),
+        ("这座塔是什么时候修复的？", "zh", False),
+        ("متى رُمم البرج؟", "en", True),
+        ("متى رُمم البرج؟", "ar", False),
+        ("Когда реставрировали башню?", "de", True),
+        ("Когда реставрировали башню?", "ru", False),
+        ("塔はいつ修復されましたか？", "zh", True),
+        ("Who painted 蒙娜丽莎?", "en", False),
     ],
 )
-def test_a_question_in_another_language_is_told_by_its_stop_words(
+def test_a_question_in_another_language_is_told_by_its_stop_words_or_its_script(
     question: str, language: str, foreign: bool
 ) -> None:
     assert is_foreign(question, passage(1, "Text.")._replace(language=language)) is foreign
@@ -151,6 +159,40 @@ def test_across_languages_a_multilingual_model_decides_by_similarity() -> None:
     assert near > 0.8 > 0.5 > far
     english_model = Retrieval((passage(1, CLOSE, distance=0.5),), {}, LOCAL)
     assert assess(question, english_model, None).passages[0].relevance < 0.5
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "language"),
+    [
+        ("Wann wurde der Turm von Gent restauriert?", CLOSE, "en"),
+        ("这座塔是什么时候修复的？", CLOSE, "en"),
+        ("When was the tower of Ghent restored?", "根特的塔楼于1321年修复，当时是冬天。", "zh"),
+        ("متى رُمم البرج في غنت؟", "رُمم برج غنت عام ١٣٢١ بعد الحريق.", "ar"),
+    ],
+)
+def test_near_passages_in_any_two_languages_are_relevant_and_far_ones_are_not(
+    question: str, content: str, language: str
+) -> None:
+    near, far = (
+        assess(
+            question,
+            Retrieval((passage(1, content, distance=d)._replace(language=language),), {}, E5),
+            None,
+        )
+        .passages[0]
+        .relevance
+        for d in (0.09, 0.25)
+    )
+    assert near > 0.8 > 0.5 > far
+
+
+def test_a_calibration_of_ones_own_holds_for_every_language() -> None:
+    stored = {"intercept": 3, "similarity": 0, "sentence": 0.0, "coverage": 0.0, "evidence": 0.0}
+    german = passage(1, "Der Turm wurde 1321 erneuert.", distance=0.3)._replace(language="de")
+    found = Retrieval((german,), {}, E5)
+    assert assess("Wann war das mit dem Turm?", found, stored).passages[0].relevance == pytest.approx(
+        0.9526, abs=1e-4
+    )
 
 
 def test_without_a_question_vector_words_decide() -> None:

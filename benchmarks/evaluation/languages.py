@@ -1,0 +1,266 @@
+"""Answers and refusals by language, on questions in the documents' own language and in others.
+
+    python -m benchmarks.evaluation.languages FOLDER [--model NAME] [--half unseen]
+
+FOLDER holds question sets in SQuAD's form, `SET.LANGUAGE.json` (docs/evaluation.md names them). Each article
+becomes a document, its paragraphs under its title. Half of the articles are for fitting; articles that share
+a question, as translations do, are in the same half. Each question is asked of all documents of a set and a
+language (right, refused); those of the other half's documents are absent from it; and once more without the
+chunks that hold the answer, where the article has others: then its document is there and silent.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import tempfile
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+
+from benchmarks.evaluation.corpus import Corpus, read_passages
+from benchmarks.evaluation.sets import holds, vectors_of
+from benchmarks.evaluation.vectors import Vectors
+from documents.text.languages import detect_language
+from rag.context.fitting import assemble
+from rag.context.selection import distinct
+from rag.evaluation.question_files import parse_objects
+from rag.evaluation.scoring import is_correct
+from rag.extracting.selection import choose
+from rag.relevance.assessment import assess
+from rag.relevance.reliability import wilson
+from rag.rerankers.sentence import SentenceReranker
+from rag.types.question import Question
+from rag.types.retrieval import Retrieval
+
+THRESHOLD, TOP_K, CANDIDATES = 0.8, 5, 40
+ARTICLES = {"en": 60}  # of a set and half, for the questions in four other languages; else
+FEWER = 30
+QUESTIONS = 120  # of a kind, set and half
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of a set. articles: those that hold its paragraph, by language, as (set, title)."""
+
+    id: str
+    text: str
+    language: str
+    answers: tuple[str, ...]
+    document: str
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """One file: texts of documents by name, and the questions of them."""
+
+    name: str
+    language: str
+    documents: Mapping[str, str]
+    questions: Sequence[Asked]
+
+
+def read_set(path: Path) -> QuestionSet:
+    name, language, _ = path.name.split(".")
+    documents: dict[str, str] = {}
+    questions: list[Asked] = []
+    for number, article in enumerate(json.loads(path.read_text())["data"]):
+        document = f"{name}-{language}-{number}.md"
+        paragraphs = article["paragraphs"]
+        documents[document] = "\n\n".join(
+            [f"# {article['title']}", *(" ".join(one["context"].split("\n")) for one in paragraphs)]
+        )
+        for one in paragraphs:
+            for row in one["qas"]:
+                answers = tuple(dict.fromkeys(answer["text"].strip() for answer in row["answers"]))
+                questions.append(Asked(str(row["id"]), row["question"].strip(), language, answers, document))
+    return QuestionSet(name, language, documents, questions)
+
+
+def halves(sets: Sequence[QuestionSet]) -> dict[str, str]:
+    """Return "fit" or "unseen" by document; documents that share a question's id go together."""
+    root: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while root.setdefault(name, name) != name:
+            name = root[name]
+        return name
+
+    for one in sets:
+        for question in one.questions:
+            root[find(question.document)] = find(f"{one.name} {question.id}")
+    return {
+        name: ("fit", "unseen")[zlib.crc32(find(name).encode()) % 2] for one in sets for name in one.documents
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question asked of documents. kind: answerable, absent or silent. row: as `parse_objects` reads it."""
+
+    asked: str
+    of: str
+    kind: str
+    row: dict
+    found: Retrieval
+
+    @cached_property
+    def is_found(self) -> bool:
+        return any(holds(passage, self.row) for passage in self.found.passages[:TOP_K])
+
+    @cached_property
+    def is_first(self) -> bool:
+        return any(holds(passage, self.row) for passage in self.found.passages[:1])
+
+    def answer(self) -> str:
+        """Return what the extractive synthesizer says; "" for a refusal."""
+        text = self.row["question"]
+        judged = assess(text, self.found, None)
+        context = assemble([p for p in list(distinct(judged.passages))[:TOP_K] if p.relevance >= THRESHOLD])
+        if not context.blocks:
+            return ""
+        said = choose(text, context)
+        said.sort(key=lambda candidate: (candidate.number, candidate.place))
+        return " ".join(candidate.text for candidate in said)
+
+    def is_right(self, answer: str) -> bool:
+        (case,) = parse_objects([{k: v for k, v in self.row.items() if k != "doc"}])
+        return is_correct(case, answer)
+
+
+class Bench:
+    def __init__(self, folder: Path, vectors: Vectors, half: str) -> None:
+        self._vectors, self._half = vectors, half
+        self._sets = [read_set(path) for path in sorted(folder.glob("*.*.json"))]
+        self._halves = halves(self._sets)
+        self._corpora: dict[tuple[str, str, str], Corpus] = {}
+
+    def cases(self) -> Iterator[Case]:
+        for documents in self._sets:
+            for questions in self._sets:
+                if documents.name == questions.name and self._is_asked(documents, questions):
+                    yield from self._asked(documents, questions)
+
+    def _is_asked(self, documents: QuestionSet, questions: QuestionSet) -> bool:
+        """Own language, of English documents in all others, and of German ones in English and Spanish."""
+        return (
+            documents.language in (questions.language, "en")
+            or (documents.language, questions.language) in FOREIGN_PAIRS
+        )
+
+    def _asked(self, documents: QuestionSet, questions: QuestionSet) -> Iterator[Case]:
+        corpus = self.corpus(documents)
+        kept = {passage.document_name for passage in corpus.passages}
+        there = {question.id: question for question in documents.questions if question.document in kept}
+        rng = random.Random(7)
+        answerable = [q for q in questions.questions if q.id in there]
+        for q in _some(answerable, rng):
+            target = there[q.id]
+            yield self._case(corpus, q, documents.language, "answerable", target)
+            holding = [n for n, p in enumerate(corpus.passages) if holds(p, _row(q, target))]
+            rest = [n for n in range(len(corpus.passages)) if n not in set(holding)]
+            if any(corpus.passages[n].document_name == target.document for n in rest) and holding:
+                yield self._case(corpus, q, documents.language, "silent", target, rest)
+        absent = [
+            q for q in questions.questions if q.id not in there and self._halves[q.document] != self._half
+        ]
+        for q in _some(absent, rng):
+            yield self._case(corpus, q, documents.language, "absent", q)
+
+    def _case(
+        self,
+        corpus: Corpus,
+        asked: Asked,
+        of: str,
+        kind: str,
+        target: Asked,
+        among: Sequence[int] | None = None,
+    ) -> Case:
+        found = corpus.retrieve(asked.text, among, CANDIDATES)
+        question = Question(asked.text, (UUID(int=1),), TOP_K)
+        ranked = asyncio.run(SentenceReranker().rerank(question, found))
+        return Case(asked.language, of, kind, _row(asked, target), ranked)
+
+    def corpus(self, documents: QuestionSet) -> Corpus:
+        key = (documents.name, documents.language, self._half)
+        if key not in self._corpora:
+            names = [name for name in documents.documents if self._halves[name] == self._half][
+                : ARTICLES.get(documents.language, FEWER)
+            ]
+            texts = {name: documents.documents[name] for name in names}
+            with tempfile.TemporaryDirectory() as folder:
+                files = []
+                for name, text in texts.items():
+                    files.append(Path(folder) / name)
+                    files[-1].write_text(text)
+                languages = {name: detect_language(text) for name, text in texts.items()}
+                self._corpora[key] = Corpus(read_passages(files, languages), self._vectors)
+        return self._corpora[key]
+
+
+# (documents, question), besides those of English documents.
+FOREIGN_PAIRS = {("de", "en"), ("de", "es"), ("es", "en"), ("zh", "en"), ("ar", "en")}
+
+
+def _some(questions: Sequence[Asked], rng: random.Random) -> Sequence[Asked]:
+    return questions if len(questions) <= QUESTIONS else rng.sample(list(questions), QUESTIONS)
+
+
+def _row(asked: Asked, target: Asked) -> dict:
+    answers = list(dict.fromkeys((*target.answers, *asked.answers)))
+    return {
+        "id": asked.id,
+        "question": asked.text,
+        "answers": answers,
+        "answer_type": "span",
+        "doc": target.document,
+        "lang": target.language,
+    }
+
+
+def report(cases: Iterable[Case]) -> None:
+    """Print the figures of each language of questions and of documents."""
+    lines: defaultdict[tuple[str, str], defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for case in cases:
+        answer, figures = case.answer(), lines[case.asked, case.of]
+        if case.kind != "answerable":
+            figures[case.kind].append(not answer)
+            continue
+        figures["hit@1"].append(case.is_first)
+        figures["hit@5"].append(case.is_found)
+        figures["right"].append(bool(answer) and case.is_right(answer))
+        figures["refused"].append(not answer)
+    columns = ("hit@1", "hit@5", "right", "refused", "absent", "silent")
+    print(f"{'asked':8}{'of':5}{'n':>5}" + "".join(f"{name:>18}" for name in columns))
+    for (asked, of), figures in sorted(lines.items(), key=lambda line: (line[0][0] != line[0][1], line[0])):
+        cells = "".join(f"{_with_interval(figures[name]):>18}" for name in columns)
+        print(f"{asked:8}{of:5}{len(figures['right']):5}{cells}")
+
+
+def _with_interval(outcomes: Sequence[bool]) -> str:
+    interval = wilson(sum(outcomes), len(outcomes))
+    return f"{np.mean(outcomes):.2f} ({interval[0]:.2f}-{interval[1]:.2f})" if interval else "-"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--model", default="all-MiniLM-L6-v2")
+    parser.add_argument("--models-dir", type=Path, default=Path(".models"))
+    parser.add_argument("--cache", type=Path, default=Path(".vectors"))
+    parser.add_argument("--half", choices=("fit", "unseen"), default="unseen")
+    arguments = parser.parse_args()
+    vectors = vectors_of(arguments.model, arguments.models_dir, arguments.cache)
+    report(Bench(arguments.folder, vectors, arguments.half).cases())
+
+
+if __name__ == "__main__":
+    main()
