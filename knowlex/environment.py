@@ -28,6 +28,11 @@ PREFIXES = ("KNOWLEX_", "VECTOR_STORE_")
 INTERNAL = {"KNOWLEX_READY_FD", "KNOWLEX_WEB_PROCESS"}  # what `up` tells its own processes
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 384
+# In which at least three of four questions are answered right in the documents' language: docs/evaluation.md.
+SERVED_LANGUAGES = {
+    LOCAL_MODELS[0]: {"en": "English"},
+    LOCAL_MODELS[1]: {"ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "zh": "Chinese"},
+}
 
 
 class Environment(BaseSettings):

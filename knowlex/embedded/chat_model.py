@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.embedded.report import TIMEOUT_S, Finding, without_password
+from knowlex.environment import LOCAL_MODELS, SERVED_LANGUAGES
 from knowlex.net.json_client import JsonWire, Reply, Unreachable
 from knowlex.net.ollama import base_url, full_name, not_pulled
 from rag.trial import PASSAGE, QUESTION, trial
@@ -147,7 +148,9 @@ def check_embedder() -> Finding:
     name = settings.ENV.embedder
     model = ServedModel.of(settings.EMBEDDERS[name]["options"], "KNOWLEX_EMBEDDING_MODEL")
     if model is None:
-        return Finding("embedder", name, True, "in this process")
+        local = settings.ENV.knowlex_embedding_model or LOCAL_MODELS[0]
+        languages = ", ".join(SERVED_LANGUAGES.get(local, {}).values()) or "languages that nobody measured"
+        return Finding("embedder", name, True, f"{local} in this process, for {languages}")
     state = asyncio.run(inspect_model(model, within_s=TIMEOUT_S))
     if model.provider == "openai" and state.is_listed is False:  # a list need not be complete
         return Finding("embedder", str(model), None, state.problem)

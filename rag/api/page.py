@@ -14,6 +14,7 @@ from django.views.i18n import JSONCatalog
 from documents.accounts.rights import Account
 from documents.accounts.sessions import find_account
 from knowlex.base.errors import DatabaseUnavailable, NotFound
+from knowlex.environment import SERVED_LANGUAGES
 from knowlex.web.responses import allow
 
 LOCALE = Path(__file__).parents[1] / "locale"
@@ -53,6 +54,7 @@ async def page(request: HttpRequest, document_id: str = "") -> HttpResponse:
                 "modules": MODULES,
                 "login": settings.LOGIN_URL if settings.REQUIRE_API_KEY else "",
                 "account": account.name if account else "",
+                "languages": {model: list(codes) for model, codes in SERVED_LANGUAGES.items()},
                 "manages": account.access.is_staff if account else not settings.REQUIRE_API_KEY,
             },
         )

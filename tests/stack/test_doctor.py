@@ -46,7 +46,15 @@ def test_with_the_extractive_answerer_no_model_is_asked_and_it_says_what_that_wo
         "ok    chat model   none: answers are extractive, word for word from your documents."
     )
     assert "KNOWLEX_SYNTHESIZER=ollama (with Ollama running) or OPENAI_API_KEY" in line
+    assert "local: all-MiniLM-L6-v2 in this process, for English" in told.stdout
     assert provider.calls() == []
+
+
+def test_it_says_which_languages_the_multilingual_model_is_for(tmp_path: Path) -> None:
+    told = doctor(tmp_path, KNOWLEX_EMBEDDING_MODEL="multilingual-e5-small")
+    assert (
+        "multilingual-e5-small in this process, for Arabic, German, English, Spanish, Chinese" in told.stdout
+    )
 
 
 def test_a_model_that_cites_is_shown_step_by_step(tmp_path: Path, provider: Provider) -> None:

@@ -5,7 +5,7 @@ import { call, query } from "./api.js";
 import { AnswerText, Verification, placeOf } from "./answer.js";
 import { conversationOf, useConversation } from "./conversation.js";
 import { addressWith, navigate } from "./routing.js";
-import { number, percent, t, tn } from "./i18n.js";
+import { number, percent, servedLanguages, t, tn } from "./i18n.js";
 
 /** The collections and filters that the address names. @param {URLSearchParams} parameters */
 function scopeOf(parameters) {
@@ -69,11 +69,13 @@ function announcement(turn) {
 
 function Welcome({ collections }) {
   const documents = collections.reduce((sum, collection) => sum + collection.document_count, 0);
+  const languages = servedLanguages(collections[0]?.settings.embedding_model);
   return html`<div class="welcome">
     <h1>${t("Ask your documents")}</h1>
     ${documents
       ? html`<p>${tn("{n} document is here.", "{n} documents are here.", documents)} ${t("Every statement of an answer shows where it stands; click its number to see the page.")}</p>`
       : html`<p>${t("There are no documents yet.")} <a href="/documents" data-inside>${t("Bring some in")}</a>${t(", then ask.")}</p>`}
+    ${languages && html`<p class="hint">${t("Answers were measured in {languages}; other languages may be refused more often.", { languages })}</p>`}
   </div>`;
 }
 

@@ -32,6 +32,16 @@ function fill(text, values) {
   return values ? text.replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all)) : text;
 }
 
+/**
+ * Name the languages that an embedding model was found to serve well; "" of one that nobody measured.
+ * @param {string} [model]
+ */
+export function servedLanguages(model) {
+  const codes = JSON.parse(document.getElementById("languages")?.textContent || "{}")[model || ""] || [];
+  const names = new Intl.DisplayNames([language], { type: "language" });
+  return new Intl.ListFormat(language).format(codes.map((/** @type {string} */ code) => names.of(code) || code));
+}
+
 /** @param {number} value */
 export function number(value) {
   return new Intl.NumberFormat(language).format(value);
