@@ -96,7 +96,7 @@ class Scope:
         """
         if self.condition or self.row["index"] is not None:
             return False
-        return 2 * self.words.chunks >= self.row["all_chunks"]
+        return bool(2 * self.words.chunks >= self.row["all_chunks"])
 
 
 class Scopes:
